@@ -168,3 +168,129 @@ fn address_of(child: &Node) -> Option<u8> {
     let cells = child.property("reg").and_then(Property::cells)?;
     cells.first().and_then(|address| u8::try_from(*address).ok())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    type Calls = Arc<Mutex<Vec<String>>>;
+
+    /// Keeps what it is told, and answers with a stretch of its own.
+    struct Named(&'static str, Calls, Answer);
+
+    impl Named {
+        fn told(&self, what: &str) -> Answer {
+            self.1.lock().unwrap().push(format!("{} {what}", self.0));
+            self.2
+        }
+    }
+
+    impl I2cTarget for Named {
+        fn address(&mut self, direction: Direction, _: Ps) -> Answer {
+            self.told(&format!("{direction:?}"))
+        }
+
+        fn general_call(&mut self, _: Ps) -> Answer {
+            self.told("general call")
+        }
+
+        fn write(&mut self, byte: u8, _: Ps) -> Answer {
+            self.told(&byte.to_string());
+            if byte == 9 { Answer::NACK } else { self.2 }
+        }
+
+        fn read(&mut self, _: Ps) -> Given {
+            self.told("read");
+            Given::byte(0x11)
+        }
+
+        fn acknowledged(&mut self, ack: bool, _: Ps) {
+            self.told(if ack { "ack" } else { "nack" });
+        }
+
+        fn repeated_start(&mut self, _: Ps) {
+            self.told("repeated start");
+        }
+
+        fn stop(&mut self, _: Ps) {
+            self.told("stop");
+        }
+    }
+
+    const NOW: Ps = Ps(1000);
+
+    /// Two chips that take what they are told, and one at 0x30 that is never there.
+    fn bus() -> (I2cChips, Calls) {
+        let calls = Calls::default();
+        let answers = [Answer::ACK, Answer::ACK.stretched(Ps(7)), Answer::NACK.stretched(Ps(3))];
+        let chips = [("a", 0x10), ("b", 0x20), ("c", 0x30)].into_iter().zip(answers);
+        let chips = chips.map(|((name, address), answer)| {
+            let chip: Box<dyn I2cTarget> = Box::new(Named(name, Arc::clone(&calls), answer));
+            (address, Hosted::new(chip, name.to_owned(), None, 0))
+        });
+        (I2cChips::new(chips.collect()), calls)
+    }
+
+    fn heard(calls: &Calls) -> Vec<String> {
+        std::mem::take(&mut calls.lock().unwrap())
+    }
+
+    #[test]
+    fn only_the_chip_that_is_called_takes_part() {
+        let (mut chips, calls) = bus();
+        chips.start(NOW);
+        assert_eq!(chips.send(0x10 << 1, NOW), Answer::ACK);
+        assert_eq!(chips.send(5, NOW), Answer::ACK);
+        chips.start(NOW);
+        assert_eq!(chips.send(0x20 << 1, NOW), Answer::ACK.stretched(Ps(7)));
+        chips.stop(NOW);
+        assert_eq!(heard(&calls), ["a Write", "a 5", "a repeated start", "b Write", "b stop"]);
+        // Behind the STOP nobody listens.
+        assert_eq!((chips.send(5, NOW), heard(&calls).len()), (Answer::NACK, 0));
+    }
+
+    #[test]
+    fn a_chip_that_refuses_its_address_is_out_and_one_that_refuses_a_byte_is_not() {
+        let (mut chips, calls) = bus();
+        chips.start(NOW);
+        assert_eq!(chips.send(0x30 << 1, NOW), Answer::NACK.stretched(Ps(3)));
+        chips.stop(NOW);
+        chips.start(NOW);
+        chips.send(0x10 << 1, NOW);
+        assert_eq!(chips.send(9, NOW), Answer::NACK);
+        chips.stop(NOW);
+        assert_eq!(heard(&calls), ["c Write", "a Write", "a 9", "a stop"]);
+    }
+
+    #[test]
+    fn a_general_call_is_for_all_who_take_it() {
+        let (mut chips, calls) = bus();
+        chips.start(NOW);
+        // Who stretches longest counts.
+        assert_eq!(chips.send(0, NOW), Answer::ACK.stretched(Ps(7)));
+        chips.send(6, NOW);
+        chips.stop(NOW);
+        let expected = ["a general call", "b general call", "c general call", "a 6", "b 6", "a stop", "b stop"];
+        assert_eq!(heard(&calls), expected);
+        // The START byte has the same address, and is for nobody.
+        chips.start(NOW);
+        assert_eq!((chips.send(1, NOW), heard(&calls).len()), (Answer::NACK, 0));
+    }
+
+    #[test]
+    fn bytes_come_until_one_is_not_acknowledged() {
+        let (mut chips, calls) = bus();
+        chips.start(NOW);
+        chips.send(0x10 << 1 | 1, NOW);
+        assert!(chips.are_read());
+        assert_eq!(chips.receive(NOW), Given::byte(0x11));
+        chips.acknowledge(true, NOW);
+        assert_eq!(chips.receive(NOW), Given::byte(0x11));
+        chips.acknowledge(false, NOW);
+        assert!(!chips.are_read());
+        assert_eq!(chips.receive(NOW), Given::byte(PULLED_UP));
+        assert_eq!(heard(&calls), ["a Read", "a read", "a ack", "a read", "a nack"]);
+    }
+}

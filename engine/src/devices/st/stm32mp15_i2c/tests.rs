@@ -462,6 +462,67 @@ fn the_wires_are_recorded_edge_by_edge() {
     assert!(eighth < ninth);
 }
 
+/// Its interrupt rises by itself, and falls as its address is called.
+struct Alarm(Option<Ps>, bool);
+
+impl I2cTarget for Alarm {
+    fn address(&mut self, _: Direction, _: Ps) -> Answer {
+        self.1 = false;
+        Answer::ACK
+    }
+
+    fn write(&mut self, _: u8, _: Ps) -> Answer {
+        Answer::ACK
+    }
+
+    fn read(&mut self, _: Ps) -> Given {
+        Given::byte(0)
+    }
+
+    fn stop(&mut self, _: Ps) {}
+
+    fn advance(&mut self, now: Ps) {
+        if self.0.is_some_and(|due| due <= now) {
+            (self.0, self.1) = (None, true);
+        }
+    }
+
+    fn wakes_at(&self) -> Option<Ps> {
+        self.0
+    }
+
+    fn interrupt(&self) -> Option<bool> {
+        Some(self.1)
+    }
+}
+
+#[test]
+fn a_chip_is_woken_and_its_interrupt_comes_through() {
+    let mut bus = Bus::on(&[], &[], 0);
+    let due = Ps::from_ns(12_345);
+    let line = Some(IrqLine::Core { core: 0, bit: 9 });
+    let chip: Box<dyn I2cTarget> = Box::new(Alarm(Some(due), false));
+    let delays = Delays { falling: Ps::ZERO, rising: Ps::ZERO, analog_filter: Ps::ZERO, synchronisation: Cycles(2) };
+    let (lines, gate) = ([None; 2], ClockGate::default());
+    let params = Params { kernel_clock: clock(), delays, start_cycles: Cycles(2), event: lines, error: lines, gate };
+    let chips = I2cChips::new(vec![(ADDRESS, Hosted::new(chip, "chip".to_owned(), line, 0))]);
+    bus.bench = Bench::new(I2c::new(params, chips));
+    bus.bench.record();
+    bus.bench.run(Ps(due.0 - 1));
+    assert_eq!(bus.bench.pending(), 0);
+    bus.bench.run(due);
+    assert_eq!(bus.bench.pending(), 1 << 9);
+    bus.write(1000, TIMINGR, TIMING);
+    bus.write(1000, CR1, CR1_PE);
+    bus.write(1000, CR2, transfer(0, CR2_AUTOEND));
+    // Called behind the eighth clock: without slopes and filter the delays are two cycles each.
+    let eighth = 1000 + START + 2 + HIGH + 8 * (2 + LOW + 2 + HIGH);
+    bus.bench.run(cycle_ps(eighth - 1));
+    assert_eq!(bus.bench.pending(), 1 << 9);
+    bus.bench.run(cycle_ps(eighth));
+    assert_eq!(bus.bench.pending(), 0);
+}
+
 #[test]
 fn polling_can_be_skipped_up_to_the_next_step() {
     let mut bus = Bus::on(&[], &[], 0);
