@@ -1,12 +1,12 @@
 //! National LM75, a temperature sensor with a thermostat's output, on I2C (`national,lm75`). Document: National
 //! Semiconductor DS012658 (2004), "LM75 Digital Temperature Sensor and Thermal Watchdog with Two-Wire Interface".
 //!
-//! Modelled: the pointer and the four registers behind it (1.8 to 1.12), temperatures in steps of 0.5 degrees; one
-//! conversion after the other, the first from the supply on, each for `cyclescope,conversion-ms`; a read of the
+//! Modelled: the pointer and the four registers behind it (1.11 to 1.14), temperatures in steps of 0.5 degrees (1.4);
+//! one conversion after the other, the first from the supply on, each for `cyclescope,conversion-ms`; a read of the
 //! temperature that begins the conversion anew when it ends (Temperature-to-Digital Converter Characteristics, note 8),
-//! so that firmware which reads more often than that gets the same value for ever; shutdown (1.3); the fault queue
-//! (1.4); O.S. in comparator and interrupt mode and in both polarities (1.5 to 1.7), which is the chip's `interrupts`.
-//! The temperature is a property of the board, and stands still.
+//! so that firmware which reads more often than that gets the same value for ever; shutdown (1.5); the fault queue
+//! (1.6), in which faults wait to set O.S.; that in comparator and interrupt mode and in both polarities (1.7 to 1.9),
+//! as the chip's `interrupts`. The temperature is a property of the board, and stands still.
 //!
 //! Before the first conversion the temperature reads 0. Not modelled: noise, and the time-out of a bus that hangs,
 //! which the LM75B has.
@@ -124,7 +124,10 @@ impl Lm75 {
         let waits_for_cold = if interrupts { is_hot } else { active };
         let is_fault = if waits_for_cold { self.measured < self.thyst } else { self.measured > self.tos };
         let faults = if is_fault { faults + 1 } else { 0 };
-        if faults < FAULTS[usize::from(self.configuration >> CONFIGURATION_FAULTS & 3)] {
+        // A comparator that is active ends that with the first conversion below THYST.
+        let ends = active && !interrupts;
+        let queue = if ends { 1 } else { FAULTS[usize::from(self.configuration >> CONFIGURATION_FAULTS & 3)] };
+        if faults < queue {
             return Thermostat { faults, ..thermostat };
         }
         // In interrupt mode both limits make O.S. active, until a register is read.

@@ -46,7 +46,7 @@ fn registers_are_those_of_power_up() {
 
 #[test]
 fn temperatures_have_steps_of_half_a_degree() {
-    // DS012658, table 1: 125, 25, 0.5, -0.5 and -25 degrees; between steps the one below.
+    // DS012658, 1.4: 125, 25, 0.5, -0.5 and -25 degrees; between steps the one below.
     for (millicelsius, bytes) in [
         (125_000, [0x7d, 0]),
         (25_000, [0x19, 0]),
@@ -135,6 +135,13 @@ fn the_fault_queue_takes_its_conversions() {
         assert_eq!(chip.interrupt(), Some(false));
         chip.advance(ms(100 * conversions));
         assert_eq!(chip.interrupt(), Some(true));
+        // It ends with the first one below THYST.
+        let now = ms(100 * conversions + 1);
+        write(&mut chip, &[TOS, 40, 0], now);
+        write(&mut chip, &[THYST, 30, 0], now);
+        assert_eq!(chip.wakes_at(), Some(ms(100 * conversions + 100)));
+        chip.advance(ms(100 * conversions + 100));
+        assert_eq!(chip.interrupt(), Some(false));
     }
 }
 
