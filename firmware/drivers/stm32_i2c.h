@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /* I2C_TIMINGR for a kernel clock of 64 MHz: tPRESC is 250 ns, tSCLL 5.5 us and tSCLH 4.25 us; or 125 ns, 1.5 us and
- * 0.75 us. With tSYNC1 and tSYNC2 of 250 ns or more together, as an analog filter of 50 ns makes them on any bus, SCL is
- * no faster than it may be. */
+ * 0.75 us. With tSYNC1 and tSYNC2 of 250 ns or more together, as an analog filter of 50 ns makes them on any bus, SCL
+ * is no faster than it may be. */
 #define STM32_I2C_TIMING_100_KHZ_FROM_64_MHZ 0xF0421015u
 #define STM32_I2C_TIMING_400_KHZ_FROM_64_MHZ 0x7033050Bu
 

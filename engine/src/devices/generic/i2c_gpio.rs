@@ -1,10 +1,10 @@
 //! `i2c-gpio`: an I2C bus on pins of GPIO ports (Linux's binding of that name). It has no registers: firmware makes
 //! clocks and bits by pulling the pins low and letting them go, and reads what the chips answer there.
 //!
-//! Modelled: two wires with pull-ups on the board, whatever the port's own do. Firmware drives a pin low, or makes it an
-//! input; one that drives a line high against a chip that pulls it low is told so in a note, and low wins. A chip puts
-//! bits on SDA at SCL's falling edge, at once, and keeps SCL low where it stretches the clock; firmware that does not
-//! look at SCL then errs as on a board.
+//! Modelled: two wires with pull-ups on the board, whatever the port's own do. Firmware drives a pin low, or makes it
+//! an input; one that drives a line high against a chip that pulls it low is told so in a note, and low wins. A chip
+//! puts bits on SDA at SCL's falling edge, at once, and keeps SCL low where it stretches the clock; firmware that does
+//! not look at SCL then errs as on a board.
 //!
 //! Not modelled: slopes. How fast the bus is, is up to the firmware: Linux's `i2c-gpio,delay-us` changes nothing here.
 
