@@ -45,6 +45,7 @@ HOMES = {
     "picosoc-icebreaker": Home("riscv", 0x10_0000, 0x200_0000),
     "sama5d2-xplained": Home("a32", 0x2000_0000),
     "stm32mp157c-dk2": Home("a32", 0xC000_0000),
+    "stm32mp157c-dk2-lm75": Home("a32", 0xC000_0000),
     "stm32mp157c-dk2-tty": Home("a32", 0xC000_0000),
 }
 _MACHINES = {"riscv": elf32.EM_RISCV, "mips": elf32.EM_MIPS}

@@ -34,6 +34,7 @@ WITHOUT_PROGRAMS = {"minimal-armv7a", "minimal-mips32"}
 # These boards only have a device more, or another one, than others: their programs are those.
 SAME_AS = {
     "ben-nanonote-rf230": "ben-nanonote",
+    "stm32mp157c-dk2-lm75": "stm32mp157c-dk2",
     "stm32mp157c-dk2-tty": "stm32mp157c-dk2",
 }
 

@@ -5,7 +5,7 @@
 //! is wired to the pin. Its level is
 //! - what is driven; low, where one side drives high and the other low (the stronger transistors of most outputs pull
 //!   down): the user gets a note, once a wire;
-//! - high, where nobody drives and a pull-up is on;
+//! - high, where nobody drives and a pull-up is on, the port's or one of the board;
 //! - what it was before, where nothing holds it.
 //!
 //! A port tells of a register write as one change, at its exact time; the devices that watch its pins get that change
@@ -48,6 +48,8 @@ pub(crate) struct Port {
     pub(crate) own: Drive,
     pub(crate) far: Drive,
     pub(crate) pull_ups: u32,
+    /// Wires with a pull-up on the board, which nobody switches off.
+    board_pull_ups: u32,
     pub(crate) levels: u32,
     /// Wires that went up or down since the port has looked.
     pub(crate) rose: u32,
@@ -67,6 +69,7 @@ impl Port {
             own: Drive::default(),
             far: Drive::default(),
             pull_ups: u32::MAX,
+            board_pull_ups: 0,
             levels: u32::MAX,
             rose: 0,
             fell: 0,
@@ -85,7 +88,7 @@ impl Port {
     pub(crate) fn settle(&mut self) -> u32 {
         let driven = self.own.enables | self.far.enables;
         let high = (self.own.high() | self.far.high()) & !self.disputes();
-        let left = !driven & (self.pull_ups | self.levels);
+        let left = !driven & (self.pull_ups | self.board_pull_ups | self.levels);
         let before = std::mem::replace(&mut self.levels, high | left);
         let changed = before ^ self.levels;
         self.rose |= changed & self.levels;
@@ -143,6 +146,13 @@ impl Wires {
             watcher.late |= pin.mask();
         } else {
             watcher.pins |= pin.mask();
+        }
+    }
+
+    /// The wire at `pin` has a pull-up on the board.
+    pub fn pull_up(&mut self, pin: Pin) {
+        if let Some(port) = self.port_mut(pin.port) {
+            port.board_pull_ups |= pin.mask();
         }
     }
 

@@ -46,6 +46,14 @@ The chips on a controller's wire are the children of its node ([SPI chips](spi-c
 A chip is a child of the node of its controller ([SPI controllers](spi-controllers.md)). A flash
 has the compatible of its part, and `jedec,spi-nor` behind that.
 """,
+    "I2C controllers": """\
+The chips on a bus are the children of its controller's node ([I2C chips](i2c-chips.md)); the `reg`
+of a chip is its address of 7 bits, 0x08 to 0x77.
+""",
+    "I2C chips": """\
+A chip is a child of the node of its controller ([I2C controllers](i2c-controllers.md)), and has a
+`reg`, its address.
+""",
 }
 
 

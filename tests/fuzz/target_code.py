@@ -21,6 +21,7 @@ _MAKERS = {
     "minimal-armv7a": code_arm_a.program,
     "sama5d2-xplained": code_arm_a.program,
     "stm32mp157c-dk2": code_arm_a.program_with_m4,
+    "stm32mp157c-dk2-lm75": code_arm_a.program_with_m4,
     "stm32mp157c-dk2-tty": code_arm_a.program_with_m4,
     "minimal-armv7m": code_arm_m.program,
     "ben-nanonote": code_mips.program,
@@ -30,7 +31,7 @@ _MAKERS = {
 _MUTATED = 0.25
 # Small boards take a tenth of a large one's time; two cores take the most.
 _SHARES = {"minimal-rv32": 4, "minimal-armv7a": 6, "minimal-armv7m": 6, "minimal-mips32": 4}
-_SHARES |= {"stm32mp157c-dk2": 0.5, "stm32mp157c-dk2-tty": 0.5}
+_SHARES |= {"stm32mp157c-dk2": 0.4, "stm32mp157c-dk2-lm75": 0.2, "stm32mp157c-dk2-tty": 0.4}
 _TWO_CORES_LONGEST_PS = 2 * 10**7
 
 

@@ -114,6 +114,7 @@ fn read_model(entry: &Entry, reader: &mut NodeReader) {
             from_node(reader);
         }
         Kind::SpiChip(from_node) => drop(from_node(reader)),
+        Kind::I2cChip(from_node) => drop(from_node(reader)),
     }
 }
 

@@ -202,7 +202,7 @@ fn model_for(compatible: &str) -> Option<&'static Entry> {
 fn ranges_of(entry: &Entry) -> Option<usize> {
     match entry.model.kind {
         ModelKind::Device(ranges, _) | ModelKind::Port(ranges, _) => Some(ranges),
-        ModelKind::SpiChip(_) => None,
+        ModelKind::SpiChip(_) | ModelKind::I2cChip(_) => None,
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 use crate::dt::fault::{FaultKind, near_matches};
 use crate::dt::node::Node;
 use crate::dt::reader::NodeReader;
+use crate::wire::i2c::I2cTarget;
 use crate::wire::spi::SpiTarget;
 use jedec::spi_nor;
 
@@ -21,6 +22,7 @@ pub mod generic;
 pub mod ingenic;
 pub mod jedec;
 pub mod model;
+pub mod national;
 pub mod riscv;
 pub mod st;
 pub mod support;
@@ -77,20 +79,38 @@ fn parts() -> impl Iterator<Item = &'static str> {
 /// Builds the chip of a child node of an SPI controller; `None`, with a fault, if no model answers to any of its
 /// compatibles.
 pub fn spi_chip(reader: &mut NodeReader) -> Option<Box<dyn SpiTarget>> {
-    let compatibles = reader.node.compatibles();
-    let chip = |compatible: &&str| match find(compatible)?.model.kind {
+    chip(reader, |kind| match kind {
         Kind::SpiChip(from_node) => Some(from_node),
         _ => None,
-    };
+    })
+}
+
+/// As [`spi_chip`], of an I2C controller.
+pub fn i2c_chip(reader: &mut NodeReader) -> Option<Box<dyn I2cTarget>> {
+    chip(reader, |kind| match kind {
+        Kind::I2cChip(from_node) => Some(from_node),
+        _ => None,
+    })
+}
+
+/// What makes a chip of its node.
+type FromNode<T> = fn(&mut NodeReader) -> Box<T>;
+
+/// Builds the chip of a node by the models that are chips of a wire, for which `made_by` gives what makes them.
+fn chip<T: ?Sized>(reader: &mut NodeReader, made_by: fn(Kind) -> Option<FromNode<T>>) -> Option<Box<T>> {
+    let compatibles = reader.node.compatibles();
+    let model = |compatible: &&str| made_by(find(compatible)?.model.kind);
     // A flash says its part, and what all of them are beside: the part is enough.
     let is_part = parts().any(|part| compatibles.contains(&part));
-    let flash = || chip(&spi_nor::COMPATIBLE).filter(|_| is_part);
-    if let Some(from_node) = compatibles.iter().find_map(chip).or_else(flash) {
+    let flash = || model(&spi_nor::COMPATIBLE).filter(|_| is_part);
+    if let Some(from_node) = compatibles.iter().find_map(model).or_else(flash) {
         return Some(from_node(reader));
     }
     let compatible = compatibles.first().map_or_else(String::new, |first| (*first).to_owned());
-    let chips = entries().iter().filter(|entry| matches!(entry.model.kind, Kind::SpiChip(_)));
-    let near = near_matches(&compatible, chips.map(|entry| entry.compatible).chain(parts()));
+    let chips = entries().iter().filter(|entry| made_by(entry.model.kind).is_some());
+    let near_parts =
+        parts().filter(|_| find(spi_nor::COMPATIBLE).is_some_and(|flash| made_by(flash.model.kind).is_some()));
+    let near = near_matches(&compatible, chips.map(|entry| entry.compatible).chain(near_parts));
     reader.fault_at("compatible", FaultKind::UnknownCompatible { compatible, near });
     None
 }

@@ -2,6 +2,7 @@
 
 use crate::bus::device::Device;
 use crate::dt::reader::NodeReader;
+use crate::wire::i2c::I2cTarget;
 use crate::wire::spi::SpiTarget;
 
 /// What a binding is one of, for the reference.
@@ -17,6 +18,10 @@ pub enum Group {
     Spi,
     /// Chips on SPI.
     SpiChip,
+    /// I2C controllers.
+    I2c,
+    /// Chips on I2C.
+    I2cChip,
     /// Serial ports.
     Serial,
     /// Timers and counters.
@@ -44,6 +49,8 @@ impl Group {
             Group::Bus => "Buses",
             Group::Spi => "SPI controllers",
             Group::SpiChip => "SPI chips",
+            Group::I2c => "I2C controllers",
+            Group::I2cChip => "I2C chips",
             Group::Serial => "Serial ports",
             Group::Timer => "Timers and counters",
             Group::Interrupt => "Interrupt controllers",
@@ -66,6 +73,8 @@ pub enum Kind {
     Port(usize, fn(&mut NodeReader) -> Box<dyn Device>),
     /// A chip on an SPI wire.
     SpiChip(fn(&mut NodeReader) -> Box<dyn SpiTarget>),
+    /// A chip on an I2C bus.
+    I2cChip(fn(&mut NodeReader) -> Box<dyn I2cTarget>),
 }
 
 /// A model.
@@ -105,5 +114,13 @@ impl Model {
         from_node: fn(&mut NodeReader) -> Box<dyn SpiTarget>,
     ) -> Model {
         Model { group: Group::SpiChip, compatibles, kind: Kind::SpiChip(from_node) }
+    }
+
+    /// A chip on an I2C bus.
+    pub const fn i2c_chip(
+        compatibles: &'static [&'static str],
+        from_node: fn(&mut NodeReader) -> Box<dyn I2cTarget>,
+    ) -> Model {
+        Model { group: Group::I2cChip, compatibles, kind: Kind::I2cChip(from_node) }
     }
 }

@@ -1,5 +1,6 @@
 //! What a run shows of itself. Free when off.
 
+pub mod i2c;
 pub mod notes;
 pub mod output;
 pub mod spi;

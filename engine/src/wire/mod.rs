@@ -1,6 +1,9 @@
 //! Wires between a controller and the chips beside it.
 
 pub mod bytes;
+pub mod chip;
+pub mod i2c;
+pub mod i2c_pins;
 pub mod notes;
 pub mod pins;
 pub mod spi;

@@ -4,6 +4,8 @@
 //! its own idea of what each clock means (command, address, mode, dummy, data), as the chip does: a controller that
 //! sends too few dummy clocks, or on the wrong number of lines, reads wrong data, and nobody has to detect it.
 
+use super::chip::targets_are_chips;
+pub use super::chip::{CONTROLS, ControlPin, INTERRUPT};
 use crate::host_image::{HostImage, ImageError};
 use crate::polling::Poll;
 use crate::time::{Cycles, Hz, Ps};
@@ -207,27 +209,6 @@ pub struct ReadOutlook {
     pub lines: Lines,
 }
 
-/// What the interrupt of a chip's node is.
-pub const INTERRUPT: &str = "where the chip's interrupt pin leads to";
-/// Properties that lead a port's pin to a pin of the chip: the name of the wire, the pin, and what that is.
-pub const CONTROLS: [(&str, &str, ControlPin, &str); 3] = [
-    ("sleep-gpio", "sleep", ControlPin::Sleep, "a port's pin that leads to the one that lets the chip sleep"),
-    ("reset-gpio", "reset", ControlPin::Reset, "a port's pin that leads to the chip's reset"),
-    ("vdd-off-gpio", "vdd_off", ControlPin::PowerOff, "a port's pin that switches the chip's supply off"),
-];
-
-/// A pin of a chip beyond the wire, which a board may lead to an output of something else.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ControlPin {
-    /// Sends the chip to sleep, or starts what it does otherwise with the same pin; active high (a transceiver's
-    /// SLP_TR).
-    Sleep,
-    /// Reset, active low.
-    Reset,
-    /// Takes the chip's supply away, active high: not a pin of the chip, but of the switch in front of it.
-    PowerOff,
-}
-
 /// Where the edges of a burst of clocks lie, for chips that hold a controller to limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edges {
@@ -406,3 +387,5 @@ pub trait SpiTarget: Send {
         Vec::new()
     }
 }
+
+targets_are_chips!(SpiTarget);

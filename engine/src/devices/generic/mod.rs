@@ -1,5 +1,6 @@
 //! Models whose compatibles name no vendor.
 
 pub mod cache;
+pub mod i2c_gpio;
 pub mod mmc_spi_slot;
 pub mod spi_gpio;

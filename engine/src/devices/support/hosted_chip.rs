@@ -1,6 +1,7 @@
 //! A chip on a wire together with what it has beyond the wire: an interrupt pin, pins that a port controls, an alarm
-//! for what it does by itself, and notes for the user. Every SPI controller holds its chips like this, one
-//! ([`HostedChip`]) or one for each chip select ([`Chips`]).
+//! for what it does by itself, and notes for the user ([`Hosted`]). Every SPI controller holds its chips like this, one
+//! ([`HostedChip`]) or one for each chip select ([`Chips`]); those on I2C are in
+//! [`crate::devices::support::i2c_chips`].
 //!
 //! A controller calls [`HostedChip::start`] at reset and [`HostedChip::follow`] after all that it does to the chip, and
 //! passes on events and changes of pins. Some controllers compute a whole word when it begins. The chip then sees
@@ -17,16 +18,17 @@ use crate::dt::node::{Node, Property};
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
 use crate::time::Ps;
-use crate::wire::spi::{Burst, CONTROLS, ControlPin, Header, INTERRUPT, PULLED_UP, SpiTarget};
+use crate::wire::chip::{CONTROLS, Chip, ControlPin, INTERRUPT};
+use crate::wire::spi::{Burst, Header, PULLED_UP, SpiTarget};
 use crate::wires::Pin;
 
 /// The token of a controller's own events: the chip on select n is woken by those with the token n, and no controller
 /// has so many selects.
 pub const CONTROLLER_EVENT: u32 = 32;
 
-/// A chip, hosted by the device that drives its wire.
-pub struct HostedChip {
-    target: Box<dyn SpiTarget>,
+/// A chip, hosted by the device that drives its wire, on which it is a `T`.
+pub struct Hosted<T: ?Sized> {
+    target: Box<T>,
     label: String,
     /// Where its interrupt pin leads, and the level there.
     interrupt: Option<IrqLine>,
@@ -46,22 +48,25 @@ pub struct HostedChip {
     token: u32,
 }
 
+/// A chip on SPI.
+pub type HostedChip = Hosted<dyn SpiTarget>;
+
 /// What is there for reading: contents, outputs. What changes something goes through the host.
-impl Deref for HostedChip {
-    type Target = dyn SpiTarget;
+impl<T: ?Sized> Deref for Hosted<T> {
+    type Target = T;
 
     #[inline]
-    fn deref(&self) -> &(dyn SpiTarget + 'static) {
+    fn deref(&self) -> &T {
         self.target.as_ref()
     }
 }
 
-impl HostedChip {
+impl<T: Chip + ?Sized> Hosted<T> {
     /// A chip with the label of its node, its interrupt pin, and the token of the events that wake it: no other of its
     /// host's.
-    pub fn new(target: Box<dyn SpiTarget>, label: String, interrupt: Option<IrqLine>, token: u32) -> HostedChip {
+    pub fn new(target: Box<T>, label: String, interrupt: Option<IrqLine>, token: u32) -> Hosted<T> {
         let has_pin = target.interrupt().is_some();
-        HostedChip {
+        Hosted {
             has_pin,
             is_watched: has_pin,
             target,
@@ -76,26 +81,20 @@ impl HostedChip {
         }
     }
 
-    /// No chip: all lines are pulled up.
-    pub fn none() -> HostedChip {
-        HostedChip::new(Box::new(NoChip), String::new(), None, 0)
-    }
-
     /// The same, with a port's pin that leads to a pin of the chip, by a wire with a name.
     #[must_use]
-    pub fn with_control(mut self, pin: Pin, control: ControlPin, wire: &'static str) -> HostedChip {
+    pub fn with_control(mut self, pin: Pin, control: ControlPin, wire: &'static str) -> Hosted<T> {
         self.controls.push((pin, control, wire));
         self.is_watched = true;
         self
     }
 
-    /// The chip of a node, with the wires that the node tells of: `interrupts`, `sleep-gpio`, `reset-gpio` and
-    /// `vdd-off-gpio`, the switch of its supply. `None`, with a fault, if no model answers to the node's compatibles.
-    pub fn from_node(reader: &mut NodeReader, token: u32) -> Option<HostedChip> {
-        let target = devices::spi_chip(reader)?;
+    /// The chip that was made of a node, with the wires that the node tells of: `interrupts`, `sleep-gpio`,
+    /// `reset-gpio` and `vdd-off-gpio`, the switch of its supply.
+    pub fn wired(target: Box<T>, reader: &mut NodeReader, token: u32) -> Hosted<T> {
         // A chip without such pins knows no such property.
         let interrupt = target.interrupt().and_then(|_| reader.interrupt(0, INTERRUPT));
-        let mut chip = HostedChip::new(target, reader.node.label().to_owned(), interrupt, token);
+        let mut chip = Hosted::new(target, reader.node.label().to_owned(), interrupt, token);
         for (property, wire, control, meaning) in CONTROLS {
             if reader.is_known(property)
                 && let Some(pin) = reader.gpio(property, 0, meaning)
@@ -103,13 +102,7 @@ impl HostedChip {
                 chip = chip.with_control(pin, control, wire);
             }
         }
-        Some(chip)
-    }
-
-    /// The chip itself: for controllers that move single pins, and never ahead of the time.
-    #[inline]
-    pub fn target(&mut self) -> &mut dyn SpiTarget {
-        self.target.as_mut()
+        chip
     }
 
     /// The board comes out of reset: the wires have names and levels, and the chip is told those of its own.
@@ -135,63 +128,16 @@ impl HostedChip {
         }
     }
 
-    /// [`SpiTarget::select`].
-    #[inline]
-    pub fn select(&mut self, at: Ps) {
-        self.tell(at, |chip, at| chip.select(at));
-    }
-
-    /// [`SpiTarget::shift`].
-    #[inline]
-    pub fn shift(&mut self, burst: Burst, end: Ps) -> u32 {
-        self.tell(end, |chip, end| chip.shift(burst, end))
-    }
-
-    /// [`SpiTarget::open_read`], of a chip without pins beyond the wire.
-    #[inline]
-    pub fn open_read(&mut self, header: &Header, address: u32) -> bool {
-        !self.is_watched && self.target.open_read(header, address)
-    }
-
-    /// [`SpiTarget::read_on`], likewise.
-    #[inline]
-    pub fn read_on(&mut self) -> Option<u32> {
-        if self.is_watched { None } else { self.target.read_on() }
-    }
-
-    /// [`SpiTarget::has_read`].
-    pub fn has_read(&mut self, bytes: u64, address: u32) {
-        self.target.has_read(bytes, address);
-    }
-
-    /// [`SpiTarget::close_read`], likewise.
-    #[inline]
-    pub fn close_read(&mut self) -> bool {
-        !self.is_watched && self.target.close_read()
-    }
-
-    /// [`SpiTarget::deselect`].
-    #[inline]
-    pub fn deselect(&mut self, at: Ps) {
-        self.tell(at, |chip, at| chip.deselect(at));
-    }
-
-    /// [`SpiTarget::idle_clocks`].
-    #[inline]
-    pub fn idle_clocks(&mut self, clocks: u32, end: Ps) {
-        self.tell(end, |chip, end| chip.idle_clocks(clocks, end));
-    }
-
     /// Does something to the chip at `at`, or at the end of what it knows, where that is later: the closure gets the
     /// time.
     #[inline(always)]
-    pub fn tell<T>(&mut self, at: Ps, call: impl FnOnce(&mut dyn SpiTarget, Ps) -> T) -> T {
+    pub fn tell<R>(&mut self, at: Ps, call: impl FnOnce(&mut T, Ps) -> R) -> R {
         if self.is_watched { self.tell_and_look(at, call) } else { call(self.target.as_mut(), at) }
     }
 
     /// The same of a chip with pins: its time never goes back, and its interrupt pin is looked at before and after.
     #[inline(never)]
-    fn tell_and_look<T>(&mut self, at: Ps, call: impl FnOnce(&mut dyn SpiTarget, Ps) -> T) -> T {
+    fn tell_and_look<R>(&mut self, at: Ps, call: impl FnOnce(&mut T, Ps) -> R) -> R {
         let at = at.max(self.told);
         self.pass_to(at);
         let result = call(self.target.as_mut(), at);
@@ -304,16 +250,6 @@ impl HostedChip {
         }
     }
 
-    /// [`SpiTarget::polled`]: changes that lie ahead come with events.
-    pub fn polled(&mut self, poll: &mut Poll) -> bool {
-        self.changes.is_empty() && self.target.polled(poll)
-    }
-
-    /// [`SpiTarget::load`].
-    pub fn load(&mut self, addr: u32, bytes: &[u8]) -> bool {
-        self.target.load(addr, bytes)
-    }
-
     /// The chip's label.
     pub fn label(&self) -> &str {
         &self.label
@@ -322,6 +258,83 @@ impl HostedChip {
     /// The chip's totals, each with its label in front.
     pub fn counters(&self) -> impl Iterator<Item = (String, u64)> {
         self.target.counters().into_iter().map(|(name, count)| (format!("{}.{name}", self.label), count))
+    }
+}
+
+impl HostedChip {
+    /// No chip: all lines are pulled up.
+    pub fn none() -> HostedChip {
+        HostedChip::new(Box::new(NoChip), String::new(), None, 0)
+    }
+
+    /// The chip of a node, with the wires that the node tells of. `None`, with a fault, if no model answers to the
+    /// node's compatibles.
+    pub fn from_node(reader: &mut NodeReader, token: u32) -> Option<HostedChip> {
+        let target = devices::spi_chip(reader)?;
+        Some(Hosted::wired(target, reader, token))
+    }
+
+    /// The chip itself: for controllers that move single pins, and never ahead of the time.
+    #[inline]
+    pub fn target(&mut self) -> &mut dyn SpiTarget {
+        self.target.as_mut()
+    }
+
+    /// [`SpiTarget::select`].
+    #[inline]
+    pub fn select(&mut self, at: Ps) {
+        self.tell(at, |chip, at| chip.select(at));
+    }
+
+    /// [`SpiTarget::shift`].
+    #[inline]
+    pub fn shift(&mut self, burst: Burst, end: Ps) -> u32 {
+        self.tell(end, |chip, end| chip.shift(burst, end))
+    }
+
+    /// [`SpiTarget::open_read`], of a chip without pins beyond the wire.
+    #[inline]
+    pub fn open_read(&mut self, header: &Header, address: u32) -> bool {
+        !self.is_watched && self.target.open_read(header, address)
+    }
+
+    /// [`SpiTarget::read_on`], likewise.
+    #[inline]
+    pub fn read_on(&mut self) -> Option<u32> {
+        if self.is_watched { None } else { self.target.read_on() }
+    }
+
+    /// [`SpiTarget::has_read`].
+    pub fn has_read(&mut self, bytes: u64, address: u32) {
+        self.target.has_read(bytes, address);
+    }
+
+    /// [`SpiTarget::close_read`], likewise.
+    #[inline]
+    pub fn close_read(&mut self) -> bool {
+        !self.is_watched && self.target.close_read()
+    }
+
+    /// [`SpiTarget::deselect`].
+    #[inline]
+    pub fn deselect(&mut self, at: Ps) {
+        self.tell(at, |chip, at| chip.deselect(at));
+    }
+
+    /// [`SpiTarget::idle_clocks`].
+    #[inline]
+    pub fn idle_clocks(&mut self, clocks: u32, end: Ps) {
+        self.tell(end, |chip, end| chip.idle_clocks(clocks, end));
+    }
+
+    /// [`SpiTarget::polled`]: changes that lie ahead come with events.
+    pub fn polled(&mut self, poll: &mut Poll) -> bool {
+        self.changes.is_empty() && self.target.polled(poll)
+    }
+
+    /// [`SpiTarget::load`].
+    pub fn load(&mut self, addr: u32, bytes: &[u8]) -> bool {
+        self.target.load(addr, bytes)
     }
 }
 

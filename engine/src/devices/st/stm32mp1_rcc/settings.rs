@@ -92,6 +92,8 @@ pub const ALL: &[Setting] = &[
     setting("RCC_PLL4CFGR2", 0x89c, divided(5, 7, 7)),
     setting("RCC_PLL4FRACR", 0x8a0, 0),
     // hsi_ker_ck.
+    setting("RCC_I2C12CKSELR", 0x8c0, 2),
+    setting("RCC_I2C35CKSELR", 0x8c4, 2),
     setting("RCC_UART24CKSELR", 0x8e8, 2),
     setting("RCC_UART35CKSELR", 0x8ec, 2),
     setting("RCC_UART78CKSELR", 0x8f0, 2),

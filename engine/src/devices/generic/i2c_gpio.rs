@@ -1,0 +1,175 @@
+//! `i2c-gpio`: an I2C bus on pins of GPIO ports (Linux's binding of that name). It has no registers: firmware makes
+//! clocks and bits by pulling the pins low and letting them go, and reads what the chips answer there.
+//!
+//! Modelled: two wires with pull-ups on the board, whatever the port's own do. Firmware drives a pin low, or makes it
+//! an input; one that drives a line high against a chip that pulls it low is told so in a note, and low wins. A chip
+//! puts bits on SDA at SCL's falling edge, at once, and keeps SCL low where it stretches the clock; firmware that does
+//! not look at SCL then errs as on a board.
+//!
+//! Not modelled: slopes. How fast the bus is, is up to the firmware: Linux's `i2c-gpio,delay-us` changes nothing here.
+
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, Reply, SlaveError};
+use crate::devices::model::{Group, Model};
+use crate::devices::support::i2c_chips::{I2cChips, MASTER_EVENT};
+use crate::dt::reader::NodeReader;
+use crate::time::Ps;
+use crate::wire::i2c_pins::{Edge, I2cPins};
+use crate::wires::Pin;
+
+#[cfg(test)]
+mod tests;
+
+/// The bus.
+pub struct I2cGpio {
+    label: String,
+    scl: Pin,
+    sda: Pin,
+    chips: I2cChips,
+    pins: I2cPins,
+    /// The byte that a chip gives.
+    given: Option<u8>,
+    /// What the chips pull low: SCL, until when, and SDA.
+    stretched_until: Option<Ps>,
+    pulls_sda: bool,
+    alarm: Alarm,
+    frames: u64,
+    bytes: u64,
+}
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::I2c, &["i2c-gpio"], 0, from_node);
+
+/// Builds the bus from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    reader.known(&["i2c-gpio,delay-us", "i2c-gpio,scl-open-drain", "i2c-gpio,sda-open-drain"]);
+    reader.known(&["i2c-gpio,scl-output-only", "i2c-gpio,timeout-ms"]);
+    let [scl, sda] =
+        [("scl-gpios", "the pin of the clock"), ("sda-gpios", "the pin of the data")].map(|(property, meaning)| {
+            let pins = reader.required_gpios(property, 1, meaning);
+            pins.first().copied().unwrap_or(Pin { port: DeviceId(u32::MAX), number: 0 })
+        });
+    let chips = I2cChips::from_node(reader);
+    Box::new(I2cGpio::new(reader.node.label().to_owned(), scl, sda, chips))
+}
+
+impl I2cGpio {
+    /// The bus with the label of its node, between two pins.
+    pub fn new(label: String, scl: Pin, sda: Pin, chips: I2cChips) -> I2cGpio {
+        let pins = I2cPins::new(true, true);
+        I2cGpio {
+            label,
+            scl,
+            sda,
+            chips,
+            pins,
+            given: None,
+            stretched_until: None,
+            pulls_sda: false,
+            alarm: Alarm::default(),
+            frames: 0,
+            bytes: 0,
+        }
+    }
+
+    /// Looks at the lines, and does what their edges say, until they stay.
+    fn look(&mut self, ctx: &mut Ctx) {
+        while let Some(edge) = self.pins.set(ctx.bus.wires.level(self.scl), ctx.bus.wires.level(self.sda)) {
+            self.take_edge(edge, ctx.now);
+            self.drive(ctx);
+        }
+        self.chips.settle(ctx);
+    }
+
+    fn take_edge(&mut self, edge: Edge, now: Ps) {
+        match edge {
+            Edge::Start => {
+                self.frames += 1;
+                self.chips.start(now);
+                (self.given, self.pulls_sda) = (None, false);
+            }
+            Edge::Stop => {
+                self.chips.stop(now);
+                (self.given, self.pulls_sda) = (None, false);
+            }
+            Edge::Bit(bit) => self.pulls_sda = self.given.is_some_and(|byte| byte << bit & 0x80 == 0),
+            // The master acknowledges.
+            Edge::Byte(_) if self.given.is_some() => self.pulls_sda = false,
+            Edge::Byte(byte) => {
+                let answer = self.chips.send(byte, now);
+                self.pulls_sda = answer.ack;
+                self.stretch(answer.stretch, now);
+            }
+            Edge::Acknowledge(ack) => self.acknowledge(ack, now),
+        }
+    }
+
+    fn acknowledge(&mut self, ack: bool, now: Ps) {
+        self.bytes += 1;
+        if self.given.take().is_some() {
+            self.chips.acknowledge(ack, now);
+        }
+        if ack && self.chips.are_read() {
+            let given = self.chips.receive(now);
+            self.given = Some(given.byte);
+            self.stretch(given.stretch, now);
+        }
+        self.pulls_sda = self.given.is_some_and(|byte| byte & 0x80 == 0);
+    }
+
+    fn stretch(&mut self, stretch: Ps, now: Ps) {
+        if stretch > Ps::ZERO {
+            self.stretched_until = Some(now.saturating_add(stretch));
+        }
+    }
+
+    /// Pulls the lines low, or lets them go.
+    fn drive(&mut self, ctx: &mut Ctx) {
+        self.stretched_until = self.stretched_until.filter(|until| *until > ctx.now);
+        if let Some(until) = self.stretched_until {
+            self.alarm.set(until, MASTER_EVENT, ctx);
+        }
+        let low = |pulled: bool| pulled.then_some(false);
+        ctx.bus.drive_pin(self.scl, low(self.stretched_until.is_some()), ctx.now);
+        ctx.bus.drive_pin(self.sda, low(self.pulls_sda), ctx.now);
+    }
+}
+
+impl Device for I2cGpio {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        Err(SlaveError { done: ctx.now })
+    }
+
+    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        Err(SlaveError { done: ctx.now })
+    }
+
+    fn reset(&mut self, ctx: &mut Ctx) {
+        for (pin, name) in [(self.scl, "scl"), (self.sda, "sda")] {
+            ctx.bus.wires.pull_up(pin);
+            let signal = ctx.bus.waves.signal(&self.label, name, ctx.bus.wires.level(pin));
+            ctx.bus.wires.name(pin, signal);
+            ctx.bus.wires.watch(pin, ctx.id, false);
+        }
+        self.chips.start_up(ctx);
+        self.pins = I2cPins::new(ctx.bus.wires.level(self.scl), ctx.bus.wires.level(self.sda));
+    }
+
+    fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+        self.chips.pins_changed(port, changed, levels, ctx);
+        self.look(ctx);
+    }
+
+    fn event(&mut self, token: u32, ctx: &mut Ctx) {
+        if token == MASTER_EVENT {
+            self.alarm.rang(ctx.now);
+            self.drive(ctx);
+            self.look(ctx);
+        }
+        self.chips.event(token, ctx);
+    }
+
+    fn counters(&self) -> Vec<(String, u64)> {
+        let own = [("frames".to_owned(), self.frames), ("bytes".to_owned(), self.bytes)];
+        own.into_iter().chain(self.chips.counters()).collect()
+    }
+}

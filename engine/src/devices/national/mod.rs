@@ -1,0 +1,3 @@
+//! Models of National Semiconductor's parts, which are TI's today.
+
+pub mod lm75;

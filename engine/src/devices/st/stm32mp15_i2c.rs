@@ -1,0 +1,385 @@
+//! `st,stm32mp15-i2c`, `st,stm32f7-i2c`: the I2C interface of STM32MP1, and, the same but for details, of the STM32F0,
+//! F3, F7, G, H7, L4 and others (RM0436, RM0385, RM0432, "Inter-integrated circuit (I2C) interface").
+//!
+//! Modelled: master mode with addresses of 7 bits, NBYTES, AUTOEND, RELOAD, START, repeated START and STOP; I2C_TXDR
+//! and I2C_RXDR with TXE, TXIS, RXNE, and SCL that is held low where the firmware is late; NACKF, STOPF, TC, TCR, BUSY;
+//! the event and the error interrupt; the software reset by PE; filters and I2C_TIMINGR, which are locked while PE is
+//! set. Bits of the bus take whole clocks of the kernel clock:
+//!
+//! - SCL is low for tSYNC1 + tSCLL (or tSDADEL and tSCLDEL, if they are longer) and high for tSYNC2 + tSCLH. Slopes,
+//!   the analog filter's delay and the synchronisation, which make up tSYNC1 and tSYNC2, are properties.
+//! - The master counts from edges that it has detected, also tSCLH from START to SCL (tHD;STA) and from SCL to STOP
+//!   (tSU;STO), and tSCLL from SCL to a repeated START (tSU;STA) and from STOP to START (tBUF). The manual says which
+//!   counters these are, not from where they count.
+//! - Flags are set as the edge behind which they come is detected. TXIS is set as soon as I2C_TXDR has gone to the
+//!   shift register and a byte more is needed, so that bytes can follow each other without a gap.
+//! - `cyclescope,start-cycles` lie between a write of a register and what the bus shows of it.
+//!
+//! A chip that stretches SCL lets go of it at a time of its own; the master goes on at the next kernel clock. A master
+//! that is switched off within a frame lets go of both lines, and chips take that for a STOP.
+//!
+//! Not modelled: slave mode (own addresses are kept, and a note says that nobody calls them), addresses of 10 bits (no
+//! chip acknowledges their header), SMBus (PEC, alert, timeouts), DMA requests, wake-up from Stop, the wait states of a
+//! second write. With one master on the bus neither arbitration is lost (ARLO) nor does a START come where none should
+//! be (BERR), so the error interrupt stays low.
+
+mod master;
+mod registers;
+mod timing;
+
+#[cfg(test)]
+mod tests;
+
+pub use self::registers::REGISTERS;
+pub use self::timing::Delays;
+
+use self::master::{Master, Step};
+use self::registers::*;
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
+use crate::devices::model::{Group, Model};
+use crate::devices::support::apb;
+use crate::devices::support::axi_lite::edge_in_reach;
+use crate::devices::support::i2c_chips::{I2cChips, MASTER_EVENT};
+use crate::devices::support::registers::flag;
+use crate::devices::support::stm32_clock_gate::ClockGate;
+use crate::dt::reader::NodeReader;
+use crate::observe::i2c::I2cSignals;
+use crate::polling::Poll;
+use crate::time::{Cycles, Hz};
+
+/// What a board says of the device.
+#[derive(Clone, Copy, Debug)]
+pub struct Params {
+    /// i2c_ker_ck.
+    pub kernel_clock: Hz,
+    /// The delays that make up tSYNC1 and tSYNC2.
+    pub delays: Delays,
+    /// From a write of a register to what the bus shows of it.
+    pub start_cycles: Cycles,
+    /// The event interrupt; each gets it, as two processors have a controller each.
+    pub event: [Option<IrqLine>; 2],
+    /// Likewise, the error interrupt.
+    pub error: [Option<IrqLine>; 2],
+    /// Its enable bit.
+    pub gate: ClockGate,
+}
+
+/// The device.
+pub struct I2c {
+    params: Params,
+    chips: I2cChips,
+    signals: I2cSignals,
+    /// I2C_CR1, I2C_CR2, and registers that keep what is written.
+    control: u32,
+    command: u32,
+    own_addresses: [u32; 2],
+    timing: u32,
+    timeouts: u32,
+    /// What was last written to I2C_TXDR, and whether it still waits there (TXE is 0).
+    transmit_data: u8,
+    to_send: Option<u8>,
+    /// Likewise, what came last into I2C_RXDR, and whether nobody has read it (RXNE).
+    receive_data: u8,
+    received: Option<u8>,
+    /// NACKF, STOPF, TC and TCR.
+    flags: u32,
+    is_busy: bool,
+    master: Master,
+    alarm: Alarm,
+}
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::I2c, &["st,stm32mp15-i2c", "st,stm32f7-i2c"], 1, from_node);
+
+/// Builds the device from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    reader.known(&["clock-names", "interrupt-names", "resets", "dmas", "dma-names", "wakeup-source"]);
+    reader.known(&["i2c-analog-filter", "st,syscfg-fmp"]);
+    reader.frequency_or("clock-frequency", None, "what drivers aim at; what counts is what they write to I2C_TIMINGR");
+    let delays = Delays {
+        rising: reader.timing_ps("i2c-scl-rising-time-ns", "the rise time of SCL"),
+        falling: reader.timing_ps("i2c-scl-falling-time-ns", "the fall time of SCL"),
+        analog_filter: reader.timing_ps("cyclescope,analog-filter-ns", "the delay of the analog filter"),
+        synchronisation: reader
+            .timing_cycles("cyclescope,synchronisation-cycles", "kernel clocks from the first that sees an edge"),
+    };
+    let params = Params {
+        kernel_clock: reader.clock(0, "the kernel clock, which the times of the bus are counted in"),
+        delays,
+        start_cycles: reader.timing_cycles("cyclescope,start-cycles", "kernel clocks from a register to the bus"),
+        event: [
+            reader.interrupt(0, "its event interrupt"),
+            reader.interrupt(2, "its event interrupt, to another processor"),
+        ],
+        error: [
+            reader.interrupt(1, "its error interrupt"),
+            reader.interrupt(3, "its error interrupt, to another processor"),
+        ],
+        gate: ClockGate::from_node(reader),
+    };
+    let chips = I2cChips::from_node(reader);
+    Box::new(I2c::new(params, chips))
+}
+
+impl I2c {
+    /// The device after reset, with the chips on its bus.
+    pub fn new(params: Params, chips: I2cChips) -> I2c {
+        I2c {
+            params,
+            chips,
+            signals: I2cSignals::default(),
+            control: 0,
+            command: 0,
+            own_addresses: [0; 2],
+            timing: 0,
+            timeouts: 0,
+            transmit_data: 0,
+            to_send: None,
+            receive_data: 0,
+            received: None,
+            flags: 0,
+            is_busy: false,
+            master: Master::default(),
+            alarm: Alarm::default(),
+        }
+    }
+
+    const fn is_enabled(&self) -> bool {
+        self.control & CR1_PE != 0
+    }
+
+    /// The cycle in which something written or read now shows on the bus.
+    fn arrival(&self, ctx: &Ctx) -> u64 {
+        self.params.kernel_clock.cycles_until_ceil(ctx.now).0 + self.params.start_cycles.0
+    }
+
+    const fn status(&self) -> u32 {
+        let is_empty = self.to_send.is_none();
+        self.flags
+            | flag(ISR_TXE, is_empty)
+            | flag(ISR_TXIS, is_empty && self.master.needs_data())
+            | flag(ISR_RXNE, self.received.is_some())
+            | flag(ISR_BUSY, self.is_busy)
+    }
+
+    /// Drives the interrupt lines, lets the chips do so, and asks for an event at the master's next step.
+    fn update(&mut self, ctx: &mut Ctx) {
+        let cr1 = self.control;
+        let enabled = flag(ISR_TXIS, cr1 & CR1_TXIE != 0)
+            | flag(ISR_RXNE, cr1 & CR1_RXIE != 0)
+            | flag(ISR_NACKF, cr1 & CR1_NACKIE != 0)
+            | flag(ISR_STOPF, cr1 & CR1_STOPIE != 0)
+            | flag(ISR_TC | ISR_TCR, cr1 & CR1_TCIE != 0);
+        let event = self.status() & enabled != 0;
+        for line in self.params.event {
+            ctx.set_irq(line, event);
+        }
+        self.chips.settle(ctx);
+        match self.master.next().and_then(|next| edge_in_reach(self.params.kernel_clock, next)) {
+            Some(due) => self.alarm.set(due, MASTER_EVENT, ctx),
+            None => self.alarm.cancel(MASTER_EVENT, ctx),
+        }
+    }
+
+    fn set_cr1(&mut self, value: u32, ctx: &mut Ctx) {
+        let before = self.control;
+        let locked = if before & value & CR1_PE != 0 { CR1_LOCKED } else { 0 };
+        if (before ^ value) & locked != 0 {
+            note_locked("the filters (I2C_CR1.ANFOFF, DNF)", ctx);
+        }
+        if value & (CR1_DMA | CR1_UNMODELLED) != 0 {
+            ctx.note(
+                "a mode is on that is not modelled (I2C_CR1: DMA requests, slave mode, SMBus): it goes on without it",
+            );
+        }
+        let value = before & locked | value & !locked;
+        if before & !value & CR1_PE != 0 {
+            self.software_reset(ctx);
+        }
+        self.control = value;
+    }
+
+    fn software_reset(&mut self, ctx: &mut Ctx) {
+        let cycle = self.params.kernel_clock.cycles_until_floor(ctx.now).0;
+        self.abandon(cycle);
+        self.command &= !CR2_SET_ONLY;
+        (self.to_send, self.received, self.flags, self.is_busy) = (None, None, 0, false);
+    }
+
+    fn set_cr2(&mut self, value: u32, ctx: &mut Ctx) {
+        let set = if self.is_enabled() { value & CR2_SET_ONLY } else { 0 };
+        if value & CR2_START != 0 && !self.is_enabled() {
+            ctx.note("START was set while the interface is off (I2C_CR1.PE): nothing is sent");
+        }
+        if value & (CR2_START | CR2_ADD10) == CR2_START | CR2_ADD10 {
+            ctx.note("addresses of 10 bits (I2C_CR2.ADD10) are not modelled: no chip acknowledges");
+        }
+        self.command = value & !CR2_SET_ONLY | self.command & CR2_SET_ONLY | set;
+        let arrival = self.arrival(ctx);
+        match self.master.step {
+            Step::Idle if set & CR2_START != 0 => self.order_start(arrival),
+            Step::Idle => self.command &= !CR2_STOP,
+            Step::HeldForCommand | Step::HeldForData if set & CR2_STOP != 0 => self.order(Step::StopOrdered, arrival),
+            Step::HeldForCommand if self.flags & ISR_TCR != 0 && self.nbytes() > 0 => self.reload(arrival),
+            Step::HeldForCommand if self.flags & ISR_TC != 0 && set & CR2_START != 0 => {
+                self.order(Step::Restart, arrival);
+            }
+            _ => {}
+        }
+    }
+
+    /// The firmware has ordered what the master waits for.
+    fn order(&mut self, step: Step, arrival: u64) {
+        self.flags &= !(ISR_TC | ISR_TCR);
+        (self.master.step, self.master.at) = (step, arrival);
+    }
+
+    fn send(&mut self, value: u8, ctx: &mut Ctx) {
+        if self.to_send.is_some() {
+            ctx.note("I2C_TXDR was written while TXE is 0, which has no effect: the byte is lost");
+            return;
+        }
+        (self.transmit_data, self.to_send) = (value, Some(value));
+        if self.master.step == Step::HeldForData {
+            let arrival = self.arrival(ctx);
+            self.order(Step::Byte, arrival);
+        }
+    }
+
+    fn take_received(&mut self, ctx: &Ctx) {
+        if self.received.take().is_some() && self.master.step == Step::HeldForRead {
+            let arrival = self.arrival(ctx);
+            self.order(Step::BitsSeen, arrival);
+        }
+    }
+
+    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
+        let value = crate::devices::support::registers::find(REGISTERS, offset).map_or(0, |row| value & row.mask);
+        match offset {
+            CR1 => self.set_cr1(value, ctx),
+            CR2 => self.set_cr2(value, ctx),
+            OAR1 | OAR2 => {
+                self.own_addresses[usize::from(offset == OAR2)] = value;
+                if value & OAR_ENABLE != 0 {
+                    ctx.note("an own address is on (I2C_OAR1, I2C_OAR2): the bus has no other master that calls it");
+                }
+            }
+            TIMINGR if self.is_enabled() && value != self.timing => note_locked("I2C_TIMINGR", ctx),
+            TIMINGR => self.timing = value,
+            TIMEOUTR => {
+                self.timeouts = value;
+                if value & TIMEOUTR_ENABLES != 0 {
+                    ctx.note("timeouts (I2C_TIMEOUTR) are not modelled: none is detected");
+                }
+            }
+            // TXE, written as 1, empties I2C_TXDR.
+            ISR if value & ISR_TXE != 0 => self.to_send = None,
+            ICR => {
+                self.flags &= !(value & ICR_FLAGS);
+                if value & ICR_ADDRCF != 0 {
+                    self.command &= !CR2_START;
+                }
+            }
+            TXDR => self.send(value as u8, ctx),
+            _ => {}
+        }
+    }
+
+    fn register(&mut self, offset: u32, ctx: &Ctx) -> u32 {
+        match offset {
+            CR1 => self.control,
+            CR2 => self.command,
+            OAR1 => self.own_addresses[0],
+            OAR2 => self.own_addresses[1],
+            TIMINGR => self.timing,
+            TIMEOUTR => self.timeouts,
+            ISR => self.status(),
+            RXDR => {
+                self.take_received(ctx);
+                self.receive_data.into()
+            }
+            TXDR => self.transmit_data.into(),
+            _ => 0,
+        }
+    }
+}
+
+fn note_locked(what: &str, ctx: &mut Ctx) {
+    ctx.note(&format!("{what} was written while PE is set, which locks it: it keeps its value"));
+}
+
+impl Device for I2c {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        let name = ctx.label().to_owned();
+        self.signals = I2cSignals::new(&ctx.bus.waves, &name);
+        self.chips.start_up(ctx);
+    }
+
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        if !self.params.gate.is_open(ctx) {
+            return Ok(Reply::read(0, ctx.now));
+        }
+        self.settle(ctx);
+        let register = self.register(offset & !3, ctx);
+        self.update(ctx);
+        Ok(apb::read(register, offset, size, ctx))
+    }
+
+    fn write(
+        &mut self,
+        _: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        if self.params.gate.is_open(ctx) {
+            self.settle(ctx);
+            let (offset, value) = apb::written(value, offset, size);
+            self.set_register(offset, value, ctx);
+            self.settle(ctx);
+            self.update(ctx);
+        }
+        Ok(Reply::written(ctx.now))
+    }
+
+    fn event(&mut self, token: u32, ctx: &mut Ctx) {
+        if token == MASTER_EVENT {
+            self.alarm.rang(ctx.now);
+        }
+        self.settle(ctx);
+        self.chips.event(token, ctx);
+        self.update(ctx);
+    }
+
+    fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+        self.settle(ctx);
+        self.chips.pins_changed(port, changed, levels, ctx);
+        self.update(ctx);
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        // What changes by itself does so at an event, in the chips, too.
+        if let Some(next) = self.master.next() {
+            if next <= self.params.kernel_clock.cycles_until_floor(poll.now()).0 {
+                return false;
+            }
+            if let Some(due) = edge_in_reach(self.params.kernel_clock, next) {
+                poll.until(due);
+            }
+        }
+        let data = u32::from(self.transmit_data) << 8 | u32::from(self.receive_data);
+        let [own1, own2] = self.own_addresses;
+        for register in [self.control, self.command, own1, own2, self.timing, self.timeouts, self.status(), data] {
+            poll.state(register);
+        }
+        self.master.state(|word| poll.state(word));
+        true
+    }
+
+    fn counters(&self) -> Vec<(String, u64)> {
+        let Master { frames, bytes, nacks, .. } = self.master;
+        let own = [("frames", frames), ("bytes", bytes), ("nacks", nacks)];
+        own.into_iter().map(|(name, count)| (name.to_owned(), count)).chain(self.chips.counters()).collect()
+    }
+}

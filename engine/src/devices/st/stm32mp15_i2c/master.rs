@@ -1,0 +1,406 @@
+//! The master: what goes over the bus, step by step. A step is something at an edge of a line, or where the master
+//! detects one; it happens in a cycle of the kernel clock that is known as soon as the step before is done.
+
+use super::I2c;
+use super::registers::*;
+use super::timing::Timing;
+use crate::bus::device::Ctx;
+use crate::time::{Cycles, Ps};
+
+/// What comes next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Step {
+    /// Nothing: no frame is under way.
+    #[default]
+    Idle,
+    /// SDA falls: START.
+    Start,
+    /// That is detected.
+    StartSeen,
+    /// SCL falls behind it.
+    FirstFall,
+    /// SCL falls behind the eighth clock of a byte.
+    Bits,
+    /// That is detected.
+    BitsSeen,
+    /// SCL falls behind the acknowledge clock.
+    Acknowledge,
+    /// That is detected.
+    AcknowledgeSeen,
+    /// The firmware has given or ordered what SCL was held low for: a byte goes on.
+    Byte,
+    /// Likewise, a repeated START.
+    Restart,
+    /// Likewise, a STOP.
+    StopOrdered,
+    /// SCL rises in front of a repeated START.
+    RestartRise,
+    /// SCL rises in front of a STOP.
+    StopRise,
+    /// SDA rises: STOP.
+    Stop,
+    /// That is detected.
+    StopSeen,
+    /// SCL is held low until I2C_TXDR is written.
+    HeldForData,
+    /// Until I2C_RXDR is read.
+    HeldForRead,
+    /// Until I2C_CR2 is written: TC or TCR is set.
+    HeldForCommand,
+}
+
+/// The master's state.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Master {
+    /// What comes next, and when; of a step that waits for the firmware, that means nothing.
+    pub step: Step,
+    pub at: u64,
+    /// SCL's last falling edge.
+    fell: u64,
+    /// SCL's rising edge that comes next, or came last, and the change of SDA in front of it.
+    rise: u64,
+    data_at: u64,
+    /// The byte on the bus, and whether it is the address.
+    byte: u8,
+    is_address: bool,
+    /// Its acknowledge.
+    ack: bool,
+    /// Bytes come from the chip.
+    pub reads: bool,
+    /// The chip has acknowledged its address, and the frame has not ended.
+    in_data: bool,
+    /// Of NBYTES, those that have not been acknowledged.
+    left: u32,
+    /// A chip holds SCL low until then.
+    stretched_until: Ps,
+    /// When the last STOP was detected.
+    free_since: Option<u64>,
+    /// Totals.
+    pub frames: u64,
+    pub bytes: u64,
+    pub nacks: u64,
+}
+
+impl Master {
+    /// The cycle of the next step; `None` if it waits for the firmware, or for nothing.
+    pub const fn next(&self) -> Option<u64> {
+        match self.step {
+            Step::Idle | Step::HeldForData | Step::HeldForRead | Step::HeldForCommand => None,
+            _ => Some(self.at),
+        }
+    }
+
+    const fn is_on_the_bus(&self) -> bool {
+        !matches!(self.step, Step::Idle | Step::Start)
+    }
+
+    /// I2C_TXDR is needed: of the bytes that are left one may be on the bus.
+    pub const fn needs_data(&self) -> bool {
+        let on_the_bus = matches!(self.step, Step::Bits | Step::BitsSeen | Step::Acknowledge | Step::AcknowledgeSeen);
+        self.in_data && !self.reads && self.left > on_the_bus as u32
+    }
+
+    const fn go(&mut self, step: Step, at: u64) {
+        (self.step, self.at) = (step, at);
+    }
+
+    /// All state, for skipping of polling loops.
+    pub fn state(&self, mut tell: impl FnMut(u64)) {
+        [self.step as u64, self.at, self.frames, self.bytes, self.left.into()].into_iter().for_each(&mut tell);
+    }
+}
+
+impl I2c {
+    fn timing(&self) -> Timing {
+        Timing::of(self.timing, self.control, self.params.kernel_clock, &self.params.delays)
+    }
+
+    fn time(&self, cycle: u64) -> Ps {
+        self.params.kernel_clock.ps_at_floor(Cycles(cycle))
+    }
+
+    /// Takes all steps up to the time of the call.
+    pub(super) fn settle(&mut self, ctx: &mut Ctx) {
+        let cycle = self.params.kernel_clock.cycles_until_floor(ctx.now).0;
+        while let Some(at) = self.master.next().filter(|at| *at <= cycle) {
+            self.take_step(at, self.timing());
+        }
+    }
+
+    fn take_step(&mut self, at: u64, timing: Timing) {
+        match self.master.step {
+            Step::Start => self.start(at, timing),
+            Step::StartSeen => {
+                self.is_busy = true;
+                self.master.go(Step::FirstFall, at + timing.high);
+            }
+            Step::FirstFall => self.address(at, timing),
+            Step::Bits => self.end_bits(at, timing),
+            Step::BitsSeen => self.bits_seen(at, timing),
+            Step::Acknowledge => self.end_acknowledge(at, timing),
+            Step::AcknowledgeSeen => self.acknowledge_seen(at, timing),
+            Step::Byte => self.next_byte(at, timing),
+            Step::Restart => self.restart(at, timing),
+            Step::StopOrdered => self.begin_stop(at, timing),
+            Step::RestartRise => self.rise(true, timing.sync2 + timing.low, Step::Start),
+            Step::StopRise => self.rise(false, timing.rise_to_fall(), Step::Stop),
+            Step::Stop => self.stop(at, timing),
+            Step::StopSeen => self.stop_seen(at),
+            Step::Idle | Step::HeldForData | Step::HeldForRead | Step::HeldForCommand => {}
+        }
+    }
+
+    /// I2C_CR2.START was set while no frame is under way, or was set before and the last one has ended: START comes
+    /// when the bus has been free for tBUF.
+    pub(super) fn order_start(&mut self, arrival: u64) {
+        let free = self.master.free_since.map_or(0, |since| since + self.timing().low);
+        self.master.go(Step::Start, arrival.max(free));
+    }
+
+    fn start(&mut self, at: u64, timing: Timing) {
+        let now = self.time(at);
+        self.signals.master_sda(now, false);
+        self.chips.start(now);
+        self.master.frames += 1;
+        self.master.go(Step::StartSeen, at + timing.sync1);
+    }
+
+    /// SCL falls behind START: the address follows.
+    fn address(&mut self, at: u64, timing: Timing) {
+        self.signals.scl(self.time(at), false);
+        let reads = self.command & CR2_RD_WRN != 0;
+        let address = (self.command >> CR2_SADD) as u8 & 0x7f;
+        // The header of an address of 10 bits is one that no chip here has.
+        let address = if self.command & CR2_ADD10 == 0 { address } else { 0x78 | (self.command >> 8) as u8 & 3 };
+        let master = &mut self.master;
+        (master.fell, master.is_address, master.reads, master.in_data) = (at, true, reads, false);
+        master.byte = address << 1 | u8::from(reads);
+        self.begin_bits(at, timing);
+    }
+
+    /// SDA and then SCL change behind the last falling edge of SCL, not before `at`: SCL's rising edge.
+    fn end_of_low(&mut self, at: u64, timing: Timing) -> u64 {
+        let data_at = at.max(self.master.fell + timing.sync1 + timing.data_delay);
+        let let_go = (self.master.fell + timing.least_low()).max(data_at + timing.setup);
+        let chips = self.params.kernel_clock.cycles_until_ceil(self.master.stretched_until).0;
+        (self.master.data_at, self.master.rise) = (data_at, let_go.max(chips));
+        self.master.rise
+    }
+
+    fn begin_bits(&mut self, at: u64, timing: Timing) {
+        let rise = self.end_of_low(at, timing);
+        self.master.go(Step::Bits, rise + timing.rise_to_fall() + 7 * timing.period());
+    }
+
+    /// Whether the byte on the bus is the chip's.
+    const fn receives(&self) -> bool {
+        self.master.reads && !self.master.is_address
+    }
+
+    fn end_bits(&mut self, at: u64, timing: Timing) {
+        self.record_bits(u64::MAX, timing);
+        let now = self.time(at);
+        self.master.fell = at;
+        if self.receives() {
+            self.signals.chips_sda(now, true);
+        } else {
+            let answer = self.chips.send(self.master.byte, now);
+            self.signals.chips_sda(now, !answer.ack);
+            (self.master.ack, self.master.stretched_until) = (answer.ack, now.saturating_add(answer.stretch));
+        }
+        self.master.go(Step::BitsSeen, at + timing.sync1);
+    }
+
+    fn bits_seen(&mut self, at: u64, timing: Timing) {
+        if self.receives() {
+            if self.received.is_some() {
+                self.master.go(Step::HeldForRead, at);
+                return;
+            }
+            self.received = Some(self.master.byte);
+            self.receive_data = self.master.byte;
+            self.master.left = self.master.left.saturating_sub(1);
+            let is_last = self.master.left == 0 && self.command & CR2_RELOAD == 0;
+            self.master.ack = !is_last && self.command & CR2_STOP == 0;
+        }
+        let rise = self.end_of_low(at, timing);
+        self.master.go(Step::Acknowledge, rise + timing.rise_to_fall());
+    }
+
+    fn end_acknowledge(&mut self, at: u64, timing: Timing) {
+        self.record_acknowledge(u64::MAX, timing);
+        let (now, ack) = (self.time(at), self.master.ack);
+        self.master.fell = at;
+        self.master.bytes += 1;
+        self.master.nacks += u64::from(!ack);
+        if self.receives() {
+            self.chips.acknowledge(ack, now);
+        } else {
+            self.signals.chips_sda(now, true);
+        }
+        if self.master.reads && ack {
+            let given = self.chips.receive(now);
+            (self.master.byte, self.master.stretched_until) = (given.byte, now.saturating_add(given.stretch));
+            self.signals.chips_sda(now, given.byte & 0x80 != 0);
+        }
+        self.master.go(Step::AcknowledgeSeen, at + timing.sync1);
+    }
+
+    fn acknowledge_seen(&mut self, at: u64, timing: Timing) {
+        let refused = !self.receives() && !self.master.ack;
+        if std::mem::take(&mut self.master.is_address) {
+            self.command &= !CR2_START;
+            self.master.in_data = !refused;
+            self.master.left = self.nbytes();
+        } else if !self.master.reads {
+            self.master.left = self.master.left.saturating_sub(1);
+        }
+        if refused {
+            self.flags |= ISR_NACKF;
+        }
+        if refused || self.command & CR2_STOP != 0 {
+            self.begin_stop(at, timing);
+        } else if self.master.left > 0 {
+            self.next_byte(at, timing);
+        } else {
+            self.end_of_bytes(at, timing);
+        }
+    }
+
+    pub(super) const fn nbytes(&self) -> u32 {
+        self.command >> CR2_NBYTES & 0xff
+    }
+
+    /// NBYTES have been transferred.
+    fn end_of_bytes(&mut self, at: u64, timing: Timing) {
+        if self.command & CR2_RELOAD != 0 {
+            self.flags |= ISR_TCR;
+            self.master.go(Step::HeldForCommand, at);
+        } else if self.command & CR2_AUTOEND != 0 {
+            self.begin_stop(at, timing);
+        } else if self.command & CR2_START != 0 {
+            self.restart(at, timing);
+        } else {
+            self.flags |= ISR_TC;
+            self.master.go(Step::HeldForCommand, at);
+        }
+    }
+
+    fn next_byte(&mut self, at: u64, timing: Timing) {
+        if self.master.reads {
+            self.begin_bits(at, timing);
+        } else if let Some(byte) = self.to_send.take() {
+            self.master.byte = byte;
+            self.begin_bits(at, timing);
+        } else {
+            self.master.go(Step::HeldForData, at);
+        }
+    }
+
+    /// I2C_CR2.NBYTES was written while TCR is set.
+    pub(super) fn reload(&mut self, arrival: u64) {
+        self.flags &= !ISR_TCR;
+        self.master.left = self.nbytes();
+        self.master.go(Step::Byte, arrival);
+    }
+
+    fn restart(&mut self, at: u64, timing: Timing) {
+        self.master.in_data = false;
+        let rise = self.end_of_low(at, timing);
+        self.master.go(Step::RestartRise, rise);
+    }
+
+    fn begin_stop(&mut self, at: u64, timing: Timing) {
+        self.master.in_data = false;
+        let rise = self.end_of_low(at, timing);
+        self.master.go(Step::StopRise, rise);
+    }
+
+    /// SDA has got a level, and SCL rises behind it; so many cycles later comes the next step.
+    fn rise(&mut self, sda: bool, cycles: u64, next: Step) {
+        let Master { rise, data_at, .. } = self.master;
+        self.signals.master_sda(self.time(data_at), sda);
+        self.signals.scl(self.time(rise), true);
+        self.master.go(next, rise + cycles);
+    }
+
+    fn stop(&mut self, at: u64, timing: Timing) {
+        let now = self.time(at);
+        self.signals.chips_sda(now, true);
+        self.signals.master_sda(now, true);
+        self.chips.stop(now);
+        self.master.go(Step::StopSeen, at + timing.sync2);
+    }
+
+    fn stop_seen(&mut self, at: u64) {
+        self.flags |= ISR_STOPF;
+        self.is_busy = false;
+        self.command &= !CR2_STOP;
+        self.master.free_since = Some(at);
+        self.master.step = Step::Idle;
+        if self.command & CR2_START != 0 {
+            self.order_start(at);
+        }
+    }
+
+    /// PE was cleared: the master lets go of both lines, wherever it is.
+    pub(super) fn abandon(&mut self, cycle: u64) {
+        let (timing, now) = (self.timing(), self.time(cycle));
+        match self.master.step {
+            Step::Bits => self.record_bits(cycle, timing),
+            Step::Acknowledge => self.record_acknowledge(cycle, timing),
+            _ => {}
+        }
+        if self.master.is_on_the_bus() {
+            self.signals.scl(now, true);
+            self.signals.chips_sda(now, true);
+            self.signals.master_sda(now, true);
+            self.chips.stop(now);
+        }
+        let Master { frames, bytes, nacks, .. } = self.master;
+        self.master = Master { frames, bytes, nacks, ..Master::default() };
+    }
+
+    /// Puts the edges of a byte's eight clocks into the waveform, up to a cycle.
+    fn record_bits(&mut self, until: u64, timing: Timing) {
+        let receives = self.receives();
+        let clock = self.params.kernel_clock;
+        let Master { byte, rise, data_at, fell, .. } = self.master;
+        let time = |cycle: u64| clock.ps_at_floor(Cycles(cycle));
+        let signals = &mut self.signals;
+        let mut last_fall = fell;
+        for bit in 0..8u32 {
+            let level = byte << bit & 0x80 != 0;
+            let rise = rise + u64::from(bit) * timing.period();
+            // SDA's next level comes behind the falling edge: at once from a chip, from the master after a delay.
+            let change = if bit == 0 { data_at } else { last_fall + timing.sync1 + timing.data_delay };
+            if receives && last_fall <= until {
+                signals.chips_sda(time(last_fall), level);
+            }
+            if change <= until {
+                signals.master_sda(time(change), receives || level);
+            }
+            last_fall = rise + timing.rise_to_fall();
+            for (at, level) in [(rise, true), (last_fall, false)] {
+                if at <= until {
+                    signals.scl(time(at), level);
+                }
+            }
+        }
+    }
+
+    /// Likewise, those of the acknowledge clock.
+    fn record_acknowledge(&mut self, until: u64, timing: Timing) {
+        let Master { ack, rise, data_at, .. } = self.master;
+        let fall = rise + timing.rise_to_fall();
+        let sda = !self.receives() || !ack;
+        if data_at <= until {
+            self.signals.master_sda(self.time(data_at), sda);
+        }
+        for (at, level) in [(rise, true), (fall, false)] {
+            if at <= until {
+                self.signals.scl(self.time(at), level);
+            }
+        }
+    }
+}
