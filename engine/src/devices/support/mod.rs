@@ -4,6 +4,7 @@ pub mod apb;
 pub mod axi_lite;
 pub mod byte_registers;
 pub mod hosted_chip;
+pub mod receiver;
 pub mod register_file;
 pub mod registers;
 pub mod sampler;
