@@ -21,6 +21,7 @@ class Status(IntEnum):
     FAILED = 1, "a run of bench or a test of ipc failed, or what a run made could not be saved"
     USAGE = 2, "bad usage, a bad board or ELF, or a file that can't be read or written"
     OWN_FAULT = 70, "a fault of Cyclescope's own"
+    SCRIPT = 123, "a script did not get what it expected (run)"
     LIMIT = 124, "the limit on simulated time was reached (run)"
     FIRMWARE_FAULT = 125, "a fault of the firmware ended it (run)"
     HANGUP = status_of(signal.SIGHUP), "interrupted by SIGHUP: the terminal is gone"
