@@ -140,7 +140,7 @@ class Machine:
         """Type on a serial line, at the time that the board has reached."""
 
     def untyped(self, port: str) -> int:
-        """Characters that were typed on a serial line and have not begun on it."""
+        """Characters that were typed on a serial line and have not passed it."""
 
     def run_until(
         self,

@@ -240,7 +240,7 @@ impl Machine {
         self.with(|engine| engine.type_on(&port.0, &characters.0).then_some(()).ok_or_else(|| no_line(&port.0)))
     }
 
-    /// Characters that were typed on a serial line and have not begun on it.
+    /// Characters that were typed on a serial line and have not passed it.
     fn untyped(&self, port: Arg<String>) -> PyResult<usize> {
         self.with(|engine| engine.untyped(&port.0).ok_or_else(|| no_line(&port.0)))
     }

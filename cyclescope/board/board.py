@@ -18,7 +18,7 @@ from cyclescope._engine import Machine, Stop
 from cyclescope.board import waveforms
 from cyclescope.board.devicetree import refuse_host_files
 from cyclescope.board.frames import Trigger
-from cyclescope.board.lines import Lines, Scripts, Terminal, Typed
+from cyclescope.board.lines import Lines, Scripts, Session, Terminal, Typed
 from cyclescope.board.overrides import OverrideValue, apply_overrides
 from cyclescope.board.parameters import UNSTATED, Parameter
 from cyclescope.board.printed import Console, ConsoleSink, Streams, StreamSink
@@ -57,6 +57,7 @@ class Board:
         self._tree = tree.to_dict()
         self._machine: Machine | None = Machine(self._tree)
         self._description = self._machine.describe()
+        self._serial_ports = self._machine.serial_ports()
         self._firmware: tuple[bytes, str] | None = None
         self._elf: str | None = None
         self._images = [(label, str(image)) for label, image in self._machine.images()]
@@ -66,6 +67,11 @@ class Board:
     def describe(self) -> dict[str, Any]:
         """Model, cores, clocks, memory map, devices and parameters, as plain data."""
         return copy.deepcopy(self._description)
+
+    @property
+    def serial_ports(self) -> tuple[list[str], str | None]:
+        """Labels of the serial ports that can receive, and that of the console's, if known."""
+        return self._serial_ports
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -145,6 +151,7 @@ class Board:
         script: Scripts | None = None,
         terminals: Mapping[str | None, Terminal] | None = None,
         pace: bool = True,
+        session: Session | None = None,
     ) -> RunResult:
         """Run the loaded firmware from reset, until it exits, faults or reaches the limit.
 
@@ -171,7 +178,8 @@ class Board:
         On the console's serial line `typed` is sent to it from time 0 on, as fast as the line is,
         or `script` says what is sent and expected when (`cyclescope.board.scripts`); a mapping has
         that for other lines, too, by their labels. `terminals` are there in the same way while
-        people type, and then simulated time is held back to the host's unless `pace` is false. A
+        people type, and then simulated time is held back to the host's unless `pace` is false;
+        `session` learns what they type. A
         script that does not get what it expects ends the run with the outcome "script".
 
         An exception of a sink stops the run too, and is raised when all else is written. Raises
@@ -186,7 +194,7 @@ class Board:
         outputs.check_outputs({"vcd": vcd}, self.inputs)
         machine = self.start()
         Hosted(semihosting_dir, stdin, arguments).give_to(machine, self._firmware[1])
-        attached = Lines.of(typed, script, terminals, pace).attach(machine)
+        attached = Lines.of(typed, script, terminals, pace, session).attach(machine)
         machine.skip_polling(skip_polling)
         if compile_after is not None:
             machine.compile_after(compile_after)

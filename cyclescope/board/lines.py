@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from cyclescope._engine import Machine, Stop
-from cyclescope.board.scripts import Script, Step
+from cyclescope.board.scripts import At, Script, Send, Step
 from cyclescope.errors import UsageError
 
 # Simulated time between looks at what was typed.
@@ -48,6 +48,29 @@ class Terminal(Protocol):
         """False while a reader has not taken all of it."""
 
 
+class Session:
+    """What people typed in a run, and when: as scripts that do the same again, to the cycle."""
+
+    def __init__(self) -> None:
+        self._chunks: dict[str, list[tuple[int, bytes]]] = {}
+
+    def add(self, port: str, now_ps: int, data: bytes, is_line_free: bool) -> None:
+        """Somebody typed at a port's line; `is_line_free` if nothing typed before is on its way."""
+        chunks = self._chunks.setdefault(port, [])
+        if is_line_free or not chunks:
+            chunks.append((now_ps, data))
+        else:
+            # it follows what is on its way, whenever it was typed
+            chunks[-1] = (chunks[-1][0], chunks[-1][1] + data)
+
+    def steps(self, port: str) -> list[Step]:
+        """What was typed at a port's line."""
+        steps: list[Step] = []
+        for at_ps, data in self._chunks.get(port, []):
+            steps += [At(at_ps), Send(data)]
+        return steps
+
+
 @dataclass(frozen=True)
 class Lines:
     """What is at each line, by the label of its serial port; None is the console's.
@@ -59,6 +82,7 @@ class Lines:
     scripts: Mapping[str | None, Script] = field(default_factory=dict)
     terminals: Mapping[str | None, Terminal] = field(default_factory=dict)
     pace: bool = True
+    session: Session = field(default_factory=Session)
 
     @staticmethod
     def of(
@@ -66,17 +90,21 @@ class Lines:
         script: Scripts | None,
         terminals: Mapping[str | None, Terminal] | None,
         pace: bool,
+        session: Session | None,
     ) -> Lines:
         """From what `Board.run` is given."""
         texts = typed if isinstance(typed, Mapping) else {} if typed is None else {None: typed}
-        scripts = (
-            {} if script is None else script if isinstance(script, Mapping) else {None: script}
-        )
+        scripts: Mapping[str | None, Script | Iterable[Step]] = {}
+        if isinstance(script, Mapping):
+            scripts = script
+        elif script is not None:
+            scripts = {None: script}
         return Lines(
             dict(texts),
             {label: Script.of(steps) for label, steps in scripts.items()},
             dict(terminals or {}),
             pace,
+            session or Session(),
         )
 
     def attach(self, machine: Machine) -> Attached:
@@ -98,7 +126,7 @@ class Lines:
         terminals = {port(label): terminal for label, terminal in self.terminals.items()}
         for name in terminals:
             machine.attach(name)
-        return Attached(machine, terminals, console, self.pace)
+        return Attached(machine, terminals, console, self.pace, self.session)
 
 
 def port_of(label: str | None, ports: list[str], console: str | None) -> str:
@@ -121,11 +149,13 @@ class Attached:
         terminals: Mapping[str, Terminal],
         console: str | None,
         pace: bool,
+        session: Session,
     ) -> None:
         self._machine = machine
         self._terminals = dict(terminals)
         self._console = console
         self._pace = pace
+        self._session = session
 
     def run(
         self,
@@ -161,6 +191,7 @@ class Attached:
     def _type(self, stop: Stop) -> None:
         for port, terminal in self._terminals.items():
             if self._machine.untyped(port) < _MOST_UNTYPED and (data := terminal.read()):
+                self._session.add(port, self._machine.now(), data, self._machine.untyped(port) == 0)
                 self._machine.type_on(port, data)
             if terminal.wants_end:
                 stop.request()
@@ -187,7 +218,8 @@ class Attached:
 
     def _wait_for_readers(self, stop: Stop) -> None:
         """A reader that is there gets all that was sent before the board goes on."""
-        while not all([terminal.flush() for terminal in self._terminals.values()]):
+        waiting = list(self._terminals.values())
+        while waiting := [terminal for terminal in waiting if not terminal.flush()]:
             if stop.requested:
                 return
             time.sleep(_NAP_S)

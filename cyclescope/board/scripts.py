@@ -5,7 +5,7 @@ A script is a text of lines, or a sequence of steps made in Python:
 expect "> " within 100ms
 send "led on\\n"
 wait 10ms
-at 1s send "status\\n"
+at 1s send "status\\n" pausing 2ms
 end
 """
 
@@ -29,8 +29,8 @@ _TOKEN = re.compile(r'\s*(?:(#.*)|("(?:[^"\\]|\\.)*")|([^\s"#]+))')
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t", "e": "\x1b", "0": "\0", "\\": "\\", '"': '"'}
 _HOW = (
-    'expected expect "TEXT" [within TIME], send "TEXT", wait TIME, at TIME [send ...] or '
-    "end [STATUS]"
+    'expected expect "TEXT" [within TIME], send "TEXT" [pausing TIME], wait TIME, '
+    "at TIME [send ...] or end [STATUS]"
 )
 
 
@@ -105,6 +105,35 @@ def parse_script(text: str, name: str = "script") -> Script:
     return Script(tuple(_steps(text, name)))
 
 
+def format_script(steps: Iterable[Step]) -> str:
+    """Steps as the text of a script."""
+    return "".join(f"{_line(step)}\n" for step in steps)
+
+
+def _line(step: Step) -> str:
+    match step:
+        case Expect(text, within_ps):
+            limit = "" if within_ps is None else f" within {within_ps}ps"
+            return f"expect {_quoted(text)}{limit}"
+        case Send(text):
+            return f"send {_quoted(text)}"
+        case Wait(time_ps):
+            return f"wait {time_ps}ps"
+        case At(time_ps):
+            return f"at {time_ps}ps"
+        case End(status):
+            return f"end {status}"
+
+
+def _quoted(text: str | bytes) -> str:
+    names = {ord(character): f"\\{name}" for name, character in _ESCAPED.items()}
+    shown = (
+        names.get(byte) or (chr(byte) if 0x20 <= byte < 0x7F else f"\\x{byte:02x}")
+        for byte in _bytes(text)
+    )
+    return '"' + "".join(shown) + '"'
+
+
 def _steps(text: str, name: str) -> Iterator[tuple[str, Step]]:
     for number, line in enumerate(text.split("\n"), 1):
         place = f"{name}:{number}"
@@ -112,8 +141,15 @@ def _steps(text: str, name: str) -> Iterator[tuple[str, Step]]:
         if words[:1] == ["at"] and len(words) > 2:
             yield place, At(_time_ps(words[1], place))
             words = words[2:]
-        if words:
-            yield place, _step(words, place)
+        match words:
+            case []:
+                pass
+            case ["send", text, "pausing", time]:
+                pause = Wait(_time_ps(time, place))
+                for character in _text(text, place):
+                    yield from ((place, Send(bytes([character]))), (place, pause))
+            case _:
+                yield place, _step(words, place)
 
 
 def _words(line: str, place: str) -> list[str]:

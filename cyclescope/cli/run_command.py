@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Container
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
@@ -12,8 +13,8 @@ import click
 
 from cyclescope.board import Board
 from cyclescope.board.overrides import parse_set
-from cyclescope.board.results import RunResult
-from cyclescope.cli import stopped_run
+from cyclescope.board.results import INTERRUPTED, RunResult
+from cyclescope.cli import serial_options, stopped_run
 from cyclescope.errors import OutputError, UsageError, complain, warn
 from cyclescope.host import interrupts, terminal
 from cyclescope.host.outputs import check_outputs, write_text
@@ -24,6 +25,7 @@ from cyclescope.units import parse_time_ps
 # Of other serial lines, while the console's line has no end.
 _MOST_HELD_CHARACTERS = 1 << 20
 _TABLES = "cyclescope.cli.tables"
+_LIMIT = "10s"
 
 
 class TakesArguments(click.Command):
@@ -64,7 +66,11 @@ class InputFile(click.ParamType):
 @click.argument("elf", type=click.Path(path_type=Path))
 @click.option("--board", required=True, help="A shipped board's name, or the path of a .dts.")
 @click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change a property.")
-@click.option("--limit", default="10s", show_default=True, help="Most simulated time to run.")
+@click.option(
+    "--limit",
+    metavar="TIME",
+    help="Most simulated time to run: 10s, or no limit where somebody may type.",
+)
 @click.option(
     "--section",
     "sections",
@@ -97,12 +103,35 @@ class InputFile(click.ParamType):
     help="The waveforms' unit of time, as in 10ns; by default the coarsest that is exact.",
 )
 @click.option("--semihosting-dir", metavar="DIR", help="The folder whose files the firmware has.")
-@click.option("--stdin", type=InputFile(), metavar="FILE|-", help="The firmware's input.")
+@click.option(
+    "--stdin", type=InputFile(), metavar="FILE|-", help="The firmware's input by semihosting."
+)
+@click.option(
+    "--console",
+    "consoles",
+    multiple=True,
+    metavar="[LABEL=]WHERE",
+    help="Input of the console, or of another serial line by the label of its port: stdio, pty, "
+    "tcp[:[HOST:]PORT] or file:PATH.",
+)
+@click.option(
+    "--script",
+    "scripts",
+    multiple=True,
+    metavar="[LABEL=]FILE",
+    help="Send and expect what the file says, in simulated time.",
+)
+@click.option("--save-script", metavar="FILE", help="Write what is typed as a script.")
+@click.option(
+    "--pace/--no-pace",
+    default=True,
+    help="Where somebody may type, hold simulated time back to real time, or not.",
+)
 def run_command(
     elf: Path,
     board: str,
     sets: tuple[str, ...],
-    limit: str,
+    limit: str | None,
     sections: tuple[str, ...],
     skip_polling: bool,
     compile_after: int | None,
@@ -112,6 +141,10 @@ def run_command(
     vcd_timescale: str | None,
     semihosting_dir: str | None,
     stdin: IO[bytes] | None,
+    consoles: tuple[str, ...],
+    scripts: tuple[str, ...],
+    save_script: str | None,
+    pace: bool,
     arguments: tuple[str, ...],
 ) -> int:
     """Run your own firmware ELF on a virtual board, with its console on stdout.
@@ -119,21 +152,28 @@ def run_command(
     What stands behind -- are the firmware's own ARGUMENTS. Ctrl-C, SIGTERM and SIGHUP stop the
     simulation; what it did by then is shown and written.
     """
-    limit_ps = parse_time_ps(limit)
+    limit_ps = None if limit is None else parse_time_ps(limit)
     if vcd is None and (vcd_signals or vcd_timescale):
         raise UsageError("--vcd-signals and --vcd-timescale are of use with --vcd FILE only")
     loaded = Board(board, dict(map(parse_set, sets))).load(elf)
     for warning in loaded.warnings:
         warn(warning)
     json_path = None if json_file == "-" else json_file
-    check_outputs({"--json": json_path, "--vcd": vcd}, loaded.inputs)
-    with interrupts.held_back() as held:
+    check_outputs({"--json": json_path, "--vcd": vcd, "--save-script": save_script}, loaded.inputs)
+    is_stdin_taken = stdin is not None and stdin is getattr(sys.stdin, "buffer", None)
+    with (
+        interrupts.held_back() as held,
+        serial_options.opened(loaded, consoles, scripts, is_stdin_taken) as lines,
+    ):
+        serial_options.check_saving(save_script, lines)
+        if limit_ps is None and not lines.is_interactive:
+            limit_ps = parse_time_ps(_LIMIT)
         outlet = Outlet(sys.stderr if json_file == "-" else sys.stdout, held.stop)
-        writer = _Writer(outlet)
+        writer = _Writer(outlet, lines.shown_elsewhere)
         result = stopped_run.beside(
             lambda: loaded.run(
                 limit_ps,
-                console=writer.console,
+                console=None if lines.hides_console else writer.console,
                 stream=writer.stream,
                 sections=sections,
                 skip_polling=skip_polling,
@@ -146,15 +186,19 @@ def run_command(
                 arguments=arguments,
                 stop=held.stop,
                 note=writer.note,
+                **serial_options.arguments(lines, pace),
             ),
             meanwhile=lambda: import_module(_TABLES),
         )
+        lines.close()
         writer.end_line()
         result = stopped_run.with_reason(result, held, outlet)
         failed = list(result.failed_saves)
         try:
             if json_file is not None:
                 failed += _write_json(json_file, result)
+            if save_script is not None:
+                serial_options.save(save_script, lines, result)
         finally:
             with terminal.shown(held.number is not None):
                 notes = [note for note in result.notes if note not in writer.told]
@@ -188,8 +232,9 @@ class _Writer:
     their names.
     """
 
-    def __init__(self, file: Outlet) -> None:
+    def __init__(self, file: Outlet, not_shown: Container[str]) -> None:
         self._file = file
+        self._not_shown = not_shown
         self._within_line = False
         self._held: list[str] = []
         self._held_characters = 0
@@ -209,6 +254,8 @@ class _Writer:
         _tell(text)
 
     def stream(self, name: str, line: str) -> None:
+        if name in self._not_shown:
+            return
         self._held.append(f"{name}: {line}\n")
         self._held_characters += len(self._held[-1])
         if self._held_characters > _MOST_HELD_CHARACTERS:
@@ -252,5 +299,10 @@ def _status(result: RunResult) -> int:
     if result.outcome == "exit":
         code = result.exit_code or 0
         return code if 0 <= code <= 255 else 1
+    if result.outcome == INTERRUPTED:
+        # at the keyboard, as one leaves a terminal program
+        return Status.SUCCESS
     complain(result.message or result.outcome)
+    if result.outcome == "script":
+        return Status.SCRIPT
     return Status.LIMIT if result.outcome == "limit" else Status.FIRMWARE_FAULT

@@ -6,8 +6,10 @@ runs the board asks now and then, and does not run on while a reader that is the
 
 from __future__ import annotations
 
+import array
 import contextlib
 import errno
+import fcntl
 import os
 import select
 import signal
@@ -15,9 +17,10 @@ import socket
 import stat
 import sys
 import termios
+import threading
+import time
 import tty
 from collections.abc import Iterator
-from typing import Protocol
 
 from cyclescope.errors import UsageError
 from cyclescope.host import leftovers
@@ -25,33 +28,12 @@ from cyclescope.host import leftovers
 # Of what the board sends while nobody is there, the last bytes are kept for who comes.
 KEPT_BYTES = 1 << 20
 _PIECE_BYTES = 1 << 16
+# how long the end of a run waits for a reader
+_PATIENCE_S = 1.0
+_NAP_S = 0.005
 _ESCAPE = 0x01  # Ctrl-A
 _CTRL_C = 0x03
 _HELP = "Ctrl-A then: Ctrl-A or Ctrl-C sends that character, x ends the run, h shows this"
-
-
-class Terminal(Protocol):
-    """An end of a serial line.
-
-    `is_over` tells that nothing can come any more; `wants_end` that its user wants the run to end.
-    `takes_output` is false of one whose output is shown as any run's.
-    """
-
-    is_over: bool
-    wants_end: bool
-    takes_output: bool
-
-    def read(self) -> bytes:
-        """What has come since the last call."""
-
-    def write(self, data: bytes) -> None:
-        """Write as much as the reader takes, and keep the rest."""
-
-    def flush(self) -> bool:
-        """Write what was kept. False while a reader that is there has not taken all of it."""
-
-    def close(self) -> None:
-        """Give everything back."""
 
 
 class _Descriptor:
@@ -65,10 +47,12 @@ class _Descriptor:
         self._kept = bytearray()
 
     def write(self, data: bytes) -> None:
+        """Write as much as the reader takes, and keep the rest."""
         self._kept += data
         self.flush()
 
     def flush(self) -> bool:
+        """Write what was kept. False while a reader that is there has not taken all of it."""
         descriptor = self._connected()
         if descriptor is None:
             del self._kept[:-KEPT_BYTES]
@@ -85,6 +69,7 @@ class _Descriptor:
         return True
 
     def read(self) -> bytes:
+        """What has come since the last call."""
         descriptor = self._connected()
         if descriptor is None:
             return b""
@@ -126,6 +111,7 @@ class PseudoTerminal(_Descriptor):
         return None if self._events() & select.POLLHUP else self._master
 
     def read(self) -> bytes:
+        """What has come since the last call."""
         # what was typed before its writer left is there to be read
         return super().read() if self._connected() else self._left()
 
@@ -136,10 +122,25 @@ class PseudoTerminal(_Descriptor):
             return os.read(self._master, _PIECE_BYTES)
         return b""
 
+    def _let_read(self) -> None:
+        slave = os.open(self.name, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
+        try:
+            until_s = time.monotonic() + _PATIENCE_S
+            unread = array.array("i", [1])
+            while unread[0] and time.monotonic() < until_s:
+                fcntl.ioctl(slave, termios.FIONREAD, unread)
+                time.sleep(_NAP_S)
+        finally:
+            os.close(slave)
+
     def _events(self) -> int:
         return dict(self._poll.poll(0)).get(self._master, 0)
 
     def close(self) -> None:
+        """The pseudo-terminal is gone, once who has it open has read what is in it."""
+        with contextlib.suppress(OSError):
+            if self._connected() is not None:
+                self._let_read()
         os.close(self._master)
 
 
@@ -176,6 +177,7 @@ class TcpPort(_Descriptor):
             self._client = None
 
     def close(self) -> None:
+        """The port is free again."""
         self._gone()
         self._listener.close()
 
@@ -212,6 +214,7 @@ class StandardInput:
             termios.tcsetattr(self._descriptor, termios.TCSADRAIN, raw)
 
     def read(self) -> bytes:
+        """What was typed since the last call, but for commands."""
         if self.is_over or not self._is_ready():
             return b""
         try:
@@ -243,8 +246,8 @@ class StandardInput:
             elif key == _ESCAPE:
                 self._escaped = True
             elif key == _CTRL_C:
-                # as the terminal does when it is not raw
-                os.kill(os.getpid(), signal.SIGINT)
+                # as the terminal does when it is not raw; the main thread alone hears of it
+                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
             else:
                 yield key
 
@@ -252,9 +255,11 @@ class StandardInput:
         """Nothing comes here."""
 
     def flush(self) -> bool:
+        """There is nothing to write."""
         return True
 
     def close(self) -> None:
+        """The terminal is as before."""
         if self._before is not None:
             with contextlib.suppress(termios.error, OSError):
                 termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._before)

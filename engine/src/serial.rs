@@ -30,18 +30,19 @@ impl Passage {
 #[derive(Debug, Default)]
 pub struct FarEnd {
     waiting: VecDeque<u8>,
+    on_line: bool,
     script: Option<Script>,
 }
 
 impl FarEnd {
     /// One that sends these characters as soon as the UART takes them, and what is typed later.
     pub fn typing(characters: Vec<u8>) -> FarEnd {
-        FarEnd { waiting: characters.into(), script: None }
+        FarEnd { waiting: characters.into(), ..FarEnd::default() }
     }
 
     /// One that does what a script says.
     pub fn following(script: Script) -> FarEnd {
-        FarEnd { waiting: VecDeque::new(), script: Some(script) }
+        FarEnd { script: Some(script), ..FarEnd::default() }
     }
 
     /// Somebody types characters behind those that wait.
@@ -54,9 +55,21 @@ impl FarEnd {
         self.waiting.len()
     }
 
-    /// The character that begins now.
+    /// The character that begins now; [`FarEnd::passed`] follows at its end.
     pub fn take(&mut self) -> Option<u8> {
-        self.waiting.pop_front()
+        let character = self.waiting.pop_front();
+        self.on_line = character.is_some();
+        character
+    }
+
+    /// The character on the line has ended.
+    pub fn passed(&mut self) {
+        self.on_line = false;
+    }
+
+    /// True while a character is on the line.
+    pub fn is_sending(&self) -> bool {
+        self.on_line
     }
 
     /// True if it has to be told what the UART sends.
@@ -71,10 +84,10 @@ impl FarEnd {
         }
     }
 
-    /// Lets the script go on at `now`; `idle` if no character is on the line.
-    pub fn go_on(&mut self, now: Ps, idle: bool) -> Progress {
+    /// Lets the script go on at `now`.
+    pub fn go_on(&mut self, now: Ps) -> Progress {
         let Some(script) = &mut self.script else { return Progress::Waits(None) };
-        script.go_on(now, idle && self.waiting.is_empty(), &mut self.waiting)
+        script.go_on(now, !self.on_line && self.waiting.is_empty(), &mut self.waiting)
     }
 
     /// The run ended at `now`: what the script still expected, and what else it had not done.

@@ -38,7 +38,7 @@ impl FarEndDevice {
             self.end.hear(character);
         }
         if !self.ended {
-            match self.end.go_on(ctx.now, self.on_line.is_none()) {
+            match self.end.go_on(ctx.now) {
                 Progress::Waits(until) => self.wait(until, ctx),
                 Progress::Ends(status) => {
                     self.ended = true;
@@ -51,7 +51,7 @@ impl FarEndDevice {
                 }
             }
         }
-        if self.on_line.is_none() && !self.ended {
+        if !self.end.is_sending() && !self.ended {
             self.begin(ctx);
         }
     }
@@ -91,7 +91,7 @@ impl FarEndDevice {
         if passage.ends > ctx.now {
             ctx.schedule(passage.ends, LINE_FREE);
         } else {
-            self.on_line = None;
+            self.end.passed();
         }
     }
 }
@@ -108,7 +108,7 @@ impl Device for FarEndDevice {
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
         match token {
             RECEIVED => self.received(ctx),
-            LINE_FREE => self.on_line = None,
+            LINE_FREE => self.end.passed(),
             DEADLINE => self.deadline = None,
             // FAR_END_LOOKS, or the end of a step.
             _ => {}

@@ -63,10 +63,11 @@ impl Machine {
         true
     }
 
-    /// Characters that wait at the far end of a port's line, as the line has a rate; `None` if nobody is there.
+    /// Characters that are on a port's line or wait at its far end, as the line has a rate; `None` if nobody is there.
     pub fn untyped(&mut self, port: &str) -> Option<usize> {
         let id = self.far_end_of(port)?;
-        Some(self.far_end(id)?.waiting())
+        let end = self.far_end(id)?;
+        Some(end.waiting() + usize::from(end.is_sending()))
     }
 
     /// Runs on until `until`, or to the end of the run. As [`Machine::advance`] it can be called again, and leaves the

@@ -105,7 +105,11 @@ impl Script {
                 Action::Wait(time) => Some(begun.saturating_add(*time)).filter(|until| *until > now).map(Some),
                 Action::At(time) if *time < begun => return Progress::Failed(self.failure(step, now)),
                 Action::At(time) => Some(*time).filter(|until| *until > now).map(Some),
-                Action::End(status) => return Progress::Ends(*status),
+                Action::End(status) => {
+                    let status = *status;
+                    self.steps.clear();
+                    return Progress::Ends(status);
+                }
             };
             if let Some(until) = until {
                 return Progress::Waits(until);
@@ -152,7 +156,7 @@ impl Script {
             let more = if shown.len() < self.heard.len() { "..." } else { "" };
             format!("what came: \"{more}{}\"", shown.escape_ascii())
         };
-        format!("{}: {what}, up to {now}; {came}", step.place)
+        format!("{}: {what}, it is {now}; {came}", step.place)
     }
 }
 
@@ -196,7 +200,7 @@ mod tests {
         assert_eq!(script.go_on(Ps::from_us(3), false, &mut output), Progress::Waits(None));
         assert_eq!(script.go_on(Ps::from_us(4), true, &mut output), Progress::Waits(Some(Ps::from_us(9))));
         assert_eq!(script.go_on(Ps::from_us(9), true, &mut output), Progress::Ends(3));
-        assert_eq!(output.len(), 3, "sent once");
+        assert_eq!((output.len(), script.unfinished(Ps::from_us(9))), (3, None), "sent once, and done");
     }
 
     #[test]
@@ -216,7 +220,8 @@ mod tests {
         script.go_on(Ps(0), true, &mut output);
         hear(&mut script, "err\r");
         assert_eq!(script.go_on(Ps(1_999_999), true, &mut output), Progress::Waits(Some(Ps::from_us(2))));
-        let failed = Progress::Failed("s:1: \"ok\" did not come within 2 us, up to 2 us; what came: \"err\\r\"".into());
+        let failed =
+            Progress::Failed("s:1: \"ok\" did not come within 2.000 us, it is 2.000 us; what came: \"err\\r\"".into());
         assert_eq!(script.go_on(Ps::from_us(2), true, &mut output), failed);
     }
 
@@ -225,7 +230,7 @@ mod tests {
         let mut script = script([Action::At(Ps::from_us(1)), Action::At(Ps::from_us(1)), Action::At(Ps(7))]);
         assert_eq!(script.go_on(Ps(0), true, &mut VecDeque::new()), Progress::Waits(Some(Ps::from_us(1))));
         let Progress::Failed(text) = script.go_on(Ps::from_us(1), true, &mut VecDeque::new()) else { panic!() };
-        assert_eq!(text, "s:3: 7 ps had passed: it is 1 us");
+        assert_eq!(text, "s:3: 7 ps had passed: it is 1.000 us");
     }
 
     #[test]

@@ -271,6 +271,9 @@ impl SerialPort for Juart {
 }
 
 #[cfg(test)]
+mod receiving_tests;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::devices::bench::{Bench, CPU_INTC, read_node};
@@ -352,14 +355,6 @@ mod tests {
         bench.write(Ps(2 * CHARACTER), CONTROL, 0).unwrap();
         bench.run(Ps(20 * CHARACTER));
         assert_eq!(bench.pending(), 0);
-    }
-
-    #[test]
-    fn nobody_types() {
-        let mut bench = uart();
-        bench.write(Ps(0), CONTROL, 1).unwrap();
-        bench.run(Ps(100 * CHARACTER));
-        assert_eq!((bench.value(Ps(100 * CHARACTER), DATA), bench.pending()), (0, 0));
     }
 
     #[test]

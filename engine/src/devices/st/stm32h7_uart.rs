@@ -12,8 +12,8 @@
 //! ([`crate::machine::ending`]). A received one is in USART_RDR when its stop bits have ended. With RTSE, who sends waits
 //! while the receiver is full.
 //!
-//! Not modelled: the receiver's time-out and character match, its errors but ORE, which nobody sends; break, synchronous, smartcard, IrDA, LIN and half-duplex modes,
-//! CTS, DMA requests, low-power modes.
+//! Not modelled: the receiver's time-out and character match, parity, framing and noise errors, which nobody sends;
+//! break, synchronous, smartcard, IrDA, LIN and half-duplex modes, CTS, DMA requests, low-power modes.
 
 mod frame;
 mod receiving;

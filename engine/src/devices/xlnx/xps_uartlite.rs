@@ -335,6 +335,9 @@ impl SerialPort for Uartlite {
 }
 
 #[cfg(test)]
+mod receiving_tests;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::bus::device::DeviceId;
