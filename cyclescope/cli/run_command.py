@@ -232,7 +232,7 @@ class _Writer:
     their names.
     """
 
-    def __init__(self, file: Outlet, not_shown: Container[str]) -> None:
+    def __init__(self, file: Outlet, not_shown: Container[str] = ()) -> None:
         self._file = file
         self._not_shown = not_shown
         self._within_line = False

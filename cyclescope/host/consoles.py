@@ -154,7 +154,10 @@ class TcpPort(_Descriptor):
             family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
             self._listener = socket.create_server(address[:2], family=family)
         except (OSError, UnicodeError, OverflowError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
+            number = getattr(error, "errno", None)
+            # create_server's own text has the address once more
+            is_known = isinstance(number, int) and not isinstance(error, socket.gaierror)
+            reason = os.strerror(number) if is_known else getattr(error, "strerror", str(error))
             raise UsageError(f"tcp:{host}:{port}: {reason}") from None
         self._listener.setblocking(False)
         bound = self._listener.getsockname()
