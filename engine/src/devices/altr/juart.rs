@@ -2,11 +2,11 @@
 //! the JTAG cable.
 //!
 //! Modelled: the data and control registers, both FIFOs of 64 characters (the core's default), both interrupts at their
-//! default thresholds. A terminal on the host is attached all the time: it takes a character out of the write FIFO every
-//! `cyclescope,character-us`, and it goes on doing so when the program has ended, so whatever the FIFO took is on the
-//! console. A character written to the full FIFO is lost, with a note. What is typed comes at the same rate, and waits
-//! while the read FIFO is full: nothing is lost. The read interrupt is pending while 8 places or fewer are free, and
-//! from a pause of a character's time behind the last character on, until the data register is read.
+//! default thresholds. A terminal on the host is attached all the time: it takes a character out of the write FIFO
+//! every `cyclescope,character-us`, and it goes on doing so when the program has ended, so whatever the FIFO took is on
+//! the console. A character written to the full FIFO is lost, with a note. What is typed comes at the same rate, and
+//! waits while the read FIFO is full: nothing is lost. The read interrupt is pending while 8 places or fewer are free,
+//! and from a pause of a character's time behind the last character on, until the data register is read.
 
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError};
 use crate::devices::model::{Group, Model};

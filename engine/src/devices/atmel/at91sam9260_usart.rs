@@ -2,9 +2,9 @@
 //! Receiver Transmitter (datasheet DS60001476, section UART).
 //!
 //! Modelled: all registers; the transmitter with its holding and its shift register, whose characters take the time
-//! that UART_BRGR, parity and the format of 8 data bits and a stop bit give; the receiver with UART_RHR; TXRDY, TXEMPTY,
-//! RXRDY, OVRE, interrupts, write protection. A character is on the console when its stop bit has ended, and in UART_RHR
-//! when that of a received one has; what is still under way when the firmware ends is sent all the same
+//! that UART_BRGR, parity and the format of 8 data bits and a stop bit give; the receiver with UART_RHR; TXRDY,
+//! TXEMPTY, RXRDY, OVRE, interrupts, write protection. A character is on the console when its stop bit has ended, and
+//! in UART_RHR when that of a received one has; what is still under way when the firmware ends is sent all the same
 //! ([`crate::machine::ending`]). The bit clock is taken to start with the character.
 //!
 //! Not modelled: the receiver's time-out and comparison, framing and parity errors, which nobody sends; echo and

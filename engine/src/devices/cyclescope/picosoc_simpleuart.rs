@@ -1,9 +1,10 @@
 //! `cyclescope,picosoc-simpleuart`: the serial port of PicoSoC (YosysHQ/picorv32, picosoc/simpleuart.v and picosoc.v).
 //!
-//! Modelled, to the cycle: both registers, sender and receiver as the clock drives them. The sender has no FIFO and no status: a write
-//! of a byte is held on the bus until the sender is free. A bit takes the divider + 2 cycles, a byte ten of them. A
-//! write of the divider, and reset, order 15 idle bits, which come before the next byte. A byte is on the console when
-//! the sender takes it: nothing can stop it then, and the firmware has no way to learn when it has left.
+//! Modelled, to the cycle: both registers, sender and receiver as the clock drives them. The sender has no FIFO and no
+//! status: a write of a byte is held on the bus until the sender is free. A bit takes the divider + 2 cycles, a byte
+//! ten of them. A write of the divider, and reset, order 15 idle bits, which come before the next byte. A byte is on
+//! the console when the sender takes it: nothing can stop it then, and the firmware has no way to learn when it has
+//! left.
 //!
 //! A received byte is in the data register from the middle of its stop bit on; a read takes it, and gives all ones if
 //! there is none. A byte that nobody has read gives way to the next. Who sends to the port waits until the firmware has

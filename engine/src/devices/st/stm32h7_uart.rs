@@ -9,8 +9,8 @@
 //!
 //! Characters are on the console (of the node that `/chosen`'s stdout-path names) or in the node's own stream when
 //! their stop bits have ended; what is still under way when the firmware ends is sent all the same
-//! ([`crate::machine::ending`]). A received one is in USART_RDR when its stop bits have ended. With RTSE, who sends waits
-//! while the receiver is full.
+//! ([`crate::machine::ending`]). A received one is in USART_RDR when its stop bits have ended. With RTSE, who sends
+//! waits while the receiver is full.
 //!
 //! Not modelled: the receiver's time-out and character match, parity, framing and noise errors, which nobody sends;
 //! break, synchronous, smartcard, IrDA, LIN and half-duplex modes, CTS, DMA requests, low-power modes.

@@ -181,8 +181,8 @@ fn received(bench: &mut Bench, at: u64) -> u32 {
 fn a_byte_is_there_from_the_middle_of_its_stop_bit_on_and_is_read_once() {
     let mut bench = receiver();
     bench.type_at(cycle(1000), "ab");
-    // The start bit is seen in 1000. State 1 from 1001: the count is 434 in 1435, whose double exceeds 866. State 2 from
-    // 1436: nine samples of 868 cycles, the last in 1436 + 9 * 868 - 1 = 9247. The data are there in 9248.
+    // The start bit is seen in 1000. State 1 from 1001: the count is 434 in 1435, whose double exceeds 866. State 2
+    // from 1436: nine samples of 868 cycles, the last in 1436 + 9 * 868 - 1 = 9247. The data are there in 9248.
     assert_eq!(received(&mut bench, 9247), NO_BYTE);
     assert_eq!(received(&mut bench, 9248), u32::from(b'a'));
     assert_eq!(received(&mut bench, 9249), NO_BYTE);
