@@ -153,6 +153,41 @@ class Machine:
         image of the board: it is this run's alone until it ends.
         """
 
+    def serial_ports(self) -> tuple[list[str], str | None]:
+        """Labels of the serial ports that can receive, and that of the console's, if known."""
+
+    def attach(
+        self,
+        port: str,
+        characters: bytes = b"",
+        script: list[tuple[str, str, bytes, int | None]] | None = None,
+    ) -> None:
+        """Put somebody at the other end of a serial port's line; once for each, before the run.
+
+        Types these characters and what `type_on` gets, or follows a script. Its steps are a place
+        for messages, one of "expect", "send", "wait", "at", "end", characters, and picoseconds or
+        an exit status. `EngineError` if there is no such port, or somebody is there.
+        """
+
+    def type_on(self, port: str, characters: bytes) -> None:
+        """Type on a serial line, at the time that the board has reached."""
+
+    def untyped(self, port: str) -> int:
+        """Characters that were typed on a serial line and have not passed it."""
+
+    def run_until(
+        self,
+        until_ps: int,
+        console: Callable[[bytes], None] | None = None,
+        stream: Callable[[str, bytes], None] | None = None,
+        stop: Stop | None = None,
+        note: Callable[[str], None] | None = None,
+    ) -> dict[str, Any] | None:
+        """As `run`, up to a time only: what `run` gives if the run ended, else None.
+
+        Somebody has to be at a serial line.
+        """
+
     def pipe(self) -> str | None:
         """The label of the first device with a byte pipe to the host."""
 

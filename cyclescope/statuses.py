@@ -31,6 +31,7 @@ class Status(IntEnum):
     UNSAVED = 120, "what the run made could not be saved (run)"
     USAGE = 121, "bad usage, a bad board or ELF, or a file that can't be read or written"
     OWN_FAULT = 122, "a fault of Cyclescope's own"
+    SCRIPT = 123, "a script did not get what it expected (run)"
     LIMIT = 124, "the limit on simulated time was reached (run)"
     FIRMWARE_FAULT = 125, "a fault of the firmware ended it (run)"
     HANGUP = status_of(signal.SIGHUP), "interrupted by SIGHUP: the terminal is gone"

@@ -12,7 +12,18 @@ SOURCES = ROOT / "engine" / "src"
 MODULES = [
     *("board", "machine", "devices", "disassembly", "isa", "cpu", "semihosting", "core", "bus"),
     *("memory", "host", "wires", "observe", "wire", "order", "storms", "event", "clocks", "inputs"),
-    *("pipe", "polling", "faults", "encoding", "elf", "host_image", "dt", "one_line", "time"),
+    *(
+        "pipe",
+        "serial",
+        "polling",
+        "faults",
+        "encoding",
+        "elf",
+        "host_image",
+        "dt",
+        "one_line",
+        "time",
+    ),
 ]
 TESTS = re.compile(r"#\[cfg\(test\)\]\nmod \w+ \{.*", re.DOTALL)
 USE = re.compile(r"\bcrate::(?:(\w+)|\{)")

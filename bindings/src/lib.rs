@@ -12,6 +12,7 @@ mod arguments;
 mod caught;
 mod describe;
 mod fat;
+mod lines;
 mod machine;
 mod nodes;
 mod reference;

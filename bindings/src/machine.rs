@@ -17,6 +17,7 @@ use pyo3::types::{PyBytes, PyDict};
 
 use crate::arguments::{Arg, List};
 use crate::caught::caught;
+use crate::lines::{StepItem, far_end};
 use crate::semihosting::Stdin;
 use crate::stop::Stop;
 use crate::waves::{Pieces, change_pieces, os_error};
@@ -87,6 +88,10 @@ fn core_named(engine: &Engine, name: Option<Arg<String>>) -> PyResult<Option<usi
 
 fn no_pipe(port: &str) -> PyErr {
     EngineError::new_err(format!("the board has no device '{}' with a pipe to the host", port.escape_debug()))
+}
+
+fn no_line(port: &str) -> PyErr {
+    EngineError::new_err(format!("the board has no serial port '{}' whose line can be used so", port.escape_debug()))
 }
 
 fn check_signals(engine: &mut Engine, signals: &[usize]) -> PyResult<()> {
@@ -249,6 +254,54 @@ impl Machine {
         match sinks.raised {
             Some(error) => Err(error),
             None => crate::report::report(py, &report),
+        }
+    }
+
+    /// Labels of the serial ports that can receive, and that of the console's, if it is known.
+    fn serial_ports(&self) -> PyResult<(Vec<String>, Option<String>)> {
+        self.with(|engine| Ok((engine.serial_ports(), engine.console_port())))
+    }
+
+    /// Puts somebody at the other end of a serial port's line: who types these characters and what is given to
+    /// `type_on`, or follows a script of steps (place, what, characters, number). Raises EngineError if there is no
+    /// such port, or somebody is there.
+    #[pyo3(signature = (port, characters=Arg(Vec::new()), script=None))]
+    fn attach(&self, port: Arg<String>, characters: Arg<Vec<u8>>, script: Option<List<StepItem>>) -> PyResult<()> {
+        let end = far_end(characters.0, script)?;
+        self.with(|engine| engine.attach(&port.0, end).then_some(()).ok_or_else(|| no_line(&port.0)))
+    }
+
+    /// Types characters on a serial line, at the time that the board has reached; raises EngineError if nobody is at
+    /// that line.
+    fn type_on(&self, port: Arg<String>, characters: Arg<PyBackedBytes>) -> PyResult<()> {
+        self.with(|engine| engine.type_on(&port.0, &characters.0).then_some(()).ok_or_else(|| no_line(&port.0)))
+    }
+
+    /// Characters that were typed on a serial line and have not passed it.
+    fn untyped(&self, port: Arg<String>) -> PyResult<usize> {
+        self.with(|engine| engine.untyped(&port.0).ok_or_else(|| no_line(&port.0)))
+    }
+
+    /// As `run`, up to the time `until_ps` only: the report of the run if it ended, else None, and it can go on.
+    #[pyo3(signature = (until_ps, console=None, stream=None, stop=None, note=None))]
+    fn run_until<'py>(
+        &self,
+        py: Python<'py>,
+        until_ps: Arg<u64>,
+        console: Option<Py<PyAny>>,
+        stream: Option<Py<PyAny>>,
+        stop: Option<&Stop>,
+        note: Option<Py<PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let mut sinks = Sinks { console, stream, note, raised: None };
+        let until = Ps(until_ps.0.min(u64::MAX / 2));
+        let ended = self.with_run(py, |engine| {
+            engine.stop_on(stop.map(Stop::shared).unwrap_or_default());
+            Ok(py.detach(|| engine.run_until(until, |printed| sinks.take(printed))))
+        })?;
+        match sinks.raised {
+            Some(error) => Err(error),
+            None => ended.map(|report| crate::report::report(py, &report)).transpose(),
         }
     }
 

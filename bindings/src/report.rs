@@ -14,6 +14,7 @@ pub fn report<'py>(py: Python<'py>, report: &RunReport) -> PyResult<Bound<'py, P
         Outcome::Exit(code) => ("exit", Some(*code), None),
         Outcome::Limit(message) => ("limit", None, Some(message.as_str())),
         Outcome::Fault(message) => ("fault", None, Some(message.as_str())),
+        Outcome::Script(message) => ("script", None, Some(message.as_str())),
         Outcome::Interrupted => ("interrupted", None, Some("stopped by the user")),
     };
     dict.set_item("outcome", outcome)?;

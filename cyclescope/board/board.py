@@ -18,6 +18,7 @@ from cyclescope._engine import Machine, Stop
 from cyclescope.board import parameters, waveforms
 from cyclescope.board.devicetree import refuse_host_files
 from cyclescope.board.frames import Trigger
+from cyclescope.board.lines import Lines, Scripts, Session, Terminal, Typed
 from cyclescope.board.overrides import OverrideValue, apply_overrides
 from cyclescope.board.parameters import Parameter
 from cyclescope.board.printed import Console, ConsoleSink, Streams, StreamSink
@@ -78,6 +79,7 @@ class Board:
         self._description = self._machine.describe()
         self._program: Program | None = None
         self._core: str | None = None
+        self._serial_ports = self._machine.serial_ports()
         self._elf: str | None = None
         self._images = [(label, str(image)) for label, image in self._machine.images()]
         self._sources = dict.fromkeys(tree.files, "the board")
@@ -86,6 +88,11 @@ class Board:
     def describe(self) -> dict[str, Any]:
         """Model, cores, clocks, memory map, devices and parameters, as plain data."""
         return copy.deepcopy(self._description)
+
+    @property
+    def serial_ports(self) -> tuple[list[str], str | None]:
+        """Labels of the serial ports that can receive, and that of the console's, if known."""
+        return self._serial_ports
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -174,6 +181,11 @@ class Board:
         stop: Stop | None = None,
         note: NoteSink | None = None,
         compile_after: int | None = None,
+        typed: Typed | None = None,
+        script: Scripts | None = None,
+        terminals: Mapping[str | None, Terminal] | None = None,
+        pace: bool = True,
+        session: Session | None = None,
     ) -> RunResult:
         """Run the loaded firmware from reset, until it exits, faults or reaches the limit.
 
@@ -197,6 +209,13 @@ class Board:
         By semihosting the firmware gets the files of `semihosting_dir`, as its standard input
         `stdin` (bytes, or an open binary file), and its name and `arguments` as its command line.
 
+        On the console's serial line `typed` is sent to it from time 0 on, as fast as the line is,
+        or `script` says what is sent and expected when (`cyclescope.board.scripts`); a mapping has
+        that for other lines, too, by their labels. `terminals` are there in the same way while
+        people type, and then simulated time is held back to the host's unless `pace` is false;
+        `session` learns what they type. A
+        script that does not get what it expects ends the run with the outcome "script".
+
         An exception of a sink stops the run too, and is raised when all else is written. Raises
         `EngineError` if nothing is loaded, or the firmware has no such function, or the board no
         such bus; `UsageError` for patterns and units that are none, `OutputError` if `vcd` can't be
@@ -209,6 +228,7 @@ class Board:
         outputs.check_outputs({"vcd": vcd}, self.inputs)
         machine = self.start()
         Hosted(semihosting_dir, stdin, arguments).give_to(machine, self._program.name)
+        attached = Lines.of(typed, script, terminals, pace, session).attach(machine)
         machine.skip_polling(skip_polling)
         if compile_after is not None:
             machine.compile_after(compile_after)
@@ -221,7 +241,7 @@ class Board:
         dump = waveforms.Dump(vcd, tuple(vcd_signals), unit_ps) if vcd is not None else None
         with waveforms.recorded(machine, dump, frame_on) as recording:
             started_ns = time.perf_counter_ns()
-            outcome = machine.run(
+            outcome = attached.run(
                 limit_ps, text.write, streams.write, sinks.stop, sinks.guarded(note)
             )
             wall_ns = time.perf_counter_ns() - started_ns

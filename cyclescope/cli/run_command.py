@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Container
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
@@ -12,12 +13,13 @@ import click
 
 from cyclescope import statuses
 from cyclescope.board.overrides import parse_set
-from cyclescope.board.results import RunResult
+from cyclescope.board.results import INTERRUPTED, RunResult
 from cyclescope.cli import completions, stopped_run
 from cyclescope.cli.colour import no_color_option
 from cyclescope.cli.option_groups import GroupedCommand
 from cyclescope.cli.program_options import ProgramOptions, program_options
 from cyclescope.cli.run_progress import Line
+from cyclescope.cli.serial_options import LineOptions, line_options
 from cyclescope.errors import OutputError, UsageError, complain, warn
 from cyclescope.host import interrupts, terminal
 from cyclescope.host.outputs import check_outputs, write_text
@@ -29,6 +31,7 @@ from cyclescope.units import parse_time_ps
 _MOST_HELD_CHARACTERS = 1 << 20
 _TABLES = "cyclescope.cli.tables"
 _DETAILS = "cyclescope.cli.run_details"
+_LIMIT = "10s"
 
 
 class TakesArguments(GroupedCommand):
@@ -68,6 +71,7 @@ class InputFile(click.ParamType):
 _GROUPS = {
     "The board and its time": ("board", "sets", "unmapped", "svd", "limit"),
     "The program": ("core", "base", "entry"),
+    "Serial lines": ("consoles", "scripts", "save_script", "pace"),
     "What is measured": ("sections", "vcd", "vcd_signals", "vcd_timescale"),
     "The firmware's host": ("semihosting_dir", "stdin"),
     "What is said": ("quiet", "verbose", "no_color", "json_file", "exit_status"),
@@ -92,7 +96,11 @@ _GROUPS = {
     shell_complete=completions.settings,
 )
 @program_options
-@click.option("--limit", default="10s", show_default=True, help="Most simulated time to run.")
+@click.option(
+    "--limit",
+    metavar="TIME",
+    help="Most simulated time to run: 10s, or no limit where somebody may type.",
+)
 @click.option(
     "--section",
     "sections",
@@ -126,7 +134,10 @@ _GROUPS = {
     help="The waveforms' unit of time, as in 10ns; by default the coarsest that is exact.",
 )
 @click.option("--semihosting-dir", metavar="DIR", help="The folder whose files the firmware has.")
-@click.option("--stdin", type=InputFile(), metavar="FILE|-", help="The firmware's input.")
+@click.option(
+    "--stdin", type=InputFile(), metavar="FILE|-", help="The firmware's input by semihosting."
+)
+@line_options
 @click.option("-q", "--quiet", is_flag=True, help="Print the console only: no summary, no notes.")
 @click.option("-v", "--verbose", is_flag=True, help="Also print what was loaded, and all counters.")
 @no_color_option
@@ -142,7 +153,7 @@ def run_command(
     board: str,
     sets: tuple[str, ...],
     program: ProgramOptions,
-    limit: str,
+    limit: str | None,
     sections: tuple[str, ...],
     skip_polling: bool,
     compile_after: int | None,
@@ -154,6 +165,7 @@ def run_command(
     stdin: IO[bytes] | None,
     quiet: bool,
     verbose: bool,
+    line: LineOptions,
     exit_status: str,
     arguments: tuple[str, ...],
 ) -> int:
@@ -164,25 +176,29 @@ def run_command(
     """
     if quiet and verbose:
         raise UsageError("--quiet and --verbose exclude each other")
-    limit_ps = parse_time_ps(limit)
+    limit_ps = None if limit is None else parse_time_ps(limit)
     if vcd is None and (vcd_signals or vcd_timescale):
         raise UsageError("--vcd-signals and --vcd-timescale are of use with --vcd FILE only")
     loaded = program.load(board, dict(map(parse_set, sets)), elf)
     for warning in () if quiet else loaded.warnings:
         warn(warning)
-    for line in import_module(_DETAILS).before(loaded) if verbose else ():
-        _tell(line)
+    for detail in import_module(_DETAILS).before(loaded) if verbose else ():
+        _tell(detail)
     json_path = None if json_file == "-" else json_file
-    check_outputs({"--json": json_path, "--vcd": vcd}, loaded.inputs)
-    with interrupts.held_back() as held:
+    outputs = {"--json": json_path, "--vcd": vcd, "--save-script": line.save_script}
+    check_outputs(outputs, loaded.inputs)
+    is_stdin_taken = stdin is not None and stdin is getattr(sys.stdin, "buffer", None)
+    with interrupts.held_back() as held, line.opened(loaded, is_stdin_taken) as lines:
+        if limit_ps is None and not lines.is_interactive:
+            limit_ps = parse_time_ps(_LIMIT)
         stream = sys.stderr if json_file == "-" else sys.stdout
         outlet = Outlet(stream, held.stop)
         progress = Line(outlet, stream.isatty(), held.stop, limit_ps, wanted=not quiet)
-        writer = _Writer(progress)
+        writer = _Writer(progress, lines.shown_elsewhere)
         result = stopped_run.beside(
             lambda: loaded.run(
                 limit_ps,
-                console=writer.console,
+                console=None if lines.hides_console else writer.console,
                 stream=writer.stream,
                 sections=sections,
                 skip_polling=skip_polling,
@@ -195,16 +211,19 @@ def run_command(
                 arguments=arguments,
                 stop=held.stop,
                 note=None if quiet else writer.note,
+                **line.arguments(lines),
             ),
             meanwhile=lambda: None if quiet else import_module(_TABLES),
             progress=progress,
         )
+        lines.close()
         writer.end_line()
         result = stopped_run.with_reason(result, held, outlet)
         failed = list(result.failed_saves)
         try:
             if json_file is not None:
                 failed += _write_json(json_file, result)
+            line.save(lines, result)
         finally:
             with terminal.shown(held.number is not None or quiet):
                 if not quiet:
@@ -244,8 +263,9 @@ class _Writer:
     their names.
     """
 
-    def __init__(self, file: Line) -> None:
+    def __init__(self, file: Line, not_shown: Container[str] = ()) -> None:
         self._file = file
+        self._not_shown = not_shown
         self._within_line = False
         self._held: list[str] = []
         self._held_characters = 0
@@ -266,6 +286,8 @@ class _Writer:
         _tell(text)
 
     def stream(self, name: str, line: str) -> None:
+        if name in self._not_shown:
+            return
         self._held.append(f"{name}: {line}\n")
         self._held_characters += len(self._held[-1])
         if self._held_characters > _MOST_HELD_CHARACTERS:
@@ -315,5 +337,10 @@ def _status(result: RunResult, ran: bool) -> int:
         if status == statuses.OTHER_OF_FIRMWARE:
             _tell(f"the firmware's exit status is {code}; cyclescope's is {status}")
         return status
+    if result.outcome == INTERRUPTED:
+        # at the keyboard, as one leaves a terminal program
+        return Status.SUCCESS
     complain(result.message or result.outcome)
+    if result.outcome == "script":
+        return Status.SCRIPT
     return Status.LIMIT if result.outcome == "limit" else Status.FIRMWARE_FAULT

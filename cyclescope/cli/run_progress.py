@@ -54,17 +54,22 @@ def _short(time_ps: int) -> str:
 class Line:
     """The moving line, shown within `with`, and the console's text beside it.
 
-    The text goes to `sink`, `on_terminal` or not. Nothing moves if that is not `wanted`, or if
-    stderr is no terminal that can take a line back.
+    The text goes to `sink`, `on_terminal` or not. Nothing moves if that is not `wanted`, if there
+    is no limit, or if stderr is no terminal that can take a line back.
     """
 
     def __init__(
-        self, sink: Sink, on_terminal: bool, stop: Stop, limit_ps: int, wanted: bool = True
+        self,
+        sink: Sink,
+        on_terminal: bool,
+        stop: Stop,
+        limit_ps: int | None,
+        wanted: bool = True,
     ) -> None:
-        self._sink, self._stop, self._limit_ps = sink, stop, limit_ps
+        self._sink, self._stop, self._limit_ps = sink, stop, limit_ps or 1
         is_possible = sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
         self._thread = threading.Thread(target=self._follow, daemon=True)
-        self._is_wanted = wanted and is_possible
+        self._is_wanted = wanted and is_possible and limit_ps is not None
         self._over = threading.Event()
         self._began_s = time.monotonic()
         self._lock = threading.Lock()

@@ -1,7 +1,7 @@
 """What must not stay behind, however the program ends: scratch folders and programs it started.
 
-Both are gone at the end of their `with` block or call. A program that ends at once, with threads
-still at work, calls `discard`.
+Both are gone at the end of their `with` block or call, and so are changes of the terminal. A
+program that ends at once, with threads still at work, calls `discard`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import contextlib
 import os
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _folders: set[Path] = set()
 _programs: set[subprocess.Popen[bytes]] = set()
+_undone: list[Callable[[], None]] = []
 # nothing may begin while `discard` is at work
 _lock = threading.Lock()
 
@@ -35,6 +36,14 @@ def scratch(**place: Any) -> Iterator[Path]:
             yield folder
         finally:
             _folders.discard(folder)
+
+
+def undo(change: Callable[[], None]) -> None:
+    """Call this as well if the program ends at once; whoever made a change undoes it at its end.
+
+    It may be called a second time, to no effect.
+    """
+    _undone.append(change)
 
 
 def call(command: Sequence[str], **options: Any) -> subprocess.CompletedProcess[bytes]:
@@ -68,6 +77,9 @@ def discard() -> None:
     """End all programs and remove all scratch folders: this program ends at once."""
     # a signal handler may call this while its own thread has the lock
     _lock.acquire(timeout=1)
+    for change in _undone:
+        with contextlib.suppress(Exception):
+            change()
     for program in tuple(_programs):
         _kill(program)
     if _folders:

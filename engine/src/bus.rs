@@ -7,6 +7,7 @@ pub mod alike;
 pub mod code;
 mod contents;
 pub mod device;
+pub mod lines;
 pub mod path;
 mod pins;
 
@@ -15,6 +16,7 @@ use std::cell::{Cell, OnceCell};
 use crate::bus::alike::Window;
 use crate::bus::code::CodeLog;
 use crate::bus::device::{AccessSize, CoreRegister, Ctx, Device, DeviceId, ExitRequest, IrqLine};
+use crate::bus::lines::Lines;
 use crate::clocks::Clocks;
 use crate::event::EventQueue;
 use crate::faults::{BusFaultKind, CoreFault};
@@ -163,6 +165,8 @@ pub struct Bus {
     pub events: EventQueue,
     /// What connects pins.
     pub wires: Wires,
+    /// Serial lines with somebody at their other end.
+    pub lines: Lines,
     /// Clocks that firmware sets.
     pub clocks: Clocks,
     /// Recorded levels of wires.

@@ -32,6 +32,7 @@ pub mod order;
 pub mod pipe;
 pub mod polling;
 pub mod semihosting;
+pub mod serial;
 pub mod storms;
 pub mod time;
 pub mod wire;

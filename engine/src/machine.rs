@@ -3,6 +3,7 @@
 pub mod ending;
 pub mod host;
 mod images;
+pub mod lines;
 pub mod loaded;
 pub mod loading;
 mod messages;
@@ -112,6 +113,8 @@ pub enum Outcome {
     Limit(String),
     /// The firmware could not go on.
     Fault(String),
+    /// A script did not get what it expected from a serial line.
+    Script(String),
     /// The user stopped it.
     Interrupted,
 }

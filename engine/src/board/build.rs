@@ -327,6 +327,9 @@ fn add_node<'a>(
             if matches!(entry.model.kind, ModelKind::Port(..)) {
                 bus.wires.add_port(id);
             }
+            if entry.model.group == devices::Group::Serial && reader.is_stdout() {
+                bus.lines.console = Some(id);
+            }
             bus.devices.push(Some(device));
             bus.device_names.push(name.clone());
             let (compatible, path) = (entry.compatible.to_owned(), mapped.node.path.clone());

@@ -7,6 +7,7 @@ use crate::memory::outer::OuterCache;
 use crate::observe::unmodelled::Touched;
 use crate::pipe::Pipe;
 use crate::polling::Poll;
+use crate::serial::{FarEnd, Passage};
 use crate::time::{Hz, Ps};
 use crate::wire::spi::SpiTarget;
 
@@ -213,6 +214,16 @@ pub trait Device: Send {
     /// The firmware has ended: brings the serial line up to `ctx.now`, a time that [`Device::unsent`] has told.
     fn send_on(&mut self, _ctx: &mut Ctx) {}
 
+    /// The device as a serial port that can receive, if it is one.
+    fn serial_port(&mut self) -> Option<&mut dyn SerialPort> {
+        None
+    }
+
+    /// Who is at the other end of a serial line, from the device that stands for it.
+    fn far_end(&mut self) -> Option<&mut FarEnd> {
+        None
+    }
+
     /// The words that the firmware gave as results, in order, from a device that takes such; `None` from all others.
     fn results(&self) -> Option<&[u32]> {
         None
@@ -241,6 +252,17 @@ pub struct Unsent {
     pub characters: Vec<u8>,
     /// When one of them begins or ends next; `None` if that never comes, as without a baud rate.
     pub next_change: Option<Ps>,
+}
+
+/// The receiver of a UART. Whatever lets it take characters again that [`SerialPort::begin`] refused (a baud rate, its
+/// enable bit, room for a character where that holds the sender) is told by [`Ctx::line_changed`].
+pub trait SerialPort {
+    /// A character begins on the receive line at `ctx.now`: when it will have been received, at the line's present
+    /// settings. `None` while the receiver takes none: the sender waits then.
+    fn begin(&mut self, ctx: &mut Ctx) -> Option<Passage>;
+
+    /// The character has been received, at `ctx.now`.
+    fn receive(&mut self, character: u8, ctx: &mut Ctx);
 }
 
 /// A system register that instructions of a core name (Arm: those of coprocessor 15).
@@ -293,6 +315,9 @@ pub struct ExitRequest {
     pub at: Ps,
 }
 
+/// The token of an event that has the device at the far end of a line look what there is to do.
+pub const FAR_END_LOOKS: u32 = 0;
+
 /// What a device may use during a call: the time, and the rest of the machine.
 pub struct Ctx<'a> {
     /// The time of the access or event.
@@ -326,14 +351,38 @@ impl Ctx<'_> {
         }
     }
 
-    /// Sends bytes to the console of the run.
+    /// Sends bytes to the console of the run, or to the device's own stream where the board has another console.
     pub fn console(&mut self, bytes: &[u8]) {
-        self.bus.print(bytes);
+        self.console_at(bytes, self.now);
+    }
+
+    /// The same, where whoever is at the other end of the line has them at `at`.
+    pub fn console_at(&mut self, bytes: &[u8], at: Ps) {
+        if self.bus.lines.console.is_none_or(|console| console == self.id) {
+            self.bus.print(bytes);
+        } else {
+            self.bus.print_on(self.id, bytes);
+        }
+        self.heard(bytes, at);
     }
 
     /// Sends bytes to the device's own stream: what is printed on a line that is not the console.
     pub fn stream(&mut self, bytes: &[u8]) {
         self.bus.print_on(self.id, bytes);
+        self.heard(bytes, self.now);
+    }
+
+    fn heard(&mut self, bytes: &[u8], at: Ps) {
+        if let Some(far_end) = self.bus.lines.sent(self.id, at, bytes) {
+            self.bus.events.schedule(at, far_end, FAR_END_LOOKS);
+        }
+    }
+
+    /// The settings of the device's serial line may let it take characters that it refused.
+    pub fn line_changed(&mut self) {
+        if let Some(far_end) = self.bus.lines.release(self.id) {
+            self.bus.events.schedule(self.now, far_end, FAR_END_LOOKS);
+        }
     }
 
     /// Records, once, a line that the user should know: `what` starts with a lower-case letter and names no device.

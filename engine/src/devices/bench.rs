@@ -4,10 +4,12 @@ pub mod dma;
 pub mod polled;
 
 use crate::bus::Bus;
-use crate::bus::device::{AccessSize, Device, DeviceId, IrqLine};
+use crate::bus::device::{AccessSize, Device, DeviceId, FAR_END_LOOKS, IrqLine};
+use crate::devices::far_end::FarEndDevice;
 use crate::devices::support::registers::walk;
 use crate::dt::node::{Location, Node, Property};
 use crate::dt::reader::{Board, NodeReader};
+use crate::serial::FarEnd;
 use crate::time::Ps;
 
 /// A device on a bus of its own, with one core's pending interrupts to drive.
@@ -70,6 +72,18 @@ impl Bench {
             .with_device(DeviceId(0), at, |device, ctx| device.write(0, offset, AccessSize::Word, value, ctx))
             .map(|reply| reply.done)
             .map_err(|error| error.done)
+    }
+
+    /// Somebody types at the other end of device 0's serial line, from `at` on.
+    pub fn type_at(&mut self, at: Ps, text: &str) {
+        let far_end = self.bus.lines.far_end(DeviceId(0)).unwrap_or_else(|| {
+            let far_end = DeviceId(self.bus.devices.len() as u32);
+            self.add(Box::new(FarEndDevice::new(DeviceId(0), FarEnd::default())));
+            self.bus.lines.connect(DeviceId(0), far_end, false);
+            far_end
+        });
+        self.bus.devices[far_end.0 as usize].as_mut().unwrap().far_end().unwrap().feed(text.as_bytes());
+        self.bus.events.schedule(at, far_end, FAR_END_LOOKS);
     }
 
     /// Runs the events up to `now`.

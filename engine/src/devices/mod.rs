@@ -18,6 +18,7 @@ pub mod atmel;
 #[cfg(test)]
 pub mod bench;
 pub mod cyclescope;
+pub mod far_end;
 pub mod generic;
 pub mod ingenic;
 pub mod jedec;

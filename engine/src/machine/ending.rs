@@ -52,11 +52,12 @@ impl Machine {
     pub(super) fn end(&mut self, outcome: Outcome, pause: Pause) -> RunReport {
         let now = self.now();
         self.finish();
+        let outcome = self.outcome_of_scripts(outcome);
         let mut report = self.report(outcome);
         self.bus.waves.end();
         let cut_off = match report.outcome {
             Outcome::Exit(_) if self.bus.exit_is_reset => Some("the board was reset"),
-            Outcome::Exit(_) | Outcome::Fault(_) => None,
+            Outcome::Exit(_) | Outcome::Fault(_) | Outcome::Script(_) => None,
             Outcome::Limit(_) => Some("the limit came"),
             Outcome::Interrupted => Some("the run was interrupted"),
         };

@@ -123,10 +123,17 @@ impl Machine {
         if self.pipe(port)?.wait_for(goal) {
             return Some(Step { reached: Some(self.latest()), ended: None });
         }
-        self.bus.events.schedule(until, id, STEP_END);
+        let ended = self.run_step(id, until, &mut pause);
+        Some(Step { reached: self.pipe(port)?.reached(), ended })
+    }
+
+    /// Runs on until `until`, until a device asks for a pause, or to the end of the run. The device `awake` is told of
+    /// the step's end.
+    pub(super) fn run_step(&mut self, awake: DeviceId, until: Ps, pause: Pause) -> Option<RunReport> {
+        self.bus.events.schedule(until, awake, STEP_END);
         let ended = loop {
             let slice_end = self.now().saturating_add(self.cores[0].clock().ps_at_floor(SLICE_CYCLES)).min(until);
-            let ended = self.run_slice(slice_end, until, &mut pause);
+            let ended = self.run_slice(slice_end, until, pause);
             let go_on = pause(&self.take_printed());
             match ended {
                 Some(Outcome::Limit(_)) => break None,
@@ -140,9 +147,8 @@ impl Machine {
                 None => {}
             }
         };
-        self.bus.events.cancel(id, STEP_END);
-        let ended = ended.map(|outcome| self.end(outcome, &mut pause));
-        Some(Step { reached: self.pipe(port)?.reached(), ended })
+        self.bus.events.cancel(awake, STEP_END);
+        ended.map(|outcome| self.end(outcome, pause))
     }
 
     fn pipe_device(&mut self, port: &str) -> Option<DeviceId> {

@@ -1,20 +1,21 @@
 //! `altr,juart-1.0`: Altera's JTAG UART core (Embedded Peripherals IP User Guide, JTAG UART Core): a console through
 //! the JTAG cable.
 //!
-//! Modelled: the data and control registers, the write FIFO of 64 characters (the core's default), the write interrupt
-//! at its default threshold. A terminal on the host is attached all the time: it takes a character out of the FIFO
+//! Modelled: the data and control registers, both FIFOs of 64 characters (the core's default), both interrupts at their
+//! default thresholds. A terminal on the host is attached all the time: it takes a character out of the write FIFO
 //! every `cyclescope,character-us`, and it goes on doing so when the program has ended, so whatever the FIFO took is on
-//! the console. A character written to the full FIFO is lost, with a note.
-//!
-//! Not modelled: input. The host types nothing, so the read FIFO is empty, RVALID is 0 and the read interrupt never
-//! comes.
+//! the console. A character written to the full FIFO is lost, with a note. What is typed comes at the same rate, and
+//! waits while the read FIFO is full: nothing is lost. The read interrupt is pending while 8 places or fewer are free,
+//! and from a pause of a character's time behind the last character on, until the data register is read.
 
-use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::axi_lite::{AxiLitePort, on_lanes};
+use crate::devices::support::receiver::{Receiver, WhenFull};
 use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
+use crate::serial::Passage;
 use crate::time::Ps;
 
 /// The register map (JTAG UART Core, Register Map).
@@ -26,10 +27,19 @@ pub const REGISTERS: &[Register] = &[
 const DATA: u32 = 0x0;
 const CONTROL: u32 = 0x4;
 
+/// There was a character to read.
+const DATA_RVALID: u32 = 1 << 15;
+/// Characters left in the read FIFO.
+const RAVAIL_SHIFT: u32 = 16;
+
+/// The read interrupt is enabled.
+const CONTROL_RE: u32 = 1 << 0;
 /// The write interrupt is enabled.
 const CONTROL_WE: u32 = 1 << 1;
 /// Both interrupt enables.
-const CONTROL_ENABLES: u32 = 1 << 0 | CONTROL_WE;
+const CONTROL_ENABLES: u32 = CONTROL_RE | CONTROL_WE;
+/// The read interrupt is pending.
+const CONTROL_RI: u32 = 1 << 8;
 /// The write interrupt is pending.
 const CONTROL_WI: u32 = 1 << 9;
 /// The host has polled the core since this was cleared by a write of 1.
@@ -40,6 +50,9 @@ const WSPACE_SHIFT: u32 = 16;
 const FIFO_CHARACTERS: u64 = 64;
 /// The write interrupt is pending while so many characters or fewer are in the FIFO.
 const WRITE_THRESHOLD_CHARACTERS: u64 = 8;
+
+/// The read interrupt is pending while so many places or fewer are free in the read FIFO.
+const READ_THRESHOLD_CHARACTERS: u64 = 8;
 
 /// How the core is built, and how fast the host is.
 #[derive(Clone, Copy, Debug)]
@@ -62,6 +75,11 @@ pub struct Juart {
     /// From when on the control register tells of the host's polling.
     active_from: Ps,
     enables: u32,
+    receiver: Receiver,
+    /// When the host pauses, if it types nothing by then.
+    pauses_at: Option<Ps>,
+    /// The host has paused while characters waited, and none has been read since.
+    paused: bool,
     /// The event asked for and not yet run.
     alarm: Alarm,
     sent_characters: u64,
@@ -91,6 +109,9 @@ impl Juart {
             next_taken: Ps::ZERO,
             active_from: params.character_ps,
             enables: 0,
+            receiver: Receiver::default(),
+            pauses_at: None,
+            paused: false,
             alarm: Alarm::default(),
             sent_characters: 0,
         }
@@ -103,15 +124,35 @@ impl Juart {
             self.waiting -= taken;
             self.next_taken.0 += taken * self.params.character_ps.0;
         }
+        if self.pauses_at.is_some_and(|at| at <= now) {
+            self.pauses_at = None;
+            self.paused = !self.receiver.is_empty();
+        }
+    }
+
+    fn wants_reading(&self) -> bool {
+        let free = FIFO_CHARACTERS - self.receiver.len() as u64;
+        self.enables & CONTROL_RE != 0 && (self.paused || free <= READ_THRESHOLD_CHARACTERS)
+    }
+
+    fn read_data(&mut self, ctx: &mut Ctx) -> u32 {
+        let Some(character) = self.receiver.take() else { return 0 };
+        self.paused = false;
+        self.update(ctx);
+        ctx.line_changed();
+        u32::from(character) | DATA_RVALID | (self.receiver.len() as u32) << RAVAIL_SHIFT
     }
 
     /// Drives the interrupt line, and asks for an event when it will rise.
     fn update(&mut self, ctx: &mut Ctx) {
         let enabled = self.enables & CONTROL_WE != 0;
         let excess = self.waiting.saturating_sub(WRITE_THRESHOLD_CHARACTERS);
-        ctx.set_irq(self.interrupt, enabled && excess == 0);
+        ctx.set_irq(self.interrupt, enabled && excess == 0 || self.wants_reading());
         if enabled && excess > 0 {
             self.alarm.set(Ps(self.next_taken.0 + (excess - 1) * self.params.character_ps.0), 0, ctx);
+        }
+        if let Some(pause) = self.pauses_at {
+            self.alarm.set(pause, 0, ctx);
         }
     }
 
@@ -125,13 +166,15 @@ impl Juart {
         }
         self.waiting += 1;
         self.sent_characters += 1;
-        ctx.console(&[character]);
+        let taken_at = self.next_taken.0 + (self.waiting - 1) * self.params.character_ps.0;
+        ctx.console_at(&[character], Ps(taken_at));
     }
 
     fn control(&self, now: Ps) -> u32 {
         let wants_data = self.waiting <= WRITE_THRESHOLD_CHARACTERS;
         self.enables
             | flag(CONTROL_WI, self.enables & CONTROL_WE != 0 && wants_data)
+            | flag(CONTROL_RI, self.wants_reading())
             | flag(CONTROL_AC, self.active_from <= now)
             | ((FIFO_CHARACTERS - self.waiting) as u32) << WSPACE_SHIFT
     }
@@ -140,7 +183,11 @@ impl Juart {
 impl Device for Juart {
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         self.settle(ctx.now);
-        let value = if offset & !3 == CONTROL { self.control(ctx.now) } else { 0 };
+        let value = match offset & !3 {
+            CONTROL => self.control(ctx.now),
+            DATA => self.read_data(ctx),
+            _ => 0,
+        };
         Ok(self.params.port.read(value, offset, size, ctx.now))
     }
 
@@ -186,14 +233,45 @@ impl Device for Juart {
         if self.waiting > 0 {
             poll.until(self.next_taken);
         }
+        if let Some(pause) = self.pauses_at {
+            poll.until(pause);
+        }
+        poll.state(self.pauses_at.map_or(0, |at| at.0));
+        poll.state(self.paused);
+        self.receiver.polled(poll);
         poll.state(self.sent_characters);
         true
     }
 
+    fn serial_port(&mut self) -> Option<&mut dyn SerialPort> {
+        Some(self)
+    }
+
     fn counters(&self) -> Vec<(String, u64)> {
-        vec![("tx_characters".to_owned(), self.sent_characters)]
+        self.receiver.counters(vec![("tx_characters".to_owned(), self.sent_characters)])
     }
 }
+
+impl SerialPort for Juart {
+    fn begin(&mut self, ctx: &mut Ctx) -> Option<Passage> {
+        self.settle(ctx.now);
+        if self.receiver.len() as u64 == FIFO_CHARACTERS {
+            return None;
+        }
+        self.pauses_at = None;
+        Some(Passage::whole(ctx.now + self.params.character_ps))
+    }
+
+    fn receive(&mut self, character: u8, ctx: &mut Ctx) {
+        self.settle(ctx.now);
+        self.receiver.put(character, FIFO_CHARACTERS as usize, WhenFull::Keep, ctx);
+        self.pauses_at = Some(ctx.now + self.params.character_ps);
+        self.update(ctx);
+    }
+}
+
+#[cfg(test)]
+mod receiving_tests;
 
 #[cfg(test)]
 mod tests {
@@ -277,14 +355,6 @@ mod tests {
         bench.write(Ps(2 * CHARACTER), CONTROL, 0).unwrap();
         bench.run(Ps(20 * CHARACTER));
         assert_eq!(bench.pending(), 0);
-    }
-
-    #[test]
-    fn nobody_types() {
-        let mut bench = uart();
-        bench.write(Ps(0), CONTROL, 1).unwrap();
-        bench.run(Ps(100 * CHARACTER));
-        assert_eq!((bench.value(Ps(100 * CHARACTER), DATA), bench.pending()), (0, 0));
     }
 
     #[test]

@@ -2,20 +2,23 @@
 //! Receiver Transmitter (datasheet DS60001476, section UART).
 //!
 //! Modelled: all registers; the transmitter with its holding and its shift register, whose characters take the time
-//! that UART_BRGR, parity and the format of 8 data bits and a stop bit give; TXRDY, TXEMPTY, interrupts, write
-//! protection. A character is on the console when its stop bit has ended; what is still under way when the firmware
-//! ends is sent all the same ([`crate::machine::ending`]). The bit clock is taken to start with the character.
+//! that UART_BRGR, parity and the format of 8 data bits and a stop bit give; the receiver with UART_RHR; TXRDY,
+//! TXEMPTY, RXRDY, OVRE, interrupts, write protection. A character is on the console when its stop bit has ended, and
+//! in UART_RHR when that of a received one has; what is still under way when the firmware ends is sent all the same
+//! ([`crate::machine::ending`]). The bit clock is taken to start with the character.
 //!
-//! Not modelled: the receive line, which stays idle, with time-out and comparison; echo and loopback; a baud rate from
-//! a programmable clock.
+//! Not modelled: the receiver's time-out and comparison, framing and parity errors, which nobody sends; echo and
+//! loopback; a baud rate from a programmable clock.
 
-use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError, Unsent};
+use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError, Unsent};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb::{self, WriteProtection};
+use crate::devices::support::receiver::{Receiver, WhenFull, passage};
 use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::devices::support::shift_register::ShiftRegister;
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
+use crate::serial::Passage;
 use crate::time::Hz;
 
 /// The register map (UART User Interface).
@@ -26,7 +29,7 @@ pub const REGISTERS: &[Register] = &[
     Register::new("UART_IDR", IDR, AccessKind::Wo, 0, INTERRUPTS),
     Register::new("UART_IMR", IMR, AccessKind::Ro, 0, INTERRUPTS),
     Register::new("UART_SR", SR, AccessKind::Ro, 0, 0x00e0_83e3),
-    Register::new("UART_RHR", 0x18, AccessKind::Ro, 0, 0xff),
+    Register::new("UART_RHR", RHR, AccessKind::Ro, 0, 0xff),
     Register::new("UART_THR", THR, AccessKind::Wo, 0, 0xff),
     Register::new("UART_BRGR", BRGR, AccessKind::Rw, 0, 0xffff),
     Register::new("UART_CMPR", CMPR, AccessKind::Rw, 0, 0x00ff_50ff),
@@ -40,15 +43,20 @@ const IER: u32 = 0x08;
 const IDR: u32 = 0x0c;
 const IMR: u32 = 0x10;
 const SR: u32 = 0x14;
+const RHR: u32 = 0x18;
 const THR: u32 = 0x1c;
 const BRGR: u32 = 0x20;
 const CMPR: u32 = 0x24;
 const RTOR: u32 = 0x28;
 const WPMR: u32 = 0xe4;
 
+const CR_RSTRX: u32 = 1 << 2;
 const CR_RSTTX: u32 = 1 << 3;
+const CR_RXEN: u32 = 1 << 4;
+const CR_RXDIS: u32 = 1 << 5;
 const CR_TXEN: u32 = 1 << 6;
 const CR_TXDIS: u32 = 1 << 7;
+const CR_RSTSTA: u32 = 1 << 8;
 
 const MR_MASK: u32 = 1 << 4 | MR_PAR | MR_BRSRCCK | MR_CHMODE;
 const MR_PAR: u32 = 7 << 9;
@@ -57,7 +65,9 @@ const MR_PAR_NO: u32 = 4 << 9;
 const MR_BRSRCCK: u32 = 1 << 12;
 const MR_CHMODE: u32 = 3 << 14;
 
+const SR_RXRDY: u32 = 1 << 0;
 const SR_TXRDY: u32 = 1 << 1;
+const SR_OVRE: u32 = 1 << 5;
 const SR_TXEMPTY: u32 = 1 << 9;
 const INTERRUPTS: u32 = 0x83e3;
 /// UART_WPMR.WPKEY: "UAR".
@@ -81,6 +91,11 @@ pub struct Uart {
     transmits: bool,
     holding: Option<u8>,
     line: ShiftRegister,
+    receives: bool,
+    receiver: Receiver,
+    /// What UART_RHR gives once that has been read.
+    last_received: u8,
+    overrun: bool,
     protection: WriteProtection,
 }
 
@@ -109,6 +124,10 @@ impl Uart {
             transmits: false,
             holding: None,
             line: ShiftRegister::new(clock),
+            receives: false,
+            receiver: Receiver::default(),
+            last_received: 0,
+            overrun: false,
             protection: WriteProtection::new(WPKEY),
         }
     }
@@ -126,10 +145,13 @@ impl Uart {
             && self.line.is_free()
             && let Some(character) = self.holding.take()
         {
-            let parity = u64::from(self.mode & MR_PAR < MR_PAR_NO);
-            let clocks = (FRAME_BITS + parity) * OVERSAMPLING * u64::from(self.divider);
-            self.line.start(character, cycle + clocks);
+            self.line.start(character, cycle + self.character_clocks());
         }
+    }
+
+    fn character_clocks(&self) -> u64 {
+        let parity = u64::from(self.mode & MR_PAR < MR_PAR_NO);
+        (FRAME_BITS + parity) * OVERSAMPLING * u64::from(self.divider)
     }
 
     /// Drives the interrupt line, and asks for an event at the end of the character.
@@ -140,7 +162,10 @@ impl Uart {
 
     fn status(&self) -> u32 {
         let ready = self.transmits && self.holding.is_none();
-        flag(SR_TXRDY, ready) | flag(SR_TXEMPTY, ready && self.line.is_free())
+        flag(SR_TXRDY, ready)
+            | flag(SR_TXEMPTY, ready && self.line.is_free())
+            | flag(SR_RXRDY, !self.receiver.is_empty())
+            | flag(SR_OVRE, self.overrun)
     }
 
     fn command(&mut self, value: u32) {
@@ -154,6 +179,15 @@ impl Uart {
         } else if value & CR_TXEN != 0 {
             self.transmits = true;
         }
+        if value & (CR_RSTRX | CR_RXDIS) != 0 {
+            self.receives = false;
+        } else if value & CR_RXEN != 0 {
+            self.receives = true;
+        }
+        if value & CR_RSTRX != 0 {
+            self.receiver.clear();
+        }
+        self.overrun &= value & CR_RSTSTA == 0;
     }
 
     fn send(&mut self, character: u8, ctx: &mut Ctx) {
@@ -204,6 +238,10 @@ impl Device for Uart {
             MR => self.mode,
             IMR => self.interrupt_mask,
             SR => self.status(),
+            RHR => {
+                self.last_received = self.receiver.take().unwrap_or(self.last_received);
+                self.last_received.into()
+            }
             BRGR => self.divider,
             CMPR => self.comparison,
             RTOR => self.timeout,
@@ -226,6 +264,7 @@ impl Device for Uart {
         let (offset, value) = apb::written(value, offset, size);
         self.set_register(offset, value, ctx);
         self.update(ctx);
+        ctx.line_changed();
         Ok(Reply::written(ctx.now))
     }
 
@@ -244,6 +283,8 @@ impl Device for Uart {
             poll.state(register);
         }
         poll.state(self.status());
+        self.receiver.polled(poll);
+        poll.state(self.last_received);
         poll.state(self.holding.map_or(u32::MAX, u32::from));
         poll.state(self.protection.state());
         true
@@ -257,8 +298,26 @@ impl Device for Uart {
         self.settle(ctx);
     }
 
+    fn serial_port(&mut self) -> Option<&mut dyn SerialPort> {
+        Some(self)
+    }
+
     fn counters(&self) -> Vec<(String, u64)> {
-        self.line.counters()
+        self.receiver.counters(self.line.counters())
+    }
+}
+
+impl SerialPort for Uart {
+    fn begin(&mut self, ctx: &mut Ctx) -> Option<Passage> {
+        passage(self.clock, ctx.now, self.character_clocks()).filter(|_| self.receives)
+    }
+
+    fn receive(&mut self, character: u8, ctx: &mut Ctx) {
+        self.settle(ctx);
+        if self.receives {
+            self.overrun |= !self.receiver.put(character, 1, WhenFull::Overwrite, ctx);
+        }
+        self.update(ctx);
     }
 }
 

@@ -1,11 +1,14 @@
 //! `cyclescope,picosoc-simpleuart`: the serial port of PicoSoC (YosysHQ/picorv32, picosoc/simpleuart.v and picosoc.v).
 //!
-//! Modelled, to the cycle: both registers, and the sender as the clock drives it. It has no FIFO and no status: a write
-//! of a byte is held on the bus until the sender is free. A bit takes the divider + 2 cycles, a byte ten of them. A
-//! write of the divider, and reset, order 15 idle bits, which come before the next byte. A byte is on the console when
-//! the sender takes it: nothing can stop it then, and the firmware has no way to learn when it has left.
+//! Modelled, to the cycle: both registers, sender and receiver as the clock drives them. The sender has no FIFO and no
+//! status: a write of a byte is held on the bus until the sender is free. A bit takes the divider + 2 cycles, a byte
+//! ten of them. A write of the divider, and reset, order 15 idle bits, which come before the next byte. A byte is on
+//! the console when the sender takes it: nothing can stop it then, and the firmware has no way to learn when it has
+//! left.
 //!
-//! Not modelled: the receive line, which stays idle. So a read of the data register always gives all ones: no byte.
+//! A received byte is in the data register from the middle of its stop bit on; a read takes it, and gives all ones if
+//! there is none. A byte that nobody has read gives way to the next. Who sends to the port waits until the firmware has
+//! written the divider: before that, nobody on the other side knows the rate.
 //!
 //! One range: the divider at 0, the data at 4 (PicoSoC has them at 0x02000004 and 0x02000008). All but a held write is
 //! answered in the cycle of the request; that is how the state machine is built, so the node has no timing properties.
@@ -13,12 +16,14 @@
 mod sender;
 
 use self::sender::{BYTE_BITS, Sender};
-use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, Reply, SerialPort, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::axi_lite::{FOREVER, edge_in_reach};
+use crate::devices::support::receiver::{Receiver, WhenFull};
 use crate::devices::support::registers::{AccessKind, Register};
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
+use crate::serial::Passage;
 use crate::time::{Cycles, Hz, Ps};
 
 /// The register map, with the RTL's names.
@@ -40,8 +45,11 @@ const NO_BYTE: u32 = u32::MAX;
 pub struct Simpleuart {
     clock: Hz,
     sender: Sender,
+    receiver: Receiver,
+    /// The firmware has written the divider.
+    has_rate: bool,
     sent_characters: u64,
-    /// Writes: nothing else changes what is read.
+    /// Writes: beside received bytes, nothing changes what is read.
     writes: u64,
 }
 
@@ -56,7 +64,14 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl Simpleuart {
     /// The device after reset.
     pub fn new(clock: Hz) -> Simpleuart {
-        Simpleuart { clock, sender: Sender::after_reset(RESET_DIVIDER), sent_characters: 0, writes: 0 }
+        Simpleuart {
+            clock,
+            sender: Sender::after_reset(RESET_DIVIDER),
+            receiver: Receiver::default(),
+            has_rate: false,
+            sent_characters: 0,
+            writes: 0,
+        }
     }
 
     /// Hands a byte to the sender as soon as that is free: when it takes the byte.
@@ -69,11 +84,18 @@ impl Simpleuart {
         };
         self.sender.start(cycle, BYTE_BITS);
         self.sent_characters += 1;
-        ctx.console(&[byte]);
+        let heard = edge_in_reach(self.clock, cycle.0 + u64::from(BYTE_BITS) * self.bit_cycles());
+        ctx.console_at(&[byte], heard.unwrap_or(at));
         if cycle == requested { ctx.now } else { at }
     }
 
+    /// Cycles of a bit that nothing changes.
+    fn bit_cycles(&self) -> u64 {
+        u64::from(self.sender.divider()) + 2
+    }
+
     fn set_divider(&mut self, divider: u32, now: Ps) {
+        self.has_rate = true;
         self.sender.set_divider(self.cycle(now), divider);
     }
 
@@ -86,7 +108,7 @@ impl Device for Simpleuart {
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         let register = match offset & !3 {
             REG_DIV => self.sender.divider(),
-            REG_DAT => NO_BYTE,
+            REG_DAT => self.receiver.take().map_or(NO_BYTE, u32::from),
             _ => 0,
         };
         Ok(Reply::read(size.extracted(register, offset), ctx.now))
@@ -102,7 +124,10 @@ impl Device for Simpleuart {
     ) -> Result<Reply, SlaveError> {
         self.writes += 1;
         match (offset & !3, offset % 4) {
-            (REG_DIV, _) => self.set_divider(size.merged(self.sender.divider(), offset, value), ctx.now),
+            (REG_DIV, _) => {
+                self.set_divider(size.merged(self.sender.divider(), offset, value), ctx.now);
+                ctx.line_changed();
+            }
             (REG_DAT, 0) => return Ok(Reply::written(self.send(value as u8, ctx))),
             (REG_DAT, _) => ctx.note("a write to the data register without its lowest byte sends nothing"),
             _ => ctx.note(&format!("a write to offset {offset:#x}, where no register is, has no effect")),
@@ -112,11 +137,32 @@ impl Device for Simpleuart {
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.state(self.writes);
+        self.receiver.polled(poll);
         true
     }
 
+    fn serial_port(&mut self) -> Option<&mut dyn SerialPort> {
+        Some(self)
+    }
+
     fn counters(&self) -> Vec<(String, u64)> {
-        vec![("tx_characters".to_owned(), self.sent_characters)]
+        self.receiver.counters(vec![("tx_characters".to_owned(), self.sent_characters)])
+    }
+}
+
+impl SerialPort for Simpleuart {
+    fn begin(&mut self, ctx: &mut Ctx) -> Option<Passage> {
+        let (begins, bit) = (self.cycle(ctx.now).0, self.bit_cycles());
+        // State 0 sees the start bit and takes a cycle; state 1 ends with the first count whose double exceeds the
+        // divider; states 2 to 10, which sample the data bits and the stop bit, take a bit each.
+        let half_bit = u64::from(self.sender.divider()) / 2 + 2;
+        let received = edge_in_reach(self.clock, begins + 1 + half_bit + 9 * bit)?;
+        let ends = edge_in_reach(self.clock, begins + u64::from(BYTE_BITS) * bit)?;
+        self.has_rate.then_some(Passage { received: received.min(ends), ends })
+    }
+
+    fn receive(&mut self, character: u8, ctx: &mut Ctx) {
+        self.receiver.put(character, 1, WhenFull::Overwrite, ctx);
     }
 }
 

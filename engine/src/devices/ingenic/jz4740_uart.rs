@@ -8,17 +8,23 @@
 //! ([`crate::machine::ending`]). ULSR.TDRQ is set while half of the FIFO is free. Its interrupt goes with a look at
 //! UIIR or a character, and comes again with each character that leaves the FIFO.
 //!
-//! Not modelled: the receive line, which stays idle; modem lines, loopback, break, infrared, DMA; the clock gate in the
-//! CGU, and whether the GPIO port gives the pins to the UART.
+//! The receiver has a FIFO of 16 characters, or URBR alone without UFCR.FME. One more is lost with ULSR.OVER, in URBR
+//! the one before. Its interrupt is pending while as many wait as UFCR.RDTR says, that of its time-out (UIER.RTOIE)
+//! when characters have waited for the time of four without one more or a read.
+//!
+//! Not modelled: modem lines, loopback, break, infrared, DMA, framing and parity errors, which nobody sends; the clock
+//! gate in the CGU, and whether the GPIO port gives the pins to the UART.
 
-use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError, Unsent};
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError, Unsent};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
+use crate::devices::support::receiver::{Receiver, WhenFull, passage};
 use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::devices::support::shift_register::ShiftRegister;
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
-use crate::time::Hz;
+use crate::serial::Passage;
+use crate::time::{Hz, Ps};
 use std::collections::VecDeque;
 
 /// The register map while ULCR.DLAB is 0; UTHR and UFCR are behind URBR and UIIR.
@@ -47,25 +53,42 @@ const ISR: u32 = 0x20;
 const UMR: u32 = 0x24;
 const UACR: u32 = 0x28;
 
+const UIER_RDRIE: u32 = 1 << 0;
 const UIER_TDRIE: u32 = 1 << 1;
+const UIER_RLSIE: u32 = 1 << 2;
+const UIER_RTOIE: u32 = 1 << 4;
 /// No interrupt is pending.
 const UIIR_INPEND: u32 = 1 << 0;
 /// UIIR.INID: the transmitter wants data.
 const UIIR_TDR: u32 = 1 << 1;
+/// UIIR.INID: as many characters wait as UFCR.RDTR says.
+const UIIR_RDR: u32 = 2 << 1;
+/// UIIR.INID: a character was lost.
+const UIIR_RLS: u32 = 3 << 1;
+/// UIIR.INID: characters have waited long.
+const UIIR_RTO: u32 = 6 << 1;
 const UIIR_FFMSEL: u32 = 3 << 6;
 const UFCR_FME: u32 = 1 << 0;
+const UFCR_RFRT: u32 = 1 << 1;
 const UFCR_TFRT: u32 = 1 << 2;
 const UFCR_UME: u32 = 1 << 4;
+const UFCR_RDTR: u32 = 6;
 const ULCR_WLS: u32 = 3;
 const ULCR_SBLS: u32 = 1 << 2;
 const ULCR_PARE: u32 = 1 << 3;
 const ULCR_SBK: u32 = 1 << 6;
 const ULCR_DLAB: u32 = 1 << 7;
 const UMCR_LOOP: u32 = 1 << 4;
+const ULSR_DR: u32 = 1 << 0;
+const ULSR_OVER: u32 = 1 << 1;
 const ULSR_TDRQ: u32 = 1 << 5;
 const ULSR_TEMP: u32 = 1 << 6;
 
 const FIFO_CHARACTERS: usize = 16;
+/// Characters of the receive FIFO that are wanted before its interrupt, by UFCR.RDTR.
+const RDTR_CHARACTERS: [usize; 4] = [1, 4, 8, 15];
+/// The receiver's time-out, in times of a character.
+const TIMEOUT_CHARACTERS: u64 = 4;
 /// Periods of a bit, unless UMR says otherwise.
 const OVERSAMPLING: u64 = 16;
 
@@ -88,7 +111,17 @@ pub struct Uart {
     line: ShiftRegister,
     /// The transmitter asks for data, and has not been answered.
     wants_data: bool,
+    receiver: Receiver,
+    /// ULSR.OVER.
+    overrun: bool,
+    /// The baud clock's cycle in which characters have waited for long, while any wait.
+    timeout_cycle: Option<u64>,
+    timed_out: bool,
+    timeout_alarm: Alarm,
 }
+
+/// Token of the time-out's event; that of the line's is 0.
+const TIMEOUT: u32 = 1;
 
 /// For the list of models.
 pub const MODEL: Model = Model::device(Group::Serial, &["ingenic,jz4740-uart"], 1, from_node);
@@ -119,6 +152,11 @@ impl Uart {
             waiting: VecDeque::with_capacity(FIFO_CHARACTERS),
             line: ShiftRegister::new(baud_clock),
             wants_data: false,
+            receiver: Receiver::default(),
+            overrun: false,
+            timeout_cycle: None,
+            timed_out: false,
+            timeout_alarm: Alarm::default(),
         }
     }
 
@@ -133,16 +171,26 @@ impl Uart {
     fn line_status(&self) -> u32 {
         // Half of the FIFO; without it all of the holding register.
         let wants = self.waiting.len() <= self.capacity() / 2;
-        flag(ULSR_TDRQ, wants) | flag(ULSR_TEMP, self.waiting.is_empty() && self.line.is_free())
+        flag(ULSR_DR, !self.receiver.is_empty())
+            | flag(ULSR_OVER, self.overrun)
+            | flag(ULSR_TDRQ, wants)
+            | flag(ULSR_TEMP, self.waiting.is_empty() && self.line.is_free())
     }
 
     fn identification(&self) -> u32 {
-        let what = if self.interrupt_is_pending() { UIIR_TDR } else { UIIR_INPEND };
-        what | flag(UIIR_FFMSEL, self.has_fifo())
+        self.pending_interrupt().unwrap_or(UIIR_INPEND) | flag(UIIR_FFMSEL, self.has_fifo())
     }
 
-    const fn interrupt_is_pending(&self) -> bool {
-        self.wants_data && self.interrupts & UIER_TDRIE != 0
+    /// UIIR.INID of the pending interrupt that comes before the others.
+    fn pending_interrupt(&self) -> Option<u32> {
+        let wanted = if self.has_fifo() { RDTR_CHARACTERS[(self.fifo_control >> UFCR_RDTR & 3) as usize] } else { 1 };
+        let pending = [
+            (UIER_RLSIE, self.overrun, UIIR_RLS),
+            (UIER_RDRIE, self.receiver.len() >= wanted, UIIR_RDR),
+            (UIER_RTOIE, self.timed_out, UIIR_RTO),
+            (UIER_TDRIE, self.wants_data, UIIR_TDR),
+        ];
+        pending.iter().find(|(enable, is, _)| *is && self.interrupts & enable != 0).map(|(.., number)| *number)
     }
 
     /// Baud clocks of a character.
@@ -160,8 +208,12 @@ impl Uart {
         ((2 * bits + half_bits) * clocks_of_a_bit / 2 + extra) * u64::from(self.divisor)
     }
 
-    /// Brings the transmitter up to `ctx.now`.
+    /// Brings both directions up to `ctx.now`.
     fn settle(&mut self, ctx: &mut Ctx) {
+        if self.timeout_cycle.is_some_and(|at| at <= self.line.cycle(ctx.now)) {
+            self.timeout_cycle = None;
+            self.timed_out = true;
+        }
         while let Some(clock) = self.line.sent(ctx) {
             self.shift(clock);
         }
@@ -181,8 +233,23 @@ impl Uart {
 
     /// Drives the interrupt line, and asks for an event at the end of the character.
     fn update(&mut self, ctx: &mut Ctx) {
-        ctx.set_irq(self.interrupt, self.interrupt_is_pending());
+        ctx.set_irq(self.interrupt, self.pending_interrupt().is_some());
         self.line.set_alarm(ctx);
+        if let Some(at) = self.timeout_at() {
+            self.timeout_alarm.set(at, TIMEOUT, ctx);
+        }
+    }
+
+    fn timeout_at(&self) -> Option<Ps> {
+        self.timeout_cycle.and_then(|cycle| self.line.edge(cycle))
+    }
+
+    /// The receiver's time-out begins anew, with a character or a read.
+    fn restart_timeout(&mut self, now: Ps) {
+        self.timed_out = false;
+        let waits = self.has_fifo() && !self.receiver.is_empty();
+        let cycles = TIMEOUT_CHARACTERS * self.character_clocks();
+        self.timeout_cycle = waits.then(|| self.line.cycle(now) + cycles);
     }
 
     fn send(&mut self, character: u8, ctx: &mut Ctx) {
@@ -201,19 +268,28 @@ impl Uart {
         }
     }
 
-    fn register(&mut self, offset: u32) -> u32 {
+    fn register(&mut self, offset: u32, now: Ps) -> u32 {
         match offset {
             UTHR if self.line_control & ULCR_DLAB != 0 => self.divisor & 0xff,
             UIER if self.line_control & ULCR_DLAB != 0 => self.divisor >> 8,
+            UTHR => {
+                let character = self.receiver.take().unwrap_or(0);
+                self.restart_timeout(now);
+                character.into()
+            }
             UIER => self.interrupts,
             UIIR => {
                 let identification = self.identification();
-                self.wants_data &= !self.interrupt_is_pending();
+                self.wants_data &= self.pending_interrupt() != Some(UIIR_TDR);
                 identification
             }
             ULCR => self.line_control,
             UMCR => self.modem_control,
-            ULSR => self.line_status(),
+            ULSR => {
+                let status = self.line_status();
+                self.overrun = false;
+                status
+            }
             USPR => self.scratch,
             ISR => self.infrared,
             UMR => self.oversampling,
@@ -232,7 +308,7 @@ impl Uart {
                 self.interrupts = value & 0x1f;
                 self.wants_data |= enabled && self.line_status() & ULSR_TDRQ != 0;
             }
-            UIIR => self.set_fifo_control(value),
+            UIIR => self.set_fifo_control(value, ctx.now),
             ULCR => {
                 self.line_control = value & 0xff;
                 if value & ULCR_SBK != 0 {
@@ -254,19 +330,24 @@ impl Uart {
         self.shift(self.line.cycle(ctx.now));
     }
 
-    fn set_fifo_control(&mut self, value: u32) {
-        // Changing the mode empties the FIFO, as a 16550 does.
-        if value & UFCR_TFRT != 0 || (value ^ self.fifo_control) & UFCR_FME != 0 {
+    fn set_fifo_control(&mut self, value: u32, now: Ps) {
+        // Changing the mode empties the FIFOs, as a 16550 does.
+        let changes = (value ^ self.fifo_control) & UFCR_FME != 0;
+        if value & UFCR_TFRT != 0 || changes {
             self.waiting.clear();
         }
         self.fifo_control = value & 0xd9;
+        if value & UFCR_RFRT != 0 || changes {
+            self.receiver.clear();
+            self.restart_timeout(now);
+        }
     }
 }
 
 impl Device for Uart {
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         self.settle(ctx);
-        let register = self.register(offset & !3);
+        let register = self.register(offset & !3, ctx.now);
         self.update(ctx);
         Ok(apb::read(register, offset, size, ctx))
     }
@@ -283,11 +364,16 @@ impl Device for Uart {
         let (offset, value) = apb::written(value, offset, size);
         self.set_register(offset, value, ctx);
         self.update(ctx);
+        ctx.line_changed();
         Ok(Reply::written(ctx.now))
     }
 
-    fn event(&mut self, _token: u32, ctx: &mut Ctx) {
-        self.line.rang(ctx.now);
+    fn event(&mut self, token: u32, ctx: &mut Ctx) {
+        if token == TIMEOUT {
+            self.timeout_alarm.rang(ctx.now);
+        } else {
+            self.line.rang(ctx.now);
+        }
         self.settle(ctx);
         self.update(ctx);
     }
@@ -303,6 +389,16 @@ impl Device for Uart {
         for register in [self.scratch, self.infrared, self.oversampling, self.extra_clocks] {
             poll.state(register);
         }
+        if let Some(timeout) = self.timeout_at() {
+            if timeout <= poll.now() {
+                return false;
+            }
+            poll.until(timeout);
+        }
+        poll.state(self.timeout_cycle.unwrap_or(u64::MAX));
+        poll.state(self.timed_out);
+        poll.state(self.overrun);
+        self.receiver.polled(poll);
         poll.state(self.wants_data);
         poll.state(self.waiting.len() as u64);
         self.waiting.iter().for_each(|character| poll.state(*character));
@@ -317,8 +413,30 @@ impl Device for Uart {
         self.settle(ctx);
     }
 
+    fn serial_port(&mut self) -> Option<&mut dyn SerialPort> {
+        Some(self)
+    }
+
     fn counters(&self) -> Vec<(String, u64)> {
-        self.line.counters()
+        self.receiver.counters(self.line.counters())
+    }
+}
+
+impl SerialPort for Uart {
+    fn begin(&mut self, ctx: &mut Ctx) -> Option<Passage> {
+        let is_on = self.fifo_control & UFCR_UME != 0;
+        passage(self.line.clock(), ctx.now, self.character_clocks()).filter(|_| is_on)
+    }
+
+    fn receive(&mut self, character: u8, ctx: &mut Ctx) {
+        self.settle(ctx);
+        if self.fifo_control & UFCR_UME != 0 {
+            let when_full = if self.has_fifo() { WhenFull::Keep } else { WhenFull::Overwrite };
+            let data = character & (0xff >> (3 - (self.line_control & ULCR_WLS)));
+            self.overrun |= !self.receiver.put(data, self.capacity(), when_full, ctx);
+            self.restart_timeout(ctx.now);
+        }
+        self.update(ctx);
     }
 }
 

@@ -3,18 +3,20 @@
 //!
 //! Modelled: all registers; the transmitter with TDR or its FIFO of 16 characters and the shift register; word lengths,
 //! parity, stop bits; the baud rate from the kernel clock, its prescaler, USART_BRR and OVER8; the idle frame that TE
-//! sends first; TXE (TXFNF), TC, TXFE, TXFT, TEACK and REACK; interrupts; registers that are locked while UE is set. A
-//! bit takes whole clocks of the kernel clock; between a write of USART_TDR and the start bit lie
-//! `cyclescope,start-cycles` of it.
+//! sends first; TXE (TXFNF), TC, TXFE, TXFT, TEACK and REACK; the receiver with RDR or its FIFO of 16 characters, RXNE
+//! (RXFNE), RXFF, RXFT, ORE, OVRDIS, IDLE; interrupts; registers that are locked while UE is set. A bit takes whole
+//! clocks of the kernel clock; between a write of USART_TDR and the start bit lie `cyclescope,start-cycles` of it.
 //!
 //! Characters are on the console (of the node that `/chosen`'s stdout-path names) or in the node's own stream when
 //! their stop bits have ended; what is still under way when the firmware ends is sent all the same
-//! ([`crate::machine::ending`]).
+//! ([`crate::machine::ending`]). A received one is in USART_RDR when its stop bits have ended. With RTSE, who sends
+//! waits while the receiver is full.
 //!
-//! Not modelled: the receive line, which stays idle; break, synchronous, smartcard, IrDA, LIN and half-duplex modes,
-//! hardware flow control, DMA requests, low-power modes.
+//! Not modelled: the receiver's time-out and character match, parity, framing and noise errors, which nobody sends;
+//! break, synchronous, smartcard, IrDA, LIN and half-duplex modes, CTS, DMA requests, low-power modes.
 
 mod frame;
+mod receiving;
 mod registers;
 mod transmitter;
 
@@ -24,9 +26,10 @@ mod tests;
 pub use self::registers::REGISTERS;
 
 use self::frame::Frame;
+use self::receiving::Receiving;
 use self::registers::*;
 use self::transmitter::Transmitter;
-use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError, Unsent};
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError, Unsent};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::devices::support::axi_lite::edge_in_reach;
@@ -75,6 +78,7 @@ pub struct Uart {
     re_acknowledged: Option<u64>,
     alarm: Alarm,
     signal: Option<SignalId>,
+    receiving: Receiving,
     sent_characters: u64,
 }
 
@@ -111,6 +115,7 @@ impl Uart {
             re_acknowledged: None,
             alarm: Alarm::default(),
             signal: None,
+            receiving: Receiving::default(),
             sent_characters: 0,
         }
     }
@@ -148,6 +153,7 @@ impl Uart {
     /// Brings the transmitter up to the time of the call.
     fn settle(&mut self, ctx: &mut Ctx) {
         let cycle = self.cycle(ctx);
+        self.receiving.settle(cycle);
         let Some(frame) = self.frame() else { return };
         loop {
             if let Some(character) = self.transmitter.sent(cycle) {
@@ -186,6 +192,7 @@ impl Uart {
             | flag(ISR_REACK, is_past(self.re_acknowledged))
             | flag(ISR_TXFE, fifo && free == FIFO_CHARACTERS)
             | flag(ISR_TXFT, fifo && free >= TXFT_FREE[(self.control[2] >> CR3_TXFTCFG) as usize])
+            | self.receiving.status(self.control, self.capacity())
     }
 
     /// Drives the interrupt lines, and asks for an event when something changes next.
@@ -194,7 +201,8 @@ impl Uart {
         let enabled = flag(ISR_TC, cr1 & CR1_TCIE != 0)
             | flag(ISR_TXE, cr1 & CR1_TXEIE != 0)
             | flag(ISR_TXFE, cr1 & CR1_TXFEIE != 0)
-            | flag(ISR_TXFT, cr3 & CR3_TXFTIE != 0);
+            | flag(ISR_TXFT, cr3 & CR3_TXFTIE != 0)
+            | receiving::enabled(cr1, cr3);
         let level = self.is_enabled() && self.status(cycle) & enabled != 0;
         for line in self.params.interrupts {
             ctx.set_irq(line, level);
@@ -207,7 +215,8 @@ impl Uart {
     fn next_change(&self, cycle: u64) -> Option<u64> {
         let line = self.frame().and_then(|_| self.transmitter.next_change());
         let acknowledged = [self.te_acknowledged, self.re_acknowledged].into_iter().flatten();
-        line.into_iter().chain(acknowledged).filter(|at| *at > cycle).min()
+        let idle = self.receiving.idle_from();
+        line.into_iter().chain(acknowledged).chain(idle).filter(|at| *at > cycle).min()
     }
 
     fn set_cr1(&mut self, value: u32, ctx: &mut Ctx) {
@@ -222,6 +231,7 @@ impl Uart {
             // Operations under way are discarded, and the flags are reset.
             self.transmitter = Transmitter::default();
             self.complete = true;
+            self.receiving.disable();
         }
         let acknowledge = |on: u32, since: Option<u64>, arrival: u64| {
             (value & (CR1_UE | on) == CR1_UE | on).then(|| since.unwrap_or(arrival))
@@ -275,7 +285,10 @@ impl Uart {
             GTPR => self.guard_time = value & 0xffff,
             RTOR => self.timeout = value,
             RQR => self.request(value, ctx),
-            ICR => self.complete &= value & ICR_TCCF == 0,
+            ICR => {
+                self.complete &= value & ICR_TCCF == 0;
+                self.receiving.clear_flags(value);
+            }
             TDR => {
                 self.data = value & 0x1ff;
                 self.send(self.data, ctx);
@@ -291,6 +304,9 @@ impl Uart {
     fn request(&mut self, value: u32, ctx: &mut Ctx) {
         if value & RQR_TXFRQ != 0 {
             self.transmitter.drop_waiting();
+        }
+        if value & RQR_RXFRQ != 0 {
+            self.receiving.flush();
         }
         if value & RQR_SBKRQ != 0 {
             ctx.note("a break (USART_RQR.SBKRQ) is not modelled: nothing is sent");
@@ -332,7 +348,15 @@ impl Device for Uart {
             return Ok(Reply::read(0, ctx.now));
         }
         self.settle(ctx);
-        let register = self.register(offset & !3, self.cycle(ctx));
+        let register = match offset & !3 {
+            RDR => {
+                let character = self.receiving.read();
+                self.update(ctx);
+                ctx.line_changed();
+                character
+            }
+            offset => self.register(offset, self.cycle(ctx)),
+        };
         Ok(apb::read(register, offset, size, ctx))
     }
 
@@ -350,6 +374,7 @@ impl Device for Uart {
             self.set_register(offset, value, ctx);
             self.settle(ctx);
             self.update(ctx);
+            ctx.line_changed();
         }
         Ok(Reply::written(ctx.now))
     }
@@ -374,6 +399,7 @@ impl Device for Uart {
             poll.state(register);
         }
         self.transmitter.state(|word| poll.state(word));
+        self.receiving.polled(poll);
         poll.state(self.sent_characters);
         true
     }
@@ -392,7 +418,11 @@ impl Device for Uart {
         self.settle(ctx);
     }
 
+    fn serial_port(&mut self) -> Option<&mut dyn SerialPort> {
+        Some(self)
+    }
+
     fn counters(&self) -> Vec<(String, u64)> {
-        vec![("tx_characters".to_owned(), self.sent_characters)]
+        self.receiving.counters(vec![("tx_characters".to_owned(), self.sent_characters)])
     }
 }

@@ -5,6 +5,7 @@ pub mod axi_lite;
 pub mod byte_registers;
 pub mod hosted_chip;
 pub mod i2c_chips;
+pub mod receiver;
 pub mod register_file;
 pub mod registers;
 pub mod sampler;

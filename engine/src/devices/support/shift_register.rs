@@ -37,6 +37,16 @@ impl ShiftRegister {
         self.clock.cycles_until_floor(now).0
     }
 
+    /// What bits are counted in.
+    pub const fn clock(&self) -> Hz {
+        self.clock
+    }
+
+    /// When a cycle begins; `None` if that is out of reach.
+    pub fn edge(&self, cycle: u64) -> Option<Ps> {
+        edge_in_reach(self.clock, cycle)
+    }
+
     /// True if a character can be put in.
     pub const fn is_free(&self) -> bool {
         self.shifting.is_none()

@@ -1,21 +1,24 @@
 //! `xlnx,xps-uartlite-1.00.a`: AXI UART Lite v2.0 (PG142), a UART whose format is fixed when the core is built.
 //!
-//! Modelled: both FIFOs' registers, the transmitter bit by bit (its bit clock runs freely from reset, 16 periods of the
+//! Modelled: both FIFOs, the transmitter bit by bit (its bit clock runs freely from reset, 16 periods of the
 //! divided bus clock a bit; a character keeps its place in the FIFO until its last data bit has been sent), the status
-//! bits, the interrupt pulse when the transmit FIFO runs empty. A character is on the console when its stop bit has
-//! ended. What is still in the FIFO when the firmware ends is sent all the same ([`crate::machine::ending`]).
+//! bits, the interrupt pulse when the transmit FIFO runs empty, and when a character comes into the empty receive FIFO.
+//! A character is on the console when its stop bit has ended, and in the receive FIFO when that of a received one has.
+//! Reading the empty receive FIFO is a bus error, as PG142 says (Receive Data FIFO). What is still in the transmit FIFO
+//! when the firmware ends is sent all the same ([`crate::machine::ending`]).
 //!
-//! Not modelled: the receive line, which stays idle. So the receive FIFO is empty, and reading it is a bus error, as
-//! PG142 says (Receive Data FIFO); overrun, frame and parity errors never come.
+//! Not modelled: frame and parity errors, which nobody sends.
 
 use std::collections::VecDeque;
 
-use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError, Unsent};
+use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError, Unsent};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::axi_lite::{AxiLitePort, on_lanes};
+use crate::devices::support::receiver::{Receiver, WhenFull, passage};
 use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
+use crate::serial::Passage;
 use crate::time::{Cycles, Hz, Ps};
 
 /// The register map (PG142, Register Space).
@@ -31,9 +34,12 @@ const TX_FIFO: u32 = 0x4;
 const STAT_REG: u32 = 0x8;
 const CTRL_REG: u32 = 0xc;
 
+const STAT_RX_FIFO_VALID_DATA: u32 = 1 << 0;
+const STAT_RX_FIFO_FULL: u32 = 1 << 1;
 const STAT_TX_FIFO_EMPTY: u32 = 1 << 2;
 const STAT_TX_FIFO_FULL: u32 = 1 << 3;
 const STAT_INTR_ENABLED: u32 = 1 << 4;
+const STAT_OVERRUN_ERROR: u32 = 1 << 5;
 
 const CTRL_RST_TX_FIFO: u32 = 1 << 0;
 const CTRL_RST_RX_FIFO: u32 = 1 << 1;
@@ -73,6 +79,9 @@ pub struct Uartlite {
     interrupt: Option<IrqLine>,
     tx_fifo: VecDeque<u8>,
     sending: Option<Sending>,
+    receiver: Receiver,
+    /// STAT_REG's, since that was read last.
+    overrun: bool,
     interrupt_enabled: bool,
     /// The latest event asked for: there is one for each change of the transmitter.
     scheduled: Ps,
@@ -114,6 +123,8 @@ impl Uartlite {
             interrupt,
             tx_fifo: VecDeque::with_capacity(FIFO_DEPTH_CHARACTERS),
             sending: None,
+            receiver: Receiver::default(),
+            overrun: false,
             interrupt_enabled: false,
             scheduled: Ps::ZERO,
             sent_characters: 0,
@@ -145,11 +156,17 @@ impl Uartlite {
         self.sending = Some(Sending { data_sent: true, ..sending });
         if sending.in_fifo {
             self.tx_fifo.pop_front();
-            if self.tx_fifo.is_empty() && self.interrupt_enabled {
-                // A pulse of a clock: the controller's input is edge sensitive.
-                ctx.set_irq(self.interrupt, true);
-                ctx.set_irq(self.interrupt, false);
+            if self.tx_fifo.is_empty() {
+                self.pulse(ctx);
             }
+        }
+    }
+
+    /// The interrupt is a pulse of a clock: the controller's input is edge sensitive.
+    fn pulse(&self, ctx: &mut Ctx) {
+        if self.interrupt_enabled {
+            ctx.set_irq(self.interrupt, true);
+            ctx.set_irq(self.interrupt, false);
         }
     }
 
@@ -187,6 +204,9 @@ impl Uartlite {
                 sending.in_fifo = false;
             }
         }
+        if value & CTRL_RST_RX_FIFO != 0 {
+            self.receiver.clear();
+        }
         self.interrupt_enabled = value & CTRL_ENABLE_INTR != 0;
     }
 
@@ -194,6 +214,9 @@ impl Uartlite {
         flag(STAT_TX_FIFO_EMPTY, self.tx_fifo.is_empty())
             | flag(STAT_TX_FIFO_FULL, self.tx_fifo.len() == FIFO_DEPTH_CHARACTERS)
             | flag(STAT_INTR_ENABLED, self.interrupt_enabled)
+            | flag(STAT_RX_FIFO_VALID_DATA, !self.receiver.is_empty())
+            | flag(STAT_RX_FIFO_FULL, self.receiver.len() == FIFO_DEPTH_CHARACTERS)
+            | flag(STAT_OVERRUN_ERROR, self.overrun)
     }
 
     /// Bits of a character on the wire: start, data, parity, stop.
@@ -210,11 +233,18 @@ impl Device for Uartlite {
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         self.advance(ctx);
         let value = match offset & !3 {
-            RX_FIFO => {
-                ctx.note("the empty receive FIFO was read: bus error (PG142, Receive Data FIFO)");
-                return Err(SlaveError { done: self.params.port.read(0, offset, size, ctx.now).done });
+            RX_FIFO => match self.receiver.take() {
+                Some(character) => character.into(),
+                None => {
+                    ctx.note("the empty receive FIFO was read: bus error (PG142, Receive Data FIFO)");
+                    return Err(SlaveError { done: self.params.port.read(0, offset, size, ctx.now).done });
+                }
+            },
+            STAT_REG => {
+                let status = self.status();
+                self.overrun = false;
+                status
             }
-            STAT_REG => self.status(),
             _ => 0,
         };
         Ok(self.params.port.read(value, offset, size, ctx.now))
@@ -251,6 +281,8 @@ impl Device for Uartlite {
         }
         poll.state(self.interrupt_enabled);
         poll.state(self.sent_characters);
+        poll.state(self.overrun);
+        self.receiver.polled(poll);
         self.tx_fifo.iter().for_each(|character| poll.state(*character));
         if let Some(sending) = self.sending {
             let Sending { character, start_bit, in_fifo, data_sent } = sending;
@@ -277,10 +309,33 @@ impl Device for Uartlite {
         self.advance(ctx);
     }
 
+    fn serial_port(&mut self) -> Option<&mut dyn SerialPort> {
+        Some(self)
+    }
+
     fn counters(&self) -> Vec<(String, u64)> {
-        vec![("tx_characters".to_owned(), self.sent_characters)]
+        self.receiver.counters(vec![("tx_characters".to_owned(), self.sent_characters)])
     }
 }
+
+impl SerialPort for Uartlite {
+    fn begin(&mut self, ctx: &mut Ctx) -> Option<Passage> {
+        passage(self.params.port.clock, ctx.now, self.frame_bits() * self.params.bit_clocks)
+    }
+
+    fn receive(&mut self, character: u8, ctx: &mut Ctx) {
+        self.advance(ctx);
+        let was_empty = self.receiver.is_empty();
+        let character = character & (0xff >> (8 - self.params.data_bits));
+        self.overrun |= !self.receiver.put(character, FIFO_DEPTH_CHARACTERS, WhenFull::Keep, ctx);
+        if was_empty {
+            self.pulse(ctx);
+        }
+    }
+}
+
+#[cfg(test)]
+mod receiving_tests;
 
 #[cfg(test)]
 mod tests {

@@ -188,3 +188,75 @@ fn what_is_under_way_when_the_firmware_ends_is_sent_in_its_time() {
     assert_eq!(bench.rest(cycle(300)), []);
     assert_eq!(bench.bus.unsent(DeviceId(0)), Unsent { characters: b"a".to_vec(), next_change: None });
 }
+
+const RX: u32 = SR_RXRDY | SR_OVRE;
+
+/// A UART that receives, too.
+fn receiver() -> Bench {
+    let mut bench = uart();
+    bench.write(cycle(0), CR, CR_RXEN).unwrap();
+    bench
+}
+
+#[test]
+fn a_received_character_is_there_when_its_stop_bit_has_ended() {
+    let mut bench = receiver();
+    bench.write(cycle(0), IER, SR_RXRDY).unwrap();
+    bench.type_at(cycle(100), "ab");
+    bench.run(cycle(7299));
+    assert_eq!((bench.value(cycle(7299), SR) & RX, bench.pending()), (0, 0));
+    bench.run(cycle(7300));
+    assert_eq!((bench.value(cycle(7300), SR) & RX, bench.pending()), (SR_RXRDY, 1 << 4));
+    assert_eq!(bench.value(cycle(7301), RHR), u32::from(b'a'));
+    assert_eq!((bench.value(cycle(7302), SR) & RX, bench.pending()), (0, 0));
+    // The next one follows without a pause: 100 + 2 * 7200.
+    bench.run(cycle(14_500));
+    assert_eq!(bench.value(cycle(14_500), RHR), u32::from(b'b'));
+    assert_eq!(bench.value(cycle(14_501), RHR), u32::from(b'b'), "what was read last");
+}
+
+#[test]
+fn a_character_that_nobody_reads_is_overwritten_and_overrun_stays_until_it_is_reset() {
+    let mut bench = receiver();
+    bench.type_at(cycle(0), "abc");
+    bench.run(cycle(3 * 7200));
+    assert_eq!(bench.value(cycle(3 * 7200), SR) & RX, SR_RXRDY | SR_OVRE);
+    assert_eq!(bench.value(cycle(3 * 7200), RHR), u32::from(b'c'));
+    assert_eq!(bench.value(cycle(3 * 7200), SR) & RX, SR_OVRE);
+    bench.write(cycle(3 * 7200), CR, CR_RSTSTA).unwrap();
+    assert_eq!(bench.value(cycle(3 * 7200), SR) & RX, 0);
+    let counters = bench.bus.devices[0].as_ref().unwrap().counters();
+    assert_eq!(counters[1..], [("rx_characters".to_owned(), 3), ("rx_lost_characters".to_owned(), 2)]);
+}
+
+#[test]
+fn who_sends_waits_for_the_receiver_and_its_baud_rate() {
+    let mut bench = Bench::new(Uart::new(clock(), None));
+    bench.type_at(cycle(0), "a");
+    bench.write(cycle(1000), MR, MR_PAR_NO).unwrap();
+    bench.write(cycle(1000), CR, CR_RXEN).unwrap();
+    bench.run(cycle(1000));
+    bench.write(cycle(2000), BRGR, 45).unwrap();
+    bench.run(cycle(2000 + 7199));
+    assert_eq!(bench.value(cycle(2000 + 7199), SR) & RX, 0);
+    bench.run(cycle(2000 + 7200));
+    assert_eq!(bench.value(cycle(2000 + 7200), SR) & RX, SR_RXRDY);
+}
+
+#[test]
+fn a_loop_that_waits_for_a_character_repeats_until_it_comes() {
+    let mut bench = receiver();
+    bench.type_at(cycle(0), "a");
+    bench.run(cycle(0));
+    let mut look = |at: u64| {
+        let mut poll = Poll::look(clock(), Cycles(at));
+        bench.run(cycle(at));
+        bench.value(cycle(at), SR);
+        bench.value(cycle(at), RHR);
+        assert!(bench.bus.devices[0].as_mut().unwrap().polled(&mut poll));
+        poll
+    };
+    let (before, after) = (look(100), look(120));
+    assert!(after.repeats(&before));
+    assert!(!look(7200).repeats(&after));
+}

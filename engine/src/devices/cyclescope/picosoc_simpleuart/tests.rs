@@ -164,3 +164,48 @@ fn a_loop_that_reads_is_skipped_and_one_that_writes_is_run() {
         assert!(!Loop::even(clock, 200, &writes).assert_skipped_as_run(sending, 10, 100));
     }
 }
+
+/// 115200 baud from 100 MHz: a divider of 866, bits of 868 cycles.
+fn receiver() -> Bench {
+    let mut bench = uart();
+    bench.write(cycle(0), REG_DIV, 866).unwrap();
+    bench
+}
+
+fn received(bench: &mut Bench, at: u64) -> u32 {
+    bench.run(cycle(at));
+    bench.value(cycle(at), REG_DAT)
+}
+
+#[test]
+fn a_byte_is_there_from_the_middle_of_its_stop_bit_on_and_is_read_once() {
+    let mut bench = receiver();
+    bench.type_at(cycle(1000), "ab");
+    // The start bit is seen in 1000. State 1 from 1001: the count is 434 in 1435, whose double exceeds 866. State 2
+    // from 1436: nine samples of 868 cycles, the last in 1436 + 9 * 868 - 1 = 9247. The data are there in 9248.
+    assert_eq!(received(&mut bench, 9247), NO_BYTE);
+    assert_eq!(received(&mut bench, 9248), u32::from(b'a'));
+    assert_eq!(received(&mut bench, 9249), NO_BYTE);
+    // The next start bit is at 1000 + 8680.
+    assert_eq!(received(&mut bench, 9248 + 8679), NO_BYTE);
+    assert_eq!(received(&mut bench, 9248 + 8680), u32::from(b'b'));
+}
+
+#[test]
+fn a_byte_that_nobody_reads_gives_way_to_the_next() {
+    let mut bench = receiver();
+    bench.type_at(cycle(1000), "ab");
+    assert_eq!(received(&mut bench, 9248 + 8680), u32::from(b'b'));
+    assert_eq!(received(&mut bench, 9248 + 8681), NO_BYTE);
+    assert_eq!(bench.bus.notes().len(), 1);
+}
+
+#[test]
+fn who_sends_waits_for_the_divider() {
+    let mut bench = uart();
+    bench.type_at(cycle(0), "a");
+    assert_eq!(received(&mut bench, 20_000), NO_BYTE);
+    bench.write(cycle(20_000), REG_DIV, 866).unwrap();
+    assert_eq!(received(&mut bench, 20_000 + 8247), NO_BYTE);
+    assert_eq!(received(&mut bench, 20_000 + 8248), u32::from(b'a'));
+}

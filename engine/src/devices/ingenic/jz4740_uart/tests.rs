@@ -238,3 +238,69 @@ fn what_is_under_way_when_the_firmware_ends_is_sent_in_its_time() {
     assert_eq!(bench.rest(cycle(300)), [("a".to_owned(), cycle(2180))]);
     assert_eq!(bench.bus.unsent(DeviceId(0)), Unsent { characters: b"b".to_vec(), next_change: None });
 }
+
+fn read(bench: &mut Bench, at: u64, register: u32) -> u32 {
+    bench.run(cycle(at));
+    bench.value(cycle(at), register)
+}
+
+#[test]
+fn sixteen_characters_wait_and_one_more_is_lost() {
+    let mut bench = with_fifo();
+    bench.type_at(cycle(100), "0123456789abcdefg");
+    assert_eq!(read(&mut bench, 100 + 2079, ULSR) & (ULSR_DR | ULSR_OVER), 0);
+    assert_eq!(read(&mut bench, 100 + 2080, ULSR) & (ULSR_DR | ULSR_OVER), ULSR_DR);
+    assert_eq!(read(&mut bench, 100 + 17 * 2080 - 1, ULSR) & ULSR_OVER, 0);
+    assert_eq!(read(&mut bench, 100 + 17 * 2080, ULSR) & ULSR_OVER, ULSR_OVER);
+    assert_eq!(read(&mut bench, 100 + 17 * 2080, ULSR) & ULSR_OVER, 0, "read once");
+    for character in b"0123456789abcdef" {
+        assert_eq!(read(&mut bench, 40_000, UTHR), u32::from(*character));
+    }
+    assert_eq!(read(&mut bench, 40_000, ULSR) & ULSR_DR, 0);
+}
+
+#[test]
+fn without_a_fifo_the_last_character_stays() {
+    let mut bench = uart(UFCR_UME);
+    bench.write(cycle(0), UIER, UIER_RLSIE | UIER_RDRIE).unwrap();
+    bench.type_at(cycle(0), "ab");
+    assert_eq!(read(&mut bench, 2080, UIIR), UIIR_RDR);
+    assert_eq!(read(&mut bench, 2 * 2080, UIIR), UIIR_RLS);
+    assert_eq!(read(&mut bench, 2 * 2080, ULSR) & (ULSR_DR | ULSR_OVER), ULSR_DR | ULSR_OVER);
+    assert_eq!(read(&mut bench, 2 * 2080, UIIR), UIIR_RDR);
+    assert_eq!(read(&mut bench, 2 * 2080, UTHR), u32::from(b'b'));
+    assert_eq!((read(&mut bench, 2 * 2080, UIIR), bench.pending()), (UIIR_INPEND, 0));
+}
+
+#[test]
+fn the_interrupt_comes_with_as_many_as_are_wanted_and_the_time_out_for_fewer() {
+    // Four are wanted: RDTR is 1.
+    let mut bench = uart(UFCR_UME | UFCR_FME | 1 << UFCR_RDTR);
+    bench.write(cycle(0), UIER, UIER_RDRIE | UIER_RTOIE).unwrap();
+    bench.type_at(cycle(0), "abcd");
+    let fifo = UIIR_FFMSEL;
+    assert_eq!(read(&mut bench, 4 * 2080 - 1, UIIR), UIIR_INPEND | fifo);
+    assert_eq!((read(&mut bench, 4 * 2080, UIIR), bench.pending()), (UIIR_RDR | fifo, LINE));
+    assert_eq!(read(&mut bench, 9000, UTHR), u32::from(b'a'));
+    assert_eq!((read(&mut bench, 9000, UIIR), bench.pending()), (UIIR_INPEND | fifo, 0));
+    // Three wait for the time of four: 9000 + 4 * 2080.
+    bench.run(cycle(9000 + 4 * 2080 - 1));
+    assert_eq!(bench.pending(), 0);
+    bench.run(cycle(9000 + 4 * 2080));
+    assert_eq!((bench.value(cycle(17_320), UIIR), bench.pending()), (UIIR_RTO | fifo, LINE));
+    assert_eq!(read(&mut bench, 20_000, UTHR), u32::from(b'b'));
+    assert_eq!((read(&mut bench, 20_000, UIIR), bench.pending()), (UIIR_INPEND | fifo, 0));
+    bench.write(cycle(20_100), UFCR, UFCR_UME | UFCR_FME | UFCR_RFRT).unwrap();
+    assert_eq!(read(&mut bench, 40_000, ULSR) & ULSR_DR, 0);
+    assert_eq!(read(&mut bench, 40_000, UIIR), UIIR_INPEND | fifo, "nothing waits any more");
+}
+
+#[test]
+fn nothing_is_received_while_the_uart_is_off() {
+    let mut bench = uart(0);
+    bench.type_at(cycle(0), "a");
+    assert_eq!(read(&mut bench, 5000, ULSR) & ULSR_DR, 0);
+    bench.write(cycle(6000), UFCR, UFCR_UME).unwrap();
+    assert_eq!(read(&mut bench, 6000 + 2079, ULSR) & ULSR_DR, 0);
+    assert_eq!(read(&mut bench, 6000 + 2080, ULSR) & ULSR_DR, ULSR_DR);
+}

@@ -1,3 +1,5 @@
+mod receiving;
+
 use super::*;
 use crate::bus::device::DeviceId;
 use crate::devices::bench::{Bench, CPU_INTC, read_plain_node};

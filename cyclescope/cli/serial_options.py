@@ -1,0 +1,204 @@
+"""The options of `run` for serial lines: `--console`, `--script`, `--no-pace`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cyclescope.board import Board
+from cyclescope.board.lines import Session, port_of
+from cyclescope.board.results import INTERRUPTED, RunResult
+from cyclescope.board.scripts import At, End, Script, Step, format_script, read_script
+from cyclescope.errors import UsageError
+from cyclescope.host import inputs
+from cyclescope.host.outputs import write_text
+
+if TYPE_CHECKING:
+    from cyclescope.host import consoles
+
+    Opened = consoles.PseudoTerminal | consoles.TcpPort | consoles.StandardInput
+
+_KINDS = "stdio, pty, tcp, tcp:PORT, tcp:HOST:PORT or file:PATH"
+_MOST_INPUT_BYTES = 512 << 20
+_LOCAL = "127.0.0.1"
+
+
+@dataclass
+class SerialLines:
+    """What stands at the board's serial lines, by the labels of their ports."""
+
+    typed: dict[str | None, bytes] = field(default_factory=dict)
+    scripts: dict[str | None, Script] = field(default_factory=dict)
+    terminals: dict[str | None, Opened] = field(default_factory=dict)
+    shown_elsewhere: set[str] = field(default_factory=set)
+    console: str | None = None
+    session: Session = field(default_factory=Session)
+    _is_closed: bool = False
+
+    def close(self) -> None:
+        """Nobody types any more: the terminal is as before, pseudo-terminals and ports are gone."""
+        if not self._is_closed:
+            self._is_closed = True
+            for terminal in self.terminals.values():
+                terminal.close()
+
+    @property
+    def is_interactive(self) -> bool:
+        """Whether somebody may type."""
+        return bool(self.terminals)
+
+    @property
+    def hides_console(self) -> bool:
+        """Whether the console's text is shown elsewhere than on standard output."""
+        return self.console in self.shown_elsewhere
+
+
+@dataclass(frozen=True)
+class LineOptions:
+    """What the options for serial lines were given."""
+
+    consoles: tuple[str, ...]
+    scripts: tuple[str, ...]
+    save_script: str | None
+    pace: bool
+
+    @contextmanager
+    def opened(self, board: Board, stdin_is_taken: bool) -> Iterator[SerialLines]:
+        """The lines as the options have them, until the end. Raises `UsageError`, `OSError`."""
+        with _opened(board, self.consoles, self.scripts, stdin_is_taken) as lines:
+            if self.save_script is not None and len(lines.terminals) != 1:
+                raise UsageError(
+                    "--save-script is of use where somebody may type on one serial line"
+                )
+            yield lines
+
+    def arguments(self, lines: SerialLines) -> dict[str, Any]:
+        """What `Board.run` gets of them."""
+        return {
+            "typed": lines.typed,
+            "script": lines.scripts,
+            "terminals": lines.terminals,
+            "pace": self.pace,
+            "session": lines.session,
+        }
+
+    def save(self, lines: SerialLines, result: RunResult) -> None:
+        """Write what was typed as a script that does it again, if asked. Raises `OutputError`."""
+        if self.save_script is None:
+            return
+        (port,) = lines.terminals
+        steps: list[Step] = lines.session.steps(str(port))
+        if result.outcome == INTERRUPTED:
+            steps += [At(result.elapsed_ps), End()]
+        # nothing is typed before time 0, which a script begins at
+        write_text(self.save_script, format_script(step for step in steps if step != At(0)))
+
+
+def line_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command these options; it gets them as `line`."""
+
+    @click.option(
+        "--console",
+        "consoles",
+        multiple=True,
+        metavar="[LABEL=]WHERE",
+        help="Input of the console, or of another serial line by the label of its port: stdio, "
+        "pty, tcp[:[HOST:]PORT] or file:PATH.",
+    )
+    @click.option(
+        "--script",
+        "scripts",
+        multiple=True,
+        metavar="[LABEL=]FILE",
+        help="Send and expect what the file says, in simulated time.",
+    )
+    @click.option("--save-script", metavar="FILE", help="Write what is typed as a script.")
+    @click.option(
+        "--pace/--no-pace",
+        default=True,
+        help="Where somebody may type, hold simulated time back to real time, or not.",
+    )
+    @wraps(command)
+    def with_options(
+        *,
+        consoles: tuple[str, ...],
+        scripts: tuple[str, ...],
+        save_script: str | None,
+        pace: bool,
+        **others: Any,
+    ) -> Any:
+        return command(line=LineOptions(consoles, scripts, save_script, pace), **others)
+
+    return with_options
+
+
+@contextmanager
+def _opened(
+    board: Board, consoles: Sequence[str], scripts: Sequence[str], stdin_is_taken: bool
+) -> Iterator[SerialLines]:
+    ports, console = board.serial_ports
+    lines = SerialLines(console=console)
+    taken: set[str] = set()
+
+    def port(option: str, value: str) -> tuple[str, str]:
+        label, equals, rest = value.partition("=")
+        is_label = bool(equals) and (label in ports or label.isidentifier())
+        name = port_of(label if is_label else None, ports, console)
+        if name in taken:
+            raise UsageError(f"{option} {inputs.printable(value)}: {name} has an input already")
+        taken.add(name)
+        return name, rest if is_label else value
+
+    for value in scripts:
+        name, path = port("--script", value)
+        lines.scripts[name] = read_script(path)
+    try:
+        for value in consoles:
+            name, kind = port("--console", value)
+            _open(lines, name, kind, stdin_is_taken)
+        yield lines
+    finally:
+        lines.close()
+
+
+def _open(lines: SerialLines, name: str, kind: str, stdin_is_taken: bool) -> None:
+    what, _, rest = kind.partition(":")
+    if what == "file" and rest:
+        lines.typed[name] = inputs.read(Path(rest), _MOST_INPUT_BYTES)
+        return
+    from cyclescope.host import consoles  # what no other run needs
+
+    if kind == "stdio":
+        if stdin_is_taken or any(
+            isinstance(other, consoles.StandardInput) for other in lines.terminals.values()
+        ):
+            raise UsageError("--console stdio: the standard input is another's already")
+        lines.terminals[name] = consoles.StandardInput()
+        return
+    terminal: consoles.PseudoTerminal | consoles.TcpPort
+    if kind == "pty":
+        terminal = consoles.PseudoTerminal()
+    elif what == "tcp":
+        terminal = consoles.TcpPort(*_address(kind, rest))
+    else:
+        raise UsageError(f"--console {inputs.printable(kind)}: expected {_KINDS}")
+    lines.terminals[name] = terminal
+    lines.shown_elsewhere.add(name)
+    print(f"cyclescope: {name} is at {terminal.name}", file=sys.stderr, flush=True)
+
+
+def _address(kind: str, rest: str) -> tuple[str, int]:
+    host, _, port = rest.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]") or _LOCAL
+    digits = port or "0"
+    if digits.isascii() and digits.isdecimal() and len(digits) <= 5 and int(digits) < 65536:
+        return host, int(digits)
+    what = f"--console {inputs.printable(kind)}"
+    raise UsageError(f"{what}: a port is a number of 1 to 65535, or 0 for any that is free")

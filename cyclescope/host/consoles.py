@@ -1,0 +1,269 @@
+"""The host's ends of serial lines: the terminal, a pseudo-terminal, a TCP port.
+
+Nothing here waits: what cannot be written yet is kept, what has not come yet is not there. Whoever
+runs the board asks now and then, and does not run on while a reader that is there takes nothing.
+"""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import errno
+import fcntl
+import os
+import select
+import signal
+import socket
+import stat
+import sys
+import termios
+import threading
+import time
+import tty
+from collections.abc import Iterator
+
+from cyclescope.errors import UsageError
+from cyclescope.host import leftovers
+
+# Of what the board sends while nobody is there, the last bytes are kept for who comes.
+KEPT_BYTES = 1 << 20
+_PIECE_BYTES = 1 << 16
+# how long the end of a run waits for a reader
+_PATIENCE_S = 1.0
+_NAP_S = 0.005
+_ESCAPE = 0x01  # Ctrl-A
+_CTRL_C = 0x03
+_HELP = "Ctrl-A then: Ctrl-A or Ctrl-C sends that character, x ends the run, h shows this"
+
+
+class _Descriptor:
+    """Bytes to and from a descriptor that does not block."""
+
+    is_over = False
+    wants_end = False
+    takes_output = True
+
+    def __init__(self) -> None:
+        self._kept = bytearray()
+
+    def write(self, data: bytes) -> None:
+        """Write as much as the reader takes, and keep the rest."""
+        self._kept += data
+        self.flush()
+
+    def flush(self) -> bool:
+        """Write what was kept. False while a reader that is there has not taken all of it."""
+        descriptor = self._connected()
+        if descriptor is None:
+            del self._kept[:-KEPT_BYTES]
+            return True
+        try:
+            while self._kept:
+                with memoryview(self._kept)[:_PIECE_BYTES] as piece:
+                    written = os.write(descriptor, piece)
+                del self._kept[:written]
+        except BlockingIOError:
+            return False
+        except OSError:
+            self._gone()
+        return True
+
+    def read(self) -> bytes:
+        """What has come since the last call."""
+        descriptor = self._connected()
+        if descriptor is None:
+            return b""
+        try:
+            data = os.read(descriptor, _PIECE_BYTES)
+        except BlockingIOError:
+            return b""
+        except OSError:
+            data = b""
+        if not data:
+            self._gone()
+        return data
+
+    def _connected(self) -> int | None:
+        """The descriptor, if somebody is at its other end."""
+        raise NotImplementedError
+
+    def _gone(self) -> None:
+        """Who was at the other end is gone."""
+
+
+class PseudoTerminal(_Descriptor):
+    """A pseudo-terminal, which picocom, minicom, screen and pyserial open by `name`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._master, slave = os.openpty()
+        try:
+            tty.setraw(slave)
+            self.name = os.ttyname(slave)
+        finally:
+            # who opens it shows by the master's hang-up being over
+            os.close(slave)
+        os.set_blocking(self._master, False)
+        self._poll = select.poll()
+        self._poll.register(self._master, select.POLLIN)
+
+    def _connected(self) -> int | None:
+        return None if self._events() & select.POLLHUP else self._master
+
+    def read(self) -> bytes:
+        """What has come since the last call."""
+        # what was typed before its writer left is there to be read
+        return super().read() if self._connected() else self._left()
+
+    def _left(self) -> bytes:
+        if not self._events() & select.POLLIN:
+            return b""
+        with contextlib.suppress(OSError):
+            return os.read(self._master, _PIECE_BYTES)
+        return b""
+
+    def _let_read(self) -> None:
+        slave = os.open(self.name, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
+        try:
+            until_s = time.monotonic() + _PATIENCE_S
+            unread = array.array("i", [1])
+            while unread[0] and time.monotonic() < until_s:
+                fcntl.ioctl(slave, termios.FIONREAD, unread)
+                time.sleep(_NAP_S)
+        finally:
+            os.close(slave)
+
+    def _events(self) -> int:
+        return dict(self._poll.poll(0)).get(self._master, 0)
+
+    def close(self) -> None:
+        """The pseudo-terminal is gone, once who has it open has read what is in it."""
+        with contextlib.suppress(OSError):
+            if self._connected() is not None:
+                self._let_read()
+        os.close(self._master)
+
+
+class TcpPort(_Descriptor):
+    """A TCP port for one client at a time; `name` is its address."""
+
+    def __init__(self, host: str, port: int) -> None:
+        super().__init__()
+        self._client: socket.socket | None = None
+        try:
+            family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+            self._listener = socket.create_server(address[:2], family=family)
+        except (OSError, UnicodeError, OverflowError) as error:
+            number = getattr(error, "errno", None)
+            # create_server's own text has the address once more
+            is_known = isinstance(number, int) and not isinstance(error, socket.gaierror)
+            reason = os.strerror(number) if is_known else getattr(error, "strerror", str(error))
+            raise UsageError(f"tcp:{host}:{port}: {reason}") from None
+        self._listener.setblocking(False)
+        bound = self._listener.getsockname()
+        self.name = f"[{bound[0]}]:{bound[1]}" if ":" in bound[0] else f"{bound[0]}:{bound[1]}"
+
+    def _connected(self) -> int | None:
+        with contextlib.suppress(OSError):
+            client, _ = self._listener.accept()
+            if self._client is None:
+                client.setblocking(False)
+                client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                self._client = client
+            else:
+                client.close()
+        return None if self._client is None else self._client.fileno()
+
+    def _gone(self) -> None:
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
+    def close(self) -> None:
+        """The port is free again."""
+        self._gone()
+        self._listener.close()
+
+
+class StandardInput:
+    """The terminal that the command was started in, or a pipe in its place.
+
+    At a terminal each key is sent as it is, and Ctrl-A begins commands. What the board prints is
+    shown as that of any run.
+    """
+
+    takes_output = False
+    name = "standard input"
+
+    def __init__(self) -> None:
+        if sys.stdin is None:
+            raise UsageError("--console stdio: the standard input is closed")
+        try:
+            self._descriptor = sys.stdin.fileno()
+            self._mode = os.fstat(self._descriptor).st_mode
+        except (OSError, ValueError):
+            raise UsageError("--console stdio: the standard input is closed") from None
+        self.is_over = False
+        self.wants_end = False
+        self._escaped = False
+        self._before: list[object] | None = None
+        if os.isatty(self._descriptor):
+            self._before = termios.tcgetattr(self._descriptor)
+            raw = termios.tcgetattr(self._descriptor)
+            raw[tty.IFLAG] &= ~(termios.ICRNL | termios.IXON | termios.ISTRIP | termios.INLCR)
+            raw[tty.LFLAG] &= ~(termios.ICANON | termios.ECHO | termios.ISIG | termios.IEXTEN)
+            raw[tty.CC][termios.VMIN], raw[tty.CC][termios.VTIME] = 1, 0
+            leftovers.undo(self.close)
+            termios.tcsetattr(self._descriptor, termios.TCSADRAIN, raw)
+
+    def read(self) -> bytes:
+        """What was typed since the last call, but for commands."""
+        if self.is_over or not self._is_ready():
+            return b""
+        try:
+            data = os.read(self._descriptor, _PIECE_BYTES)
+        except OSError as error:
+            if error.errno in (errno.EAGAIN, errno.EINTR):
+                return b""
+            data = b""
+        self.is_over = not data
+        return data if self._before is None else bytes(self._keys(data))
+
+    def _is_ready(self) -> bool:
+        if stat.S_ISREG(self._mode):
+            return True
+        poll = select.poll()
+        poll.register(self._descriptor, select.POLLIN)
+        return bool(poll.poll(0))
+
+    def _keys(self, data: bytes) -> Iterator[int]:
+        for key in data:
+            if self._escaped:
+                self._escaped = False
+                if key in (_ESCAPE, _CTRL_C):
+                    yield key
+                elif key in b"xX\x18":
+                    self.wants_end = True
+                elif key in b"hH?\x08":
+                    print(f"\ncyclescope: {_HELP}", file=sys.stderr)
+            elif key == _ESCAPE:
+                self._escaped = True
+            elif key == _CTRL_C:
+                # as the terminal does when it is not raw; the main thread alone hears of it
+                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+            else:
+                yield key
+
+    def write(self, data: bytes) -> None:
+        """Nothing comes here."""
+
+    def flush(self) -> bool:
+        """There is nothing to write."""
+        return True
+
+    def close(self) -> None:
+        """The terminal is as before."""
+        if self._before is not None:
+            with contextlib.suppress(termios.error, OSError):
+                termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._before)
+            self._before = None

@@ -1,0 +1,86 @@
+//! Serial lines with somebody at their other end: what passes between a UART and that end, two devices of one bus.
+
+use std::collections::VecDeque;
+
+use crate::dt::wiring::DeviceId;
+use crate::time::Ps;
+
+/// How a script has ended the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure(pub String);
+
+/// All of them; most runs have none.
+#[derive(Debug, Default)]
+pub struct Lines {
+    /// The UART whose line is the console, where the board says which: others print on lines of their own.
+    pub console: Option<DeviceId>,
+    /// A script found what it did not expect.
+    pub failure: Option<Failure>,
+    lines: Vec<Line>,
+}
+
+/// A line with somebody at its other end.
+#[derive(Debug)]
+struct Line {
+    uart: DeviceId,
+    far_end: DeviceId,
+    /// The far end wants to know what the UART sends.
+    listens: bool,
+    /// The far end waits until the UART takes characters.
+    held: bool,
+    /// What the UART has sent, and when each has come.
+    heard: VecDeque<(Ps, u8)>,
+}
+
+impl Lines {
+    /// Connects a device that is a far end to a UART.
+    pub fn connect(&mut self, uart: DeviceId, far_end: DeviceId, listens: bool) {
+        self.lines.push(Line { uart, far_end, listens, held: false, heard: VecDeque::new() });
+    }
+
+    /// The far end of a UART's line.
+    pub fn far_end(&self, uart: DeviceId) -> Option<DeviceId> {
+        self.lines.iter().find(|line| line.uart == uart).map(|line| line.far_end)
+    }
+
+    /// The first far end that there is.
+    pub fn first(&self) -> Option<DeviceId> {
+        self.lines.first().map(|line| line.far_end)
+    }
+
+    /// True if there is none.
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// Each UART with its far end.
+    pub fn all(&self) -> impl Iterator<Item = (DeviceId, DeviceId)> {
+        self.lines.iter().map(|line| (line.uart, line.far_end))
+    }
+
+    /// A UART's characters reach the far end at `at`: the device that listens there, if one does.
+    pub fn sent(&mut self, uart: DeviceId, at: Ps, characters: &[u8]) -> Option<DeviceId> {
+        let line = self.lines.iter_mut().find(|line| line.listens && line.uart == uart)?;
+        line.heard.extend(characters.iter().map(|character| (at, *character)));
+        Some(line.far_end)
+    }
+
+    /// What a far end has heard by `now` and has not taken yet.
+    pub fn take_heard(&mut self, far_end: DeviceId, now: Ps) -> Option<u8> {
+        let line = self.lines.iter_mut().find(|line| line.far_end == far_end)?;
+        line.heard.front().filter(|(at, _)| *at <= now)?;
+        line.heard.pop_front().map(|(_, character)| character)
+    }
+
+    /// A far end can't send now, and has to look again when the UART's settings change; or it no longer waits.
+    pub fn hold(&mut self, far_end: DeviceId, held: bool) {
+        self.lines.iter_mut().filter(|line| line.far_end == far_end).for_each(|line| line.held = held);
+    }
+
+    /// The far end that waits until this UART takes characters; it is told once.
+    pub fn release(&mut self, uart: DeviceId) -> Option<DeviceId> {
+        let line = self.lines.iter_mut().find(|line| line.held && line.uart == uart)?;
+        line.held = false;
+        Some(line.far_end)
+    }
+}

@@ -1,0 +1,124 @@
+//! The receiver: USART_RDR or the receive FIFO, its flags, and how a character comes in.
+
+use super::Uart;
+use super::registers::*;
+use crate::bus::device::{Ctx, SerialPort};
+use crate::devices::support::receiver::{Receiver, WhenFull, passage};
+use crate::devices::support::registers::flag;
+use crate::polling::Poll;
+use crate::serial::Passage;
+
+/// Characters for USART_ISR.RXFT, by RXFTCFG: an eighth of the FIFO to all of it; values above say no more.
+const RXFT_CHARACTERS: [usize; 8] = [2, 4, 8, 12, 14, 16, 16, 16];
+
+/// What the receiver holds.
+#[derive(Debug, Default)]
+pub struct Receiving {
+    receiver: Receiver,
+    /// What was last read.
+    last: u8,
+    overrun: bool,
+    idle: bool,
+    /// The kernel clock's cycle from which on the line counts as idle, if nothing begins before.
+    idle_from: Option<u64>,
+}
+
+impl Receiving {
+    /// Brings IDLE up to a cycle.
+    pub fn settle(&mut self, cycle: u64) {
+        if self.idle_from.is_some_and(|from| from <= cycle) {
+            self.idle_from = None;
+            self.idle = true;
+        }
+    }
+
+    /// When IDLE will be set, if nothing comes.
+    pub fn idle_from(&self) -> Option<u64> {
+        self.idle_from
+    }
+
+    /// Its bits of USART_ISR.
+    pub fn status(&self, [cr1, _, cr3]: [u32; 3], capacity: usize) -> u32 {
+        let (fifo, waiting) = (cr1 & CR1_FIFOEN != 0, self.receiver.len());
+        flag(ISR_ORE, self.overrun)
+            | flag(ISR_IDLE, self.idle)
+            | flag(ISR_RXNE, waiting > 0)
+            | flag(ISR_RXFF, fifo && waiting >= capacity)
+            | flag(ISR_RXFT, fifo && waiting >= RXFT_CHARACTERS[(cr3 >> CR3_RXFTCFG & 7) as usize])
+    }
+
+    /// UE is cleared: flags are reset, and what was received is lost.
+    pub fn disable(&mut self) {
+        self.receiver.clear();
+        (self.overrun, self.idle, self.idle_from) = (false, false, None);
+    }
+
+    /// A write of USART_ICR.
+    pub fn clear_flags(&mut self, value: u32) {
+        self.overrun &= value & ICR_ORECF == 0;
+        self.idle &= value & ICR_IDLECF == 0;
+    }
+
+    /// USART_RQR.RXFRQ.
+    pub fn flush(&mut self) {
+        self.receiver.clear();
+    }
+
+    /// A read of USART_RDR.
+    pub fn read(&mut self) -> u32 {
+        self.last = self.receiver.take().unwrap_or(self.last);
+        self.last.into()
+    }
+
+    /// Lists its state.
+    pub fn polled(&self, poll: &mut Poll) {
+        poll.state(self.last);
+        poll.state(self.idle_from.unwrap_or(u64::MAX));
+        self.receiver.polled(poll);
+    }
+
+    /// With its counters behind those of the transmitter.
+    pub fn counters(&self, counters: Vec<(String, u64)>) -> Vec<(String, u64)> {
+        self.receiver.counters(counters)
+    }
+}
+
+/// The bits of USART_ISR whose interrupts are enabled; ORE goes with RXNEIE and with EIE.
+pub fn enabled(cr1: u32, cr3: u32) -> u32 {
+    flag(ISR_RXNE | ISR_ORE, cr1 & CR1_RXNEIE != 0)
+        | flag(ISR_ORE, cr3 & CR3_EIE != 0)
+        | flag(ISR_IDLE, cr1 & CR1_IDLEIE != 0)
+        | flag(ISR_RXFF, cr1 & CR1_RXFFIE != 0)
+        | flag(ISR_RXFT, cr3 & CR3_RXFTIE != 0)
+}
+
+impl Uart {
+    const fn receives(&self) -> bool {
+        self.control[0] & (CR1_UE | CR1_RE) == CR1_UE | CR1_RE
+    }
+}
+
+impl SerialPort for Uart {
+    fn begin(&mut self, ctx: &mut Ctx) -> Option<Passage> {
+        self.settle(ctx);
+        let is_full = self.receiving.receiver.len() >= self.capacity();
+        if !self.receives() || !self.params.gate.state(ctx.bus) || is_full && self.control[2] & CR3_RTSE != 0 {
+            return None;
+        }
+        self.receiving.idle_from = None;
+        passage(self.params.kernel_clock, ctx.now, self.frame()?.cycles())
+    }
+
+    fn receive(&mut self, character: u8, ctx: &mut Ctx) {
+        self.settle(ctx);
+        if let Some(frame) = self.frame().filter(|_| self.receives()) {
+            let when_full = if self.control[2] & CR3_OVRDIS != 0 { WhenFull::Overwrite } else { WhenFull::Keep };
+            let data = frame.data(character.into()) as u8;
+            let capacity = self.capacity();
+            let lost = !self.receiving.receiver.put(data, capacity, when_full, ctx);
+            self.receiving.overrun |= lost && when_full == WhenFull::Keep;
+            self.receiving.idle_from = Some(self.cycle(ctx) + frame.cycles());
+        }
+        self.update(ctx);
+    }
+}

@@ -1,0 +1,123 @@
+//! What all UARTs' receivers have in common: characters that wait for the firmware, and counts of those that came and
+//! of those that were lost because nobody had read the ones before.
+
+use std::collections::VecDeque;
+
+use crate::bus::device::Ctx;
+use crate::devices::support::axi_lite::edge_in_reach;
+use crate::polling::Poll;
+use crate::serial::Passage;
+use crate::time::{Hz, Ps};
+
+/// What a full receiver does with one more character.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhenFull {
+    /// The new character is lost.
+    Keep,
+    /// The new character takes the place of the last one.
+    Overwrite,
+}
+
+/// Received characters that nobody has read.
+#[derive(Clone, Debug, Default)]
+pub struct Receiver {
+    waiting: VecDeque<u8>,
+    received_characters: u64,
+    lost_characters: u64,
+}
+
+impl Receiver {
+    /// A character has been received, where `capacity` of them can wait. False, with a note, if one was lost for it.
+    pub fn put(&mut self, character: u8, capacity: usize, when_full: WhenFull, ctx: &mut Ctx) -> bool {
+        self.received_characters += 1;
+        let has_room = self.waiting.len() < capacity;
+        if !has_room {
+            ctx.note("a character was received before the firmware had read those before: one is lost (overrun)");
+            self.lost_characters += 1;
+            if when_full == WhenFull::Keep {
+                return false;
+            }
+            self.waiting.pop_back();
+        }
+        self.waiting.push_back(character);
+        has_room
+    }
+
+    /// The firmware reads the first character, if there is one.
+    pub fn take(&mut self) -> Option<u8> {
+        self.waiting.pop_front()
+    }
+
+    /// Characters that wait.
+    pub fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// True if none waits.
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Forgets those that wait.
+    pub fn clear(&mut self) {
+        self.waiting.clear();
+    }
+
+    /// For [`crate::bus::device::Device::polled`].
+    pub fn polled(&self, poll: &mut Poll) {
+        poll.state(self.received_characters);
+        poll.state(self.waiting.len() as u64);
+        self.waiting.iter().for_each(|character| poll.state(*character));
+    }
+
+    /// For [`crate::bus::device::Device::counters`], behind those of the transmitter: of a line on which nothing has
+    /// come there are none.
+    pub fn counters(&self, mut counters: Vec<(String, u64)>) -> Vec<(String, u64)> {
+        if self.received_characters > 0 {
+            counters.push(("rx_characters".to_owned(), self.received_characters));
+            counters.push(("rx_lost_characters".to_owned(), self.lost_characters));
+        }
+        counters
+    }
+}
+
+/// A character that begins at the first edge of `clock` from `now` on, and takes so many of its cycles. `None` if that
+/// has no end in reach.
+pub fn passage(clock: Hz, now: Ps, cycles: u64) -> Option<Passage> {
+    let ends = edge_in_reach(clock, clock.cycles_until_ceil(now).0.checked_add(cycles)?)?;
+    Some(Passage::whole(ends)).filter(|_| cycles > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bus::device::DeviceId;
+    use crate::devices::bench::Bench;
+    use crate::devices::cyclescope::picosoc_simpleuart::Simpleuart;
+
+    #[test]
+    fn a_full_receiver_loses_the_new_character_or_the_last_one() {
+        let clock = Hz::new(1_000_000).unwrap();
+        let mut bench = Bench::new(Simpleuart::new(clock));
+        for (when_full, left) in [(WhenFull::Keep, *b"ab"), (WhenFull::Overwrite, *b"ac")] {
+            let mut receiver = Receiver::default();
+            let mut put = |character| {
+                bench.bus.with_device(DeviceId(0), Ps(7), |_, ctx| receiver.put(character, 2, when_full, ctx))
+            };
+            assert_eq!(b"abc".map(&mut put), [true, true, false]);
+            assert_eq!([receiver.take(), receiver.take(), receiver.take()], [Some(left[0]), Some(left[1]), None]);
+            let counters = [("rx_characters".to_owned(), 3), ("rx_lost_characters".to_owned(), 1)];
+            assert_eq!(receiver.counters(Vec::new()), counters);
+        }
+        assert_eq!(bench.bus.notes().len(), 1);
+    }
+
+    #[test]
+    fn a_character_takes_whole_cycles_from_the_next_edge() {
+        let clock = Hz::new(100_000_000).unwrap();
+        // Begins at 20 ns; 10 cycles of 10 ns.
+        assert_eq!(passage(clock, Ps(12_000), 10), Some(Passage::whole(Ps(120_000))));
+        assert_eq!(passage(clock, Ps(12_000), 0), None);
+        assert_eq!(passage(clock, Ps(12_000), u64::MAX), None);
+    }
+}

@@ -1,0 +1,129 @@
+//! Serial lines and who is at their other ends: programs and people on the host, or scripts.
+//!
+//! A far end is a device of the bus, added when somebody takes his place there; without one, nothing of a machine
+//! differs. With people at a line a machine is run in steps; what they type comes in between two of them, at the time
+//! that no core has passed, so a run depends on what is typed at which time of the board, and on nothing else.
+
+use super::host::Pause;
+use super::{Machine, Outcome, Printed, RunReport};
+use crate::bus::device::{DeviceId, FAR_END_LOOKS};
+use crate::devices::far_end::FarEndDevice;
+use crate::serial::FarEnd;
+use crate::time::Ps;
+
+impl Machine {
+    /// Labels of the serial ports that can receive, in the order of the board; first that of the console, if the board
+    /// says which it is.
+    pub fn serial_ports(&mut self) -> Vec<String> {
+        let console = self.bus.lines.console;
+        let names = self.bus.device_names.iter();
+        let mut ports: Vec<(bool, String)> = self
+            .bus
+            .devices
+            .iter_mut()
+            .zip(names)
+            .zip((0..).map(DeviceId))
+            .filter_map(|((device, name), id)| {
+                device.as_mut()?.serial_port()?;
+                Some((Some(id) != console, name.clone()))
+            })
+            .collect();
+        ports.sort_by_key(|(is_beside, _)| *is_beside);
+        ports.into_iter().map(|(_, name)| name).collect()
+    }
+
+    /// The serial port that prints on the console: its label, if there is only one that may be meant.
+    pub fn console_port(&mut self) -> Option<String> {
+        let has_console = self.bus.lines.console.is_some();
+        let mut ports = self.serial_ports();
+        (has_console || ports.len() == 1).then(|| ports.swap_remove(0))
+    }
+
+    /// Puts somebody at the other end of a serial port's line. False if there is no such port, or somebody is there.
+    pub fn attach(&mut self, port: &str, end: FarEnd) -> bool {
+        let Some(uart) = self.serial_device(port).filter(|uart| self.bus.lines.far_end(*uart).is_none()) else {
+            return false;
+        };
+        let far_end = DeviceId(self.bus.devices.len() as u32);
+        self.bus.lines.connect(uart, far_end, end.listens());
+        self.bus.devices.push(Some(Box::new(FarEndDevice::new(uart, end))));
+        self.bus.device_names.push(format!("the line of {port}"));
+        self.bus.events.schedule(self.latest(), far_end, FAR_END_LOOKS);
+        true
+    }
+
+    /// Somebody types characters, at [`Machine::latest`]. False if nobody is at the line of such a port.
+    pub fn type_on(&mut self, port: &str, characters: &[u8]) -> bool {
+        let now = self.latest();
+        let Some(id) = self.far_end_of(port) else { return false };
+        if let Some(end) = self.far_end(id) {
+            end.feed(characters);
+        }
+        self.bus.events.schedule(now, id, FAR_END_LOOKS);
+        true
+    }
+
+    /// Characters that are on a port's line or wait at its far end, as the line has a rate; `None` if nobody is there.
+    pub fn untyped(&mut self, port: &str) -> Option<usize> {
+        let id = self.far_end_of(port)?;
+        let end = self.far_end(id)?;
+        Some(end.waiting() + usize::from(end.is_sending()))
+    }
+
+    /// Runs on until `until`, or to the end of the run. As [`Machine::advance`] it can be called again, and leaves the
+    /// machine as if there had been no step. Somebody has to be at a line: else a machine that waits has no next event.
+    pub fn run_until(&mut self, until: Ps, mut pause: impl FnMut(&Printed) -> bool) -> Option<RunReport> {
+        if let Err(fault) = self.begin_or_fault() {
+            return Some(self.report(fault));
+        }
+        let awake = self.bus.lines.first()?;
+        self.run_step(awake, until, &mut pause as Pause)
+    }
+
+    /// A run that has ended in a script's failure, or before a script had what it expected; and what else scripts and
+    /// typists had left to do, as notes.
+    pub(super) fn outcome_of_scripts(&mut self, outcome: Outcome) -> Outcome {
+        if let Some(failure) = self.bus.lines.failure.take() {
+            return Outcome::Script(failure.0);
+        }
+        let now = self.now();
+        let ends: Vec<(DeviceId, DeviceId)> = self.bus.lines.all().collect();
+        let mut changed = None;
+        for (uart, id) in ends {
+            let name = self.bus.device_names[uart.0 as usize].clone();
+            let Some(end) = self.far_end(id) else { continue };
+            let waiting = end.waiting();
+            match end.unfinished(now) {
+                Some(left) if left.expects && matches!(outcome, Outcome::Exit(_)) => {
+                    changed.get_or_insert(format!("{}; the firmware has ended", left.text));
+                }
+                Some(left) => self.end_notes.push(format!("the script at {name} was not done: {}", left.text)),
+                None if waiting > 0 => self.end_notes.push(format!(
+                    "{name}: {waiting} characters of the input were not sent to it before the end of the run: a \
+                     character takes its time on the line, and is sent only while the UART has a baud rate and its \
+                     receiver is on"
+                )),
+                None => {}
+            }
+        }
+        match (changed, outcome) {
+            (Some(text), Outcome::Exit(status)) => Outcome::Script(format!("{text} with status {status}")),
+            (_, outcome) => outcome,
+        }
+    }
+
+    fn far_end(&mut self, id: DeviceId) -> Option<&mut FarEnd> {
+        self.bus.devices[id.0 as usize].as_mut()?.far_end()
+    }
+
+    fn far_end_of(&self, port: &str) -> Option<DeviceId> {
+        let index = self.bus.device_names.iter().position(|name| name == port)?;
+        self.bus.lines.far_end(DeviceId(index as u32))
+    }
+
+    fn serial_device(&mut self, port: &str) -> Option<DeviceId> {
+        let index = self.bus.device_names.iter().position(|name| name == port)?;
+        self.bus.devices[index].as_mut()?.serial_port()?;
+        Some(DeviceId(index as u32))
+    }
+}

@@ -1,0 +1,97 @@
+//! The other end of a serial line: a terminal whose characters come from the host, or a script.
+//!
+//! It knows no bus: [`crate::devices::far_end`] brings the characters to the UART at the line's own rate and has the
+//! script go on as time passes, and [`crate::machine`] takes what the host types.
+
+pub mod script;
+
+use std::collections::VecDeque;
+
+use crate::time::Ps;
+use script::{Progress, Script};
+
+/// A character on its way to a UART.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passage {
+    /// When the UART has it.
+    pub received: Ps,
+    /// When its stop bits have ended: the next character may begin then.
+    pub ends: Ps,
+}
+
+impl Passage {
+    /// Of a UART that has a character when its stop bits have ended.
+    pub const fn whole(ends: Ps) -> Passage {
+        Passage { received: ends, ends }
+    }
+}
+
+/// What is to be sent to a UART, and who decides that.
+#[derive(Debug, Default)]
+pub struct FarEnd {
+    waiting: VecDeque<u8>,
+    on_line: bool,
+    script: Option<Script>,
+}
+
+impl FarEnd {
+    /// One that sends these characters as soon as the UART takes them, and what is typed later.
+    pub fn typing(characters: Vec<u8>) -> FarEnd {
+        FarEnd { waiting: characters.into(), ..FarEnd::default() }
+    }
+
+    /// One that does what a script says.
+    pub fn following(script: Script) -> FarEnd {
+        FarEnd { script: Some(script), ..FarEnd::default() }
+    }
+
+    /// Somebody types characters behind those that wait.
+    pub fn feed(&mut self, characters: &[u8]) {
+        self.waiting.extend(characters);
+    }
+
+    /// Characters that have not begun on the line.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// The character that begins now; [`FarEnd::passed`] follows at its end.
+    pub fn take(&mut self) -> Option<u8> {
+        let character = self.waiting.pop_front();
+        self.on_line = character.is_some();
+        character
+    }
+
+    /// The character on the line has ended.
+    pub fn passed(&mut self) {
+        self.on_line = false;
+    }
+
+    /// True while a character is on the line.
+    pub fn is_sending(&self) -> bool {
+        self.on_line
+    }
+
+    /// True if it has to be told what the UART sends.
+    pub fn listens(&self) -> bool {
+        self.script.is_some()
+    }
+
+    /// The UART has sent a character.
+    pub fn hear(&mut self, character: u8) {
+        if let Some(script) = &mut self.script {
+            script.hear(character);
+        }
+    }
+
+    /// Lets the script go on at `now`.
+    pub fn go_on(&mut self, now: Ps) -> Progress {
+        let Some(script) = &mut self.script else { return Progress::Waits(None) };
+        script.go_on(now, !self.on_line && self.waiting.is_empty(), &mut self.waiting)
+    }
+
+    /// The run ended at `now`: what the script still expected, and what else it had not done.
+    pub fn unfinished(&self, now: Ps) -> Option<script::Unfinished> {
+        self.script.as_ref()?.unfinished(now)
+    }
+}
