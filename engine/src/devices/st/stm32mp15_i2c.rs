@@ -19,9 +19,9 @@
 //! that is switched off within a frame lets go of both lines, and chips take that for a STOP.
 //!
 //! Not modelled: slave mode (own addresses are kept, and nobody calls them), addresses of 10 bits (no chip acknowledges
-//! their header), SMBus (PEC, alert, timeouts), DMA requests, wake-up from Stop, the wait states of a second write. With
-//! one master on the bus neither arbitration is lost (ARLO) nor does a START come where none should be (BERR), so the
-//! error interrupt stays low.
+//! their header), SMBus (PEC, alert, timeouts), DMA requests, wake-up from Stop, the wait states of a second write.
+//! With one master on the bus neither arbitration is lost (ARLO) nor does a START come where none should be (BERR), so
+//! the error interrupt stays low.
 
 mod master;
 mod recording;

@@ -1,4 +1,4 @@
-//! What of the master's clocks goes into waveforms: told when they are over, as they are known from their first edge on.
+//! What of the master's clocks goes into waveforms. It is told when they are over.
 
 use super::I2c;
 use super::master::Master;
