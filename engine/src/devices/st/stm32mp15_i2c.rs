@@ -18,12 +18,13 @@
 //! A chip that stretches SCL lets go of it at a time of its own; the master goes on at the next kernel clock. A master
 //! that is switched off within a frame lets go of both lines, and chips take that for a STOP.
 //!
-//! Not modelled: slave mode (own addresses are kept, and a note says that nobody calls them), addresses of 10 bits (no
-//! chip acknowledges their header), SMBus (PEC, alert, timeouts), DMA requests, wake-up from Stop, the wait states of a
-//! second write. With one master on the bus neither arbitration is lost (ARLO) nor does a START come where none should
-//! be (BERR), so the error interrupt stays low.
+//! Not modelled: slave mode (own addresses are kept, and nobody calls them), addresses of 10 bits (no chip acknowledges
+//! their header), SMBus (PEC, alert, timeouts), DMA requests, wake-up from Stop, the wait states of a second write.
+//! With one master on the bus neither arbitration is lost (ARLO) nor does a START come where none should be (BERR), so
+//! the error interrupt stays low.
 
 mod master;
+mod recording;
 mod registers;
 mod timing;
 
@@ -40,7 +41,7 @@ use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::devices::support::axi_lite::edge_in_reach;
 use crate::devices::support::i2c_chips::{I2cChips, MASTER_EVENT};
-use crate::devices::support::registers::flag;
+use crate::devices::support::registers::{find, flag};
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
 use crate::observe::i2c::I2cSignals;
@@ -254,16 +255,11 @@ impl I2c {
     }
 
     fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
-        let value = crate::devices::support::registers::find(REGISTERS, offset).map_or(0, |row| value & row.mask);
+        let value = find(REGISTERS, offset).map_or(0, |row| value & row.mask);
         match offset {
             CR1 => self.set_cr1(value, ctx),
             CR2 => self.set_cr2(value, ctx),
-            OAR1 | OAR2 => {
-                self.own_addresses[usize::from(offset == OAR2)] = value;
-                if value & OAR_ENABLE != 0 {
-                    ctx.note("an own address is on (I2C_OAR1, I2C_OAR2): the bus has no other master that calls it");
-                }
-            }
+            OAR1 | OAR2 => self.own_addresses[usize::from(offset == OAR2)] = value,
             TIMINGR if self.is_enabled() && value != self.timing => note_locked("I2C_TIMINGR", ctx),
             TIMINGR => self.timing = value,
             TIMEOUTR => {

@@ -92,13 +92,13 @@ impl Hand {
     }
 
     fn write(&mut self, register: u32, pins: u32) {
-        self.now = self.now + STEP;
+        self.now += STEP;
         self.bench.run(self.now);
         self.bench.write(self.now, register, pins).unwrap();
     }
 
     fn level(&mut self, pin: u32) -> bool {
-        self.now = self.now + STEP;
+        self.now += STEP;
         self.bench.run(self.now);
         self.bench.value(self.now, PIN) >> pin & 1 != 0
     }

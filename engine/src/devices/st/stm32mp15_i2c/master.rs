@@ -56,15 +56,15 @@ pub struct Master {
     pub step: Step,
     pub at: u64,
     /// SCL's last falling edge.
-    fell: u64,
+    pub fell: u64,
     /// SCL's rising edge that comes next, or came last, and the change of SDA in front of it.
-    rise: u64,
-    data_at: u64,
+    pub rise: u64,
+    pub data_at: u64,
     /// The byte on the bus, and whether it is the address.
-    byte: u8,
+    pub byte: u8,
     is_address: bool,
     /// Its acknowledge.
-    ack: bool,
+    pub ack: bool,
     /// Bytes come from the chip.
     pub reads: bool,
     /// The chip has acknowledged its address, and the frame has not ended.
@@ -115,7 +115,7 @@ impl I2c {
         Timing::of(self.timing, self.control, self.params.kernel_clock, &self.params.delays)
     }
 
-    fn time(&self, cycle: u64) -> Ps {
+    pub(super) fn time(&self, cycle: u64) -> Ps {
         self.params.kernel_clock.ps_at_floor(Cycles(cycle))
     }
 
@@ -193,7 +193,7 @@ impl I2c {
     }
 
     /// Whether the byte on the bus is the chip's.
-    const fn receives(&self) -> bool {
+    pub(super) const fn receives(&self) -> bool {
         self.master.reads && !self.master.is_address
     }
 
@@ -359,48 +359,5 @@ impl I2c {
         }
         let Master { frames, bytes, nacks, .. } = self.master;
         self.master = Master { frames, bytes, nacks, ..Master::default() };
-    }
-
-    /// Puts the edges of a byte's eight clocks into the waveform, up to a cycle.
-    fn record_bits(&mut self, until: u64, timing: Timing) {
-        let receives = self.receives();
-        let clock = self.params.kernel_clock;
-        let Master { byte, rise, data_at, fell, .. } = self.master;
-        let time = |cycle: u64| clock.ps_at_floor(Cycles(cycle));
-        let signals = &mut self.signals;
-        let mut last_fall = fell;
-        for bit in 0..8u32 {
-            let level = byte << bit & 0x80 != 0;
-            let rise = rise + u64::from(bit) * timing.period();
-            // SDA's next level comes behind the falling edge: at once from a chip, from the master after a delay.
-            let change = if bit == 0 { data_at } else { last_fall + timing.sync1 + timing.data_delay };
-            if receives && last_fall <= until {
-                signals.chips_sda(time(last_fall), level);
-            }
-            if change <= until {
-                signals.master_sda(time(change), receives || level);
-            }
-            last_fall = rise + timing.rise_to_fall();
-            for (at, level) in [(rise, true), (last_fall, false)] {
-                if at <= until {
-                    signals.scl(time(at), level);
-                }
-            }
-        }
-    }
-
-    /// Likewise, those of the acknowledge clock.
-    fn record_acknowledge(&mut self, until: u64, timing: Timing) {
-        let Master { ack, rise, data_at, .. } = self.master;
-        let fall = rise + timing.rise_to_fall();
-        let sda = !self.receives() || !ack;
-        if data_at <= until {
-            self.signals.master_sda(self.time(data_at), sda);
-        }
-        for (at, level) in [(rise, true), (fall, false)] {
-            if at <= until {
-                self.signals.scl(self.time(at), level);
-            }
-        }
     }
 }

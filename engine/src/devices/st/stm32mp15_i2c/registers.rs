@@ -57,8 +57,6 @@ pub const CR2_NBYTES: u32 = 16;
 pub const CR2_RELOAD: u32 = 1 << 24;
 pub const CR2_AUTOEND: u32 = 1 << 25;
 
-/// OA1EN, OA2EN.
-pub const OAR_ENABLE: u32 = 1 << 15;
 /// TIMOUTEN, TEXTEN.
 pub const TIMEOUTR_ENABLES: u32 = 1 << 15 | 1 << 31;
 

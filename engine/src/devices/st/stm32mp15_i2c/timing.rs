@@ -10,9 +10,9 @@ use crate::time::{Cycles, Hz, Ps};
 /// What of the timing is the board's.
 #[derive(Clone, Copy, Debug)]
 pub struct Delays {
-    /// SCL takes so long to fall, and to rise, from the one threshold to the other.
+    /// From where SCL begins to fall to where it is low.
     pub falling: Ps,
-    /// See there.
+    /// From where it begins to rise to where it is high.
     pub rising: Ps,
     /// The delay of the analog filter.
     pub analog_filter: Ps,
