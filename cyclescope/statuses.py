@@ -27,7 +27,7 @@ class Status(IntEnum):
     meaning: str
 
     SUCCESS = 0, "success"
-    FAILED = 1, "a run of bench, a test of ipc or a look of doctor failed (not of run)"
+    FAILED = 1, "a run of bench or a test of ipc failed, or doctor lacks something (never by run)"
     UNSAVED = 120, "what the run made could not be saved (run)"
     USAGE = 121, "bad usage, a bad board or ELF, or a file that can't be read or written"
     OWN_FAULT = 122, "a fault of Cyclescope's own"

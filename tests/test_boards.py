@@ -45,6 +45,14 @@ BAD = {
         '&uart0 { compatible = "zzz"; };',
         ("unknown compatible 'zzz'", "`cyclescope devices` lists"),
     ),
+    "a misspelt bus": (
+        '&axi_lite { compatible = "simple-buss"; };',
+        ("unknown compatible 'simple-buss'; did you mean 'simple-bus'?",),
+    ),
+    "a misspelt clock": (
+        '&sys_clk { compatible = "fixed-clok"; };',
+        ("unknown compatible 'fixed-clok'; did you mean 'fixed-clock'?",),
+    ),
     "a misspelt device": (
         '&uart0 { compatible = "xlnx,xps-uartlight-1.00.a"; };',
         ("did you mean 'xlnx,xps-uartlite-1.00.a'",),

@@ -12,6 +12,7 @@ from cyclescope.bench import planning, result_files
 from cyclescope.bench.planning import Job
 from cyclescope.disks import fat_tools
 from cyclescope.experiments import card_probe, fat_access, fat_write
+from cyclescope.host import programs
 
 # What builds need: cargo names the folders of FatFs's sources.
 TOOLS = ("cargo", "rustc")
@@ -41,7 +42,7 @@ def test_card_experiments_give_the_same_rows_where_no_disk_tool_is(
         if found is not None:
             (tmp_path / tool).symlink_to(found)
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(fat_tools, "_SBIN", ())
+    monkeypatch.setattr(programs, "_SBIN", ())
     # the same firmware, but no image that was made before
     cache = tmp_path / "cache"
     cache.mkdir()

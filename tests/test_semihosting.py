@@ -55,6 +55,7 @@ def test_an_exit_status_is_the_firmwares(cyclescope: Command, board: str) -> Non
         done = cyclescope(*run, "--", "exit", str(int(status)))
         assert done.status == OTHER_OF_FIRMWARE
         assert f"the firmware's exit status is {int(status)}" in done.stderr
+    assert cyclescope(*run, "--quiet", "--", "exit", "255").stderr == ""
 
 
 def test_it_may_be_enough_that_the_firmware_has_ended(cyclescope: Command) -> None:

@@ -232,7 +232,7 @@ def run_command(
     for failure in failed:
         complain(failure)
     stopped = stopped_run.status(result, held, outlet)
-    status = _status(result, exit_status == "ran") if stopped is None else stopped
+    status = _status(result, exit_status == "ran", quiet) if stopped is None else stopped
     return status or (Status.UNSAVED if failed else Status.SUCCESS)
 
 
@@ -326,7 +326,7 @@ def _write_json(json_file: str, result: RunResult) -> list[str]:
     return []
 
 
-def _status(result: RunResult, ran: bool) -> int:
+def _status(result: RunResult, ran: bool, quiet: bool) -> int:
     """The exit status of a run; a reason to stop that isn't the firmware's is said on stderr.
 
     If it is only asked whether the firmware `ran` to its end, its own status does not matter.
@@ -334,7 +334,7 @@ def _status(result: RunResult, ran: bool) -> int:
     if result.outcome == "exit":
         code = result.exit_code or 0
         status = Status.SUCCESS if ran else statuses.of_firmware(code)
-        if status == statuses.OTHER_OF_FIRMWARE:
+        if status == statuses.OTHER_OF_FIRMWARE and not quiet:
             _tell(f"the firmware's exit status is {code}; cyclescope's is {status}")
         return status
     if result.outcome == INTERRUPTED:

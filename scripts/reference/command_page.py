@@ -9,6 +9,7 @@ import click
 import markdown
 
 from cyclescope.cli import cli
+from cyclescope.cli.option_groups import GroupedCommand
 
 
 def text() -> str:
@@ -60,11 +61,18 @@ def _section(command: click.Command, context: click.Context) -> str:
 
 
 def _parameters(context: click.Context) -> str:
-    options = [
-        param
-        for param in context.command.get_params(context)
-        if isinstance(param, click.Option) and not param.hidden
+    """The options, under the headings that the help has."""
+    command = context.command
+    if not isinstance(command, GroupedCommand):
+        return _options(command.get_params(context), context)
+    groups = [
+        (heading, _options(params, context)) for heading, params in command.grouped(context).items()
     ]
+    return "\n\n".join(f"{heading}:\n\n{options}" for heading, options in groups if options)
+
+
+def _options(params: list[click.Parameter], context: click.Context) -> str:
+    options = [param for param in params if isinstance(param, click.Option) and not param.hidden]
     return "\n".join(map(_option, options, [context] * len(options)))
 
 

@@ -27,6 +27,8 @@ use crate::time::{Hz, Ps};
 
 /// Inputs of a core, where its interrupt controller does not say.
 const INPUTS_OF_CORES: RangeInclusive<u32> = 0..=31;
+/// The compatible of a memory that is no `device_type` of its own.
+const SRAM: &str = "mmio-sram";
 /// No interrupt controller has more inputs.
 const MOST_INPUTS: RangeInclusive<u32> = 0..=255;
 
@@ -177,7 +179,8 @@ fn collect<'a>(
         } else if let Some(first) = compatibles.first() {
             if !compatibles.iter().any(|compatible| passive::is_passive(compatible)) {
                 let devices = devices::entries().iter().filter(|entry| ranges_of(entry).is_some());
-                let near = near_matches(first, devices.map(|entry| entry.compatible));
+                let names = devices.map(|entry| entry.compatible).chain(passive::names()).chain([SRAM]);
+                let near = near_matches(first, names);
                 let kind = FaultKind::UnknownCompatible { compatible: (*first).to_owned(), near };
                 let at = child.property("compatible").map_or(&child.at, |property| &property.at).clone();
                 faults.push(BoardFault { at, node: child.name.clone(), kind });
@@ -190,7 +193,7 @@ fn collect<'a>(
 
 fn is_ram(node: &Node) -> bool {
     let device_type = node.property("device_type").and_then(Property::strings);
-    device_type.is_some_and(|kind| kind == ["memory"]) || node.compatibles().contains(&"mmio-sram")
+    device_type.is_some_and(|kind| kind == ["memory"]) || node.compatibles().contains(&SRAM)
 }
 
 /// The model of a device on a bus.

@@ -44,9 +44,12 @@ pub const PASSIVE: [Passive; 5] = [
     },
 ];
 
+/// The compatibles of nodes that are no devices, those with properties of their own among them.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    PASSIVE.iter().map(|it| it.compatible).chain(["simple-bus", routes::COMPATIBLE])
+}
+
 /// True for a compatible of a node that is no device.
 pub fn is_passive(compatible: &str) -> bool {
-    compatible == "simple-bus"
-        || routes::is_compatible(compatible)
-        || PASSIVE.iter().any(|it| it.compatible == compatible)
+    routes::is_compatible(compatible) || names().any(|name| name == compatible)
 }
