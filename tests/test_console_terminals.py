@@ -149,6 +149,18 @@ def test_a_tcp_port_takes_a_client_after_the_other(tmp_path: Path) -> None:
             assert program.wait(PATIENCE_S) == 8
 
 
+def test_a_client_that_has_sent_all_reads_the_rest(tmp_path: Path) -> None:
+    with running(tmp_path, "--console", "tcp") as program:
+        host, _, port = place(program).rpartition(":")
+        with socket.create_connection((host, int(port)), PATIENCE_S) as client:
+            line = Line(client.fileno())
+            line.expect(b"> ")
+            line.send(b"echo a\rexit 4\r")
+            client.shutdown(socket.SHUT_WR)
+            line.expect(b"exit 4\r\n")
+            assert program.wait(PATIENCE_S) == 4
+
+
 def test_a_reader_that_takes_nothing_holds_the_board_and_no_signal(tmp_path: Path) -> None:
     with running(tmp_path, "--console", "tcp", "--no-pace") as program:
         host, _, port = place(program).rpartition(":")
