@@ -170,6 +170,7 @@ def run_command(
             limit_ps = parse_time_ps(_LIMIT)
         outlet = Outlet(sys.stderr if json_file == "-" else sys.stdout, held.stop)
         writer = _Writer(outlet, lines.shown_elsewhere)
+        lines.show_on(writer.console)
         result = stopped_run.beside(
             lambda: loaded.run(
                 limit_ps,

@@ -20,7 +20,7 @@ import termios
 import threading
 import time
 import tty
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from cyclescope.errors import UsageError
 from cyclescope.host import leftovers
@@ -227,6 +227,7 @@ class StandardInput:
 
     takes_output = False
     name = "standard input"
+    _show: Callable[[bytes], None] | None = None
 
     def __init__(self) -> None:
         if sys.stdin is None:
@@ -287,8 +288,14 @@ class StandardInput:
             else:
                 yield key
 
+    def show_by(self, show: Callable[[bytes], None]) -> None:
+        """Have what the board sends on this line shown so, and not as that of any run."""
+        self._show = show
+
     def write(self, data: bytes) -> None:
-        """Nothing comes here."""
+        """What the board sends on a line that is not the console."""
+        if self._show is not None:
+            self._show(data)
 
     def flush(self) -> bool:
         """There is nothing to write."""
