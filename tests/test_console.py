@@ -10,6 +10,7 @@ from conftest import Command
 from shell import BOARDS, session, shell
 
 import cyclescope
+from cyclescope.board.lines import Session
 from cyclescope.board.results import RunResult
 from cyclescope.board.scripts import End, Expect, Send, Wait
 from cyclescope.errors import EngineError, UsageError
@@ -82,6 +83,43 @@ def test_a_wait_that_fails_ends_the_run_with_what_came_instead(
     assert done.error.startswith('s.txt:3: "ok" did not come within 20.000 ms, it is ')
     assert done.error.endswith(r'what came: "x\r\nx: no such command; help lists them\r\n> "')
     assert "simulated time" in done.stdout
+
+
+class Keys:
+    """A terminal at which a key is pressed at each so many looks, and one more while it is sent."""
+
+    is_over = False
+    wants_end = False
+    takes_output = True
+
+    def __init__(self, text: bytes) -> None:
+        self._rest = text
+        self._looks = 0
+        self.shown = b""
+
+    def read(self) -> bytes:
+        self._looks += 1
+        count = 2 if self._looks % 5 == 0 else 1
+        if self._looks % 5 > 1:
+            return b""
+        data, self._rest = self._rest[:count], self._rest[count:]
+        return data
+
+    def write(self, data: bytes) -> None:
+        self.shown += data
+
+    def flush(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("board", ["minimal-rv32", "stm32mp157c-dk2", "nios2-mmc"])
+def test_what_was_typed_does_the_same_again_as_a_script(board: str) -> None:
+    keys, session = Keys(b"echo ab\rexit 2\r"), Session()
+    typed = run(board, terminals={None: keys}, pace=False, session=session, limit=None)
+    assert (typed.exit_code, keys.shown.decode()) == (2, typed.console)
+    steps = session.steps(BOARDS[board])
+    assert b"".join(step.text for step in steps if isinstance(step, Send)) == b"echo ab\rexit 2\r"
+    assert facts(run(board, script=steps)) == facts(typed)
 
 
 def test_a_text_that_is_expected_when_the_firmware_ends_is_a_failure() -> None:

@@ -17,12 +17,31 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from conftest import Command
+from conftest import ROOT, Command
 from shell import shell
 
 from cyclescope.statuses import Status
 
 BOARD = "minimal-rv32"
+# The console is another UART than the shell's.
+TWO_UARTS = f"""
+/include/ "{ROOT}/boards/minimal-rv32.dts"
+/ {{
+	aliases {{ serial1 = &uart1; }};
+	chosen {{ stdout-path = "serial1"; }};
+	uart1: serial@10001000 {{
+		compatible = "xlnx,xps-uartlite-1.00.a";
+		reg = <0x10001000 0x1000>;
+		clocks = <&sys_clk>;
+		current-speed = <115200>;
+		xlnx,data-bits = <8>;
+		xlnx,use-parity = <0>;
+		cyclescope,read-cycles = <1>;
+		cyclescope,write-cycles = <1>;
+		cyclescope,sources = "cyclescope,read-cycles, cyclescope,write-cycles: assumed: for a test";
+	}};
+}};
+"""
 PATIENCE_S = 60
 
 
@@ -149,6 +168,18 @@ def test_a_tcp_port_takes_a_client_after_the_other(tmp_path: Path) -> None:
             assert program.wait(PATIENCE_S) == 8
 
 
+def test_a_client_that_has_sent_all_reads_the_rest(tmp_path: Path) -> None:
+    with running(tmp_path, "--console", "tcp") as program:
+        host, _, port = place(program).rpartition(":")
+        with socket.create_connection((host, int(port)), PATIENCE_S) as client:
+            line = Line(client.fileno())
+            line.expect(b"> ")
+            line.send(b"echo a\rexit 4\r")
+            client.shutdown(socket.SHUT_WR)
+            line.expect(b"exit 4\r\n")
+            assert program.wait(PATIENCE_S) == 4
+
+
 def test_a_reader_that_takes_nothing_holds_the_board_and_no_signal(tmp_path: Path) -> None:
     with running(tmp_path, "--console", "tcp", "--no-pace") as program:
         host, _, port = place(program).rpartition(":")
@@ -176,7 +207,8 @@ def at_a_terminal(folder: Path, *options: str) -> Iterator[tuple[subprocess.Pope
     master, slave = os.openpty()
     try:
         before = termios.tcgetattr(slave)
-        options = ("--console", "stdio", *options)
+        if "--console" not in options:
+            options = ("--console", "stdio", *options)
         with running(folder, *options, stdin=slave, both=slave) as program:
             yield program, Line(master)
         assert termios.tcgetattr(slave) == before
@@ -199,6 +231,17 @@ def test_keys_go_to_the_board_and_those_behind_ctrl_a_to_the_command(tmp_path: P
     script = (tmp_path / "s.txt").read_text()
     assert "".join(re.findall(r'"(.*)"', script)) == r"ab\x7f\x03"
     assert script.endswith("\nend 0\n")
+
+
+def test_a_line_beside_the_console_shows_what_is_no_whole_line_yet(tmp_path: Path) -> None:
+    (tmp_path / "two.dts").write_text(TWO_UARTS)
+    options = ("--board", "two.dts", "--console", "uart0=stdio")
+    with at_a_terminal(tmp_path, *options) as (program, line):
+        line.expect(b"\n> ")
+        line.send(b"exit 3\r")
+        line.expect(b"exit 3\r")
+        line.expect(b"simulated time")
+        assert program.wait(PATIENCE_S) == 3
 
 
 def test_ctrl_c_stops_the_run(tmp_path: Path) -> None:

@@ -195,6 +195,7 @@ def run_command(
         outlet = Outlet(stream, held.stop)
         progress = Line(outlet, stream.isatty(), held.stop, limit_ps, wanted=not quiet)
         writer = _Writer(progress, lines.shown_elsewhere)
+        lines.show_on(writer.console)
         result = stopped_run.beside(
             lambda: loaded.run(
                 limit_ps,

@@ -14,6 +14,7 @@ import click
 
 from cyclescope.board import Board
 from cyclescope.board.lines import Session, port_of
+from cyclescope.board.printed import Console, ConsoleSink
 from cyclescope.board.results import INTERRUPTED, RunResult
 from cyclescope.board.scripts import At, End, Script, Step, format_script, read_script
 from cyclescope.errors import UsageError
@@ -48,6 +49,12 @@ class SerialLines:
             self._is_closed = True
             for terminal in self.terminals.values():
                 terminal.close()
+
+    def show_on(self, sink: ConsoleSink) -> None:
+        """What is printed on a line beside the console whose input is standard input goes here."""
+        for name, terminal in self.terminals.items():
+            if name != self.console and not terminal.takes_output:
+                terminal.show_by(Console(sink).write)
 
     @property
     def is_interactive(self) -> bool:
@@ -181,6 +188,8 @@ def _open(lines: SerialLines, name: str, kind: str, stdin_is_taken: bool) -> Non
         ):
             raise UsageError("--console stdio: the standard input is another's already")
         lines.terminals[name] = consoles.StandardInput()
+        if name != lines.console:
+            lines.shown_elsewhere.add(name)
         return
     terminal: consoles.PseudoTerminal | consoles.TcpPort
     if kind == "pty":

@@ -20,7 +20,7 @@ import termios
 import threading
 import time
 import tty
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from cyclescope.errors import UsageError
 from cyclescope.host import leftovers
@@ -145,11 +145,16 @@ class PseudoTerminal(_Descriptor):
 
 
 class TcpPort(_Descriptor):
-    """A TCP port for one client at a time; `name` is its address."""
+    """A TCP port for one client at a time; `name` is its address.
+
+    One that sends nothing more still reads, until another comes.
+    """
 
     def __init__(self, host: str, port: int) -> None:
         super().__init__()
         self._client: socket.socket | None = None
+        self._next: socket.socket | None = None
+        self._sends = False
         try:
             family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
             self._listener = socket.create_server(address[:2], family=family)
@@ -163,25 +168,53 @@ class TcpPort(_Descriptor):
         bound = self._listener.getsockname()
         self.name = f"[{bound[0]}]:{bound[1]}" if ":" in bound[0] else f"{bound[0]}:{bound[1]}"
 
+    def read(self) -> bytes:
+        """What has come since the last call."""
+        descriptor = self._connected()
+        if descriptor is None or not self._sends:
+            return b""
+        try:
+            data = os.read(descriptor, _PIECE_BYTES)
+        except BlockingIOError:
+            return b""
+        except OSError:
+            self._gone()
+            return b""
+        self._sends = bool(data)
+        return data
+
     def _connected(self) -> int | None:
         with contextlib.suppress(OSError):
             client, _ = self._listener.accept()
-            if self._client is None:
+            if self._next is not None or self._is_taken():
+                client.close()
+            else:
                 client.setblocking(False)
                 client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                self._client = client
-            else:
-                client.close()
+                self._next = client
+        if self._next is not None and not self._sends:
+            self._gone()
+            self._client, self._next, self._sends = self._next, None, True
         return None if self._client is None else self._client.fileno()
+
+    def _is_taken(self) -> bool:
+        """Whether a client is there that may send more than it has."""
+        if self._client is None or not self._sends:
+            return False
+        leaving = select.poll()
+        leaving.register(self._client, select.POLLRDHUP)
+        return not leaving.poll(0)
 
     def _gone(self) -> None:
         if self._client is not None:
             self._client.close()
-            self._client = None
+        self._client, self._sends = None, False
 
     def close(self) -> None:
         """The port is free again."""
         self._gone()
+        if self._next is not None:
+            self._next.close()
         self._listener.close()
 
 
@@ -194,6 +227,7 @@ class StandardInput:
 
     takes_output = False
     name = "standard input"
+    _show: Callable[[bytes], None] | None = None
 
     def __init__(self) -> None:
         if sys.stdin is None:
@@ -254,8 +288,14 @@ class StandardInput:
             else:
                 yield key
 
+    def show_by(self, show: Callable[[bytes], None]) -> None:
+        """Have what the board sends on this line shown so, and not as that of any run."""
+        self._show = show
+
     def write(self, data: bytes) -> None:
-        """Nothing comes here."""
+        """What the board sends on a line that is not the console."""
+        if self._show is not None:
+            self._show(data)
 
     def flush(self) -> bool:
         """There is nothing to write."""

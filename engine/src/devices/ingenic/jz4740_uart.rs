@@ -15,15 +15,16 @@
 //! Not modelled: modem lines, loopback, break, infrared, DMA, framing and parity errors, which nobody sends; the clock
 //! gate in the CGU, and whether the GPIO port gives the pins to the UART.
 
-use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError, Unsent};
+mod receiving;
+
+use self::receiving::Receiving;
+use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError, Unsent};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
-use crate::devices::support::receiver::{Receiver, WhenFull, passage};
 use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::devices::support::shift_register::ShiftRegister;
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
-use crate::serial::Passage;
 use crate::time::{Hz, Ps};
 use std::collections::VecDeque;
 
@@ -85,10 +86,6 @@ const ULSR_TDRQ: u32 = 1 << 5;
 const ULSR_TEMP: u32 = 1 << 6;
 
 const FIFO_CHARACTERS: usize = 16;
-/// Characters of the receive FIFO that are wanted before its interrupt, by UFCR.RDTR.
-const RDTR_CHARACTERS: [usize; 4] = [1, 4, 8, 15];
-/// The receiver's time-out, in times of a character.
-const TIMEOUT_CHARACTERS: u64 = 4;
 /// Periods of a bit, unless UMR says otherwise.
 const OVERSAMPLING: u64 = 16;
 
@@ -111,17 +108,8 @@ pub struct Uart {
     line: ShiftRegister,
     /// The transmitter asks for data, and has not been answered.
     wants_data: bool,
-    receiver: Receiver,
-    /// ULSR.OVER.
-    overrun: bool,
-    /// The baud clock's cycle in which characters have waited for long, while any wait.
-    timeout_cycle: Option<u64>,
-    timed_out: bool,
-    timeout_alarm: Alarm,
+    receiving: Receiving,
 }
-
-/// Token of the time-out's event; that of the line's is 0.
-const TIMEOUT: u32 = 1;
 
 /// For the list of models.
 pub const MODEL: Model = Model::device(Group::Serial, &["ingenic,jz4740-uart"], 1, from_node);
@@ -152,11 +140,7 @@ impl Uart {
             waiting: VecDeque::with_capacity(FIFO_CHARACTERS),
             line: ShiftRegister::new(baud_clock),
             wants_data: false,
-            receiver: Receiver::default(),
-            overrun: false,
-            timeout_cycle: None,
-            timed_out: false,
-            timeout_alarm: Alarm::default(),
+            receiving: Receiving::default(),
         }
     }
 
@@ -171,8 +155,7 @@ impl Uart {
     fn line_status(&self) -> u32 {
         // Half of the FIFO; without it all of the holding register.
         let wants = self.waiting.len() <= self.capacity() / 2;
-        flag(ULSR_DR, !self.receiver.is_empty())
-            | flag(ULSR_OVER, self.overrun)
+        self.receiving.line_status()
             | flag(ULSR_TDRQ, wants)
             | flag(ULSR_TEMP, self.waiting.is_empty() && self.line.is_free())
     }
@@ -183,13 +166,8 @@ impl Uart {
 
     /// UIIR.INID of the pending interrupt that comes before the others.
     fn pending_interrupt(&self) -> Option<u32> {
-        let wanted = if self.has_fifo() { RDTR_CHARACTERS[(self.fifo_control >> UFCR_RDTR & 3) as usize] } else { 1 };
-        let pending = [
-            (UIER_RLSIE, self.overrun, UIIR_RLS),
-            (UIER_RDRIE, self.receiver.len() >= wanted, UIIR_RDR),
-            (UIER_RTOIE, self.timed_out, UIIR_RTO),
-            (UIER_TDRIE, self.wants_data, UIIR_TDR),
-        ];
+        let [errors, data, timeout] = self.receiving.pending(self.wanted());
+        let pending = [errors, data, timeout, (UIER_TDRIE, self.wants_data, UIIR_TDR)];
         pending.iter().find(|(enable, is, _)| *is && self.interrupts & enable != 0).map(|(.., number)| *number)
     }
 
@@ -210,10 +188,7 @@ impl Uart {
 
     /// Brings both directions up to `ctx.now`.
     fn settle(&mut self, ctx: &mut Ctx) {
-        if self.timeout_cycle.is_some_and(|at| at <= self.line.cycle(ctx.now)) {
-            self.timeout_cycle = None;
-            self.timed_out = true;
-        }
+        self.receiving.settle(self.line.cycle(ctx.now));
         while let Some(clock) = self.line.sent(ctx) {
             self.shift(clock);
         }
@@ -235,21 +210,7 @@ impl Uart {
     fn update(&mut self, ctx: &mut Ctx) {
         ctx.set_irq(self.interrupt, self.pending_interrupt().is_some());
         self.line.set_alarm(ctx);
-        if let Some(at) = self.timeout_at() {
-            self.timeout_alarm.set(at, TIMEOUT, ctx);
-        }
-    }
-
-    fn timeout_at(&self) -> Option<Ps> {
-        self.timeout_cycle.and_then(|cycle| self.line.edge(cycle))
-    }
-
-    /// The receiver's time-out begins anew, with a character or a read.
-    fn restart_timeout(&mut self, now: Ps) {
-        self.timed_out = false;
-        let waits = self.has_fifo() && !self.receiver.is_empty();
-        let cycles = TIMEOUT_CHARACTERS * self.character_clocks();
-        self.timeout_cycle = waits.then(|| self.line.cycle(now) + cycles);
+        self.receiving.set_alarm(&self.line, ctx);
     }
 
     fn send(&mut self, character: u8, ctx: &mut Ctx) {
@@ -273,7 +234,7 @@ impl Uart {
             UTHR if self.line_control & ULCR_DLAB != 0 => self.divisor & 0xff,
             UIER if self.line_control & ULCR_DLAB != 0 => self.divisor >> 8,
             UTHR => {
-                let character = self.receiver.take().unwrap_or(0);
+                let character = self.receiving.read();
                 self.restart_timeout(now);
                 character.into()
             }
@@ -287,7 +248,7 @@ impl Uart {
             UMCR => self.modem_control,
             ULSR => {
                 let status = self.line_status();
-                self.overrun = false;
+                self.receiving.forget_overrun();
                 status
             }
             USPR => self.scratch,
@@ -338,7 +299,7 @@ impl Uart {
         }
         self.fifo_control = value & 0xd9;
         if value & UFCR_RFRT != 0 || changes {
-            self.receiver.clear();
+            self.receiving.flush();
             self.restart_timeout(now);
         }
     }
@@ -369,8 +330,8 @@ impl Device for Uart {
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
-        if token == TIMEOUT {
-            self.timeout_alarm.rang(ctx.now);
+        if token == receiving::TIMEOUT {
+            self.receiving.rang(ctx.now);
         } else {
             self.line.rang(ctx.now);
         }
@@ -379,7 +340,7 @@ impl Device for Uart {
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        if !self.line.polled(poll) {
+        if !self.line.polled(poll) || !self.receiving.polled(&self.line, poll) {
             return false;
         }
         poll.phase(self.bus_clock);
@@ -389,16 +350,6 @@ impl Device for Uart {
         for register in [self.scratch, self.infrared, self.oversampling, self.extra_clocks] {
             poll.state(register);
         }
-        if let Some(timeout) = self.timeout_at() {
-            if timeout <= poll.now() {
-                return false;
-            }
-            poll.until(timeout);
-        }
-        poll.state(self.timeout_cycle.unwrap_or(u64::MAX));
-        poll.state(self.timed_out);
-        poll.state(self.overrun);
-        self.receiver.polled(poll);
         poll.state(self.wants_data);
         poll.state(self.waiting.len() as u64);
         self.waiting.iter().for_each(|character| poll.state(*character));
@@ -418,25 +369,7 @@ impl Device for Uart {
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
-        self.receiver.counters(self.line.counters())
-    }
-}
-
-impl SerialPort for Uart {
-    fn begin(&mut self, ctx: &mut Ctx) -> Option<Passage> {
-        let is_on = self.fifo_control & UFCR_UME != 0;
-        passage(self.line.clock(), ctx.now, self.character_clocks()).filter(|_| is_on)
-    }
-
-    fn receive(&mut self, character: u8, ctx: &mut Ctx) {
-        self.settle(ctx);
-        if self.fifo_control & UFCR_UME != 0 {
-            let when_full = if self.has_fifo() { WhenFull::Keep } else { WhenFull::Overwrite };
-            let data = character & (0xff >> (3 - (self.line_control & ULCR_WLS)));
-            self.overrun |= !self.receiver.put(data, self.capacity(), when_full, ctx);
-            self.restart_timeout(ctx.now);
-        }
-        self.update(ctx);
+        self.receiving.counters(self.line.counters())
     }
 }
 

@@ -16,6 +16,7 @@
 //! break, synchronous, smartcard, IrDA, LIN and half-duplex modes, CTS, DMA requests, low-power modes.
 
 mod frame;
+mod params;
 mod receiving;
 mod registers;
 mod transmitter;
@@ -26,38 +27,23 @@ mod tests;
 pub use self::registers::REGISTERS;
 
 use self::frame::Frame;
+pub use self::params::Params;
 use self::receiving::Receiving;
 use self::registers::*;
 use self::transmitter::Transmitter;
-use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError, Unsent};
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, Reply, SerialPort, SlaveError, Unsent};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::devices::support::axi_lite::edge_in_reach;
 use crate::devices::support::registers::flag;
-use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
 use crate::observe::waves::SignalId;
 use crate::polling::Poll;
-use crate::time::{Cycles, Hz};
+use crate::time::Cycles;
 
 const FIFO_CHARACTERS: usize = 16;
 /// Free characters for USART_ISR.TXFT, by TXFTCFG: an eighth of the FIFO to all of it; values above say no more.
 const TXFT_FREE: [usize; 8] = [2, 4, 8, 12, 14, 16, 16, 16];
-
-/// What a board says of the device.
-#[derive(Clone, Copy, Debug)]
-pub struct Params {
-    /// usart_ker_ck.
-    pub kernel_clock: Hz,
-    /// From a write of USART_TDR to the start bit.
-    pub start_cycles: Cycles,
-    /// Each gets the interrupt: two processors have a controller each.
-    pub interrupts: [Option<IrqLine>; 2],
-    /// The node is where `/chosen`'s stdout-path leads to.
-    pub is_console: bool,
-    /// Its enable bit.
-    pub gate: ClockGate,
-}
 
 /// The device.
 #[derive(Debug)]
@@ -87,15 +73,7 @@ pub const MODEL: Model = Model::device(Group::Serial, &["st,stm32h7-uart"], 1, f
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    reader.known(&["clock-names"]);
-    let params = Params {
-        kernel_clock: reader.clock(0, "the kernel clock, which the baud rate is divided from"),
-        start_cycles: reader.timing_cycles("cyclescope,start-cycles", "kernel clocks from USART_TDR to the start bit"),
-        interrupts: [reader.interrupt(0, "its interrupt"), reader.interrupt(1, "its interrupt, to another processor")],
-        is_console: reader.is_stdout(),
-        gate: ClockGate::from_node(reader),
-    };
-    Box::new(Uart::new(params))
+    Box::new(Uart::new(Params::from_node(reader)))
 }
 
 impl Uart {

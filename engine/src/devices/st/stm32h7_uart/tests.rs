@@ -1,10 +1,11 @@
 mod receiving;
 
 use super::*;
-use crate::bus::device::DeviceId;
+use crate::bus::device::{DeviceId, IrqLine};
 use crate::devices::bench::{Bench, CPU_INTC, read_plain_node};
 use crate::devices::support::registers::walk;
-use crate::time::Ps;
+use crate::devices::support::stm32_clock_gate::ClockGate;
+use crate::time::{Hz, Ps};
 
 /// A frame of 8 data bits at 115200 baud: 10 bits of 556 clocks of 64 MHz.
 const FRAME: u64 = 5560;

@@ -1,20 +1,9 @@
 //! The receiver: FIFO, status, interrupt, times.
 
 use super::*;
-use crate::bus::device::DeviceId;
-use crate::devices::bench::Bench;
 
-/// 9600 baud from 100 MHz: a bit is 10416 clocks of 10 ns.
-const BIT: u64 = 104_160_000;
 const CHARACTER: u64 = 10 * BIT;
 const RX: u32 = STAT_RX_FIFO_VALID_DATA | STAT_RX_FIFO_FULL | STAT_OVERRUN_ERROR;
-
-fn uart(interrupt: Option<IrqLine>) -> Bench {
-    let clock = Hz::new(100_000_000).unwrap();
-    let port = AxiLitePort { clock, read_cycles: Cycles(4), write_cycles: Cycles(4) };
-    let params = Params { port, bit_clocks: 10_416, data_bits: 8, parity: false };
-    Bench::new(Uartlite::new(params, interrupt))
-}
 
 fn received(bench: &mut Bench, at: u64) -> u32 {
     bench.run(Ps(at));
@@ -23,7 +12,7 @@ fn received(bench: &mut Bench, at: u64) -> u32 {
 
 #[test]
 fn a_character_is_in_the_fifo_when_its_stop_bit_has_ended() {
-    let mut bench = uart(None);
+    let mut bench = uart();
     bench.type_at(Ps::ZERO, "ab");
     assert_eq!(received(&mut bench, CHARACTER - 1), 0);
     assert_eq!(received(&mut bench, CHARACTER), STAT_RX_FIFO_VALID_DATA);
@@ -36,7 +25,7 @@ fn a_character_is_in_the_fifo_when_its_stop_bit_has_ended() {
 
 #[test]
 fn the_seventeenth_character_is_lost_and_a_look_at_the_status_forgets_that() {
-    let mut bench = uart(None);
+    let mut bench = uart();
     bench.type_at(Ps::ZERO, "0123456789abcdefg");
     assert_eq!(received(&mut bench, 16 * CHARACTER), STAT_RX_FIFO_VALID_DATA | STAT_RX_FIFO_FULL);
     assert_eq!(received(&mut bench, 17 * CHARACTER), RX);
@@ -49,7 +38,7 @@ fn the_seventeenth_character_is_lost_and_a_look_at_the_status_forgets_that() {
 
 #[test]
 fn a_reset_of_the_receive_fifo_empties_it() {
-    let mut bench = uart(None);
+    let mut bench = uart();
     bench.type_at(Ps::ZERO, "a");
     assert_eq!(received(&mut bench, CHARACTER), STAT_RX_FIFO_VALID_DATA);
     bench.write(Ps(CHARACTER), CTRL_REG, CTRL_RST_RX_FIFO).unwrap();
@@ -79,7 +68,7 @@ impl Device for Edges {
 fn the_interrupt_comes_when_the_empty_fifo_gets_a_character() {
     let edges = std::sync::Arc::default();
     let line = IrqLine::Device { device: DeviceId(1), input: 0 };
-    let mut bench = uart(Some(line)).and(Edges(std::sync::Arc::clone(&edges)));
+    let mut bench = Bench::new(Uartlite::new(params(8, false), Some(line))).and(Edges(std::sync::Arc::clone(&edges)));
     bench.write(Ps::ZERO, CTRL_REG, CTRL_ENABLE_INTR).unwrap();
     bench.type_at(Ps::ZERO, "abc");
     bench.run(Ps(2 * CHARACTER));
@@ -92,7 +81,7 @@ fn the_interrupt_comes_when_the_empty_fifo_gets_a_character() {
 
 #[test]
 fn a_loop_that_waits_for_a_character_repeats_until_it_comes() {
-    let mut bench = uart(None);
+    let mut bench = uart();
     bench.type_at(Ps::ZERO, "a");
     let mut look = |clock: u64| {
         let mut poll = Poll::look(Hz::new(100_000_000).unwrap(), Cycles(clock));
