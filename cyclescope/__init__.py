@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from cyclescope.board import Board, shipped_boards
     from cyclescope.board.devicetree_bindings import Binding, BindingProperty, bindings
     from cyclescope.board.results import CoreResult, RunResult, StackEntry
+    from cyclescope.devices.properties import property
+    from cyclescope.devices.registry import device
     from cyclescope.errors import BoardError, ElfError, EngineError
 
 __all__ = [
@@ -33,6 +35,8 @@ __all__ = [
     "StackEntry",
     "Stop",
     "bindings",
+    "device",
+    "property",
     "shipped_boards",
 ]
 
@@ -51,6 +55,8 @@ _MODULES = {
     "StackEntry": "board.results",
     "Stop": "_engine",
     "bindings": "board.devicetree_bindings",
+    "device": "devices.registry",
+    "property": "devices.properties",
     "shipped_boards": "board",
 }
 

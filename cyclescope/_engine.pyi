@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 class EngineError(Exception):
     """The base of every error of the engine; its text is one line a fault."""
@@ -17,6 +17,35 @@ class BoardError(EngineError):
 
 class ElfError(EngineError):
     """An ELF that can't be loaded; one line that names the file."""
+
+class BusError(Exception):
+    """Raised by a device in Python: it answers an access with a bus error."""
+
+class DeviceBase:
+    """What a device in Python has of the engine's: see `cyclescope.devices.model`."""
+
+    def __new__(cls, *arguments: object, **named: object) -> Self: ...
+    @property
+    def now_ps(self) -> int:
+        """The simulated time of the call, in picoseconds."""
+
+    @property
+    def range(self) -> int:
+        """Which of the ranges of the node's `reg` is accessed, from 0."""
+
+    def _schedule(self, due_ps: int, token: int) -> None: ...
+    def _cancel(self, token: int) -> None: ...
+    def _irq(self, index: int, level: bool) -> None: ...
+    def _note(self, text: str) -> None: ...
+    def _print(self, text: str) -> None: ...
+    def _exit(self, status: int) -> None: ...
+
+def declared(models: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """What models in Python say of the properties of their nodes, by their compatibles.
+
+    The models are those of `cyclescope.devices.registry.described`. `EngineError` for one that
+    can't be added to the engine's own.
+    """
 
 def disassemble(
     encoding: int,
@@ -90,8 +119,11 @@ class Machine:
     What an argument can't be is an `EngineError`, as is a call before another has returned.
     """
 
-    def __init__(self, board: dict[str, Any]) -> None:
-        """Build a machine from a tree (`cyclescope.board.devicetree.Node.to_dict`)."""
+    def __init__(self, board: dict[str, Any], models: list[dict[str, Any]] | None = None) -> None:
+        """Build a machine from a tree (`cyclescope.board.devicetree.Node.to_dict`).
+
+        `models` in Python are those of `cyclescope.devices.registry.described`.
+        """
 
     def describe(self) -> dict[str, Any]:
         """Model, cores, clocks, memory map, devices and parameters."""

@@ -33,6 +33,7 @@ COMMANDS = {
     "bench": ("no-such-experiment",),
     "show": ("no-such-experiment",),
     "ipc": ("--board", "no-such-board"),
+    "binding": ("no-such-compatible",),
     "board": ("no-such-board",),
     "svd": ("missing.svd", "--clock", "1M", "--memory", "ram=0:4Ki"),
     "devices": ("no-such-device",),

@@ -17,7 +17,7 @@ BOARD = "kc705-axi-quad-spi"
 HEAVY = {
     *("elftools", "jinja2", "matplotlib", "numpy", "pandas", "serial", "ziglang"),
     *("cyclescope.bench", "cyclescope.disks", "cyclescope.experiments", "cyclescope.firmware"),
-    *("cyclescope.ipc", "cyclescope.report"),
+    *("cyclescope.devices", "cyclescope.ipc", "cyclescope.report"),
     *("rich.markdown", "rich.progress", "rich.syntax"),
 }
 # Runs what it is given, then names the modules that are there.
@@ -52,6 +52,7 @@ def test_a_run_imports_only_what_it_uses() -> None:
 def test_the_heavy_modules_are_called_what_they_are() -> None:
     # the report needs the modules that a run does not: a name that is none would prove nothing
     code = "import cyclescope.cli.bench_command, cyclescope.cli.ipc_command, cyclescope.report"
+    code += ", cyclescope.devices"
     assert HEAVY - imported(code) <= {"pandas", "serial", "rich.markdown", "rich.syntax"}
 
 

@@ -15,6 +15,7 @@ mod fat;
 mod lines;
 mod machine;
 mod nodes;
+mod python;
 mod reference;
 mod report;
 mod semihosting;
@@ -25,6 +26,13 @@ mod waves;
 pyo3::create_exception!(_engine, EngineError, pyo3::exceptions::PyException, "The engine refused its input.");
 pyo3::create_exception!(_engine, BoardError, EngineError, "A board has faults: `faults` lists them all.");
 pyo3::create_exception!(_engine, ElfError, EngineError, "An ELF file can't be loaded.");
+
+pyo3::create_exception!(
+    _engine,
+    BusError,
+    pyo3::exceptions::PyException,
+    "A device in Python answers an access with a bus error."
+);
 
 /// The text of an instruction at `pc`; of a compressed one only the low half counts.
 #[pyfunction]
@@ -67,6 +75,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("EngineError", py.get_type::<EngineError>())?;
     module.add("BoardError", py.get_type::<BoardError>())?;
     module.add("ElfError", py.get_type::<ElfError>())?;
+    module.add("BusError", py.get_type::<BusError>())?;
     module.add_function(wrap_pyfunction!(disassemble, module)?)?;
     module.add_function(wrap_pyfunction!(listing, module)?)?;
     module.add_function(wrap_pyfunction!(reference::bindings, module)?)?;
@@ -75,6 +84,8 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(fat::fat_remove, module)?)?;
     module.add_function(wrap_pyfunction!(fat::fat_read, module)?)?;
     module.add_function(wrap_pyfunction!(svd::read_svd, module)?)?;
+    module.add_function(wrap_pyfunction!(python::models::declared, module)?)?;
+    module.add_class::<python::base::DeviceBase>()?;
     module.add_class::<stop::Stop>()?;
     module.add_class::<machine::Machine>()
 }

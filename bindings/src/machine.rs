@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError, TryLockError};
 
-use cyclescope_engine::board::build::build;
+use cyclescope_engine::board::build::build_with;
 use cyclescope_engine::dt::fault::BoardFault;
 use cyclescope_engine::machine::loading::RawProgram;
 use cyclescope_engine::machine::{Machine as Engine, Printed};
@@ -18,6 +18,8 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::arguments::{Arg, List};
 use crate::caught::caught;
 use crate::lines::{StepItem, far_end};
+use crate::python::calls::Calls;
+use crate::python::models::externals;
 use crate::semihosting::Stdin;
 use crate::stop::Stop;
 use crate::waves::{Pieces, change_pieces, os_error};
@@ -33,6 +35,8 @@ type SignalItem = (String, String, bool);
 #[pyclass(module = "cyclescope._engine")]
 pub struct Machine {
     engine: Mutex<Engine>,
+    /// Of devices in Python.
+    calls: Calls,
 }
 
 impl Machine {
@@ -137,12 +141,19 @@ impl Sinks {
 
 #[pymethods]
 impl Machine {
-    /// Builds the machine of a board; raises BoardError with all of its faults.
+    /// Builds the machine of a board, with models in Python beside the engine's own; raises BoardError with all of its
+    /// faults.
     #[new]
-    fn new(py: Python<'_>, board: &Bound<'_, PyAny>) -> PyResult<Machine> {
-        let root = crate::nodes::node(board)?;
-        match caught(|| Ok(build(&root)))? {
-            Ok(engine) => Ok(Machine { engine: Mutex::new(engine) }),
+    #[pyo3(signature = (board, models=None))]
+    fn new(py: Python<'_>, board: &Bound<'_, PyAny>, models: Option<&Bound<'_, PyAny>>) -> PyResult<Machine> {
+        let (root, calls) = (crate::nodes::node(board)?, Calls::default());
+        let externals = externals(models, &calls)?;
+        let built = caught(|| Ok(build_with(&root, &externals)))?;
+        if let Some(error) = calls.take_raised() {
+            return Err(error);
+        }
+        match built {
+            Ok(engine) => Ok(Machine { engine: Mutex::new(engine), calls }),
             Err(faults) => Err(board_error(py, &faults)),
         }
     }
@@ -247,11 +258,12 @@ impl Machine {
     ) -> PyResult<Bound<'py, PyDict>> {
         let limit = Ps(limit_ps.map_or(u64::MAX / 2, |limit| limit.0.min(u64::MAX / 2)));
         let mut sinks = Sinks { console, stream, note, raised: None };
+        self.calls.begin(py, stop)?;
         let report = self.with_run(py, |engine| {
             engine.stop_on(stop.map(Stop::shared).unwrap_or_default());
             Ok(py.detach(|| engine.run(limit, |printed| sinks.take(printed))))
         })?;
-        match sinks.raised {
+        match sinks.raised.or(self.calls.take_raised()) {
             Some(error) => Err(error),
             None => crate::report::report(py, &report),
         }
@@ -355,13 +367,14 @@ impl Machine {
         };
         let mut sinks = Sinks { console, stream, note: None, raised: None };
         let until = Ps(until_ps.0.min(u64::MAX / 2));
+        self.calls.begin(py, stop)?;
         let (reached, report) = self.with_run(py, |engine| {
             engine.stop_on(stop.map(Stop::shared).unwrap_or_default());
             let step = py.detach(|| engine.advance(&port.0, goal, until, |printed| sinks.take(printed)));
             let step = step.ok_or_else(|| no_pipe(&port.0))?;
             Ok((step.reached, step.ended))
         })?;
-        if let Some(error) = sinks.raised {
+        if let Some(error) = sinks.raised.or(self.calls.take_raised()) {
             return Err(error);
         }
         let ended = report.map(|report| crate::report::report(py, &report)).transpose()?;

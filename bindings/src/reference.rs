@@ -31,7 +31,8 @@ fn binding_dict<'py>(py: Python<'py>, binding: &Binding) -> PyResult<Bound<'py, 
     Ok(dict)
 }
 
-fn property_dict<'py>(py: Python<'py>, declared: &Declared) -> PyResult<Bound<'py, PyDict>> {
+/// A property, as [`bindings`] has it.
+pub fn property_dict<'py>(py: Python<'py>, declared: &Declared) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("name", &declared.name)?;
     dict.set_item("kind", declared.kind)?;

@@ -12,10 +12,10 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cyclescope._engine import Machine, Stop
-from cyclescope.board import parameters, waveforms
+from cyclescope.board import parameters, users_devices, waveforms
 from cyclescope.board.devicetree import refuse_host_files
 from cyclescope.board.frames import Trigger
 from cyclescope.board.lines import Lines, Scripts, Session, Terminal, Typed
@@ -33,6 +33,9 @@ from cyclescope.host import inputs, outputs
 from cyclescope.near import did_you_mean_or
 from cyclescope.units import parse_time_ps
 
+if TYPE_CHECKING:
+    from cyclescope.devices.model import Model
+
 NoteSink = Callable[[str], None]
 
 
@@ -48,6 +51,8 @@ class LoadedSegment:
 
 class Board:
     """A virtual board, checked as a whole when it is made.
+
+    It has the devices in Python that are registered by then (`cyclescope.device`).
 
     `name_or_path` is a shipped board's name or the path of a .dts; `overrides` maps paths such as
     "spi0.clock-frequency" to values. With `unmapped` "warn", accesses where nothing is on the board
@@ -75,14 +80,17 @@ class Board:
         set_unmapped(tree, unmapped)
         apply_overrides(tree, overrides or {})
         self._tree = tree.to_dict()
-        self._machine: Machine | None = Machine(self._tree)
+        self._devices: dict[str, Model] = {}
+        self._models = users_devices.models(self._devices)
+        self._machine: Machine | None = Machine(self._tree, self._models)
         self._description = self._machine.describe()
         self._program: Program | None = None
         self._core: str | None = None
         self._serial_ports = self._machine.serial_ports()
         self._elf: str | None = None
         self._images = [(label, str(image)) for label, image in self._machine.images()]
-        self._sources = dict.fromkeys(tree.files, "the board")
+        self._sources = dict.fromkeys(users_devices.files(), "a device in Python")
+        self._sources |= dict.fromkeys(tree.files, "the board")
         self._check_images(self._sources)
 
     def describe(self) -> dict[str, Any]:
@@ -101,6 +109,16 @@ class Board:
             Parameter(**{key: str(value) for key, value in parameter.items()})
             for parameter in self._description["parameters"]
         )
+
+    def device(self, label: str) -> Model:
+        """A device in Python by the label of its node, as the last run has left it.
+
+        Each run has a new one. Raises `UsageError` if there is none of that label.
+        """
+        if label not in self._devices:
+            known = ", ".join(self._devices) or "none"
+            raise UsageError(f"there is no device in Python called {label!r}: there is {known}")
+        return self._devices[label]
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -286,7 +304,7 @@ class Board:
         """A machine without firmware: the one that described the board, if none went there yet."""
         machine = self._machine
         if self._program is not None or machine is None:
-            return Machine(self._tree)
+            return Machine(self._tree, self._models)
         # what can't be loaded may leave a part of itself there
         self._machine = None
         return machine

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 
 from cyclescope import _engine
+from cyclescope.devices import registry
 from cyclescope.errors import UsageError
 from cyclescope.near import did_you_mean_or
 
@@ -88,7 +89,7 @@ def _capital(text: str) -> str:
 def bindings() -> list[Binding]:
     """All compatibles that there are models of, by groups."""
     found = []
-    for entry in _engine.bindings():
+    for entry in (*_engine.bindings(), *registry.bindings()):
         properties = tuple(
             BindingProperty(**{**prop, "meaning": tuple(prop["meaning"])})
             for prop in entry.pop("properties")

@@ -14,6 +14,7 @@ from cyclescope.board import Board
 from cyclescope.board.overrides import parse_set
 from cyclescope.board.parameters import BASES
 from cyclescope.cli import completions, tables
+from cyclescope.cli.devices_option import devices_option
 from cyclescope.errors import warn
 from cyclescope.units import format_hz
 
@@ -31,6 +32,7 @@ _LEAST_WIDTHS = {"property": 41, "plausible": 9, "source": 28}
     help="Change a property.",
     shell_complete=completions.settings,
 )
+@devices_option
 @click.option(
     "--class",
     "basis",

@@ -13,11 +13,13 @@ from rich.text import Text
 from cyclescope.board import devicetree_bindings
 from cyclescope.board.devicetree_bindings import Binding, BindingProperty
 from cyclescope.cli import completions, json_output, tables
+from cyclescope.cli.devices_option import devices_option
 from cyclescope.cli.json_output import json_option
 
 
 @click.command("devices")
 @click.argument("compatible", required=False, shell_complete=completions.compatibles)
+@devices_option
 @json_option
 def devices_command(compatible: str | None, json_file: str | None) -> None:
     """List what there are models of, or show the properties of COMPATIBLE.

@@ -17,6 +17,7 @@ from cyclescope.board import Board, find_board, shipped_boards
 from cyclescope.board.overrides import parse_set
 from cyclescope.board.results import Value
 from cyclescope.cli import completions, tables
+from cyclescope.cli.devices_option import devices_option
 from cyclescope.errors import IpcError, OutputError, UsageError, complain
 from cyclescope.experiments.rpmsg_tty import LINUX_DELAY_US
 from cyclescope.host.interrupts import Interrupted
@@ -42,6 +43,7 @@ TTY_SUFFIX = "-tty"
     help="A virtual board instead: its name, or the path of a .dts.",
     shell_complete=completions.boards,
 )
+@devices_option
 @click.option("--serve", is_flag=True, help="Only offer the board's tty, as a pseudo-terminal.")
 @click.option("--link", type=click.Path(path_type=Path), help="Have a link to that terminal.")
 @click.option(

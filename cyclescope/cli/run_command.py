@@ -16,6 +16,7 @@ from cyclescope.board.overrides import parse_set
 from cyclescope.board.results import INTERRUPTED, RunResult
 from cyclescope.cli import completions, stopped_run
 from cyclescope.cli.colour import no_color_option
+from cyclescope.cli.devices_option import devices_option
 from cyclescope.cli.option_groups import GroupedCommand
 from cyclescope.cli.program_options import ProgramOptions, program_options
 from cyclescope.cli.run_progress import Line
@@ -69,7 +70,7 @@ class InputFile(click.ParamType):
 
 
 _GROUPS = {
-    "The board and its time": ("board", "sets", "unmapped", "svd", "limit"),
+    "The board and its time": ("board", "sets", "devices", "unmapped", "svd", "limit"),
     "The program": ("core", "base", "entry"),
     "Serial lines": ("consoles", "scripts", "save_script", "pace"),
     "What is measured": ("sections", "vcd", "vcd_signals", "vcd_timescale"),
@@ -95,6 +96,7 @@ _GROUPS = {
     help="Change a property.",
     shell_complete=completions.settings,
 )
+@devices_option
 @program_options
 @click.option(
     "--limit",

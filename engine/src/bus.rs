@@ -181,6 +181,8 @@ pub struct Bus {
     pub exit: Option<ExitRequest>,
     /// It did so as the whole board is reset: nothing goes on behind it.
     pub exit_is_reset: bool,
+    /// A device can't go on: why the run ends there as a fault ([`Ctx::fail`]).
+    pub failure: Option<String>,
     /// That is no end: the host only wants a look ([`crate::machine::Machine::advance`]).
     pub paused: bool,
     /// Where decoded instructions were written: cores then drop those.

@@ -310,8 +310,8 @@ impl Machine {
                 Stop::Exit(code) => return Some(Outcome::Exit(code)),
                 Stop::Fault(fault) => return Some(Outcome::Fault(self.fault_text(self.main, &fault))),
             }
-            if let Some(exit) = self.bus.exit {
-                return Some(Outcome::Exit(exit.code));
+            if let Some(outcome) = self.outcome_of_devices() {
+                return Some(outcome);
             }
         }
         None

@@ -10,7 +10,7 @@ from operator import itemgetter
 import markdown
 
 import cyclescope
-from cyclescope import errors
+from cyclescope import devices, errors
 
 OTHERS = """\
 What derives from `EngineError` beside those above is in `cyclescope.errors`:
@@ -26,6 +26,9 @@ def text() -> str:
     ]
     for name in names:
         parts += _entry(name, getattr(cyclescope, name))
+    parts += ["## cyclescope.devices", inspect.cleandoc(devices.__doc__ or "")]
+    for name in [name for name in devices.__all__ if name not in names]:
+        parts += _entry(name, getattr(devices, name))
     parts += ["## Other errors", OTHERS, markdown.items(_other_errors())]
     return markdown.page("Python API", *parts)
 

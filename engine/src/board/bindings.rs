@@ -7,7 +7,7 @@ use super::build::{read_held, read_route, read_with};
 use super::cores;
 use super::gaps;
 use super::memories;
-use super::passive::PASSIVE;
+use super::passive::{PASSIVE, is_passive};
 use super::routes;
 use crate::devices::jedec::spi_nor;
 use crate::devices::{self, Entry, Group, Kind};
@@ -44,6 +44,15 @@ pub fn all() -> Vec<Binding> {
 /// Properties that any node may have, with their meanings; then two of the root, and one of any memory or device.
 pub fn common() -> Vec<(&'static str, &'static str)> {
     linux::COMMON.into_iter().chain([gaps::UNMAPPED, gaps::UNMODELLED, linux::CACHEABLE]).collect()
+}
+
+/// True for a compatible of [`all`], and for those that only parts of a flash's node have.
+pub fn is_listed(compatible: &str) -> bool {
+    cores::TYPES.iter().any(|core| core.compatible == compatible)
+        || ["memory", "mmio-sram"].contains(&compatible)
+        || is_passive(compatible)
+        || devices::find(compatible).is_some()
+        || spi_nor::parts::PARTS.iter().any(|part| part.compatible == compatible)
 }
 
 fn cores() -> impl Iterator<Item = Binding> {
@@ -119,7 +128,7 @@ fn read_model(entry: &Entry, reader: &mut NodeReader) {
 }
 
 /// What a reader says of a node with this compatible.
-fn declared(compatible: &str, read: impl FnOnce(&mut NodeReader)) -> Vec<Declared> {
+pub(super) fn declared(compatible: &str, read: impl FnOnce(&mut NodeReader)) -> Vec<Declared> {
     let at = Location { file: "".into(), line: 1 };
     let value = [compatible.as_bytes(), &[0]].concat();
     let node = Node {
@@ -139,6 +148,7 @@ fn declared(compatible: &str, read: impl FnOnce(&mut NodeReader)) -> Vec<Declare
         parameters: Vec::new(),
         declared: Some(Vec::new()),
         ports: devices::is_port,
+        external: None,
         interrupts: &no_lines,
     };
     read_with(&node, &mut board, |reader| read(reader));

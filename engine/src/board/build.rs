@@ -14,6 +14,7 @@ use super::routes;
 use crate::bus::device::{Device, DeviceId, IrqLine};
 use crate::bus::{Bus, MapEntry, Route, Target};
 use crate::core::Core;
+use crate::devices::external::{ExternalModel, Externals};
 use crate::devices::{self, Entry, Kind as ModelKind};
 use crate::dt::fault::{BoardFault, FaultKind, near_matches};
 use crate::dt::inputs;
@@ -34,14 +35,14 @@ const MOST_INPUTS: RangeInclusive<u32> = 0..=255;
 
 /// What a node with addresses is.
 #[derive(Clone, Copy)]
-enum Kind {
+enum Kind<'a> {
     Ram,
-    Device(&'static Entry, DeviceId),
+    Device(Found<'a>, DeviceId),
 }
 
 struct MappedNode<'a> {
     node: &'a Node,
-    kind: Kind,
+    kind: Kind<'a>,
     route: Option<usize>,
 }
 
@@ -50,13 +51,21 @@ struct MappedNode<'a> {
 /// # Errors
 /// All faults of the board, by file and line.
 pub fn build(root: &Node) -> Result<Machine, Vec<BoardFault>> {
+    build_with(root, &Externals::default())
+}
+
+/// The same, with models beside the engine's own.
+///
+/// # Errors
+/// As for [`build`], and what such a model can't do at reset.
+pub fn build_with(root: &Node, externals: &Externals) -> Result<Machine, Vec<BoardFault>> {
     let mut faults = Vec::new();
     common::check(root, &mut faults);
     let goes_on = gaps::are_filled(root, &mut faults);
     let unmodelled = gaps::unmodelled(root, &mut faults);
     let mut buses = Vec::new();
     let mut mapped_nodes = Vec::new();
-    collect(root, None, &mut buses, &mut mapped_nodes, &mut faults);
+    collect(root, None, externals, &mut buses, &mut mapped_nodes, &mut faults);
     let cpus = cpu_nodes(root);
     let controllers = interrupt_controllers(&cpus, &mapped_nodes);
     let resolve = |phandle: u32, cells: &[u32]| resolve_interrupt(&controllers, phandle, cells);
@@ -66,6 +75,7 @@ pub fn build(root: &Node) -> Result<Machine, Vec<BoardFault>> {
         parameters: Vec::new(),
         declared: None,
         ports: crate::devices::is_port,
+        external: Some(externals),
         interrupts: &resolve,
     };
     let mut bus = Bus::default();
@@ -139,6 +149,12 @@ pub fn build(root: &Node) -> Result<Machine, Vec<BoardFault>> {
     description.warnings = idle_caches::warnings(&bus, &cpus, &description.cores);
     for index in 0..bus.devices.len() {
         bus.with_device(DeviceId(index as u32), Ps::ZERO, |device, ctx| device.reset(ctx));
+        if let Some(what) = bus.failure.take() {
+            let path = description.devices.get(index).map_or("", |info| info.path.as_str());
+            let node = root.walk().find(|node| node.path == path).unwrap_or(root);
+            let kind = FaultKind::Incomplete { what };
+            return Err(vec![BoardFault { at: node.at.clone(), node: node.name.clone(), kind }]);
+        }
     }
     let mut machine = Machine::new(bus, cores, description);
     held.iter().enumerate().filter(|(_, held)| **held).for_each(|(core, _)| machine.hold(core));
@@ -162,6 +178,7 @@ pub(super) fn read_with<'a, T>(
 fn collect<'a>(
     node: &'a Node,
     route: Option<usize>,
+    externals: &'a Externals,
     buses: &mut Vec<&'a Node>,
     mapped_nodes: &mut Vec<MappedNode<'a>>,
     faults: &mut Vec<BoardFault>,
@@ -170,23 +187,26 @@ fn collect<'a>(
         let compatibles = child.compatibles();
         if compatibles.contains(&"simple-bus") {
             buses.push(child);
-            collect(child, Some(buses.len() - 1), buses, mapped_nodes, faults);
+            collect(child, Some(buses.len() - 1), externals, buses, mapped_nodes, faults);
         } else if is_ram(child) {
             mapped_nodes.push(MappedNode { node: child, kind: Kind::Ram, route });
-        } else if let Some(model) = compatibles.iter().find_map(|compatible| model_for(compatible)) {
+        } else if let Some(model) = compatibles.iter().find_map(|compatible| Found::of(compatible, externals)) {
             let devices = mapped_nodes.iter().filter(|mapped| matches!(mapped.kind, Kind::Device(..))).count();
             mapped_nodes.push(MappedNode { node: child, kind: Kind::Device(model, DeviceId(devices as u32)), route });
         } else if let Some(first) = compatibles.first() {
             if !compatibles.iter().any(|compatible| passive::is_passive(compatible)) {
                 let devices = devices::entries().iter().filter(|entry| ranges_of(entry).is_some());
+                let more = externals.all().filter(|model| model.ranges().is_some());
                 let names = devices.map(|entry| entry.compatible).chain(passive::names()).chain([SRAM]);
-                let near = near_matches(first, names);
+                let mut names: Vec<&str> = names.collect();
+                names.extend(more.map(|model| model.compatible.as_str()));
+                let near = near_matches(first, names.into_iter());
                 let kind = FaultKind::UnknownCompatible { compatible: (*first).to_owned(), near };
                 let at = child.property("compatible").map_or(&child.at, |property| &property.at).clone();
                 faults.push(BoardFault { at, node: child.name.clone(), kind });
             }
         } else {
-            collect(child, route, buses, mapped_nodes, faults);
+            collect(child, route, externals, buses, mapped_nodes, faults);
         }
     }
 }
@@ -197,8 +217,52 @@ fn is_ram(node: &Node) -> bool {
 }
 
 /// The model of a device on a bus.
-fn model_for(compatible: &str) -> Option<&'static Entry> {
-    devices::find(compatible).filter(|entry| ranges_of(entry).is_some())
+#[derive(Clone, Copy)]
+enum Found<'a> {
+    Own(&'static Entry),
+    External(&'a ExternalModel),
+}
+
+impl<'a> Found<'a> {
+    /// The one that answers to a compatible.
+    fn of(compatible: &str, externals: &'a Externals) -> Option<Found<'a>> {
+        let external = externals.find(compatible).map(Found::External);
+        let found = external.or_else(|| devices::find(compatible).map(Found::Own))?;
+        found.ranges().map(|_| found)
+    }
+
+    fn ranges(self) -> Option<usize> {
+        match self {
+            Found::Own(entry) => ranges_of(entry),
+            Found::External(model) => model.ranges(),
+        }
+    }
+
+    fn compatible(self) -> &'a str {
+        match self {
+            Found::Own(entry) => entry.compatible,
+            Found::External(model) => &model.compatible,
+        }
+    }
+
+    fn is_port(self) -> bool {
+        matches!(self, Found::Own(entry) if matches!(entry.model.kind, ModelKind::Port(..)))
+    }
+
+    fn is_serial_port(self) -> bool {
+        matches!(self, Found::Own(entry) if entry.model.group == devices::Group::Serial)
+    }
+
+    /// The device of a node; `None`, with a fault, where it can't be made.
+    fn device(self, reader: &mut NodeReader) -> Option<Box<dyn Device>> {
+        match self {
+            Found::Own(entry) => match entry.model.kind {
+                ModelKind::Device(_, from_node) | ModelKind::Port(_, from_node) => Some(from_node(reader)),
+                ModelKind::SpiChip(_) | ModelKind::I2cChip(_) => None,
+            },
+            Found::External(model) => model.device(reader),
+        }
+    }
 }
 
 /// How many ranges a device's node has at least; `None` of what is no device on a bus.
@@ -291,7 +355,7 @@ fn add_node<'a>(
     let cacheable = reader.flag(linux::CACHEABLE.0, linux::CACHEABLE.1);
     let ranges: Vec<(u32, u32)> = match mapped.kind {
         Kind::Ram => memories::read_ranges(&mut reader),
-        Kind::Device(entry, _) => memories::read_device_ranges(&mut reader, ranges_of(entry).unwrap_or(0)),
+        Kind::Device(model, _) => memories::read_device_ranges(&mut reader, model.ranges().unwrap_or(0)),
     };
     for (index, (base, last)) in ranges.iter().enumerate() {
         let target = match mapped.kind {
@@ -317,25 +381,27 @@ fn add_node<'a>(
             plan.shared &= bus.core_irqs.len() > 1;
             rams.push(plan);
         }
-        Kind::Device(entry, id) => {
-            let (ModelKind::Device(_, from_node) | ModelKind::Port(_, from_node)) = entry.model.kind else { return };
-            let mut device = from_node(&mut reader);
-            if bus.outer.is_none() {
-                bus.outer = device.outer_cache();
-                description.outer = if bus.outer.is_some() { name.clone() } else { String::new() };
+        Kind::Device(model, id) => {
+            let mut device = model.device(&mut reader);
+            if let Some(device) = &mut device {
+                if bus.outer.is_none() {
+                    bus.outer = device.outer_cache();
+                    description.outer = if bus.outer.is_some() { name.clone() } else { String::new() };
+                }
+                if device.has_core_registers() {
+                    bus.core_registers = Some(id);
+                }
             }
-            if device.has_core_registers() {
-                bus.core_registers = Some(id);
-            }
-            if matches!(entry.model.kind, ModelKind::Port(..)) {
+            if model.is_port() {
                 bus.wires.add_port(id);
             }
-            if entry.model.group == devices::Group::Serial && reader.is_stdout() {
+            if model.is_serial_port() && reader.is_stdout() {
                 bus.lines.console = Some(id);
             }
-            bus.devices.push(Some(device));
+            // Where it can't be made there is a fault, and no machine.
+            bus.devices.push(device);
             bus.device_names.push(name.clone());
-            let (compatible, path) = (entry.compatible.to_owned(), mapped.node.path.clone());
+            let (compatible, path) = (model.compatible().to_owned(), mapped.node.path.clone());
             description.devices.push(DeviceInfo { name, compatible, path, ranges });
         }
     }

@@ -4,6 +4,7 @@ pub mod bindings;
 pub mod build;
 mod common;
 mod cores;
+pub mod external;
 mod gaps;
 mod idle_caches;
 mod memories;

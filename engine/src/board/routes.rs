@@ -153,6 +153,7 @@ mod tests {
                 parameters: Vec::new(),
                 declared: None,
                 ports: |_| false,
+                external: None,
                 interrupts: &|_, _| None,
             };
             let mut bus = Bus::default();

@@ -405,6 +405,18 @@ impl Ctx<'_> {
         self.bus.exit_is_reset |= self.bus.exit.is_some_and(|exit| exit.at == self.now);
     }
 
+    /// Ends the run after the current instruction as a fault: `what` tells the user in one line why it can't go on.
+    pub fn fail(&mut self, what: String) {
+        self.exit(1);
+        self.bus.failure.get_or_insert(what);
+    }
+
+    /// Has the machine look soon whether the host wants something, as after a call that took the host long. It changes
+    /// nothing else.
+    pub fn look_at_host(&mut self) {
+        self.bus.order.break_off(Ps::ZERO);
+    }
+
     /// Has the machine pause after the current instruction, if it is being run in steps for a pipe.
     pub fn pause(&mut self) {
         if self.bus.exit.is_none() {

@@ -216,6 +216,7 @@ pub fn read_tree<T>(root: &Node, read: impl FnOnce(&mut NodeReader) -> T) -> (T,
         parameters: Vec::new(),
         declared: None,
         ports: crate::devices::is_port,
+        external: None,
         interrupts: &interrupts,
     };
     let mut reader = NodeReader::new(root.children.last().unwrap(), &mut board);

@@ -18,6 +18,7 @@ pub mod atmel;
 #[cfg(test)]
 pub mod bench;
 pub mod cyclescope;
+pub mod external;
 pub mod far_end;
 pub mod generic;
 pub mod ingenic;
@@ -30,6 +31,7 @@ pub mod support;
 pub mod virtio;
 pub mod xlnx;
 
+use external::{ExternalModel, Externals, Wire};
 pub use model::{Group, Kind, Model};
 
 /// All models, each with what its file says of itself at the top.
@@ -80,38 +82,56 @@ fn parts() -> impl Iterator<Item = &'static str> {
 /// Builds the chip of a child node of an SPI controller; `None`, with a fault, if no model answers to any of its
 /// compatibles.
 pub fn spi_chip(reader: &mut NodeReader) -> Option<Box<dyn SpiTarget>> {
-    chip(reader, |kind| match kind {
+    let own = |kind| match kind {
         Kind::SpiChip(from_node) => Some(from_node),
         _ => None,
-    })
+    };
+    chip(reader, own, Wire::Spi, ExternalModel::spi_chip)
 }
 
 /// As [`spi_chip`], of an I2C controller.
 pub fn i2c_chip(reader: &mut NodeReader) -> Option<Box<dyn I2cTarget>> {
-    chip(reader, |kind| match kind {
+    let own = |kind| match kind {
         Kind::I2cChip(from_node) => Some(from_node),
         _ => None,
-    })
+    };
+    chip(reader, own, Wire::I2c, ExternalModel::i2c_chip)
 }
 
 /// What makes a chip of its node.
 type FromNode<T> = fn(&mut NodeReader) -> Box<T>;
 
-/// Builds the chip of a node by the models that are chips of a wire, for which `made_by` gives what makes them.
-fn chip<T: ?Sized>(reader: &mut NodeReader, made_by: fn(Kind) -> Option<FromNode<T>>) -> Option<Box<T>> {
-    let compatibles = reader.node.compatibles();
-    let model = |compatible: &&str| made_by(find(compatible)?.model.kind);
+/// Builds the chip of a node by the models that are chips of a wire: the engine's own, for which `made_by` gives what
+/// makes them, and others, which `external` makes chips of.
+fn chip<T: ?Sized>(
+    reader: &mut NodeReader,
+    made_by: fn(Kind) -> Option<FromNode<T>>,
+    wire: Wire,
+    external: fn(&ExternalModel, &mut NodeReader) -> Box<T>,
+) -> Option<Box<T>> {
+    let (compatibles, externals) = (reader.node.compatibles(), Externals::of(reader.external()));
+    let own = |compatible: &str| made_by(find(compatible)?.model.kind);
+    for compatible in &compatibles {
+        let model = externals.and_then(|externals| externals.find(compatible));
+        if let Some(model) = model.filter(|model| model.wire() == Some(wire)) {
+            return Some(external(model, reader));
+        }
+        if let Some(from_node) = own(compatible) {
+            return Some(from_node(reader));
+        }
+    }
     // A flash says its part, and what all of them are beside: the part is enough.
-    let is_part = parts().any(|part| compatibles.contains(&part));
-    let flash = || model(&spi_nor::COMPATIBLE).filter(|_| is_part);
-    if let Some(from_node) = compatibles.iter().find_map(model).or_else(flash) {
+    let flash = own(spi_nor::COMPATIBLE);
+    if let Some(from_node) = flash.filter(|_| parts().any(|part| compatibles.contains(&part))) {
         return Some(from_node(reader));
     }
     let compatible = compatibles.first().map_or_else(String::new, |first| (*first).to_owned());
     let chips = entries().iter().filter(|entry| made_by(entry.model.kind).is_some());
-    let near_parts =
-        parts().filter(|_| find(spi_nor::COMPATIBLE).is_some_and(|flash| made_by(flash.model.kind).is_some()));
-    let near = near_matches(&compatible, chips.map(|entry| entry.compatible).chain(near_parts));
+    let more = externals.into_iter().flat_map(Externals::all).filter(|model| model.wire() == Some(wire));
+    let mut names: Vec<&str> = chips.map(|entry| entry.compatible).collect();
+    names.extend(more.map(|model| model.compatible.as_str()));
+    parts().filter(|_| flash.is_some()).for_each(|part| names.push(part));
+    let near = near_matches(&compatible, names.into_iter());
     reader.fault_at("compatible", FaultKind::UnknownCompatible { compatible, near });
     None
 }

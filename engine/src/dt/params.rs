@@ -90,6 +90,11 @@ pub struct Source {
 }
 
 impl Source {
+    /// What has no class: all of it is text.
+    pub fn unstated(text: &str) -> Source {
+        Source { basis: Basis::Unstated, plausible: Plausible::Unstated, text: text.trim().to_owned() }
+    }
+
     /// Reads an entry. One that doesn't begin with a class has none: all of it is text.
     ///
     /// `Err` is a class with something behind it that is no range.
@@ -97,11 +102,7 @@ impl Source {
         let (head, text) = entry.split_once(':').unwrap_or((entry, ""));
         let (word, range) = head.split_once(' ').unwrap_or((head, ""));
         let Some(basis) = Basis::CLASSES.into_iter().find(|basis| basis.name() == word) else {
-            return Ok(Source {
-                basis: Basis::Unstated,
-                plausible: Plausible::Unstated,
-                text: entry.trim().to_owned(),
-            });
+            return Ok(Source::unstated(entry));
         };
         let plausible = match range {
             "" => Plausible::Unstated,

@@ -4,6 +4,8 @@
 //! the fault, so that one pass over the board finds them all; whoever drives the pass builds nothing while there are
 //! faults.
 
+use std::any::Any;
+
 use super::fault::{BoardFault, FaultKind, near_matches};
 use super::inputs;
 use super::interrupts::{self, Specifiers};
@@ -22,6 +24,7 @@ pub use allowed::{ANY, Allowed, MultipleOf, PowerOfTwo};
 pub use clock::{FREQUENCIES_HZ, declare_clock, frequency_property};
 pub use declared::Declared;
 pub use references::cells_of_pin;
+pub use timing::most_of_unit;
 use timing::sources;
 
 /// What all readers of a board share.
@@ -36,6 +39,8 @@ pub struct Board<'a> {
     pub ports: fn(&Node) -> bool,
     /// Resolves an interrupt specifier: controller's phandle and its cells.
     pub interrupts: &'a dyn Fn(u32, &[u32]) -> Option<IrqLine>,
+    /// Models beside the engine's own, for those that read child nodes; what it is, only they know.
+    pub external: Option<&'a dyn Any>,
     /// What readers declare of properties, if it is collected: for the reference of bindings.
     pub declared: Option<Vec<Declared>>,
 }
@@ -56,6 +61,16 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         NodeReader { node, board, asked: Vec::new(), sourced: Vec::new(), conditions: Vec::new() }
     }
 
+    /// [`Board::external`].
+    pub fn external(&self) -> Option<&'a dyn Any> {
+        self.board.external
+    }
+
+    /// True if the node is only read to learn what is read of it: nothing is built.
+    pub fn is_documenting(&self) -> bool {
+        self.board.declared.is_some()
+    }
+
     /// Reads a child node (a chip on a wire) with a reader of its own, and finishes it.
     pub fn child<T>(&mut self, child: &'a Node, read: impl FnOnce(&mut NodeReader<'a, '_>) -> T) -> T {
         let mut reader = NodeReader::new(child, self.board);
@@ -72,20 +87,30 @@ impl<'a, 'b> NodeReader<'a, 'b> {
     /// A number that must be there. `meaning` tells what it says, and what is `allowed` where that has no words of its
     /// own, as a clause ("this controller has 16 or 256").
     pub fn u32(&mut self, name: &str, allowed: impl Allowed, meaning: &str) -> u32 {
+        self.required_u32(name, allowed, meaning, meaning)
+    }
+
+    /// The same, where `range` tells what is allowed, as a clause, and `meaning` does not.
+    pub fn required_u32(&mut self, name: &str, allowed: impl Allowed, meaning: &str, range: &str) -> u32 {
         self.note(|| Declared { range: allowed.in_words(), ..Declared::new(name, "number", meaning).required() });
         if self.node.property(name).is_none() {
             self.asked.push(name.to_owned());
             self.missing(name, meaning);
             return 0;
         }
-        self.number(name, 0, allowed, meaning)
+        self.number(name, 0, allowed, range)
     }
 
     /// A number, or `default` where the node has none.
     pub fn u32_or(&mut self, name: &str, default: u32, allowed: impl Allowed, meaning: &str) -> u32 {
+        self.optional_u32(name, default, allowed, meaning, meaning)
+    }
+
+    /// The same, where `range` tells what is allowed, as a clause, and `meaning` does not.
+    pub fn optional_u32(&mut self, name: &str, default: u32, allowed: impl Allowed, meaning: &str, range: &str) -> u32 {
         let known = Some(default.to_string());
         self.note(|| Declared { default: known, range: allowed.in_words(), ..Declared::new(name, "number", meaning) });
-        self.number(name, default, allowed, meaning)
+        self.number(name, default, allowed, range)
     }
 
     fn number(&mut self, name: &str, default: u32, allowed: impl Allowed, meaning: &str) -> u32 {

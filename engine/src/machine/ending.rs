@@ -48,11 +48,22 @@ impl StopRequest {
 }
 
 impl Machine {
+    /// How a device has asked for the end of the run, if one has.
+    pub(super) fn outcome_of_devices(&self) -> Option<Outcome> {
+        let failed = self.bus.failure.clone().map(Outcome::Fault);
+        failed.or_else(|| self.bus.exit.map(|exit| Outcome::Exit(exit.code)))
+    }
+
     /// Ends a run.
     pub(super) fn end(&mut self, outcome: Outcome, pause: Pause) -> RunReport {
         let now = self.now();
         self.finish();
         let outcome = self.outcome_of_scripts(outcome);
+        // What was still under way on a wire may have shown it only now.
+        let outcome = match (self.bus.failure_of_chips(), outcome) {
+            (Some(failure), Outcome::Exit(_) | Outcome::Limit(_)) => Outcome::Fault(failure),
+            (_, outcome) => outcome,
+        };
         let mut report = self.report(outcome);
         self.bus.waves.end();
         let cut_off = match report.outcome {
@@ -88,6 +99,12 @@ impl Machine {
 }
 
 impl Bus {
+    /// Why a chip can't go on, where no controller has looked yet.
+    fn failure_of_chips(&mut self) -> Option<String> {
+        let mut chips = self.devices.iter_mut().flatten().flat_map(|device| device.chips());
+        chips.find_map(|chip| chip.aside()?.failure.take())
+    }
+
     /// What is still under way on a device's serial line.
     pub fn unsent(&self, id: DeviceId) -> Unsent {
         self.devices[id.0 as usize].as_ref().map_or_else(Unsent::default, |device| device.unsent())

@@ -85,8 +85,8 @@ impl Machine {
             if let Some(endless) = self.endless_text() {
                 return Some(Outcome::Fault(endless));
             }
-            if let Some(exit) = self.bus.exit {
-                return Some(Outcome::Exit(exit.code));
+            if let Some(outcome) = self.outcome_of_devices() {
+                return Some(outcome);
             }
             if !self.hand_over_if_due(now, pause) {
                 return Some(Outcome::Interrupted);

@@ -5,7 +5,7 @@
 //! these. A chip that needs no more implements [`ByteTarget`], and [`OnWire`] puts it on the wire. (A flash uses four
 //! lines and both edges, and looks at each clock where a controller errs, so it has code of its own for the wire.)
 
-use super::notes::Notes;
+use super::notes::{Aside, Notes};
 use super::spi::{Burst, ControlPin, Drive, INTERRUPT, Lines, MISO, Outlook, Rate, SpiTarget};
 use crate::dt::reader::{Declared, NodeReader};
 use crate::polling::Poll;
@@ -114,6 +114,16 @@ pub trait ByteTarget: Send {
 
     /// [`SpiTarget::interrupt`].
     fn interrupt(&self) -> Option<bool> {
+        None
+    }
+
+    /// [`SpiTarget::take_notes`], of other calls than [`ByteTarget::byte`].
+    fn take_notes(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// [`SpiTarget::aside`].
+    fn aside(&mut self) -> Option<&mut Aside> {
         None
     }
 
@@ -238,7 +248,12 @@ impl<T: ByteTarget> SpiTarget for OnWire<T> {
     }
 
     fn take_notes(&mut self) -> Vec<String> {
+        self.chip.take_notes().into_iter().for_each(|note| self.notes.add(note));
         self.notes.take()
+    }
+
+    fn aside(&mut self) -> Option<&mut Aside> {
+        self.chip.aside()
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {

@@ -1,6 +1,7 @@
 //! What chips have beyond their wire, whichever that is: an interrupt pin, pins that a port controls, things that they
 //! do by themselves, notes and totals.
 
+use super::notes::Aside;
 use crate::time::Ps;
 
 /// What the interrupt of a chip's node is.
@@ -42,6 +43,9 @@ pub trait Chip: Send {
     /// Notes for the user, taken away by the call.
     fn take_notes(&mut self) -> Vec<String>;
 
+    /// What else the chip has for the run; `None` of a chip that never has anything.
+    fn aside(&mut self) -> Option<&mut Aside>;
+
     /// Named totals since reset.
     fn counters(&self) -> Vec<(&'static str, u64)>;
 }
@@ -71,6 +75,10 @@ macro_rules! targets_are_chips {
 
             fn take_notes(&mut self) -> Vec<String> {
                 $target::take_notes(self)
+            }
+
+            fn aside(&mut self) -> Option<&mut $crate::wire::notes::Aside> {
+                $target::aside(self)
             }
 
             fn counters(&self) -> Vec<(&'static str, u64)> {

@@ -17,6 +17,7 @@
 //! low for a while, and the master waits (3.1.9).
 
 use super::chip::{ControlPin, targets_are_chips};
+use super::notes::Aside;
 use crate::time::Ps;
 
 /// The address of a general call (3.1.13), which all chips may take; its direction is [`Direction::Write`].
@@ -146,6 +147,11 @@ pub trait I2cTarget: Send {
     /// What a user should know and the wire does not show, as one line each, taken away by the call.
     fn take_notes(&mut self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// What else the chip has for the run; `None` of a chip that never has anything.
+    fn aside(&mut self) -> Option<&mut Aside> {
+        None
     }
 
     /// Named totals since reset, for the results ("conversions", ...).

@@ -40,6 +40,19 @@ impl<N: Ord + Display> Notes<N> {
     }
 }
 
+/// What a chip that is not the engine's own has for the run beside notes, collected until its controller takes it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Aside {
+    /// What it prints: whole lines.
+    pub printed: Vec<u8>,
+    /// Why it can't go on, in one line: the run ends with it.
+    pub failure: Option<String>,
+    /// The firmware's exit status, where the chip ends the run.
+    pub exit: Option<i32>,
+    /// It has taken the host long: the machine looks whether the user wants to stop.
+    pub has_taken_long: bool,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

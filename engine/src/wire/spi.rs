@@ -9,6 +9,7 @@ pub use super::chip::{CONTROLS, ControlPin, INTERRUPT};
 use crate::host_image::{HostImage, ImageError};
 use crate::polling::Poll;
 use crate::time::{Cycles, Hz, Ps};
+use crate::wire::notes::Aside;
 
 /// IO1 among a target's lines, on which a chip with single lines answers.
 pub const MISO: u8 = 0b10;
@@ -347,6 +348,11 @@ pub trait SpiTarget: Send {
     /// line each, taken away by the call.
     fn take_notes(&mut self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// What else the chip has for the run; `None` of a chip that never has anything.
+    fn aside(&mut self) -> Option<&mut Aside> {
+        None
     }
 
     /// Stored bytes from `addr` on, copied to `into` without time or side effects: what a controller's execute-in-place

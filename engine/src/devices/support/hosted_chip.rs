@@ -19,6 +19,7 @@ use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
 use crate::time::Ps;
 use crate::wire::chip::{CONTROLS, Chip, ControlPin, INTERRUPT};
+use crate::wire::notes::Aside;
 use crate::wire::spi::{Burst, Header, PULLED_UP, SpiTarget};
 use crate::wires::Pin;
 
@@ -33,7 +34,7 @@ pub struct Hosted<T: ?Sized> {
     /// Where its interrupt pin leads, and the level there.
     interrupt: Option<IrqLine>,
     level: bool,
-    /// It has an interrupt pin: else nothing that it does shows beyond the wire.
+    /// It has an interrupt pin, or more for the run than notes: else nothing that it does shows beyond the wire.
     has_pin: bool,
     /// How far the chip's time has come, by [`HostedChip::select`] and the like.
     told: Ps,
@@ -41,6 +42,8 @@ pub struct Hosted<T: ?Sized> {
     changes: VecDeque<(Ps, bool)>,
     /// Pins of ports that lead to pins of the chip: with the name of the wire.
     controls: Vec<(Pin, ControlPin, &'static str)>,
+    /// It may have more for the run than notes.
+    has_aside: bool,
     /// It has an interrupt pin or control pins: its time and changes of its pin are kept.
     is_watched: bool,
     alarm: Alarm,
@@ -64,10 +67,12 @@ impl<T: ?Sized> Deref for Hosted<T> {
 impl<T: Chip + ?Sized> Hosted<T> {
     /// A chip with the label of its node, its interrupt pin, and the token of the events that wake it: no other of its
     /// host's.
-    pub fn new(target: Box<T>, label: String, interrupt: Option<IrqLine>, token: u32) -> Hosted<T> {
-        let has_pin = target.interrupt().is_some();
+    pub fn new(mut target: Box<T>, label: String, interrupt: Option<IrqLine>, token: u32) -> Hosted<T> {
+        let has_aside = target.aside().is_some();
+        let has_pin = has_aside || target.interrupt().is_some();
         Hosted {
             has_pin,
+            has_aside,
             is_watched: has_pin,
             target,
             label,
@@ -187,6 +192,9 @@ impl<T: Chip + ?Sized> Hosted<T> {
     }
 
     fn follow_pin(&mut self, word_end: Option<Ps>, ctx: &mut Ctx) {
+        if self.has_aside {
+            self.take_aside(ctx);
+        }
         while let Some((_, level)) = self.changes.front().copied().filter(|(at, _)| *at <= ctx.now) {
             self.changes.pop_front();
             self.drive(level, ctx);
@@ -215,6 +223,24 @@ impl<T: Chip + ?Sized> Hosted<T> {
     pub fn take_notes(&mut self, ctx: &mut Ctx) {
         for note in self.target.take_notes() {
             ctx.note(&format!("{}: {note}", self.label));
+        }
+    }
+
+    fn take_aside(&mut self, ctx: &mut Ctx) {
+        let Some(aside) = self.target.aside() else { return };
+        let Aside { printed, failure, exit, has_taken_long } = std::mem::take(aside);
+        if has_taken_long {
+            ctx.look_at_host();
+        }
+        for line in printed.split_inclusive(|byte| *byte == b'\n') {
+            ctx.stream(format!("{}: ", self.label).as_bytes());
+            ctx.stream(line);
+        }
+        if let Some(code) = exit {
+            ctx.exit(code);
+        }
+        if let Some(failure) = failure {
+            ctx.fail(failure);
         }
     }
 

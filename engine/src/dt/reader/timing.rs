@@ -1,7 +1,7 @@
 //! Timing parameters: numbers with a unit, a range and a source.
 
 use super::super::fault::FaultKind;
-use super::super::node::{Node, Property};
+use super::super::node::{Location, Node, Property};
 use super::super::params::{Basis, Parameter, Plausible, Source};
 use super::{Allowed, Declared, NodeReader};
 use crate::time::{Cycles, Ps};
@@ -30,6 +30,10 @@ const UNITS: [Unit; 7] = [
 
 /// Stands in `cyclescope,sources` for all timing properties of the node that have no entry of their own.
 pub(super) const ALL_OTHERS: &str = "*";
+/// The largest value that a timing property of this name may have.
+pub fn most_of_unit(name: &str) -> u32 {
+    unit(name).map_or(u32::MAX, |unit| unit.most)
+}
 
 /// The unit of a property of this name.
 fn unit(name: &str) -> Option<&'static Unit> {
@@ -72,9 +76,37 @@ impl NodeReader<'_, '_> {
         self.timing(name, allowed, meaning, meaning).unwrap_or(0)
     }
 
+    /// A number on which timing depends, in the unit that its name tells of. Where the node has none it is `default`: a
+    /// value with what [`Source::read`] takes as its source.
+    pub fn timing_or(
+        &mut self,
+        name: &str,
+        default: Option<(u32, &str)>,
+        allowed: impl Allowed,
+        meaning: &str,
+        range: &str,
+    ) -> u32 {
+        let Some((value, source)) = default else {
+            return self.timing(name, allowed, meaning, range).unwrap_or(0);
+        };
+        self.asked.push(name.to_owned());
+        self.note(|| Declared {
+            timing: true,
+            default: Some(value.to_string()),
+            range: allowed.in_words(),
+            ..Declared::new(name, "number", meaning)
+        });
+        if self.node.property(name).is_some() {
+            return self.read_timing(name, allowed, range).unwrap_or(value);
+        }
+        let source = Source::read(source).unwrap_or_else(|_| Source::unstated(source));
+        self.add_parameter(name, value, source, self.node.at.clone());
+        value
+    }
+
     /// A value within the range of its unit; 0 where it is faulty.
     fn timing_in_unit(&mut self, name: &str, meaning: &str) -> u64 {
-        let most = unit(name).map_or(u32::MAX, |unit| unit.most);
+        let most = most_of_unit(name);
         let range = format!("it may be 0 to {most}");
         u64::from(self.timing(name, 0..=most, meaning, &range).unwrap_or(0))
     }
@@ -92,11 +124,18 @@ impl NodeReader<'_, '_> {
     /// `range` for one that is not `allowed`.
     fn timing(&mut self, name: &str, allowed: impl Allowed, meaning: &str, range: &str) -> Option<u32> {
         self.declare_timing(name, &allowed, meaning);
-        self.sourced.push(name.to_owned());
-        let Some(property) = self.node.property(name) else {
+        if self.node.property(name).is_none() {
+            self.sourced.push(name.to_owned());
             self.missing(name, meaning);
             return None;
-        };
+        }
+        self.read_timing(name, allowed, range)
+    }
+
+    /// The number that the node has, with its source; `None` where there is a fault.
+    fn read_timing(&mut self, name: &str, allowed: impl Allowed, range: &str) -> Option<u32> {
+        self.sourced.push(name.to_owned());
+        let property = self.node.property(name)?;
         let value = self.single(property, allowed, range)?;
         let source = if property.at.line == 0 {
             let text = format!("set on the command line ({})", property.at);
@@ -104,6 +143,11 @@ impl NodeReader<'_, '_> {
         } else {
             self.source_of(name)
         };
+        self.add_parameter(name, value, source, property.at.clone());
+        Some(value)
+    }
+
+    fn add_parameter(&mut self, name: &str, value: u32, source: Source, at: Location) {
         self.board.parameters.push(Parameter {
             node: self.node.path.clone(),
             label: self.node.label().to_owned(),
@@ -113,9 +157,8 @@ impl NodeReader<'_, '_> {
             source: source.text,
             basis: source.basis,
             plausible: source.plausible,
-            at: property.at.clone(),
+            at,
         });
-        Some(value)
     }
 
     /// What `cyclescope,sources` says of a property; a class with what is no range is a fault.
@@ -125,7 +168,7 @@ impl NodeReader<'_, '_> {
         let entry = of(name).or_else(|| of(ALL_OTHERS)).map(|(_, entry)| entry.clone()).unwrap_or_default();
         Source::read(&entry).unwrap_or_else(|class| {
             self.fault_at("cyclescope,sources", FaultKind::BadRange { property: name.to_owned(), class });
-            Source { basis: Basis::Unstated, plausible: Plausible::Unstated, text: entry }
+            Source::unstated(&entry)
         })
     }
 }

@@ -67,6 +67,7 @@ fn flash_with(further: &[(&'static str, u32)]) -> HostedChip {
         parameters: Vec::new(),
         declared: None,
         ports: crate::devices::is_port,
+        external: None,
         interrupts: &|_, _| None,
     };
     let mut reader = NodeReader::new(&node, &mut board);

@@ -275,6 +275,7 @@ fn the_board_has_one_card() {
         parameters: Vec::new(),
         declared: None,
         ports: crate::devices::is_port,
+        external: None,
         interrupts: &no_interrupts,
     };
     let mut reader = crate::dt::reader::NodeReader::new(&root.children[0], &mut board);

@@ -101,6 +101,7 @@ fn read_node(node: &Node) -> (Card, Vec<BoardFault>) {
         parameters: Vec::new(),
         declared: None,
         ports: crate::devices::is_port,
+        external: None,
         interrupts: &|_, _| None,
     };
     let mut reader = NodeReader::new(node, &mut board);

@@ -86,6 +86,7 @@ fn read_node(node: &Node) -> (Flash, Vec<BoardFault>) {
         parameters: Vec::new(),
         declared: None,
         ports: crate::devices::is_port,
+        external: None,
         interrupts: &|_, _| None,
     };
     let mut reader = NodeReader::new(node, &mut board);

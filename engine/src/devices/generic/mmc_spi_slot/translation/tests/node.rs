@@ -50,6 +50,7 @@ fn read(changes: &[(&str, Option<u32>)], sectors: u32) -> (Translation, Vec<Stri
         parameters: Vec::new(),
         declared: None,
         ports: crate::devices::is_port,
+        external: None,
         interrupts: &|_, _| None,
     };
     let mut reader = NodeReader::new(&node, &mut board);

@@ -1,0 +1,100 @@
+//! The class `DeviceBase`: what a device in Python has of the engine's while it is called.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+/// What a device asked for during a call, in its order.
+pub enum Effect {
+    /// `event(token)` at a time. An event has each token once.
+    Schedule { due_ps: u64, token: u32 },
+    /// No event of this token.
+    Cancel { token: u32 },
+    /// The level of an interrupt line.
+    Irq { index: usize, level: bool },
+    /// A line that the user should know.
+    Note(String),
+    /// Whole lines.
+    Print(String),
+    /// The end of the run.
+    Exit(i32),
+}
+
+/// State that the engine and the object share.
+#[derive(Default)]
+pub struct State {
+    /// The time of the call.
+    pub now_ps: u64,
+    /// Which of the node's ranges is accessed.
+    pub range: usize,
+    /// What was asked for during the call.
+    pub effects: Vec<Effect>,
+}
+
+/// The base of `cyclescope.devices.Device` and of chips.
+#[pyclass(frozen, subclass, module = "cyclescope._engine")]
+#[derive(Default)]
+pub struct DeviceBase(Mutex<State>);
+
+impl DeviceBase {
+    /// The shared state. No call into Python is made with it.
+    pub fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn ask(&self, effect: Effect) {
+        self.state().effects.push(effect);
+    }
+}
+
+#[pymethods]
+impl DeviceBase {
+    #[new]
+    #[pyo3(signature = (*_arguments, **_named))]
+    fn new(_arguments: &Bound<'_, PyTuple>, _named: Option<&Bound<'_, PyDict>>) -> DeviceBase {
+        DeviceBase::default()
+    }
+
+    /// The simulated time of the access or event, in picoseconds.
+    #[getter]
+    fn now_ps(&self) -> u64 {
+        self.state().now_ps
+    }
+
+    /// Which of the ranges of the node's `reg` is accessed, from 0.
+    #[getter]
+    fn range(&self) -> usize {
+        self.state().range
+    }
+
+    /// Asks for `event(token)` at a time, in place of the one that was asked for before.
+    fn _schedule(&self, due_ps: u64, token: u32) {
+        self.ask(Effect::Schedule { due_ps, token });
+    }
+
+    /// Asks for no event of this token.
+    fn _cancel(&self, token: u32) {
+        self.ask(Effect::Cancel { token });
+    }
+
+    /// Sets the level of an interrupt line.
+    fn _irq(&self, index: usize, level: bool) {
+        self.ask(Effect::Irq { index, level });
+    }
+
+    /// Tells the user a line.
+    fn _note(&self, text: String) {
+        self.ask(Effect::Note(text));
+    }
+
+    /// Prints lines.
+    fn _print(&self, text: String) {
+        self.ask(Effect::Print(text));
+    }
+
+    /// Ends the run.
+    fn _exit(&self, status: i32) {
+        self.ask(Effect::Exit(status));
+    }
+}

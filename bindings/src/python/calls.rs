@@ -1,0 +1,82 @@
+//! What a machine's devices in Python share: who calls them, and what they raised.
+
+use std::ffi::c_long;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::stop::Stop;
+use pyo3::exceptions::PyBaseException;
+use pyo3::{Py, PyAny, PyErr, PyResult, Python, create_exception, ffi, intern, prelude::*};
+
+create_exception!(_engine, Stopped, PyBaseException, "A run is to stop while a device in Python is called.");
+
+/// What they share.
+#[derive(Clone, Default)]
+pub struct Calls(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    /// Python's number of the thread that runs the machine.
+    thread: AtomicI64,
+    /// That thread is in a device's code.
+    is_inside: AtomicBool,
+    /// It was told to raise [`Stopped`] there.
+    is_interrupted: AtomicBool,
+    /// An exception that is no fault of a device's, as KeyboardInterrupt: it is raised after the run.
+    raised: Mutex<Option<PyErr>>,
+}
+
+impl Calls {
+    /// This thread is going to run the machine; `stop` reaches what it calls.
+    pub fn begin(&self, py: Python<'_>, stop: Option<&Stop>) -> PyResult<()> {
+        let Some(stop) = stop.filter(|_| self.has_devices()) else { return Ok(()) };
+        let thread: i64 = py.import(intern!(py, "threading"))?.call_method0(intern!(py, "get_ident"))?.extract()?;
+        self.0.thread.store(thread, Ordering::Relaxed);
+        stop.reaches(self);
+        Ok(())
+    }
+
+    /// True as long as there is a device, or another, that shares this.
+    pub fn has_devices(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
+    }
+
+    /// What is to be raised after the run, taken away.
+    pub fn take_raised(&self) -> Option<PyErr> {
+        self.0.raised.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Has a device that is being called, and may not come back by itself, raise [`Stopped`].
+    pub fn interrupt(&self, py: Python<'_>) {
+        if self.0.is_inside.load(Ordering::Relaxed) {
+            let stopped: Py<PyAny> = py.get_type::<Stopped>().into_any().unbind();
+            self.0.is_interrupted.store(true, Ordering::Relaxed);
+            // SAFETY: the interpreter's lock is held; the exception is a class, of which the call takes a reference of
+            // its own. A thread that is no more is not found.
+            unsafe { ffi::PyThreadState_SetAsyncExc(self.thread(), stopped.as_ptr()) };
+        }
+    }
+
+    /// Calls a device.
+    pub fn inside<T>(&self, _py: Python<'_>, call: impl FnOnce() -> T) -> T {
+        self.0.is_inside.store(true, Ordering::Relaxed);
+        let result = call();
+        self.0.is_inside.store(false, Ordering::Relaxed);
+        if self.0.is_interrupted.swap(false, Ordering::Relaxed) {
+            // It may have come too late, and is not to be raised anywhere else.
+            // SAFETY: the interpreter's lock is held; no exception is what forgets one.
+            unsafe { ffi::PyThreadState_SetAsyncExc(self.thread(), ptr::null_mut()) };
+        }
+        result
+    }
+
+    /// Keeps an exception to be raised after the run.
+    pub fn keep(&self, error: PyErr) {
+        self.0.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    }
+
+    fn thread(&self) -> c_long {
+        self.0.thread.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,144 @@
+//! A chip in Python: what is the same on SPI and on I2C.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
+
+use cyclescope_engine::time::Ps;
+use cyclescope_engine::wire::notes::{Aside, Notes};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use super::CALLS_BETWEEN_LOOKS;
+use super::base::Effect;
+use super::instance::{Failed, Instance};
+
+/// More events of a chip at one time have no end.
+const MOST_EVENTS_AT_ONCE: u32 = 100_000;
+
+/// The chip.
+pub struct PythonChip {
+    instance: Instance,
+    /// The level of its interrupt pin, if it has one.
+    interrupt: Option<bool>,
+    /// When the event of each token is due, and how many were asked for before it.
+    events: BTreeMap<u32, (Ps, u64)>,
+    asked: u64,
+    aside: Aside,
+    notes: Notes<String>,
+    calls: u32,
+}
+
+impl PythonChip {
+    /// A chip whose supply has come on at time 0, with its interrupt pin low or without one.
+    ///
+    /// # Errors
+    /// Why the chip can't go on.
+    pub fn after_reset(instance: Instance, has_interrupt: bool) -> Result<PythonChip, String> {
+        let interrupt = has_interrupt.then_some(false);
+        let (aside, notes) = (Aside::default(), Notes::default());
+        let mut chip = PythonChip { instance, interrupt, events: BTreeMap::new(), asked: 0, aside, notes, calls: 0 };
+        chip.tell("reset", Ps::ZERO, ());
+        chip.aside.failure.take().map_or(Ok(chip), Err)
+    }
+
+    /// Calls a method, and takes up what it asked for. `None` where the chip can't go on; then the run ends.
+    pub fn call<T>(
+        &mut self,
+        method: &str,
+        now: Ps,
+        arguments: impl for<'py> IntoPyObject<'py, Target = PyTuple>,
+        result: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
+    ) -> Option<T> {
+        let (called, effects) = self.instance.call(method, now, 0, arguments, result);
+        effects.into_iter().for_each(|effect| self.take_up(effect));
+        self.calls = self.calls.wrapping_add(1);
+        self.aside.has_taken_long |= self.calls.is_multiple_of(CALLS_BETWEEN_LOOKS);
+        match called {
+            Ok(value) => Some(value),
+            Err(Failed::Ended(text)) => {
+                self.aside.failure.get_or_insert(text);
+                None
+            }
+            Err(Failed::Bus | Failed::Before) => None,
+        }
+    }
+
+    /// Calls a method that gives nothing.
+    pub fn tell(&mut self, method: &str, now: Ps, arguments: impl for<'py> IntoPyObject<'py, Target = PyTuple>) {
+        self.call(method, now, arguments, |_| Ok(()));
+    }
+
+    fn take_up(&mut self, effect: Effect) {
+        match effect {
+            Effect::Schedule { due_ps, token } => {
+                self.asked += 1;
+                self.events.insert(token, (Ps(due_ps), self.asked));
+            }
+            Effect::Cancel { token } => drop(self.events.remove(&token)),
+            Effect::Irq { level, .. } => self.interrupt = self.interrupt.map(|_| level),
+            Effect::Note(text) => self.notes.add(text),
+            Effect::Print(text) => self.aside.printed.extend(text.into_bytes()),
+            Effect::Exit(status) => drop(self.aside.exit.get_or_insert(status)),
+        }
+    }
+
+    /// Calls `event` for what is due by then.
+    pub fn advance(&mut self, now: Ps) {
+        let (mut last, mut at_once) = (Ps::ZERO, 0);
+        while let Some((due, token)) = self.next_event().filter(|(due, _)| *due <= now) {
+            at_once = if due == last { at_once + 1 } else { 0 };
+            last = due;
+            if at_once == MOST_EVENTS_AT_ONCE {
+                let what = format!("a chip in Python has events without end at {due}: no time passes between them");
+                self.aside.failure.get_or_insert(what);
+                self.events.clear();
+                return;
+            }
+            self.events.remove(&token);
+            self.tell("event", due, (token,));
+        }
+    }
+
+    /// When the next event is due.
+    pub fn wakes_at(&self) -> Option<Ps> {
+        self.next_event().map(|(due, _)| due)
+    }
+
+    /// The level of the interrupt pin, if there is one.
+    pub fn interrupt(&self) -> Option<bool> {
+        self.interrupt
+    }
+
+    /// Notes since the last call.
+    pub fn take_notes(&mut self) -> Vec<String> {
+        self.notes.take()
+    }
+
+    /// Its totals.
+    pub fn counters(&self) -> Vec<(&'static str, u64)> {
+        self.instance.counters().into_iter().map(|(name, count)| (kept_name(name), count)).collect()
+    }
+
+    /// What else the chip has for the run.
+    pub fn aside(&mut self) -> &mut Aside {
+        &mut self.aside
+    }
+
+    /// The next event: when, and its token.
+    fn next_event(&self) -> Option<(Ps, u32)> {
+        let (token, (due, _)) = self.events.iter().min_by_key(|(_, event)| **event)?;
+        Some((*due, *token))
+    }
+}
+
+/// A name of a total for as long as the program runs: there are as many as there are in the user's classes.
+fn kept_name(name: String) -> &'static str {
+    static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(kept) = names.get(name.as_str()) {
+        return kept;
+    }
+    let kept: &'static str = Box::leak(name.into_boxed_str());
+    names.insert(kept);
+    kept
+}

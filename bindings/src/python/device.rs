@@ -1,0 +1,143 @@
+//! A device in Python on a bus.
+
+use std::collections::BTreeMap;
+
+use cyclescope_engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use cyclescope_engine::time::Ps;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use super::CALLS_BETWEEN_LOOKS;
+use super::base::Effect;
+use super::instance::{Failed, Instance, number};
+
+/// The device.
+pub struct PythonDevice {
+    instance: Instance,
+    lines: Vec<Option<IrqLine>>,
+    is_console: bool,
+    /// When the event of each token is due.
+    events: BTreeMap<u32, Ps>,
+    calls: u32,
+}
+
+impl PythonDevice {
+    /// A device whose interrupt lines lead there.
+    pub fn new(instance: Instance, lines: Vec<Option<IrqLine>>, is_console: bool) -> PythonDevice {
+        PythonDevice { instance, lines, is_console, events: BTreeMap::new(), calls: 0 }
+    }
+
+    /// Calls a method, and takes up what it asked for. `None` where it can't go on; then the run ends.
+    fn call<T>(
+        &mut self,
+        ctx: &mut Ctx,
+        method: &str,
+        range: usize,
+        arguments: impl for<'py> IntoPyObject<'py, Target = PyTuple>,
+        result: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
+    ) -> Result<Option<T>, SlaveError> {
+        let (called, effects) = self.instance.call(method, ctx.now, range, arguments, result);
+        effects.into_iter().for_each(|effect| self.take_up(effect, ctx));
+        self.calls = self.calls.wrapping_add(1);
+        if self.calls.is_multiple_of(CALLS_BETWEEN_LOOKS) {
+            ctx.look_at_host();
+        }
+        match called {
+            Ok(value) => Ok(Some(value)),
+            Err(Failed::Bus) => Err(SlaveError { done: ctx.now }),
+            Err(Failed::Ended(text)) => {
+                ctx.fail(text);
+                Ok(None)
+            }
+            Err(Failed::Before) => Ok(None),
+        }
+    }
+
+    /// Calls a method that gives nothing.
+    fn tell(&mut self, ctx: &mut Ctx, method: &str, arguments: impl for<'py> IntoPyObject<'py, Target = PyTuple>) {
+        // Nobody is there to get an error response.
+        let _ = self.call(ctx, method, 0, arguments, |_| Ok(()));
+    }
+
+    fn take_up(&mut self, effect: Effect, ctx: &mut Ctx) {
+        match effect {
+            Effect::Schedule { due_ps, token } => {
+                self.cancel(token, ctx);
+                self.events.insert(token, Ps(due_ps));
+                ctx.schedule(Ps(due_ps), token);
+            }
+            Effect::Cancel { token } => self.cancel(token, ctx),
+            Effect::Irq { index, level } => ctx.set_irq(self.lines.get(index).copied().flatten(), level),
+            Effect::Note(text) => ctx.note(&text),
+            Effect::Print(text) if self.is_console => ctx.console(text.as_bytes()),
+            Effect::Print(text) => ctx.stream(text.as_bytes()),
+            Effect::Exit(status) => ctx.exit(status),
+        }
+    }
+
+    fn cancel(&mut self, token: u32, ctx: &mut Ctx) {
+        if self.events.remove(&token).is_some() {
+            ctx.bus.events.cancel(ctx.id, token);
+        }
+    }
+}
+
+impl Device for PythonDevice {
+    fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        let (now, most) = (ctx.now, u64::from(u32::MAX >> (32 - 8 * size.bytes())));
+        let reply = |value: &Bound<'_, PyAny>| match value.cast::<PyTuple>() {
+            Ok(pair) => {
+                let (value, done) = pair.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()?;
+                Ok(Reply::read(number(&value, "the value read", most)? as u32, done_at(&done, now)?))
+            }
+            Err(_) => Ok(Reply::read(number(value, "the value read", most)? as u32, now)),
+        };
+        let read = self.call(ctx, "read", range, (offset, size.bytes()), reply)?;
+        Ok(read.unwrap_or(Reply::read(0, now)))
+    }
+
+    fn write(
+        &mut self,
+        range: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        let now = ctx.now;
+        let reply = |done: &Bound<'_, PyAny>| if done.is_none() { Ok(now) } else { done_at(done, now) };
+        let value = value & u32::MAX >> (32 - 8 * size.bytes());
+        let done = self.call(ctx, "write", range, (offset, size.bytes(), value), reply)?;
+        Ok(Reply::written(done.unwrap_or(now)))
+    }
+
+    fn reset(&mut self, ctx: &mut Ctx) {
+        self.tell(ctx, "reset", ());
+    }
+
+    fn event(&mut self, token: u32, ctx: &mut Ctx) {
+        self.events.remove(&token);
+        self.tell(ctx, "event", (token,));
+    }
+
+    fn counters(&self) -> Vec<(String, u64)> {
+        self.instance.counters()
+    }
+
+    fn irq_input(&mut self, input: u32, level: bool, ctx: &mut Ctx) {
+        self.tell(ctx, "irq_input", (input, level));
+    }
+}
+
+/// When an access completes: not before it was made.
+fn done_at(value: &Bound<'_, PyAny>, now: Ps) -> PyResult<Ps> {
+    let done = Ps(number(value, "the time at which the access completes", u64::MAX / 2)?);
+    if done < now {
+        let (done, now) = (done.0, now.0);
+        return Err(PyValueError::new_err(format!(
+            "the access completes at {done} ps, before it was made at {now} ps"
+        )));
+    }
+    Ok(done)
+}

@@ -1,0 +1,129 @@
+//! An object of the user's, and calls to it.
+
+use cyclescope_engine::time::Ps;
+use pyo3::BoundObject;
+use pyo3::exceptions::{PyException, PySystemExit, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyTuple};
+
+use super::base::{DeviceBase, Effect};
+use super::calls::{Calls, Stopped};
+use crate::BusError;
+
+/// Why a call has no result.
+pub enum Failed {
+    /// The device answers with a bus error.
+    Bus,
+    /// It can't go on: what the user is told, in one line. Nobody calls it any more.
+    Ended(String),
+    /// It could not go on before.
+    Before,
+}
+
+/// An object of a class that `cyclescope.devices.device` registered.
+pub struct Instance {
+    object: Py<PyAny>,
+    base: Py<DeviceBase>,
+    /// Makes a line of an exception: the object, the exception, the method, and its arguments.
+    tell: Py<PyAny>,
+    calls: Calls,
+    /// Its accesses may be answered with a bus error.
+    on_bus: bool,
+    failed: bool,
+}
+
+impl Instance {
+    /// The object. Raises TypeError if it is none of a registered class.
+    pub fn new(object: &Bound<'_, PyAny>, tell: Py<PyAny>, calls: Calls, on_bus: bool) -> PyResult<Instance> {
+        let base = object.cast::<DeviceBase>()?.clone().unbind();
+        Ok(Instance { object: object.clone().unbind(), base, tell, calls, on_bus, failed: false })
+    }
+
+    /// Calls a method at `now`, and makes something of what it gives. `now` of an access of a range, too.
+    pub fn call<T>(
+        &mut self,
+        method: &str,
+        now: Ps,
+        range: usize,
+        arguments: impl for<'py> IntoPyObject<'py, Target = PyTuple>,
+        result: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
+    ) -> (Result<T, Failed>, Vec<Effect>) {
+        if self.failed {
+            return (Err(Failed::Before), Vec::new());
+        }
+        Python::attach(|py| {
+            let base = self.base.clone_ref(py);
+            let base = base.get();
+            {
+                let mut state = base.state();
+                (state.now_ps, state.range) = (now.0, range);
+            }
+            let calls = self.calls.clone();
+            let called = calls.inside(py, || self.called(py, method, arguments, result));
+            let effects = std::mem::take(&mut base.state().effects);
+            (called, effects)
+        })
+    }
+
+    /// The totals that the object keeps in its `counters`; what is no number there has no total.
+    pub fn counters(&self) -> Vec<(String, u64)> {
+        Python::attach(|py| {
+            let counters = self.object.bind(py).getattr("counters").and_then(|kept| Ok(kept.cast_into::<PyDict>()?));
+            let items = counters.into_iter().flatten();
+            items.filter_map(|(name, count)| Some((name.extract().ok()?, count.extract().ok()?))).collect()
+        })
+    }
+
+    fn called<'py, T>(
+        &mut self,
+        py: Python<'py>,
+        method: &str,
+        arguments: impl IntoPyObject<'py, Target = PyTuple>,
+        result: impl FnOnce(&Bound<'py, PyAny>) -> PyResult<T>,
+    ) -> Result<T, Failed> {
+        let arguments = match arguments.into_pyobject(py) {
+            Ok(arguments) => arguments.into_bound(),
+            Err(error) => return Err(self.end(py, method, &PyTuple::empty(py), error.into())),
+        };
+        let called = self.object.bind(py).getattr(method).and_then(|method| method.call1(&arguments));
+        match called.and_then(|value| result(&value)) {
+            Ok(value) => Ok(value),
+            Err(error) if self.on_bus && matches!(method, "read" | "write") && error.is_instance_of::<BusError>(py) => {
+                Err(Failed::Bus)
+            }
+            Err(error) => Err(self.end(py, method, &arguments, error)),
+        }
+    }
+
+    /// The device can't go on.
+    fn end(&mut self, py: Python<'_>, method: &str, arguments: &Bound<'_, PyTuple>, error: PyErr) -> Failed {
+        self.failed = true;
+        if !error.is_instance_of::<PyException>(py) && !error.is_instance_of::<PySystemExit>(py) {
+            if !error.is_instance_of::<Stopped>(py) {
+                self.calls.keep(error);
+            }
+            return Failed::Ended("the run was interrupted in a device".to_owned());
+        }
+        let told = self.tell.bind(py).call1((&self.object, error.clone_ref(py).into_value(py), method, arguments));
+        let text = told.and_then(|told| told.extract()).unwrap_or_else(|_| error.to_string());
+        Failed::Ended(text)
+    }
+}
+
+/// A number of a method's result, `most` at the most. Raises TypeError or ValueError for anything else.
+pub fn number(value: &Bound<'_, PyAny>, what: &str, most: u64) -> PyResult<u64> {
+    if value.is_instance_of::<PyBool>() {
+        return Ok(u64::from(value.is_truthy()?));
+    }
+    let wrong = || {
+        let shown = value.repr().map_or_else(|_| "something else".to_owned(), |text| text.to_string());
+        (shown.chars().take(60).collect::<String>(), most)
+    };
+    match value.extract::<u64>() {
+        Ok(number) if number <= most => Ok(number),
+        Err(error) if error.is_instance_of::<PyTypeError>(value.py()) => {
+            Err(PyTypeError::new_err(format!("{what} is {}, and has to be an int", wrong().0)))
+        }
+        Ok(_) | Err(_) => Err(PyValueError::new_err(format!("{what} is {}, and has to be 0 to {most:#x}", wrong().0))),
+    }
+}

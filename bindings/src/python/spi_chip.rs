@@ -1,0 +1,58 @@
+//! A chip in Python on an SPI wire.
+
+use cyclescope_engine::time::Ps;
+use cyclescope_engine::wire::bytes::ByteTarget;
+use cyclescope_engine::wire::notes::{Aside, Notes};
+use pyo3::prelude::*;
+
+use super::chip::PythonChip;
+use super::instance::number;
+
+/// What the lines show while nobody drives them.
+const PULLED_UP: u8 = 0xff;
+
+/// The chip.
+pub struct SpiChip(pub PythonChip);
+
+/// The byte that a method gives; none is that of lines that nobody drives.
+fn shown(value: &Bound<'_, PyAny>) -> PyResult<u8> {
+    if value.is_none() { Ok(PULLED_UP) } else { Ok(number(value, "the byte shown", 0xff)? as u8) }
+}
+
+impl ByteTarget for SpiChip {
+    fn select(&mut self, now: Ps) -> u8 {
+        self.0.call("select", now, (), shown).unwrap_or(PULLED_UP)
+    }
+
+    fn byte(&mut self, _index: u64, input: u8, now: Ps, _notes: &mut Notes<String>) -> u8 {
+        self.0.call("transfer", now, (input,), shown).unwrap_or(PULLED_UP)
+    }
+
+    fn deselect(&mut self, now: Ps) {
+        self.0.tell("deselect", now, ());
+    }
+
+    fn advance(&mut self, now: Ps) {
+        self.0.advance(now);
+    }
+
+    fn wakes_at(&self) -> Option<Ps> {
+        self.0.wakes_at()
+    }
+
+    fn interrupt(&self) -> Option<bool> {
+        self.0.interrupt()
+    }
+
+    fn take_notes(&mut self) -> Vec<String> {
+        self.0.take_notes()
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        self.0.counters()
+    }
+
+    fn aside(&mut self) -> Option<&mut Aside> {
+        Some(self.0.aside())
+    }
+}

@@ -1,0 +1,124 @@
+//! Properties of models that are not the engine's own: what they are, as data, and how they are read.
+
+use std::ops::RangeInclusive;
+
+use crate::dt::fault::FaultKind;
+use crate::dt::reader::{Allowed, NodeReader, most_of_unit};
+
+/// Which numbers a property may have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Numbers {
+    /// All of a range.
+    Range(RangeInclusive<u32>),
+    /// A few.
+    OneOf(Vec<u32>),
+}
+
+impl Allowed for &Numbers {
+    fn allows(&self, value: u32) -> bool {
+        match self {
+            Numbers::Range(range) => range.contains(&value),
+            Numbers::OneOf(few) => few.contains(&value),
+        }
+    }
+
+    fn in_words(&self) -> Option<String> {
+        match self {
+            Numbers::Range(range) => range.in_words(),
+            Numbers::OneOf(few) => Some(few.iter().map(u32::to_string).collect::<Vec<_>>().join(" or ")),
+        }
+    }
+}
+
+impl Numbers {
+    /// Those of them that are not above `most`.
+    fn up_to(&self, most: u32) -> Numbers {
+        match self {
+            Numbers::Range(range) => Numbers::Range(*range.start()..=most.min(*range.end())),
+            Numbers::OneOf(few) => Numbers::OneOf(few.iter().copied().filter(|number| *number <= most).collect()),
+        }
+    }
+
+    /// As a clause, for messages.
+    fn clause(&self) -> String {
+        format!("it may be {}", self.in_words().unwrap_or_default())
+    }
+}
+
+/// What a property says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PropertyKind {
+    /// A number, which must be there unless it has a default.
+    Number(Numbers, Option<u32>),
+    /// A timing parameter, which has its source in `cyclescope,sources`; the default has one, too.
+    Timing(Numbers, Option<(u32, String)>),
+    /// It is there, or it is not.
+    Flag,
+    /// Any text, with what it is where the node has none.
+    Text(String),
+    /// One of a few words; the first where the node has none.
+    Word(Vec<String>),
+    /// Cells, with what they are where the node has none.
+    Numbers(Vec<u32>),
+}
+
+/// A property that a model's node may have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Property {
+    /// Its name.
+    pub name: String,
+    /// What it says, for people who have not read the model.
+    pub meaning: String,
+    /// What it is.
+    pub kind: PropertyKind,
+}
+
+/// What a node says, or what counts where it says nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// Of a number or a timing parameter, in the unit of its name.
+    Number(u32),
+    /// Of a flag.
+    Flag(bool),
+    /// Of a text or a word.
+    Text(String),
+    /// Of cells.
+    Numbers(Vec<u32>),
+}
+
+impl Property {
+    /// Reads it from a node. A faulty one gives a stand-in, with a fault.
+    pub(super) fn read(&self, reader: &mut NodeReader) -> Value {
+        let (name, meaning) = (self.name.as_str(), self.meaning.as_str());
+        match &self.kind {
+            PropertyKind::Number(allowed, None) => {
+                Value::Number(reader.required_u32(name, allowed, meaning, &allowed.clause()))
+            }
+            PropertyKind::Number(allowed, Some(default)) => {
+                Value::Number(reader.optional_u32(name, *default, allowed, meaning, &allowed.clause()))
+            }
+            PropertyKind::Timing(allowed, default) => {
+                let allowed = &allowed.up_to(most_of_unit(name));
+                let default = default.as_ref().map(|(value, source)| (*value, source.as_str()));
+                Value::Number(reader.timing_or(name, default, allowed, meaning, &allowed.clause()))
+            }
+            PropertyKind::Flag => Value::Flag(reader.flag(name, meaning)),
+            PropertyKind::Text(default) => Value::Text(reader.string(name, meaning).unwrap_or(default).to_owned()),
+            PropertyKind::Word(words) => {
+                let words: Vec<(&str, &str)> = words.iter().map(|word| (word.as_str(), word.as_str())).collect();
+                Value::Text(reader.word_or_first(name, &words, meaning).to_owned())
+            }
+            PropertyKind::Numbers(default) => Value::Numbers(numbers(name, default, meaning, reader)),
+        }
+    }
+}
+
+fn numbers(name: &str, default: &[u32], meaning: &str, reader: &mut NodeReader) -> Vec<u32> {
+    let Some(bytes) = reader.bytes(name, meaning) else { return default.to_vec() };
+    let (cells, []) = bytes.as_chunks::<4>() else {
+        let kind = FaultKind::WrongType { property: name.to_owned(), expected: "cells".to_owned() };
+        reader.fault_at(name, kind);
+        return default.to_vec();
+    };
+    cells.iter().map(|cell| u32::from_be_bytes(*cell)).collect()
+}
