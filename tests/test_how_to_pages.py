@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
+import pokes
 import pytest
 from conftest import ROOT
 from test_tutorials import follow
-from tutorial_pages import titled
+from tutorial_pages import File, Scratch, steps, titled
 
 EXAMPLES = ROOT / "docs" / "examples"
 PAGES = [ROOT / "docs" / "how-to" / f"{name}.md" for name in ("device-in-python",)]
@@ -30,3 +33,30 @@ def test_pages_print_what_they_show(page: Path, tmp_path: Path) -> None:
 def test_files_are_named_in_the_prose_above_them(page: Path) -> None:
     for file, prose in titled(page):
         assert f"`{file}`" in prose, f"{page.name}: a forge does not show the title {file}"
+
+
+COUNTER = """\
+import cyclescope, counter
+board = cyclescope.Board("counter.dts").load("counter.elf")
+stack = {entry.cause: entry.cycles for entry in board.run(limit="3us").cores[0].stack}
+device = board.device("counter0")
+print(device.started, device.status, stack["load: counter0"], stack["store: counter0"])
+"""
+
+
+def test_the_counter_of_the_page_counts(tmp_path: Path) -> None:
+    page, scratch = PAGES[0], Scratch(tmp_path)
+    for step in steps(page):
+        if isinstance(step, File) and step.name.startswith("counter"):
+            scratch.write(step)
+    base = 0x2000_0000
+    accesses = [(base, 1), (base + 8, 50), (base + 4, 0)]
+    elf = pokes.program(pokes.HOMES["minimal-rv32"], accesses)
+    (tmp_path / "counter.elf").write_bytes(elf)
+    (tmp_path / "check.py").write_text(COUNTER)
+    done = subprocess.run(
+        [sys.executable, "check.py"], cwd=tmp_path, capture_output=True, text=True
+    )
+    # the store to the control register comes behind 5 cycles, and counting begins 3 later; three
+    # loads of 2 cycles, three stores of 1
+    assert done.stdout == "8 1 6 3\n", done.stderr

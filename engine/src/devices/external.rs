@@ -101,7 +101,7 @@ impl Externals {
     }
 
     /// Those of a board that is being read.
-    pub(super) fn of<'a>(external: Option<&'a dyn Any>) -> Option<&'a Externals> {
+    pub(super) fn of(external: Option<&dyn Any>) -> Option<&Externals> {
         external.and_then(|any| any.downcast_ref())
     }
 }
