@@ -177,7 +177,6 @@ class Attached:
                 return machine.run(limit_ps, console, stream, stop, note)
             self._type(stop)
             if all(terminal.is_over for terminal in self._terminals.values()):
-                pacer = None
                 limit_ps = now_ps + LAST_PS if limit_ps is None else limit_ps
                 return self._finish(machine.run(limit_ps, console, stream, stop, note), stop)
             until_ps = now_ps + STEP_PS if limit_ps is None else min(now_ps + STEP_PS, limit_ps)
@@ -190,8 +189,9 @@ class Attached:
 
     def _type(self, stop: Stop) -> None:
         for port, terminal in self._terminals.items():
-            if self._machine.untyped(port) < _MOST_UNTYPED and (data := terminal.read()):
-                self._session.add(port, self._machine.now(), data, self._machine.untyped(port) == 0)
+            untyped = self._machine.untyped(port)
+            if untyped < _MOST_UNTYPED and (data := terminal.read()):
+                self._session.add(port, self._machine.now(), data, is_line_free=untyped == 0)
                 self._machine.type_on(port, data)
             if terminal.wants_end:
                 stop.request()

@@ -3,14 +3,14 @@
 //!
 //! Modelled: all registers; the transmitter with its holding and its shift register, whose characters take the time
 //! that UART_BRGR, parity and the format of 8 data bits and a stop bit give; the receiver with UART_RHR; TXRDY,
-//! TXEMPTY, RXRDY, OVRE, interrupts, write protection. A character is on the console when its stop bit has ended, and
-//! in UART_RHR when that of a received one has; what is still under way when the firmware ends is sent all the same
-//! ([`crate::machine::ending`]). The bit clock is taken to start with the character.
+//! TXEMPTY, RXRDY, OVRE, TIMEOUT, interrupts, write protection. A character is on the console when its stop bit has
+//! ended, and in UART_RHR when that of a received one has; what is still under way when the firmware ends is sent all
+//! the same ([`crate::machine::ending`]). The bit clock is taken to start with the character.
 //!
-//! Not modelled: the receiver's time-out and comparison, framing and parity errors, which nobody sends; echo and
+//! Not modelled: the receiver's comparison, framing and parity errors, which nobody sends; echo and
 //! loopback; a baud rate from a programmable clock.
 
-use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError, Unsent};
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError, Unsent};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb::{self, WriteProtection};
 use crate::devices::support::receiver::{Receiver, WhenFull, passage};
@@ -19,7 +19,7 @@ use crate::devices::support::shift_register::ShiftRegister;
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
 use crate::serial::Passage;
-use crate::time::Hz;
+use crate::time::{Hz, Ps};
 
 /// The register map (UART User Interface).
 pub const REGISTERS: &[Register] = &[
@@ -57,6 +57,8 @@ const CR_RXDIS: u32 = 1 << 5;
 const CR_TXEN: u32 = 1 << 6;
 const CR_TXDIS: u32 = 1 << 7;
 const CR_RSTSTA: u32 = 1 << 8;
+const CR_RETTO: u32 = 1 << 10;
+const CR_STTTO: u32 = 1 << 11;
 
 const MR_MASK: u32 = 1 << 4 | MR_PAR | MR_BRSRCCK | MR_CHMODE;
 const MR_PAR: u32 = 7 << 9;
@@ -68,10 +70,14 @@ const MR_CHMODE: u32 = 3 << 14;
 const SR_RXRDY: u32 = 1 << 0;
 const SR_TXRDY: u32 = 1 << 1;
 const SR_OVRE: u32 = 1 << 5;
+const SR_TIMEOUT: u32 = 1 << 8;
 const SR_TXEMPTY: u32 = 1 << 9;
 const INTERRUPTS: u32 = 0x83e3;
 /// UART_WPMR.WPKEY: "UAR".
 const WPKEY: u32 = 0x55_4152;
+
+/// Token of the time-out's event; that of the transmitter's line is 0.
+const TIMEOUT: u32 = 1;
 
 /// A bit is this many periods of the divided clock.
 const OVERSAMPLING: u64 = 16;
@@ -96,6 +102,10 @@ pub struct Uart {
     /// What UART_RHR gives once that has been read.
     last_received: u8,
     overrun: bool,
+    /// The cycle in which the time-out comes, while it is counted.
+    timeout_cycle: Option<u64>,
+    timed_out: bool,
+    timeout_alarm: Alarm,
     protection: WriteProtection,
 }
 
@@ -128,12 +138,19 @@ impl Uart {
             receiver: Receiver::default(),
             last_received: 0,
             overrun: false,
+            timeout_cycle: None,
+            timed_out: false,
+            timeout_alarm: Alarm::default(),
             protection: WriteProtection::new(WPKEY),
         }
     }
 
     /// Brings the transmitter up to `ctx.now`.
     fn settle(&mut self, ctx: &mut Ctx) {
+        if self.timeout_cycle.is_some_and(|at| at <= self.line.cycle(ctx.now)) {
+            self.timeout_cycle = None;
+            self.timed_out = true;
+        }
         while let Some(cycle) = self.line.sent(ctx) {
             self.shift(cycle);
         }
@@ -158,6 +175,19 @@ impl Uart {
     fn update(&mut self, ctx: &mut Ctx) {
         ctx.set_irq(self.interrupt, self.status() & self.interrupt_mask != 0);
         self.line.set_alarm(ctx);
+        if let Some(at) = self.timeout_at() {
+            self.timeout_alarm.set(at, TIMEOUT, ctx);
+        }
+    }
+
+    fn timeout_at(&self) -> Option<Ps> {
+        self.timeout_cycle.and_then(|cycle| self.line.edge(cycle))
+    }
+
+    /// The receiver's time-out is counted anew, in bits.
+    fn count_timeout(&mut self, now: Ps) {
+        let clocks = u64::from(self.timeout) * OVERSAMPLING * u64::from(self.divider);
+        self.timeout_cycle = (clocks > 0).then(|| self.line.cycle(now) + clocks);
     }
 
     fn status(&self) -> u32 {
@@ -166,9 +196,10 @@ impl Uart {
             | flag(SR_TXEMPTY, ready && self.line.is_free())
             | flag(SR_RXRDY, !self.receiver.is_empty())
             | flag(SR_OVRE, self.overrun)
+            | flag(SR_TIMEOUT, self.timed_out)
     }
 
-    fn command(&mut self, value: u32) {
+    fn command(&mut self, value: u32, now: Ps) {
         if value & CR_RSTTX != 0 {
             self.holding = None;
             self.line.clear();
@@ -188,6 +219,13 @@ impl Uart {
             self.receiver.clear();
         }
         self.overrun &= value & CR_RSTSTA == 0;
+        if value & (CR_STTTO | CR_RETTO) != 0 {
+            self.timed_out = false;
+            self.timeout_cycle = None;
+        }
+        if value & CR_RETTO != 0 {
+            self.count_timeout(now);
+        }
     }
 
     fn send(&mut self, character: u8, ctx: &mut Ctx) {
@@ -209,7 +247,7 @@ impl Uart {
             return;
         }
         match offset {
-            CR => self.command(value),
+            CR => self.command(value, ctx.now),
             MR => {
                 self.mode = value & MR_MASK;
                 if value & (MR_CHMODE | MR_BRSRCCK) != 0 {
@@ -268,8 +306,12 @@ impl Device for Uart {
         Ok(Reply::written(ctx.now))
     }
 
-    fn event(&mut self, _token: u32, ctx: &mut Ctx) {
-        self.line.rang(ctx.now);
+    fn event(&mut self, token: u32, ctx: &mut Ctx) {
+        if token == TIMEOUT {
+            self.timeout_alarm.rang(ctx.now);
+        } else {
+            self.line.rang(ctx.now);
+        }
         self.settle(ctx);
         self.update(ctx);
     }
@@ -283,6 +325,13 @@ impl Device for Uart {
             poll.state(register);
         }
         poll.state(self.status());
+        if let Some(at) = self.timeout_at() {
+            if at <= poll.now() {
+                return false;
+            }
+            poll.until(at);
+        }
+        poll.state(self.timeout_cycle.unwrap_or(u64::MAX));
         self.receiver.polled(poll);
         poll.state(self.last_received);
         poll.state(self.holding.map_or(u32::MAX, u32::from));
@@ -316,6 +365,7 @@ impl SerialPort for Uart {
         self.settle(ctx);
         if self.receives {
             self.overrun |= !self.receiver.put(character, 1, WhenFull::Overwrite, ctx);
+            self.count_timeout(ctx.now);
         }
         self.update(ctx);
     }

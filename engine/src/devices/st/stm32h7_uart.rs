@@ -4,17 +4,19 @@
 //! Modelled: all registers; the transmitter with TDR or its FIFO of 16 characters and the shift register; word lengths,
 //! parity, stop bits; the baud rate from the kernel clock, its prescaler, USART_BRR and OVER8; the idle frame that TE
 //! sends first; TXE (TXFNF), TC, TXFE, TXFT, TEACK and REACK; the receiver with RDR or its FIFO of 16 characters, RXNE
-//! (RXFNE), RXFF, RXFT, ORE, OVRDIS, IDLE; interrupts; registers that are locked while UE is set. A bit takes whole
-//! clocks of the kernel clock; between a write of USART_TDR and the start bit lie `cyclescope,start-cycles` of it.
+//! (RXFNE), RXFF, RXFT, ORE, OVRDIS, IDLE, RTOF; interrupts; registers that are locked while UE is set. A bit takes
+//! whole clocks of the kernel clock; between a write of USART_TDR and the start bit lie `cyclescope,start-cycles` of
+//! it.
 //!
 //! Characters are on the console (of the node that `/chosen`'s stdout-path names) or in the node's own stream when
 //! their stop bits have ended; what is still under way when the firmware ends is sent all the same
 //! ([`crate::machine::ending`]). A received one is in USART_RDR when its stop bits have ended. With RTSE, who sends
 //! waits while the receiver is full.
 //!
-//! Not modelled: the receiver's time-out and character match, parity, framing and noise errors, which nobody sends;
+//! Not modelled: the receiver's character match, parity, framing and noise errors, which nobody sends;
 //! break, synchronous, smartcard, IrDA, LIN and half-duplex modes, CTS, DMA requests, low-power modes.
 
+mod control;
 mod frame;
 mod params;
 mod receiving;
@@ -26,6 +28,7 @@ mod tests;
 
 pub use self::registers::REGISTERS;
 
+use self::control::note_locked;
 use self::frame::Frame;
 pub use self::params::Params;
 use self::receiving::Receiving;
@@ -193,36 +196,8 @@ impl Uart {
     fn next_change(&self, cycle: u64) -> Option<u64> {
         let line = self.frame().and_then(|_| self.transmitter.next_change());
         let acknowledged = [self.te_acknowledged, self.re_acknowledged].into_iter().flatten();
-        let idle = self.receiving.idle_from();
+        let idle = self.receiving.next_change();
         line.into_iter().chain(acknowledged).chain(idle).filter(|at| *at > cycle).min()
-    }
-
-    fn set_cr1(&mut self, value: u32, ctx: &mut Ctx) {
-        let before = self.control[0];
-        let locked = if before & value & CR1_UE != 0 { CR1_LOCKED } else { 0 };
-        if (before ^ value) & locked != 0 {
-            note_locked("USART_CR1", ctx);
-        }
-        let value = before & locked | value & !locked;
-        self.control[0] = value;
-        if value & CR1_UE == 0 {
-            // Operations under way are discarded, and the flags are reset.
-            self.transmitter = Transmitter::default();
-            self.complete = true;
-            self.receiving.disable();
-        }
-        let acknowledge = |on: u32, since: Option<u64>, arrival: u64| {
-            (value & (CR1_UE | on) == CR1_UE | on).then(|| since.unwrap_or(arrival))
-        };
-        let (arrival, began) = (self.arrival(ctx), self.te_acknowledged.is_none());
-        self.te_acknowledged = acknowledge(CR1_TE, self.te_acknowledged, arrival);
-        self.re_acknowledged = acknowledge(CR1_RE, self.re_acknowledged, arrival);
-        if let Some(acknowledged) = self.te_acknowledged.filter(|_| began)
-            && let Some(frame) = self.frame()
-        {
-            // An idle frame comes first.
-            self.transmitter.hold_until(acknowledged + frame.cycles());
-        }
     }
 
     fn send(&mut self, value: u32, ctx: &mut Ctx) {
@@ -309,10 +284,6 @@ impl Uart {
             _ => 0,
         }
     }
-}
-
-fn note_locked(registers: &str, ctx: &mut Ctx) {
-    ctx.note(&format!("{registers} was written while UE is set, which locks it: the fields keep their values"));
 }
 
 impl Device for Uart {

@@ -260,3 +260,24 @@ fn a_loop_that_waits_for_a_character_repeats_until_it_comes() {
     assert!(after.repeats(&before));
     assert!(!look(7200).repeats(&after));
 }
+
+#[test]
+fn the_time_out_comes_so_many_bits_behind_a_character() {
+    let mut bench = receiver();
+    bench.write(cycle(0), RTOR, 20).unwrap();
+    bench.write(cycle(0), CR, CR_STTTO).unwrap();
+    bench.write(cycle(0), IER, SR_TIMEOUT).unwrap();
+    bench.run(cycle(100_000));
+    assert_eq!(bench.pending(), 0, "it begins with a character");
+    bench.type_at(cycle(100_000), "ab");
+    // Behind two characters: 20 bits of 16 * 45 clocks.
+    let end = 100_000 + 2 * 7200 + 20 * 16 * 45;
+    bench.run(cycle(end - 1));
+    assert_eq!((bench.value(cycle(end - 1), SR) & SR_TIMEOUT, bench.pending()), (0, 0));
+    bench.run(cycle(end));
+    assert_eq!((bench.value(cycle(end), SR) & SR_TIMEOUT, bench.pending()), (SR_TIMEOUT, 1 << 4));
+    bench.write(cycle(end), CR, CR_RETTO).unwrap();
+    assert_eq!(bench.pending(), 0);
+    bench.run(cycle(end + 20 * 16 * 45));
+    assert_eq!(bench.pending(), 1 << 4, "counted at once");
+}

@@ -56,6 +56,11 @@ impl Frame {
         })
     }
 
+    /// Kernel clocks of a bit.
+    pub const fn bit_cycles(self) -> u64 {
+        self.bit_cycles
+    }
+
     /// Kernel clocks from the start bit's begin to the stop bits' end.
     pub const fn cycles(self) -> u64 {
         (2 * (1 + self.word_bits as u64) + self.stop_halves) * self.bit_cycles / 2

@@ -21,6 +21,9 @@ pub struct Receiving {
     idle: bool,
     /// The kernel clock's cycle from which on the line counts as idle, if nothing begins before.
     idle_from: Option<u64>,
+    timed_out: bool,
+    /// The cycle in which the receiver's time-out comes, while it is counted.
+    timeout_from: Option<u64>,
 }
 
 impl Receiving {
@@ -30,11 +33,15 @@ impl Receiving {
             self.idle_from = None;
             self.idle = true;
         }
+        if self.timeout_from.is_some_and(|from| from <= cycle) {
+            self.timeout_from = None;
+            self.timed_out = true;
+        }
     }
 
-    /// When IDLE will be set, if nothing comes.
-    pub fn idle_from(&self) -> Option<u64> {
-        self.idle_from
+    /// When IDLE or RTOF will be set next, if nothing comes.
+    pub fn next_change(&self) -> Option<u64> {
+        self.idle_from.into_iter().chain(self.timeout_from).min()
     }
 
     /// Its bits of USART_ISR.
@@ -42,6 +49,7 @@ impl Receiving {
         let (fifo, waiting) = (cr1 & CR1_FIFOEN != 0, self.receiver.len());
         flag(ISR_ORE, self.overrun)
             | flag(ISR_IDLE, self.idle)
+            | flag(ISR_RTOF, self.timed_out)
             | flag(ISR_RXNE, waiting > 0)
             | flag(ISR_RXFF, fifo && waiting >= capacity)
             | flag(ISR_RXFT, fifo && waiting >= RXFT_CHARACTERS[(cr3 >> CR3_RXFTCFG & 7) as usize])
@@ -50,13 +58,15 @@ impl Receiving {
     /// UE is cleared: flags are reset, and what was received is lost.
     pub fn disable(&mut self) {
         self.receiver.clear();
-        (self.overrun, self.idle, self.idle_from) = (false, false, None);
+        (self.overrun, self.idle, self.timed_out) = (false, false, false);
+        (self.idle_from, self.timeout_from) = (None, None);
     }
 
     /// A write of USART_ICR.
     pub fn clear_flags(&mut self, value: u32) {
         self.overrun &= value & ICR_ORECF == 0;
         self.idle &= value & ICR_IDLECF == 0;
+        self.timed_out &= value & ICR_RTOCF == 0;
     }
 
     /// USART_RQR.RXFRQ.
@@ -74,6 +84,7 @@ impl Receiving {
     pub fn polled(&self, poll: &mut Poll) {
         poll.state(self.last);
         poll.state(self.idle_from.unwrap_or(u64::MAX));
+        poll.state(self.timeout_from.unwrap_or(u64::MAX));
         self.receiver.polled(poll);
     }
 
@@ -88,6 +99,7 @@ pub fn enabled(cr1: u32, cr3: u32) -> u32 {
     flag(ISR_RXNE | ISR_ORE, cr1 & CR1_RXNEIE != 0)
         | flag(ISR_ORE, cr3 & CR3_EIE != 0)
         | flag(ISR_IDLE, cr1 & CR1_IDLEIE != 0)
+        | flag(ISR_RTOF, cr1 & CR1_RTOIE != 0)
         | flag(ISR_RXFF, cr1 & CR1_RXFFIE != 0)
         | flag(ISR_RXFT, cr3 & CR3_RXFTIE != 0)
 }
@@ -105,7 +117,7 @@ impl SerialPort for Uart {
         if !self.receives() || !self.params.gate.state(ctx.bus) || is_full && self.control[2] & CR3_RTSE != 0 {
             return None;
         }
-        self.receiving.idle_from = None;
+        (self.receiving.idle_from, self.receiving.timeout_from) = (None, None);
         passage(self.params.kernel_clock, ctx.now, self.frame()?.cycles())
     }
 
@@ -117,7 +129,12 @@ impl SerialPort for Uart {
             let capacity = self.capacity();
             let lost = !self.receiving.receiver.put(data, capacity, when_full, ctx);
             self.receiving.overrun |= lost && when_full == WhenFull::Keep;
-            self.receiving.idle_from = Some(self.cycle(ctx) + frame.cycles());
+            let cycle = self.cycle(ctx);
+            let bits = u64::from(self.timeout & RTOR_RTO);
+            let counts = self.control[1] & CR2_RTOEN != 0;
+            self.receiving.idle_from = Some(cycle + frame.cycles());
+            self.receiving.timeout_from = counts.then(|| cycle + bits * frame.bit_cycles());
+            self.settle(ctx);
         }
         self.update(ctx);
     }

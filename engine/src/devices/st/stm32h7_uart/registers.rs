@@ -50,11 +50,15 @@ pub const CR1_RXNEIE: u32 = 1 << 5;
 pub const CR1_TCIE: u32 = 1 << 6;
 /// TXFNFIE with the FIFO.
 pub const CR1_TXEIE: u32 = 1 << 7;
+pub const CR1_RTOIE: u32 = 1 << 26;
 pub const CR1_FIFOEN: u32 = 1 << 29;
 pub const CR1_TXFEIE: u32 = 1 << 30;
 pub const CR1_RXFFIE: u32 = 1 << 31;
 /// PS, PCE, WAKE, M0, OVER8, DEDT, DEAT, M1, FIFOEN: writable while UE is 0.
 pub const CR1_LOCKED: u32 = 0x33ff_9e00;
+pub const CR2_RTOEN: u32 = 1 << 23;
+/// USART_RTOR.RTO: bits without a start bit behind a character.
+pub const RTOR_RTO: u32 = 0x00ff_ffff;
 pub const CR2_MASK: u32 = 0xffff_ff79;
 pub const CR2_UNMODELLED: u32 = 1 << 0 | 1 << 11 | 1 << 14 | 1 << 15 | 1 << 20;
 pub const CR3_EIE: u32 = 1 << 0;
@@ -76,6 +80,7 @@ pub const ISR_IDLE: u32 = 1 << 4;
 pub const ISR_RXNE: u32 = 1 << 5;
 pub const ISR_TC: u32 = 1 << 6;
 pub const ISR_TXE: u32 = 1 << 7;
+pub const ISR_RTOF: u32 = 1 << 11;
 pub const ISR_TEACK: u32 = 1 << 21;
 pub const ISR_REACK: u32 = 1 << 22;
 pub const ISR_TXFE: u32 = 1 << 23;
@@ -85,6 +90,7 @@ pub const ISR_TXFT: u32 = 1 << 27;
 pub const ICR_ORECF: u32 = 1 << 3;
 pub const ICR_IDLECF: u32 = 1 << 4;
 pub const ICR_TCCF: u32 = 1 << 6;
+pub const ICR_RTOCF: u32 = 1 << 11;
 
 /// Reset values of RM0436.
 pub const CONFIGURATION: u32 = 0x14;

@@ -89,3 +89,19 @@ fn a_flush_and_the_end_of_ue_drop_what_was_received() {
     bench.write(cycle(START + 2 * FRAME), CR1, 0).unwrap();
     assert_eq!(received(&mut bench, START + 4 * FRAME), 0);
 }
+
+#[test]
+fn the_time_out_comes_so_many_bits_behind_the_last_character() {
+    let mut bench = uart(CR1_RTOIE, CR2_RTOEN);
+    bench.write(cycle(START), RTOR, 25).unwrap();
+    bench.type_at(cycle(START), "ab");
+    // 25 bits of 556 clocks behind the second one.
+    let end = START + 2 * FRAME + 25 * 556;
+    bench.run(cycle(end - 1));
+    assert_eq!((status(&mut bench, end - 1) & ISR_RTOF, bench.pending()), (0, 0));
+    bench.run(cycle(end));
+    assert_eq!((status(&mut bench, end) & ISR_RTOF, bench.pending()), (ISR_RTOF, 3 << 4));
+    bench.write(cycle(end), ICR, ICR_RTOCF).unwrap();
+    bench.run(cycle(end + 10 * FRAME));
+    assert_eq!((status(&mut bench, end + 10 * FRAME) & ISR_RTOF, bench.pending()), (0, 0));
+}
