@@ -11,6 +11,14 @@
 #define STM32_I2C_TIMING_100_KHZ_FROM_64_MHZ 0xF0421015u
 #define STM32_I2C_TIMING_400_KHZ_FROM_64_MHZ 0x7033050Bu
 
+/* For rcc_enable and rcc_select: its clock, and the register that chooses the kernel clock of I2C1 and I2C2. */
+#define RCC_CLOCK_I2C1 RCC_CLOCK(0xA00u, 21u)
+#define RCC_I2C12CKSELR 0x8C0u
+#define RCC_I2C_FROM_HSI 2u
+
+/* Beside those of error.h: a chip did not acknowledge its address or a byte. */
+#define ERROR_I2C_NACK (-27)
+
 /* Sets the interface up, with its analog filter. Its clock runs already. */
 void stm32_i2c_start(uintptr_t base, uint32_t timing);
 

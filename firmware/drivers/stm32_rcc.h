@@ -10,21 +10,18 @@
 #define RCC_CLOCK_MDMA RCC_CLOCK(0x218u, 0u)
 #define RCC_CLOCK_UART4 RCC_CLOCK(0xA00u, 16u)
 #define RCC_CLOCK_UART7 RCC_CLOCK(0xA00u, 18u)
-#define RCC_CLOCK_I2C1 RCC_CLOCK(0xA00u, 21u)
 #define RCC_CLOCK_HSEM RCC_CLOCK(0xA20u, 11u)
 #define RCC_CLOCK_IPCC RCC_CLOCK(0xA20u, 12u)
 
-/* Registers that choose the kernel clock of two UARTs, or of two I2C interfaces, and the choice. */
+/* Registers that choose the kernel clock of two UARTs, and the choice. */
 #define RCC_UART24CKSELR 0x8E8u
 #define RCC_UART78CKSELR 0x8F0u
 #define RCC_UART_FROM_HSI 2u
-#define RCC_I2C12CKSELR 0x8C0u
-#define RCC_I2C_FROM_HSI 2u
 
 /* Turns a peripheral's clock on, for this core. */
 void rcc_enable(uint32_t clock);
 
-/* Chooses a kernel clock by its register, or tells the choice. */
+/* Chooses the kernel clock of UARTs by its register, or tells the choice. */
 void rcc_select(uint32_t selection_register, uint32_t choice);
 uint32_t rcc_selected(uint32_t selection_register);
 

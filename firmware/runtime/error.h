@@ -29,7 +29,6 @@ enum error {
     ERROR_RADIO_SUPPLY = -24, /* one of the transceiver's voltage regulators is not ready */
     ERROR_RADIO_BUSY = -25,   /* an interrupt of the transceiver is being served */
     ERROR_RADIO_SILENT = -26, /* the transceiver does not say that a frame is sent */
-    ERROR_I2C_NACK = -27,     /* a chip on I2C did not acknowledge its address or a byte */
 };
 
 /* A few words for people. */
