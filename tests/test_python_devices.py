@@ -221,6 +221,12 @@ def test_properties_are_attributes(bench: Bench) -> None:
     assert bench.result()["streams"] == {"part0": told}
 
 
+def test_ignored_properties_may_be_there(bench: Bench) -> None:
+    bench.device("", HEAD.replace("clocks=", 'ignored=["vcc-supply"], clocks='))
+    bench.node("\t\tvcc-supply = <&sys_clk>;")
+    assert bench.result()["outcome"] == "limit"
+
+
 def test_faults_of_properties_have_file_and_line(bench: Bench) -> None:
     bench.device(PROPERTIES)
     bench.node("\t\tacme,size = <5>;\n\t\tacme,sise = <1>;")

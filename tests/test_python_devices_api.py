@@ -46,7 +46,14 @@ PROPERTY = {
 }
 MODEL = {
     **{"compatible": "acme,part", "replaces": False, "wire": None, "ranges": 1, "max_hz": 1},
-    **{"clocks": [], "interrupts": [], "properties": [PROPERTY], "make": None, "tell": None},
+    **{
+        "ignored": [],
+        "clocks": [],
+        "interrupts": [],
+        "properties": [PROPERTY],
+        "make": None,
+        "tell": None,
+    },
 }
 
 

@@ -44,6 +44,7 @@ def device(
     compatible: str,
     *,
     replace: bool = False,
+    ignored: Sequence[str] = (),
     clocks: Sequence[str] = (),
     interrupts: Sequence[str] = (),
     ranges: int = 1,
@@ -54,6 +55,7 @@ def device(
 
     `compatible` is the devicetree compatible that it answers to. One that has a model already is an
     error, unless `replace` has the class take its place; so is one of another class in Python.
+    `ignored` properties may stand in the node, as a supply does for Linux, and change nothing.
     `clocks` are the meanings of the clocks that the node names in `clocks`, `interrupts` those of
     its interrupt lines (a chip has one at the most). A device has so many `ranges` of `reg` at
     least. A chip takes clocks up to `max_hz`, unless its node has `spi-max-frequency`. The class's
@@ -75,6 +77,7 @@ def device(
                 "wire": cls.wire,
                 "ranges": ranges,
                 "max_hz": max_hz,
+                "ignored": list(ignored),
                 "clocks": list(clocks),
                 "interrupts": list(interrupts),
                 "properties": [one.described for one in cls.properties],

@@ -28,6 +28,7 @@ struct Described {
     wire: Option<String>,
     ranges: usize,
     max_hz: u32,
+    ignored: Vec<String>,
     clocks: Vec<String>,
     interrupts: Vec<String>,
     properties: Vec<DescribedProperty>,
@@ -107,9 +108,9 @@ impl Described {
             })),
             Some(other) => return Err(EngineError::new_err(format!("there are no chips on '{other}'"))),
         };
-        let (clocks, interrupts) = (self.clocks, self.interrupts);
+        let (ignored, clocks, interrupts) = (self.ignored, self.clocks, self.interrupts);
         let (compatible, replaces) = (self.compatible, self.replaces);
-        Ok(ExternalModel { compatible, replaces, properties, clocks, interrupts, make })
+        Ok(ExternalModel { compatible, replaces, properties, ignored, clocks, interrupts, make })
     }
 }
 

@@ -69,6 +69,8 @@ pub struct ExternalModel {
     pub replaces: bool,
     /// What its node may say.
     pub properties: Vec<Property>,
+    /// Properties that its node may have, and that change nothing.
+    pub ignored: Vec<String>,
     /// Meanings of the clocks that its node has to name.
     pub clocks: Vec<String>,
     /// Meanings of its interrupt lines. A chip has one at the most.
@@ -172,6 +174,10 @@ impl ExternalModel {
     }
 
     fn read(&self, reader: &mut NodeReader) -> Given {
+        for name in &self.ignored {
+            let meaning = "taken, and not looked at";
+            reader.declare(Declared { ignored: true, ..Declared::new(name, "any", meaning) });
+        }
         let (clocks, properties) = (self.clocks.iter().enumerate(), self.properties.iter());
         Given {
             label: reader.node.label().to_owned(),

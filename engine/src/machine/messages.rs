@@ -10,7 +10,7 @@ use crate::faults::{Answer, CoreFault, FaultedAccess};
 use crate::time::Ps;
 
 /// What to do about an access to nothing.
-const GO_ON: &str = " (--unmapped warn goes on)";
+const GO_ON: &str = "; --unmapped warn goes on";
 
 impl Machine {
     fn place_text(&self, core: usize, pc: u32) -> String {
@@ -61,12 +61,11 @@ impl Machine {
                 format!("{kind} at {addr:#010x}: {entry} answered with an error")
             }
             Answer::Bus(_) => {
-                let hint = if self.bus.gaps.is_none() && kind != FaultedAccess::FETCH { GO_ON } else { "" };
                 match self.description.unmodelled_at(addr) {
-                    Some(region) => format!("{kind} at {addr:#010x}: there is no model of {}{hint}", region.name),
+                    Some(region) => format!("{kind} at {addr:#010x}: there is no model of {}", region.name),
                     None => {
                         let nearest = self.nearest_text(addr);
-                        format!("{kind} at {addr:#010x}: nothing is mapped there; nearest: {nearest}{hint}")
+                        format!("{kind} at {addr:#010x}: nothing is mapped there; nearest: {nearest}")
                     }
                 }
             }
@@ -90,8 +89,17 @@ impl Machine {
     }
 
     pub(super) fn fault_text(&self, core: usize, fault: &CoreFault) -> String {
-        let text = format!("{}: {}; {}", self.cores[core].name(), self.trap_text(core, fault), fault.why_fatal);
-        if fault.registers.is_empty() { text } else { format!("{text}; {}", fault.registers) }
+        let mut text = format!("{}: {}; {}", self.cores[core].name(), self.trap_text(core, fault), fault.why_fatal);
+        if !fault.registers.is_empty() {
+            text += &format!("; {}", fault.registers);
+        }
+        let is_of_nothing = |access: FaultedAccess| {
+            access.answer == Answer::Bus(BusFaultKind::Unmapped) && access.kind != FaultedAccess::FETCH
+        };
+        if self.bus.gaps.is_none() && fault.access.is_some_and(is_of_nothing) {
+            text += GO_ON;
+        }
+        text
     }
 
     pub(super) fn limit_text(&self, limit: Ps) -> String {

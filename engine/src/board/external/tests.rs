@@ -2,7 +2,8 @@ use super::*;
 
 fn model(compatible: &str, replaces: bool, make: Make) -> ExternalModel {
     let compatible = compatible.to_owned();
-    ExternalModel { compatible, replaces, properties: Vec::new(), clocks: Vec::new(), interrupts: Vec::new(), make }
+    let (properties, ignored, clocks, interrupts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    ExternalModel { compatible, replaces, properties, ignored, clocks, interrupts, make }
 }
 
 fn device() -> Make {

@@ -23,6 +23,7 @@ fn model(properties: Vec<(&str, PropertyKind)>, make: Make) -> ExternalModel {
         compatible: "acme,part".to_owned(),
         replaces: false,
         properties: properties.into_iter().map(property).collect(),
+        ignored: vec!["vcc-supply".to_owned()],
         clocks: Vec::new(),
         interrupts: Vec::new(),
         make,
@@ -68,6 +69,7 @@ fn each_kind_of_property_is_read_or_has_its_default() {
         ("text", b"some\0".to_vec()),
         ("word", b"fast\0".to_vec()),
         ("list", cells(&[7, 8, 9])),
+        ("vcc-supply", cells(&[1])),
     ];
     let (values, faults) = read(&model, given);
     let expected = [Value::Number(5), Value::Number(7), Value::Flag(true), text("some"), text("fast")];
