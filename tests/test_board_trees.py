@@ -41,8 +41,8 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     found: list[Any] = []
     original = board.Machine
 
-    def build(tree: dict[str, Any]) -> Any:
-        found.append(original(tree))
+    def build(*of: Any) -> Any:
+        found.append(original(*of))
         return found[-1]
 
     monkeypatch.setattr(board, "Machine", build)

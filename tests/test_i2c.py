@@ -15,6 +15,7 @@ import cyclescope as package
 from cyclescope import firmware
 from cyclescope.board.overrides import OverrideValue
 from cyclescope.board.results import RunResult
+from cyclescope.statuses import Status
 
 BOARD = "stm32mp157c-dk2-lm75"
 KERNEL_PS = 15_625
@@ -159,7 +160,7 @@ def test_without_the_chip_nobody_acknowledges(cyclescope: Command) -> None:
 )
 def test_what_no_chip_can_be_is_refused(cyclescope: Command, setting: str, said: str) -> None:
     done = cyclescope("run", thermometer(), "--board", BOARD, "--set", setting)
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert said in done.stderr
 
 

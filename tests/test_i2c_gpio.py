@@ -12,6 +12,7 @@ from waveforms import NEEDS_SIGROK, annotations, edges, only_scope, without_paus
 
 import cyclescope as package
 from cyclescope.board.results import RunResult
+from cyclescope.statuses import Status
 
 BOARD = """\
 /dts-v1/;
@@ -97,6 +98,6 @@ def test_what_is_wrong_is_told_with_its_place(
 ) -> None:
     board.write_text(BOARD.replace(old, new))
     done = cyclescope("board", board)
-    assert done.status == 2
+    assert done.status == Status.USAGE
     assert "board.dts:" in done.stderr
     assert said in done.stderr

@@ -17,6 +17,8 @@ import pytest
 from conftest import Command
 from device_bench import BASE, COMMAND, HEAD, HOME, Bench
 
+from cyclescope.statuses import Status
+
 
 @pytest.fixture
 def bench(cyclescope: Command, tmp_path: Path) -> Bench:
@@ -258,7 +260,10 @@ def test_a_timing_property_has_a_source(bench: Bench) -> None:
         ["acme,b-ns", "7 ns", "assumed", "5 to 9"],
         ["acme,c-ns", "8 ns", "unstated", ""],
     ]
-    assert "part0: acme,c-ns has no source that begins with its class" in shown.stderr
+    assert (
+        "part0: acme,c-ns: no source in cyclescope,sources that begins with its class"
+        in shown.stderr
+    )
 
 
 @pytest.mark.parametrize(
@@ -285,19 +290,19 @@ def test_a_timing_property_has_a_source(bench: Bench) -> None:
 )
 def test_a_file_that_can_t_be_run_is_one_line(bench: Bench, text: str, told: str | None) -> None:
     (bench.folder / "part.py").write_text(text)
-    finished = bench.call("binding", "--devices", "part.py")
+    finished = bench.call("devices", "--devices", "part.py")
     if told is None:
         assert finished.status == 0, finished.stderr
         return
-    assert finished.status == 2
+    assert finished.status == Status.USAGE
     assert told in finished.error
     assert finished.error.startswith("part.py")
     assert len(finished.stderr.splitlines()) == 1
 
 
 def test_a_file_that_is_not_there_is_named(bench: Bench) -> None:
-    assert bench.call("binding", "--devices", "none.py").error.startswith("none.py: No such file")
-    assert "directory" in bench.call("binding", "--devices", ".").error
+    assert bench.call("devices", "--devices", "none.py").error.startswith("none.py: No such file")
+    assert "directory" in bench.call("devices", "--devices", ".").error
 
 
 def test_nothing_is_written_beside_the_file_or_over_it(bench: Bench) -> None:
@@ -327,7 +332,7 @@ def test_bindings_are_as_the_engine_s(bench: Bench) -> None:
     names = [prop["name"] for prop in own["properties"]]
     assert names[:3] == ["reg", "clocks", "acme,wait-cycles"]
     assert names[-1] == "interrupts"
-    shown = bench.call("binding", "acme,part", "--devices", "part.py").stdout
+    shown = bench.call("devices", "acme,part", "--devices", "part.py").stdout
     assert "A part for tests." in shown
     assert "how long it waits" in shown
 

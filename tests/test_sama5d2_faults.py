@@ -276,7 +276,8 @@ def test_an_abort_without_a_handler_ends_the_run(
 ) -> None:
     done = run(cyclescope, program, {})
     assert done.status == FAULT_STATUS
-    what = f"data abort: 4-byte load at 0x60000000: {NEAREST}; the instruction: ldr r0, [r0]; {why}"
+    instruction = f"the instruction: ldr r0, [r0]; {why}; --unmapped warn goes on"
+    what = f"data abort: 4-byte load at 0x60000000: {NEAREST}; {instruction}"
     expected = rf"cpu0: pc 0x00[0-9a-f]{{6}} {place(program)}: {re.escape(what)}"
     assert re.fullmatch(expected, done.error)
 
