@@ -60,15 +60,13 @@ impl Machine {
                 let entry = self.bus.entry_at(addr).map_or("the device", |entry| &self.bus.map[entry].name);
                 format!("{kind} at {addr:#010x}: {entry} answered with an error")
             }
-            Answer::Bus(_) => {
-                match self.description.unmodelled_at(addr) {
-                    Some(region) => format!("{kind} at {addr:#010x}: there is no model of {}", region.name),
-                    None => {
-                        let nearest = self.nearest_text(addr);
-                        format!("{kind} at {addr:#010x}: nothing is mapped there; nearest: {nearest}")
-                    }
+            Answer::Bus(_) => match self.description.unmodelled_at(addr) {
+                Some(region) => format!("{kind} at {addr:#010x}: there is no model of {}", region.name),
+                None => {
+                    let nearest = self.nearest_text(addr);
+                    format!("{kind} at {addr:#010x}: nothing is mapped there; nearest: {nearest}")
                 }
-            }
+            },
         }
     }
 
