@@ -21,6 +21,7 @@ from typing import Any
 # What legitimately differs between two checkouts, by class and field.
 LEFT_OUT = {
     ("RunResult", "wall_ns"): "the host's time",
+    ("RunResult", "host_work"): "what was compiled, which depends on when the host did it",
     ("Parameter", "at"): "where the board's file is on this host",
     ("Row", "run"): "a run stands among the runs once",
     ("Row", "pivot"): "how rows are shown; the report has it",

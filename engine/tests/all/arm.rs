@@ -182,7 +182,8 @@ fn faults_without_a_handler_end_the_run() {
     assert_eq!(
         fault_of(&[movt(3, 0x7000), NOP, ldr(2, 3, 0)], 0x10, forever),
         "cpu0: pc 0x00000108: data abort: 4-byte load at 0x70000000: nothing is mapped there; nearest: ddr \
-         0x80000000-0x8000ffff; the instruction: ldr r2, [r3]; its handler is a branch to itself"
+         0x80000000-0x8000ffff; the instruction: ldr r2, [r3]; its handler is a branch to itself; --unmapped warn goes \
+         on"
     );
     assert_eq!(
         fault_of(&[movt(3, 0x4000), str(2, 3, 12)], 0x10, b(0x10)),

@@ -204,7 +204,8 @@ fn a_fault_without_a_handler_says_what_happened() {
     assert_eq!(
         text,
         "cm4: pc 0x00000408: BusFault: 4-byte load at 0x30000000: nothing is mapped there; nearest: \
-         late 0x40000000-0x400000ff; the instruction: ldr r1, [r0]; its handler is a branch to itself"
+         late 0x40000000-0x400000ff; the instruction: ldr r1, [r0]; its handler is a branch to itself; --unmapped \
+         warn goes on"
     );
     let text = fault_of(&code![load_constant(0, 0x100), bx(0)], &stuck);
     assert!(text.contains("UsageFault: the address jumped to is even"), "{text}");
