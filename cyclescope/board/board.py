@@ -18,14 +18,13 @@ from cyclescope._engine import Machine, Stop
 from cyclescope.board import parameters, users_devices, waveforms
 from cyclescope.board.devicetree import refuse_host_files
 from cyclescope.board.frames import Trigger
-from cyclescope.board.lines import Lines, Scripts, Session, Terminal, Typed
+from cyclescope.board.lines import Lines, Session, Terminal, Typed
 from cyclescope.board.overrides import OverrideValue, apply_overrides
 from cyclescope.board.parameters import Parameter
 from cyclescope.board.printed import Console, ConsoleSink, Streams, StreamSink
 from cyclescope.board.programs import Program, read_program
 from cyclescope.board.results import CoreResult, HostWork, RunResult, Section, StackEntry, Window
 from cyclescope.board.semihosting import Hosted, Stdin
-from cyclescope.board.svd import add_stubs
 from cyclescope.board.trees import board_tree, find_board
 from cyclescope.board.unmodelled import UnmodelledRegister, set_unmapped
 from cyclescope.errors import EngineError, UsageError
@@ -34,6 +33,7 @@ from cyclescope.near import did_you_mean_or
 from cyclescope.units import parse_time_ps
 
 if TYPE_CHECKING:
+    from cyclescope.board.lines import Scripts
     from cyclescope.devices.model import Model
 
 NoteSink = Callable[[str], None]
@@ -76,6 +76,8 @@ class Board:
         tree = board_tree(name_or_path)
         refuse_host_files(tree)
         if svd is not None:
+            from cyclescope.board.svd import add_stubs  # few boards have one
+
             add_stubs(tree, Path(svd))
         set_unmapped(tree, unmapped)
         apply_overrides(tree, overrides or {})

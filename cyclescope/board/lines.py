@@ -9,11 +9,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from cyclescope._engine import Machine, Stop
-from cyclescope.board.scripts import At, Script, Send, Step
 from cyclescope.errors import UsageError
+
+if TYPE_CHECKING:
+    from cyclescope.board.scripts import Script, Step
+
+    Scripts = Script | Iterable[Step] | Mapping[str | None, Script | Iterable[Step]]
 
 # Simulated time between looks at what was typed.
 STEP_PS = 4 * 10**9
@@ -25,7 +29,6 @@ _NAP_S = 0.005
 # Characters of a line that wait; what is typed beyond them waits on the host.
 _MOST_UNTYPED = 1 << 12
 
-Scripts = Script | Iterable[Step] | Mapping[str | None, Script | Iterable[Step]]
 Typed = bytes | Mapping[str | None, bytes]
 ConsoleBytes = Callable[[bytes], None]
 StreamBytes = Callable[[str, bytes], None]
@@ -65,10 +68,22 @@ class Session:
 
     def steps(self, port: str) -> list[Step]:
         """What was typed at a port's line."""
+        from cyclescope.board.scripts import At, Send  # few runs have a session
+
         steps: list[Step] = []
         for at_ps, data in self._chunks.get(port, []):
             steps += [At(at_ps), Send(data)]
         return steps
+
+
+def _whole(
+    scripts: Mapping[str | None, Script | Iterable[Step]],
+) -> Mapping[str | None, Script]:
+    if not scripts:
+        return {}
+    from cyclescope.board.scripts import Script  # most runs have none
+
+    return {label: Script.of(steps) for label, steps in scripts.items()}
 
 
 @dataclass(frozen=True)
@@ -101,7 +116,7 @@ class Lines:
             scripts = {None: script}
         return Lines(
             dict(texts),
-            {label: Script.of(steps) for label, steps in scripts.items()},
+            _whole(scripts),
             dict(terminals or {}),
             pace,
             session or Session(),

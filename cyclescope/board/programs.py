@@ -21,7 +21,7 @@ _UF2_NOT_FOR_FLASH = 1
 _UF2_FILE = 0x1000
 
 # An Intel HEX record of type 3: the start address as a segment of 16 bytes, and an offset.
-_SEGMENTED_START = re.compile("^:04[0-9A-Fa-f]{4}03", re.MULTILINE)
+_SEGMENTED_START = "^:04[0-9A-Fa-f]{4}03"
 
 Parts = tuple[tuple[int, bytes], ...]
 
@@ -107,7 +107,7 @@ def _records(name: str, data: bytes) -> tuple[Parts, int | None]:
     if not parts:
         raise UsageError(f"{name}: it has no data")
     entry = file.execution_start_address
-    if entry is not None and _SEGMENTED_START.search(text):
+    if entry is not None and re.search(_SEGMENTED_START, text, re.MULTILINE):
         entry = (entry >> 16) * 16 + (entry & 0xFFFF)
     # S-records without a start address say 0
     return parts, entry or None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -16,10 +15,10 @@ _WORDS = ("fault", "warn")
 # So often, nobody reads a register that he does not wait for: nothing changes it.
 _MANY_READS = 16
 # What vendors call their blocks of clocks, power and flash timing.
-_SETS_CLOCKS = re.compile(
-    r"^(rcc|pmc|cmu|cgu|crg|ccm|scg|syscon|sysctl|sysctrl|pll|osc|clk|clock|pwr|power|flash|efc|"
-    r"nvmctrl|nvmc|prcm|mcg|xosc|rosc|gclk|oscctrl|pm)",
-    re.IGNORECASE,
+_SETS_CLOCKS = (
+    *("rcc", "pmc", "cmu", "cgu", "crg", "ccm", "scg", "syscon", "sysctl", "sysctrl", "pll", "osc"),
+    *("clk", "clock", "pwr", "power", "flash", "efc", "nvmctrl", "nvmc", "prcm", "mcg", "xosc"),
+    *("rosc", "gclk", "oscctrl", "pm"),
 )
 
 
@@ -64,7 +63,7 @@ class UnmodelledRegister:
         """
         if self.is_waited_for:
             return f"yes: {self.most_reads_in_a_row:,} loads in a row, a wait"
-        if self.writes and _SETS_CLOCKS.match(self.device):
+        if self.writes and self.device.lower().startswith(_SETS_CLOCKS):
             return "perhaps: clocks or wait states, by its name"
         return "no"
 

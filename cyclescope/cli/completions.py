@@ -7,14 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import wraps
+from typing import TYPE_CHECKING
 
 import click
-from click.shell_completion import CompletionItem
 
 from cyclescope.errors import EngineError
 
-_Items = list[CompletionItem]
-_Complete = Callable[[click.Context, click.Parameter, str], _Items]
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    _Items = list[CompletionItem]
+    _Complete = Callable[[click.Context, click.Parameter, str], _Items]
+
+
+def _item(name: str, **more: str | None) -> CompletionItem:
+    from click.shell_completion import CompletionItem  # only a shell that completes needs it
+
+    return CompletionItem(name, **more)
 
 
 class ArgumentsKnown(click.Command):
@@ -42,7 +51,7 @@ def _silent(
         except (EngineError, OSError):
             return []
         fitting = [item for item in found if item[0].startswith(incomplete)]
-        return [CompletionItem(name, help=meaning) for name, meaning in fitting]
+        return [_item(name, help=meaning) for name, meaning in fitting]
 
     return complete
 
@@ -56,7 +65,7 @@ def _shipped(ctx: click.Context, incomplete: str) -> Iterable[tuple[str, None]]:
 
 def boards(ctx: click.Context, param: click.Parameter, incomplete: str) -> _Items:
     """Shipped boards, or files if none begins so."""
-    return _shipped(ctx, param, incomplete) or [CompletionItem(incomplete, type="file")]
+    return _shipped(ctx, param, incomplete) or [_item(incomplete, type="file")]
 
 
 @_silent

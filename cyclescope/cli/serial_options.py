@@ -16,12 +16,12 @@ from cyclescope.board import Board
 from cyclescope.board.lines import Session, port_of
 from cyclescope.board.printed import Console, ConsoleSink
 from cyclescope.board.results import INTERRUPTED, RunResult
-from cyclescope.board.scripts import At, End, Script, Step, format_script, read_script
 from cyclescope.errors import UsageError
 from cyclescope.host import inputs
 from cyclescope.host.outputs import write_text
 
 if TYPE_CHECKING:
+    from cyclescope.board.scripts import Script, Step
     from cyclescope.host import consoles
 
     Opened = consoles.PseudoTerminal | consoles.TcpPort | consoles.StandardInput
@@ -100,6 +100,8 @@ class LineOptions:
         """Write what was typed as a script that does it again, if asked. Raises `OutputError`."""
         if self.save_script is None:
             return
+        from cyclescope.board.scripts import At, End, format_script
+
         (port,) = lines.terminals
         steps: list[Step] = lines.session.steps(str(port))
         if result.outcome == INTERRUPTED:
@@ -163,6 +165,8 @@ def _opened(
         taken.add(name)
         return name, rest if is_label else value
 
+    if scripts:
+        from cyclescope.board.scripts import read_script  # what most runs don't need
     for value in scripts:
         name, path = port("--script", value)
         lines.scripts[name] = read_script(path)
