@@ -64,12 +64,18 @@ def _one(entry: Binding) -> Group:
     for prop in (prop for prop in entry.properties if not prop.ignored):
         table.add_row(*map(Text, (prop.name, _value(prop), _need(prop), prop.meanings)))
     ignored = [prop.name for prop in entry.properties if prop.ignored]
-    paragraphs = [" ".join(part.split()) for part in entry.about.split("\n\n")]
+    paragraphs = map(_filled, entry.about.split("\n\n"))
     parts = [table]
     if ignored:
         parts.append(Text(f"taken, and changing nothing: {', '.join(ignored)}"))
     parts.append(Text("also, as any node: " + ", ".join(devicetree_bindings.common_properties())))
     return Group(*(Text(f"{text}\n") for text in paragraphs), *parts)
+
+
+def _filled(paragraph: str) -> str:
+    """A paragraph, or the items of a list, in a line each."""
+    items = paragraph.replace("\n- ", "\0- ").split("\0")
+    return "\n".join(" ".join(item.split()) for item in items)
 
 
 def _value(prop: BindingProperty) -> str:
