@@ -73,6 +73,8 @@ def _head(name: str, clock_hz: int) -> Iterator[str]:
     yield f'\tcompatible = "cyclescope,{_word(name)}";'
     yield "\t#address-cells = <1>;"
     yield "\t#size-cells = <1>;"
+    yield "\t/* Accesses where nothing is are answered, and told at the end. */"
+    yield '\tcyclescope,unmapped = "warn";'
     yield ""
     yield f"\t/* {format_hz(clock_hz)}, whatever firmware sets. */"
     yield "\tsys_clk: clock-sys {"
