@@ -26,6 +26,7 @@ def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
     [
         ("qemu", {"two_cores_mips", *(f"{core}_mips" for core in CORES)}),
         ("uncached", {"riscv_uncached_mips", "picosoc_mips", "arm_uncached_mips"}),
+        ("python-devices", {"python_plain_us", "python_registers_us"}),
         ("start-up", {"start_up_s", *(f"{core}_first_compile_ms" for core in CORES)}),
     ],
 )
@@ -51,4 +52,4 @@ def test_a_run_takes_less_memory_than_a_small_host_has(tmp_path: Path) -> None:
 def test_a_part_that_is_none_is_told() -> None:
     done = bench("growht")
     assert done.returncode == 2
-    assert "no part growht; there are qemu, uncached, waiting, start-up, growth" in done.stderr
+    assert "no part growht; there are qemu, uncached, waiting, start-up, python-devices, growth" in done.stderr

@@ -19,6 +19,8 @@ same result. Then the experiment `fat-write` runs whole, once.
 A fourth part (`start_up.py`) tells what a run costs before it is fast: the program `hello` as a
 whole process, and the first block that becomes host code.
 
+A fifth part (`python_devices.py`) tells what a call of a device in Python takes.
+
 The last part (`growth.py`) runs more of the same: instructions, devices that are polled, time that
 is slept away; and tells what becomes of wall time and memory.
 
@@ -37,6 +39,7 @@ from pathlib import Path
 
 import beside_qemu
 import growth
+import python_devices
 import start_up
 import uncached
 import waiting
@@ -68,6 +71,7 @@ def main() -> None:
         ),
         "waiting": lambda: waiting.compare(options.pairs),
         "start-up": lambda: start_up.measure(options.pairs),
+        "python-devices": lambda: python_devices.measure(options.pairs),
         "growth": lambda: growth.measure(options.most_instructions, options.polled, options.pairs),
     }
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(parts)}")

@@ -40,14 +40,14 @@ fn read(text: &str) -> Result<Chip, String> {
     let mut device = svd_parser::expand(&plain).map_err(|error| told(&format!("{error:#}")))?;
     svd_parser::expand_properties(&mut device);
     let peripherals = device.peripherals.iter().map(|peripheral| described(peripheral)).collect();
-    Ok((device.name.clone(), core(&device), peripherals))
+    Ok((word(&device.name), core(&device), peripherals))
 }
 
 fn core(device: &Device) -> Option<Core> {
     let cpu = device.cpu.as_ref()?;
     let interrupts = device.peripherals.iter().flat_map(|peripheral| &peripheral.interrupt);
     let named = interrupts.map(|interrupt| interrupt.value + 1).max().unwrap_or(0);
-    Some((cpu.name.clone(), cpu.nvic_priority_bits, cpu.device_num_interrupts.unwrap_or(0).max(named)))
+    Some((word(&cpu.name), cpu.nvic_priority_bits, cpu.device_num_interrupts.unwrap_or(0).max(named)))
 }
 
 /// How many registers the file has with all arrays written out, at least.
@@ -80,7 +80,7 @@ fn described(peripheral: &PeripheralInfo) -> Peripheral {
     list(peripheral.registers.as_deref().unwrap_or_default(), "", 0, &mut registers);
     let blocks = peripheral.address_block.as_deref().unwrap_or_default();
     let blocks = blocks.iter().map(|block| (block.offset, block.size)).collect();
-    (peripheral.name.clone(), peripheral.base_address, blocks, registers)
+    (word(&peripheral.name), peripheral.base_address, blocks, registers)
 }
 
 /// Adds all registers that a stub can have, those of clusters under their names.
@@ -89,11 +89,17 @@ fn list(registers: &[RegisterCluster], prefix: &str, base: u32, into: &mut Vec<S
         match item {
             RegisterCluster::Register(register) => into.extend(line(register, prefix, base)),
             RegisterCluster::Cluster(cluster) => {
-                let prefix = format!("{prefix}{}_", cluster.name);
+                let prefix = format!("{prefix}{}_", word(&cluster.name));
                 list(&cluster.children, &prefix, base.wrapping_add(cluster.address_offset), into);
             }
         }
     }
+}
+
+/// A name that can stand in a string of a board's source: C's identifiers, which the format asks for, can.
+fn word(name: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "_[].-".contains(letter);
+    name.trim().chars().map(|letter| if plain(letter) { letter } else { '_' }).collect()
 }
 
 fn line(register: &RegisterInfo, prefix: &str, base: u32) -> Option<String> {
@@ -107,8 +113,7 @@ fn line(register: &RegisterInfo, prefix: &str, base: u32) -> Option<String> {
     if !offset.is_multiple_of(bits / 8) {
         return None;
     }
-    let name: String = register.name.split_whitespace().collect();
-    let mut line = format!("{prefix}{name} {offset:#x}");
+    let mut line = format!("{prefix}{} {offset:#x}", word(&register.name));
     if bits < 32 {
         let _ = write!(line, " bits {bits}");
     }

@@ -62,14 +62,16 @@ def read_svd(path: Path) -> Chip:
 
     Raises `UsageError` if it is none, `OSError` if it can't be read.
     """
-    shown = inputs.printable(path)
+    data = inputs.read(path, _MOST_BYTES)
     try:
-        text = inputs.read(path, _MOST_BYTES).decode()
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise UsageError(f"{shown}: no CMSIS-SVD file: it is no UTF-8 text") from None
+        # descriptions in an old encoding: names have nothing of it
+        text = data.decode("latin-1")
     try:
         name, core, found = _engine.read_svd(text)
     except EngineError as error:
+        shown = inputs.printable(path)
         raise UsageError(f"{shown}: no CMSIS-SVD file: {error}") from None
     peripherals = [_peripheral(*one) for one in found]
     outside = [one for one in peripherals if one.ranges and one.base not in _PRIVATE]

@@ -53,10 +53,7 @@ fn board_faults() -> Vec<(FaultKind, &'static str)> {
 
 fn elf_errors() -> Vec<(ElfError, &'static str)> {
     vec![
-        (
-            ElfError::NotElf,
-            "not an ELF file (Intel HEX, S-record and UF2 files run, too; plain bytes need --base)",
-        ),
+        (ElfError::NotElf, "not an ELF file (Intel HEX, S-record and UF2 files run, too; plain bytes need --base)"),
         (ElfError::Damaged { detail: name("no strings") }, "damaged or truncated: no strings"),
         (ElfError::WrongClass { found: "64-bit" }, "a 64-bit ELF; the board's cores are 32-bit little-endian"),
         (ElfError::WrongMachine { found: name("Arm"), wanted: "RISC-V" }, "built for Arm; the board's core is RISC-V"),
