@@ -232,7 +232,8 @@ class Kept:
         pass
 
 
-def test_the_line_is_never_in_the_consoles_text() -> None:
+def test_the_line_is_never_in_the_consoles_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
     file = io.StringIO()
     screen = Console(file=file, force_terminal=True, width=80, color_system=None)
     line = run_progress.Line(Kept(file), True, Stop(), MS, wanted=False)

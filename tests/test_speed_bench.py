@@ -52,4 +52,7 @@ def test_a_run_takes_less_memory_than_a_small_host_has(tmp_path: Path) -> None:
 def test_a_part_that_is_none_is_told() -> None:
     done = bench("growht")
     assert done.returncode == 2
-    assert "no part growht; there are qemu, uncached, waiting, start-up, python-devices, growth" in done.stderr
+    assert (
+        "no part growht; there are qemu, uncached, waiting, start-up, python-devices, growth"
+        in done.stderr
+    )
