@@ -71,14 +71,17 @@ impl Machine {
     }
 
     fn is_in_gap(&self, addr: u32) -> bool {
-        let target = self.bus.entry_at(addr).map(|entry| self.bus.map[entry].target);
-        matches!(target, Some(Target::Device(id, _)) if Some(id) == self.bus.gaps)
+        self.bus.entry_at(addr).is_some_and(|entry| self.is_gap(&self.bus.map[entry]))
+    }
+
+    /// True for what answers where the board has nothing.
+    fn is_gap(&self, entry: &MapEntry) -> bool {
+        matches!(entry.target, Target::Device(id, _) if Some(id) == self.bus.gaps)
     }
 
     fn nearest_text(&self, addr: u32) -> String {
         let distance = |base: u32, last: u32| if addr < base { base - addr } else { addr.saturating_sub(last) };
-        let is_gap = |entry: &&MapEntry| matches!(entry.target, Target::Device(id, _) if Some(id) == self.bus.gaps);
-        let described = self.bus.map.iter().filter(|entry| !is_gap(entry));
+        let described = self.bus.map.iter().filter(|entry| !self.is_gap(entry));
         let nearest = described.min_by_key(|entry| distance(entry.base, entry.last));
         nearest.map_or_else(
             || "nothing".to_owned(),
