@@ -15,6 +15,8 @@ from cyclescope.board.overrides import OverrideValue, apply_overrides
 from cyclescope.errors import FirmwareError
 
 FREQUENCY = "clock-frequency"
+# What is a clock; of one that firmware changes, the frequency is the one out of reset.
+_CLOCKS = frozenset(("fixed-clock", "cyclescope,variable-clock"))
 
 
 def macros(
@@ -44,11 +46,11 @@ def frequencies(overrides: Mapping[str, OverrideValue]) -> dict[str, OverrideVal
 
 
 def frequencies_hz(tree: Node) -> dict[str, int]:
-    """The frequencies of fixed clocks by label."""
+    """The frequencies of clocks by label."""
     return {
         label: int.from_bytes(node.props[FREQUENCY].value, "big")
         for node in tree.walk()
-        if "fixed-clock" in _compatible(node) and FREQUENCY in node.props
+        if _CLOCKS.intersection(_compatible(node)) and FREQUENCY in node.props
         for label in node.labels
     }
 

@@ -4,6 +4,7 @@
 //! interconnect, then the RAM's port or the device, then the response.
 
 pub mod alike;
+mod changes;
 pub mod code;
 mod contents;
 pub mod device;

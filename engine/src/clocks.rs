@@ -1,28 +1,105 @@
-//! Clocks that firmware sets while it runs: what clock controllers provide, and devices look up.
+//! Clocks that firmware changes: their rates, who runs by them, and the gates of peripherals' clocks.
 //!
-//! Most clocks of a board are fixed, and a device reads its own from its node. A clock controller tells here of those
-//! that it switches or divides. What no controller has told of runs, at the board's rate.
+//! A clock of a board is a node. Most are fixed, and who runs by one has its rate from there. A clock controller drives
+//! others: it works out from its registers at what rate each of them runs, and tells here when that changes
+//! ([`crate::bus::device::Ctx::set_clocks`]). Cores, buses, memories and devices that run by it follow from that time
+//! on. Every clock has an edge at time 0 at whatever rate it runs, so a change adds no error to any time.
 
 use std::collections::BTreeMap;
 
-use crate::time::Hz;
+use crate::dt::wiring::{ClockId, ClockInput, DeviceId};
+use crate::time::{Hz, Ps};
+
+/// Who runs by a clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum User {
+    /// A core, by its index in the machine.
+    Core(usize),
+    /// An interconnect, by its index in the bus.
+    Route(usize),
+    /// A memory, by its index in the bus.
+    Ram(usize),
+    /// A device.
+    Device(DeviceId),
+}
+
+/// A change of a core's clock that the core has yet to follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CoreChange {
+    /// The core, by its index in the machine.
+    pub core: usize,
+    /// From when on.
+    pub at: Ps,
+    /// Its new rate.
+    pub rate: Hz,
+}
 
 /// The rates and gates that clock controllers have set.
 #[derive(Clone, Debug, Default)]
 pub struct Clocks {
-    rates: BTreeMap<&'static str, Hz>,
+    rates: BTreeMap<ClockId, Hz>,
+    users: BTreeMap<ClockId, Vec<User>>,
+    named_rates: BTreeMap<&'static str, Hz>,
     gates: BTreeMap<u32, u32>,
+    core_changes: Vec<CoreChange>,
+    changes: u64,
 }
 
 impl Clocks {
+    /// `user` runs by a clock, from which it is told of changes.
+    pub fn add_user(&mut self, clock: ClockId, user: User) {
+        self.users.entry(clock).or_default().push(user);
+    }
+
+    /// The rate of a clock now.
+    pub fn rate_of(&self, clock: ClockInput) -> Hz {
+        clock.id.and_then(|id| self.rates.get(&id).copied()).unwrap_or(clock.rate)
+    }
+
+    /// Sets rates. Gives those who run by a clock whose rate was not told before or is another one now, with the
+    /// rate.
+    pub(crate) fn change(&mut self, rates: &[(ClockId, Hz)]) -> Vec<(User, Hz)> {
+        let mut told = Vec::new();
+        for (clock, rate) in rates {
+            if self.rates.insert(*clock, *rate) != Some(*rate) {
+                let users = self.users.get(clock).into_iter().flatten();
+                told.extend(users.map(|user| (*user, *rate)));
+            }
+        }
+        told.sort_by_key(|(user, _)| *user);
+        self.changes += u64::from(!told.is_empty());
+        told
+    }
+
+    /// A core's clock changes: the machine has it follow.
+    pub(crate) fn change_core(&mut self, change: CoreChange) {
+        self.core_changes.push(change);
+    }
+
+    /// True if there are changes that cores have yet to follow.
+    #[inline(always)]
+    pub fn cores_have_to_follow(&self) -> bool {
+        !self.core_changes.is_empty()
+    }
+
+    /// Those changes, in their order, and forgets them.
+    pub fn take_core_changes(&mut self) -> Vec<CoreChange> {
+        std::mem::take(&mut self.core_changes)
+    }
+
+    /// How often rates have changed.
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+
     /// A clock, by the name that its consumer gives it, has this rate from now on.
     pub fn set_rate(&mut self, name: &'static str, rate: Hz) {
-        self.rates.insert(name, rate);
+        self.named_rates.insert(name, rate);
     }
 
     /// The rate of a clock, where a controller sets it.
     pub fn rate(&self, name: &str) -> Option<Hz> {
-        self.rates.get(name).copied()
+        self.named_rates.get(name).copied()
     }
 
     /// The gates of a register, by its offset in the clock controller: bit n lets clock n of that register run.

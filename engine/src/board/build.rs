@@ -13,6 +13,7 @@ use super::pins;
 use super::routes;
 use crate::bus::device::{Device, DeviceId, IrqLine};
 use crate::bus::{Bus, MapEntry, Route, Target};
+use crate::clocks::{Clocks, User};
 use crate::core::Core;
 use crate::devices::external::{ExternalModel, Externals};
 use crate::devices::{self, Entry, Kind as ModelKind};
@@ -80,7 +81,10 @@ pub fn build_with(root: &Node, externals: &Externals) -> Result<Machine, Vec<Boa
     };
     let mut bus = Bus::default();
     for node in &buses {
-        read_with(node, &mut board, |reader| bus.routes.push(read_route(reader)));
+        read_with(node, &mut board, |reader| {
+            bus.routes.push(read_route(reader));
+            follow_clocks(reader, &mut bus.clocks, User::Route(bus.routes.len() - 1));
+        });
     }
     let routes = routes::read(&buses, &mut board, &mut bus);
     let mut cores: Vec<Box<dyn Core>> = Vec::new();
@@ -91,7 +95,9 @@ pub fn build_with(root: &Node, externals: &Externals) -> Result<Machine, Vec<Boa
         let (core, info) = read_with(node, &mut board, |reader| {
             routes::declare_core_bus(reader);
             held.push(read_held(reader));
-            cores::from_node(reader, index as u32)
+            let core = cores::from_node(reader, index as u32);
+            follow_clocks(reader, &mut bus.clocks, User::Core(index));
+            core
         });
         if cpus.len() > 1 && !core.keeps_order() {
             let what = "a core of this type can't be one of several: it keeps no order with others".to_owned();
@@ -285,7 +291,9 @@ fn model_of(root: &Node) -> String {
 }
 
 fn clocks_of(root: &Node) -> Vec<(String, u64)> {
-    let clocks = root.walk().filter(|node| node.compatibles().contains(&"fixed-clock"));
+    let is_clock =
+        |node: &&Node| ["fixed-clock", reader::VARIABLE].iter().any(|name| node.compatibles().contains(name));
+    let clocks = root.walk().filter(is_clock);
     clocks
         .filter_map(|node| {
             let hz = reader::frequency_property(node).and_then(Property::cells)?;
@@ -336,10 +344,15 @@ pub(super) fn read_route(reader: &mut NodeReader) -> Route {
     reader.known(&["ranges"]);
     Route {
         name: reader.node.label().to_owned(),
-        clock: reader.clock(0, "clock of the interconnect"),
+        clock: reader.clock_input(0, "clock of the interconnect").rate,
         request_cycles: reader.timing_cycles("cyclescope,request-cycles", "from a master's request to the target"),
         response_cycles: reader.timing_cycles("cyclescope,response-cycles", "from the target's answer to the master"),
     }
+}
+
+/// Who has been read runs by the clocks that he follows.
+fn follow_clocks(reader: &NodeReader, clocks: &mut Clocks, user: User) {
+    reader.followed_clocks().iter().for_each(|clock| clocks.add_user(*clock, user));
 }
 
 fn add_node<'a>(
@@ -379,6 +392,7 @@ fn add_node<'a>(
             let mut plan = memories::read(&mut reader, &ranges);
             // To a single core, that is nothing special.
             plan.shared &= bus.core_irqs.len() > 1;
+            follow_clocks(&reader, &mut bus.clocks, User::Ram(rams.len()));
             rams.push(plan);
         }
         Kind::Device(model, id) => {
@@ -392,6 +406,7 @@ fn add_node<'a>(
                     bus.core_registers = Some(id);
                 }
             }
+            follow_clocks(&reader, &mut bus.clocks, User::Device(id));
             if model.is_port() {
                 bus.wires.add_port(id);
             }

@@ -69,7 +69,7 @@ fn read_port(reader: &mut NodeReader) -> PortTiming {
         "from a write to its first beat, where that differs",
     );
     PortTiming {
-        clock: reader.clock(0, "clock of the memory's port"),
+        clock: reader.clock_input(0, "clock of the memory's port").rate,
         first_word_cycles,
         write_first_word_cycles: write_first_word_cycles.unwrap_or(first_word_cycles),
         beat_cycles: reader.timing_cycles("cyclescope,beat-cycles", "from one beat of a burst to the next"),

@@ -1,7 +1,7 @@
 //! Nodes that are no devices: others refer to them, or they only group others.
 
 use super::routes;
-use crate::dt::reader::{NodeReader, declare_clock};
+use crate::dt::reader::{NodeReader, VARIABLE, declare_clock};
 
 /// Such a node.
 pub struct Passive {
@@ -14,10 +14,16 @@ pub struct Passive {
 }
 
 /// All of them but `simple-bus` and routes, which have properties of their own.
-pub const PASSIVE: [Passive; 5] = [
+pub const PASSIVE: [Passive; 6] = [
     Passive {
         compatible: "fixed-clock",
         about: "A clock of the board, which others name in `clocks`. Other properties are not looked at.",
+        declare: declare_clock,
+    },
+    Passive {
+        compatible: VARIABLE,
+        about: "A clock that a clock controller of the board drives, and firmware changes through it. Its frequency \
+                is the one out of reset.",
         declare: declare_clock,
     },
     Passive {

@@ -2,6 +2,7 @@
 
 use crate::bus::Bus;
 use crate::bus::alike::Window;
+use crate::dt::wiring::ClockId;
 pub use crate::dt::wiring::{DeviceId, IrqLine};
 use crate::memory::outer::OuterCache;
 use crate::observe::unmodelled::Touched;
@@ -113,6 +114,11 @@ pub trait Device: Send {
 
     /// An interrupt line that ends at this device (an interrupt controller's input) changes its level.
     fn irq_input(&mut self, _input: u32, _level: bool, _ctx: &mut Ctx) {}
+
+    /// Clocks that the device follows run at other rates from `ctx.now` on: `ctx.bus.clocks` has these
+    /// ([`crate::clocks::Clocks::rate_of`]). The device brings itself up to now by the old rates, takes the new ones,
+    /// and asks for its events anew.
+    fn clocks_changed(&mut self, _ctx: &mut Ctx) {}
 
     /// Wires at pins of `port` changed at `ctx.now`: of another device's pins that this one watches, or of its own, by
     /// what is wired to them. `levels` tells those of `changed`.
@@ -339,6 +345,13 @@ impl Ctx<'_> {
     /// Asks for [`Device::event`] with `token` at `due`.
     pub fn schedule(&mut self, due: Ps, token: u32) {
         self.bus.events.schedule(due, self.id, token);
+    }
+
+    /// Clocks run at these rates from now on: who runs by one that changes follows before this returns, but for cores,
+    /// which do so behind the instruction that they are in. A controller calls this in an event at the time at which
+    /// its clocks change.
+    pub fn set_clocks(&mut self, rates: &[(ClockId, Hz)]) {
+        self.bus.set_clocks(rates, self.now);
     }
 
     /// Sets the level of an interrupt line.

@@ -12,7 +12,7 @@ use super::interrupts::{self, Specifiers};
 use super::linux;
 use super::node::{Location, Node, Property};
 use super::params::Parameter;
-use super::wiring::IrqLine;
+use super::wiring::{ClockId, IrqLine};
 
 mod allowed;
 mod clock;
@@ -21,7 +21,7 @@ mod references;
 mod timing;
 
 pub use allowed::{ANY, Allowed, MultipleOf, PowerOfTwo};
-pub use clock::{FREQUENCIES_HZ, declare_clock, frequency_property};
+pub use clock::{FREQUENCIES_HZ, VARIABLE, declare_clock, frequency_property};
 pub use declared::Declared;
 pub use references::cells_of_pin;
 pub use timing::most_of_unit;
@@ -53,12 +53,13 @@ pub struct NodeReader<'a, 'b> {
     asked: Vec<String>,
     sourced: Vec<String>,
     conditions: Vec<declared::Condition>,
+    followed: Vec<ClockId>,
 }
 
 impl<'a, 'b> NodeReader<'a, 'b> {
     /// A reader for `node`. Call [`NodeReader::finish`] at the end.
     pub fn new(node: &'a Node, board: &'b mut Board<'a>) -> NodeReader<'a, 'b> {
-        NodeReader { node, board, asked: Vec::new(), sourced: Vec::new(), conditions: Vec::new() }
+        NodeReader { node, board, asked: Vec::new(), sourced: Vec::new(), conditions: Vec::new(), followed: Vec::new() }
     }
 
     /// [`Board::external`].

@@ -1,4 +1,6 @@
-//! What references in a devicetree lead to: devices, interrupt lines, pins of ports.
+//! What references in a devicetree lead to: devices, interrupt lines, pins of ports, clocks.
+
+use crate::time::Hz;
 
 /// A device's place in the machine: its index in the bus, in the order of the board description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,6 +23,26 @@ pub enum IrqLine {
         /// Its input.
         input: u32,
     },
+}
+
+/// A clock that firmware can change: the phandle of its node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ClockId(pub u32);
+
+/// A clock as its consumer has it: the rate that was last seen, and which clock it is if its rate can change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClockInput {
+    /// Its rate.
+    pub rate: Hz,
+    /// Which one it is; `None` for a clock whose rate stays.
+    pub id: Option<ClockId>,
+}
+
+impl ClockInput {
+    /// A clock whose rate stays.
+    pub const fn fixed(rate: Hz) -> ClockInput {
+        ClockInput { rate, id: None }
+    }
 }
 
 /// A port has at most so many pins.

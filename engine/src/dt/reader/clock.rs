@@ -4,20 +4,64 @@ use std::ops::RangeInclusive;
 
 use super::super::fault::{BoardFault, FaultKind};
 use super::super::node::{Node, Property};
+use super::super::wiring::{ClockId, ClockInput};
 use super::{Allowed, Declared, NodeReader};
 use crate::time::Hz;
 
 /// Frequencies that a clock, and a wire, may have. Above are no clocks of such boards, but negative numbers.
 pub const FREQUENCIES_HZ: RangeInclusive<u32> = 1..=4_000_000_000;
+/// The compatible of a clock that a clock controller drives.
+pub const VARIABLE: &str = "cyclescope,variable-clock";
 const FREQUENCY: &str = "clock-frequency";
 /// What a clock runs at where that is not what it is meant to: an RC oscillator's error.
 const ACTUAL: &str = "cyclescope,actual-frequency";
 
 impl NodeReader<'_, '_> {
-    /// The frequency of the node's clock number `index` (`clocks`, by `clock-names` where `name` is one of them).
+    /// The frequency of the node's clock number `index` in `clocks`, for a model that does not follow a clock that
+    /// changes: one that firmware can change is a fault.
     pub fn clock(&mut self, index: usize, meaning: &str) -> Hz {
+        let clock = self.named_clock(index, meaning);
+        if clock.id.is_some()
+            && let Some(property) = self.get("clocks")
+        {
+            let expected =
+                format!("a clock that stays: this model does not follow one that firmware changes: {meaning}");
+            self.fault(&property.at, FaultKind::BadReference { property: "clocks".into(), expected });
+        }
+        clock.rate
+    }
+
+    /// The node's clock number `index` in `clocks`, with its rate out of reset. The device is told of changes
+    /// (`Device::clocks_changed`).
+    pub fn clock_input(&mut self, index: usize, meaning: &str) -> ClockInput {
+        let clock = self.named_clock(index, meaning);
+        self.followed.extend(clock.id);
+        clock
+    }
+
+    /// The clocks that have been read by [`NodeReader::clock_input`].
+    pub fn followed_clocks(&self) -> &[ClockId] {
+        &self.followed
+    }
+
+    /// The clocks that a clock controller drives: `name` has their phandles in the order of `meanings`. A board may
+    /// end the list early.
+    pub fn driven_clocks(&mut self, name: &str, meanings: &[&str]) -> Vec<ClockId> {
+        let meaning = format!("the clocks that it drives: {}", meanings.join("; "));
+        self.note(|| Declared::new(name, "clocks", &meaning));
+        let Some(property) = self.get(name) else { return Vec::new() };
+        let cells = property.cells().unwrap_or_default();
+        let is_variable = |cell: &u32| self.board.root.by_phandle(*cell).is_some_and(is_variable);
+        if cells.len() > meanings.len() || !cells.iter().all(is_variable) {
+            let expected = format!("up to {} nodes with compatible \"{VARIABLE}\": {meaning}", meanings.len());
+            self.fault(&property.at, FaultKind::BadReference { property: name.into(), expected });
+        }
+        cells.into_iter().map(ClockId).collect()
+    }
+
+    fn named_clock(&mut self, index: usize, meaning: &str) -> ClockInput {
         self.note_item("clocks", "clocks", index, true, meaning);
-        let stand_in = Hz::new(1).expect("1 Hz is a frequency");
+        let stand_in = ClockInput::fixed(Hz::new(1).expect("1 Hz is a frequency"));
         let Some(property) = self.get("clocks") else {
             self.missing("clocks", meaning);
             return stand_in;
@@ -30,10 +74,14 @@ impl NodeReader<'_, '_> {
             return stand_in;
         };
         let frequency = running_at(clock).unwrap_or(frequency);
-        frequency_of(frequency).unwrap_or_else(|kind| {
-            self.board.faults.push(fault_of(clock, frequency, kind));
-            stand_in
-        })
+        let id = phandle.filter(|_| is_variable(clock)).map(ClockId);
+        match frequency_of(frequency) {
+            Ok(rate) => ClockInput { rate, id },
+            Err(kind) => {
+                self.board.faults.push(fault_of(clock, frequency, kind));
+                stand_in
+            }
+        }
     }
 
     /// A frequency in hertz that the node may leave out; then, and where it is faulty, it is `default`. `meaning` tells
@@ -49,6 +97,11 @@ impl NodeReader<'_, '_> {
         let range = format!("it is a frequency of {least} to {most} Hz");
         Hz::new(u64::from(self.number(name, default.unwrap_or(0), FREQUENCIES_HZ, &range)))
     }
+}
+
+/// True for the node of a clock that firmware can change.
+fn is_variable(clock: &Node) -> bool {
+    clock.compatibles().contains(&VARIABLE)
 }
 
 /// The property with a clock's frequency, if it has one.

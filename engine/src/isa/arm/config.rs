@@ -52,7 +52,7 @@ impl CoreConfig<SystemConfig> {
         icache: Option<CacheShape>,
         dcache: Option<CacheShape>,
     ) -> CoreConfig {
-        let clock = reader.clock(0, "clock of the core");
+        let clock = reader.clock_input(0, "clock of the core").rate;
         CoreConfig {
             name: reader.node.label().to_owned(),
             index,
@@ -96,7 +96,7 @@ impl CoreConfig<m_profile::SystemConfig> {
         );
         let priority_bits =
             reader.u32("cyclescope,priority-bits", 3..=8, "the priority of an interrupt has 3 to 8 bits");
-        let clock = reader.clock(0, "clock of the core");
+        let clock = reader.clock_input(0, "clock of the core").rate;
         CoreConfig {
             name: reader.node.label().to_owned(),
             index,
