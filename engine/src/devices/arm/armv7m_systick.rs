@@ -78,10 +78,10 @@ pub const MODEL: Model = Model::device(Group::Timer, &["arm,armv7m-systick"], 1,
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    let core_clock = reader.clock(0, "the core's clock");
+    let core_clock = reader.clock_input(0, "the core's clock").rate;
     let external = reader.node.property("clocks").and_then(Property::cells).is_some_and(|clocks| clocks.len() > 1);
     let external_clock =
-        reader.only_if(external, "", |reader| reader.clock(1, "the external reference, if there is one"));
+        reader.only_if(external, "", |reader| reader.clock_input(1, "the external reference, if there is one").rate);
     Box::new(SysTick::new(core_clock, external_clock, reader.interrupt(0, "its interrupt")))
 }
 
