@@ -23,7 +23,9 @@ use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::devices::support::registers::{find, flag};
 use crate::devices::support::stm32_clock_gate::BACKUP_DOMAIN;
-use crate::devices::support::stm32_clock_sources::{Happened, Source, Sources};
+use crate::devices::support::stm32_clock_sources::{
+    DIVIDER_CYCLES, Happened, Hse, SWITCH_CYCLES, Source, Sources, named_clocks, start_time,
+};
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockId;
 use crate::polling::Poll;
@@ -74,12 +76,10 @@ pub struct Params {
     pub part: Part,
     /// The oscillators HSI, HSE, LSE and LSI, as far as the board has them.
     pub oscillators: [Option<Hz>; 4],
-    /// OSC_IN has a clock from elsewhere, and no crystal.
-    pub hse_is_external: bool,
-    /// Their times from on to ready.
-    pub start: [Ps; 4],
-    /// Cycles of HSE until it is ready where it is external.
-    pub hse_external_cycles: Cycles,
+    /// What is at OSC_IN.
+    pub hse: Hse,
+    /// The times from on to ready of HSI, LSE and LSI.
+    pub start: [Ps; 3],
     /// From a PLL's input to its lock.
     pub lock: Ps,
     /// Cycles of either clock that the change of SYSCLK takes.
@@ -115,17 +115,7 @@ pub const MODEL: Model =
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["#clock-cells", "#reset-cells", "clock-names"]);
-    let names = ["hsi", "hse", "lse", "lsi"];
-    let oscillators = named_clocks(reader, names);
-    let us = |reader: &mut NodeReader, name: &str, of: &str| {
-        reader.timing_ps(name, &format!("from turning {of} on until it is ready"))
-    };
-    let start = [
-        us(reader, "cyclescope,hsi-start-ns", "HSI"),
-        us(reader, "cyclescope,hse-start-us", "HSE"),
-        us(reader, "cyclescope,lse-start-us", "LSE"),
-        us(reader, "cyclescope,lsi-start-us", "LSI"),
-    ];
+    let oscillators = named_clocks(reader, ["hsi", "hse", "lse", "lsi"]);
     Box::new(Rcc::new(Params {
         part: reader.word_or_first(
             "cyclescope,part",
@@ -133,10 +123,13 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
             "the part, whose registers and limits these are",
         ),
         oscillators,
-        hse_is_external: reader.flag("hse-bypass", "OSC_IN has a clock from elsewhere, and no crystal"),
-        start,
-        hse_external_cycles: reader.timing_cycles("cyclescope,hse-external-cycles", HSE_EXTERNAL_CYCLES),
-        lock: us(reader, "cyclescope,pll-lock-us", "a PLL"),
+        hse: Hse::from_node(reader, oscillators[HSE]),
+        start: [
+            start_time(reader, "cyclescope,hsi-start-ns", "HSI"),
+            start_time(reader, "cyclescope,lse-start-us", "LSE"),
+            start_time(reader, "cyclescope,lsi-start-us", "LSI"),
+        ],
+        lock: start_time(reader, "cyclescope,pll-lock-us", "a PLL"),
         switch_cycles: reader.timing_cycles("cyclescope,switch-cycles", SWITCH_CYCLES),
         divider_cycles: reader.timing_cycles("cyclescope,divider-cycles", DIVIDER_CYCLES),
         outputs: reader.driven_clocks("cyclescope,outputs", &OUTPUTS),
@@ -144,35 +137,15 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     }))
 }
 
-pub(super) const HSE_EXTERNAL_CYCLES: &str = "cycles of HSE from turning it on until it is ready, where it is external";
-pub(super) const SWITCH_CYCLES: &str = "cycles of the old and then of the new clock that a change of SYSCLK takes";
-pub(super) const DIVIDER_CYCLES: &str = "cycles of HCLK from a write of a divider until it is in force";
-
-/// The node's clocks by `clock-names`: those that a board does not have are `None`.
-pub(super) fn named_clocks<const N: usize>(reader: &mut NodeReader, names: [&str; N]) -> [Option<Hz>; N] {
-    if reader.is_documenting() {
-        let meaning = format!("the oscillators that there are, by clock-names: {}", names.join(", "));
-        return [Some(reader.clock(0, &meaning)); N];
-    }
-    let property = reader.node.property("clock-names");
-    let given = property.and_then(|property| property.strings()).unwrap_or_default();
-    let index = names.map(|name| given.iter().position(|given| *given == name));
-    let mut clocks = [None; N];
-    for (place, name) in names.iter().enumerate() {
-        clocks[place] = index[place].map(|index| reader.clock(index, &format!("the oscillator {name}")));
-    }
-    clocks
-}
-
 impl Rcc {
     /// The device after reset: SYSCLK is HSI.
     pub fn new(params: Params) -> Rcc {
         let [hsi, hse, lse, lsi] = params.oscillators;
-        let [hsi_start, hse_start, lse_start, lsi_start] = params.start;
+        let [hsi_start, lse_start, lsi_start] = params.start;
         // RM0090, 7.3.1, RCC_CR: six cycles of the oscillator; 7.3.21, RCC_CSR: three of LSI.
         let list = vec![
             Source::oscillator(hsi, hsi_start, 6).running(),
-            Source::oscillator(hse, hse_start, 6),
+            Source::oscillator(hse, params.hse.start, 6),
             Source::oscillator(lse, lse_start, 6),
             Source::oscillator(lsi, lsi_start, 3),
             Source::pll(params.lock, Some(HSI)),
@@ -262,7 +235,7 @@ impl Rcc {
         let bypass = if self.sources.is_on(HSE) { self.get(CR) } else { value } & CR_HSEBYP;
         self.set(CR, value & !CR_HSEBYP | bypass);
         if value & CR_HSEON != 0 && !self.sources.is_on(HSE) {
-            self.prepare_hse(bypass != 0, ctx);
+            self.params.hse.prepare(&mut self.sources, HSE, bypass != 0, ctx);
         }
         for (source, bit) in [(HSI, CR_HSION), (HSE, CR_HSEON), (PLL, CR_PLLON), (PLLI2S, CR_PLLI2SON)] {
             let on = value & bit != 0;
@@ -271,27 +244,6 @@ impl Rcc {
             }
             self.sources.turn(source, on, now);
         }
-    }
-
-    /// HSE is turned on: what the board has there.
-    fn prepare_hse(&mut self, bypass: bool, ctx: &mut Ctx) {
-        let Some(rate) = self.params.oscillators[HSE] else {
-            ctx.note("HSE is turned on (RCC_CR.HSEON), and the board has nothing at OSC_IN: it never gets ready");
-            return;
-        };
-        let external = self.params.hse_is_external;
-        if external && !bypass {
-            ctx.note(
-                "HSE is turned on without RCC_CR.HSEBYP, and OSC_IN has a clock from elsewhere: it is taken all the same",
-            );
-        } else if bypass && !external {
-            ctx.note("RCC_CR.HSEBYP is set, and OSC_IN has a crystal, which does not oscillate so: HSE never gets ready");
-            self.sources.set_rate(HSE, None);
-            return;
-        }
-        self.sources.set_rate(HSE, Some(rate));
-        let cycles = rate.ps_at_floor(self.params.hse_external_cycles);
-        self.sources.set_start(HSE, if external { cycles } else { self.params.start[HSE] });
     }
 
     fn prepare_pll(&mut self, pll: usize, ctx: &mut Ctx) {
@@ -351,7 +303,9 @@ impl Rcc {
     fn write_bdcr(&mut self, value: u32, ctx: &mut Ctx) {
         let (register, bit) = BACKUP_DOMAIN;
         if !ctx.bus.clocks.is_running(register, bit) {
-            ctx.note("RCC_BDCR was written while the backup domain is protected (PWR_CR.DBP is 0): the write does nothing");
+            ctx.note(
+                "RCC_BDCR was written while the backup domain is protected (PWR_CR.DBP is 0): the write does nothing",
+            );
             return;
         }
         let value = if value & BDCR_BDRST != 0 { BDCR_BDRST } else { value };

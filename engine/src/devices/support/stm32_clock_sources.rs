@@ -10,6 +10,8 @@
 #[cfg(test)]
 mod tests;
 
+use crate::bus::device::Ctx;
+use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
 use crate::time::{Cycles, Hz, Ps};
 
@@ -255,4 +257,80 @@ pub const fn apb_divider(ppre: u32) -> u64 {
         0..=3 => 1,
         field => 2 << (field - 4),
     }
+}
+
+/// What a board has at OSC_IN, for HSE.
+#[derive(Clone, Copy, Debug)]
+pub struct Hse {
+    /// Its rate; `None` where there is nothing.
+    pub rate: Option<Hz>,
+    /// It comes from elsewhere, and there is no crystal.
+    pub is_external: bool,
+    /// A crystal's time from on to ready.
+    pub start: Ps,
+    /// Cycles from on to ready where it is external.
+    pub external_cycles: Cycles,
+}
+
+impl Hse {
+    /// As the clock controller's node says.
+    pub fn from_node(reader: &mut NodeReader, rate: Option<Hz>) -> Hse {
+        const EXTERNAL: &str = "cycles of HSE from turning it on until it is ready, where it is external";
+        Hse {
+            rate,
+            is_external: reader.flag("hse-bypass", "OSC_IN has a clock from elsewhere, and no crystal"),
+            start: start_time(reader, "cyclescope,hse-start-us", "HSE with a crystal"),
+            external_cycles: reader.timing_cycles("cyclescope,hse-external-cycles", EXTERNAL),
+        }
+    }
+
+    /// HSE is about to be turned on, with RCC_CR.HSEBYP as it is: the source gets its rate and its time to start.
+    pub fn prepare(&self, sources: &mut Sources, hse: usize, bypass: bool, ctx: &mut Ctx) {
+        let Some(rate) = self.rate else {
+            ctx.note("HSE is turned on (RCC_CR.HSEON), and the board has nothing at OSC_IN: it never gets ready");
+            sources.set_rate(hse, None);
+            return;
+        };
+        if bypass && !self.is_external {
+            ctx.note(
+                "RCC_CR.HSEBYP is set, and OSC_IN has a crystal, which does not oscillate so: HSE never gets ready",
+            );
+            sources.set_rate(hse, None);
+            return;
+        }
+        if self.is_external && !bypass {
+            ctx.note(
+                "HSE is turned on without RCC_CR.HSEBYP, and OSC_IN has a clock from elsewhere: it is taken all the same",
+            );
+        }
+        sources.set_rate(hse, Some(rate));
+        let cycles = rate.ps_at_floor(self.external_cycles);
+        sources.set_start(hse, if self.is_external { cycles } else { self.start });
+    }
+}
+
+/// What `cyclescope,switch-cycles` means.
+pub const SWITCH_CYCLES: &str = "cycles of the old and then of the new clock that a change of SYSCLK takes";
+/// What `cyclescope,divider-cycles` means.
+pub const DIVIDER_CYCLES: &str = "cycles of HCLK from a write of a divider until it is in force";
+
+/// A source's time from on to ready, from a node.
+pub fn start_time(reader: &mut NodeReader, name: &str, of: &str) -> Ps {
+    reader.timing_ps(name, &format!("from turning {of} on until it is ready"))
+}
+
+/// A node's clocks by `clock-names`: those that a board does not have are `None`.
+pub fn named_clocks<const N: usize>(reader: &mut NodeReader, names: [&str; N]) -> [Option<Hz>; N] {
+    if reader.is_documenting() {
+        let meaning = format!("the oscillators that there are, by clock-names: {}", names.join(", "));
+        return [Some(reader.clock(0, &meaning)); N];
+    }
+    let property = reader.node.property("clock-names");
+    let given = property.and_then(|property| property.strings()).unwrap_or_default();
+    let index = names.map(|name| given.iter().position(|given| *given == name));
+    let mut clocks = [None; N];
+    for (place, name) in names.iter().enumerate() {
+        clocks[place] = index[place].map(|index| reader.clock(index, &format!("the oscillator {name}")));
+    }
+    clocks
 }

@@ -9,13 +9,15 @@ fn hz(frequency: u64) -> Hz {
     Hz::new(frequency).unwrap()
 }
 
+const HSE_CRYSTAL: Hse =
+    Hse { rate: Hz::new(8 * MHZ), is_external: false, start: Ps::from_us(2_000), external_cycles: Cycles(512) };
+
 fn params(part: Part) -> Params {
     Params {
         part,
         oscillators: [Some(hz(16 * MHZ)), Some(hz(8 * MHZ)), None, Some(hz(32_000))],
-        hse_is_external: false,
-        start: [Ps::from_us(2), Ps::from_us(2_000), Ps::from_us(2_000_000), Ps::from_us(15)],
-        hse_external_cycles: Cycles(512),
+        hse: HSE_CRYSTAL,
+        start: [Ps::from_us(2), Ps::from_us(2_000_000), Ps::from_us(15)],
         lock: Ps::from_us(200),
         switch_cycles: Cycles(2),
         divider_cycles: Cycles(2),
@@ -37,7 +39,8 @@ fn rcc() -> Bench {
 /// The rates of the outputs, in their order, at a time.
 fn rates(bench: &mut Bench, at: Ps) -> Vec<u64> {
     bench.run(at);
-    let rate = |clock| bench.bus.clocks.rate_of(crate::dt::wiring::ClockInput { rate: hz(1), id: Some(ClockId(clock)) });
+    let rate =
+        |clock| bench.bus.clocks.rate_of(crate::dt::wiring::ClockInput { rate: hz(1), id: Some(ClockId(clock)) });
     (0..10).map(|clock| rate(clock).get()).collect()
 }
 
@@ -114,7 +117,10 @@ fn the_pll_makes_24_mhz() {
 fn the_divider_of_the_ahb_divides_all_behind_it() {
     let mut bench = rcc();
     bench.put(CFGR, 9 << 4 | 4 << 10);
-    assert_eq!(rates(&mut bench, Ps::from_us(1))[..7], [16_000_000, 4_000_000, 500_000, 2_000_000, 4_000_000, 4_000_000, 4_000_000]);
+    assert_eq!(
+        rates(&mut bench, Ps::from_us(1))[..7],
+        [16_000_000, 4_000_000, 500_000, 2_000_000, 4_000_000, 4_000_000, 4_000_000]
+    );
 }
 
 #[test]
@@ -128,7 +134,7 @@ fn timers_of_an_f411_may_have_four_times_their_bus() {
 
 #[test]
 fn what_the_board_does_not_have_never_gets_ready() {
-    let mut bench = with(Params { oscillators: [Some(hz(16 * MHZ)), None, None, None], ..params(Part::F407) });
+    let mut bench = with(Params { hse: Hse { rate: None, ..HSE_CRYSTAL }, ..params(Part::F407) });
     bench.put(CR, 0x81 | CR_HSEON);
     bench.run(Ps::from_us(10_000_000));
     assert_eq!(bench.value(Ps::from_us(10_000_000), CR) & (CR_HSEON | CR_HSERDY), CR_HSEON);
@@ -137,7 +143,7 @@ fn what_the_board_does_not_have_never_gets_ready() {
 
 #[test]
 fn hse_from_elsewhere_takes_its_cycles() {
-    let mut bench = with(Params { hse_is_external: true, ..params(Part::F407) });
+    let mut bench = with(Params { hse: Hse { is_external: true, ..HSE_CRYSTAL }, ..params(Part::F407) });
     bench.put(CR, 0x81 | CR_HSEBYP);
     bench.put(CR, 0x81 | CR_HSEBYP | CR_HSEON);
     bench.run(Ps::from_us(64));
@@ -205,7 +211,8 @@ fn ready_flags_interrupt_if_they_are_enabled() {
 #[test]
 fn the_backup_domain_is_written_when_it_is_open() {
     let (register, bit) = BACKUP_DOMAIN;
-    let mut bench = with(Params { oscillators: [Some(hz(16 * MHZ)), None, Some(hz(32_768)), None], ..params(Part::F407) });
+    let mut bench =
+        with(Params { oscillators: [Some(hz(16 * MHZ)), None, Some(hz(32_768)), None], ..params(Part::F407) });
     bench.bus.clocks.set_gates(register, 0);
     bench.put(BDCR, BDCR_LSEON);
     assert_eq!((bench.get(BDCR), bench.bus.notes().len()), (0, 1));
