@@ -15,6 +15,7 @@ from cyclescope.experiments import (
     fat_access,
     fat_write,
     ipc_modes,
+    m4_rules,
     picosoc_xip,
     qspi_read,
     quad_spi_throughput,
@@ -34,6 +35,7 @@ _MODULES = (
     bitbang_spi,
     rpmsg_tty,
     ipc_modes,
+    m4_rules,
 )
 
 ALL: dict[str, Experiment] = {module.EXPERIMENT.name: module.EXPERIMENT for module in _MODULES}

@@ -30,6 +30,7 @@ mod stores;
 mod tests;
 mod tlb;
 pub(crate) mod translate;
+mod unaligned;
 
 pub use accounts::{Accounts, Part, Purpose};
 pub use config::{Chunks, FetchPolicy, MemoryConfig, WriteBack};
@@ -267,6 +268,11 @@ impl Memory {
 
     /// Where the table of [`Memory::shortcuts`] is in this.
     pub const SHORTCUTS: usize = std::mem::offset_of!(Memory, shortcuts);
+
+    /// True if an unaligned access takes longer than an aligned one.
+    pub fn splits_unaligned(&self) -> bool {
+        self.config.unaligned_cycles.is_some()
+    }
 
     /// The table behind [`Memory::load_shortcut`], for compiled code.
     pub fn shortcuts(&self) -> &Shortcuts {

@@ -70,6 +70,7 @@ pub fn first_level_cache() -> Option<CacheShape> {
 /// The memory side of a core with a first level, which takes no time of its own but for maintenance.
 pub fn first_level(tlb: TlbShape) -> MemoryConfig {
     MemoryConfig {
+        unaligned_cycles: None,
         clock: clock(),
         icache: first_level_cache(),
         dcache: first_level_cache(),
