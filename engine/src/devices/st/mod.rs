@@ -2,6 +2,7 @@
 
 pub mod lis3dh_accel;
 pub mod stm32_hwspinlock;
+pub mod stm32_usart;
 pub mod stm32h7_mdma;
 pub mod stm32h7_uart;
 pub mod stm32mp15_i2c;
