@@ -10,15 +10,22 @@ from pathlib import Path
 
 import bincopy
 import pytest
+import suite_blocks
+import suite_store
 from conftest import ROOT, Command
+from keys import Source
+from store import Results
 
 from cyclescope import firmware, suites
 from cyclescope.bench import published
+from cyclescope.bench.rows import Row, RunRecord
 from cyclescope.board.results import RunResult
 from cyclescope.errors import UsageError
 from cyclescope.statuses import Status
-from cyclescope.suites import coremark, embench, pqm4, programs
-from cyclescope.suites.programs import Map
+from cyclescope.suites import coremark, embench, pqm4, programs, running, summary
+from cyclescope.suites.programs import Map, Program
+from cyclescope.suites.running import Done
+from cyclescope.suites.suite import Reading, Reads
 
 BOARD = "minimal-armv7m"
 SOURCE = ROOT / "tests" / "firmware" / "armv7m" / "suites.c"
@@ -209,6 +216,46 @@ def test_a_signature_that_does_not_verify_is_remarked(cyclescope: Command, tmp_p
     done = cyclescope("bench", "pqm4", "--elfs", "elfs", "--board", BOARD)
     assert done.status == 0
     assert f'"{says}" is what is printed by {NAME}.elf.' in " ".join(done.stdout.split())
+
+
+def test_rows_are_kept_for_the_pages_by_suite_and_board(tmp_path: Path) -> None:
+    stored, given = tmp_path / "suites.csv", tmp_path / "pqm4.json"
+    for board, cycles in (("nucleo-l4r5zi", 400_000), ("a", 1), ("nucleo-l4r5zi", 392_611)):
+        where = {"scheme": "ml-kem-512", "implementation": "m4fspeed", "operation": "keypair"}
+        reading = Reading("keypair", "cycles", "cycles", cycles, where, "mean", where)
+        program = Program(Path("x.elf"), {}, board, True)
+        record = running.record_of(pqm4.SUITE, Done(program, Reads()))
+        row = running.row_of(pqm4.SUITE, board, reading, record)
+        given.write_text(json.dumps([row.to_dict()]))
+        suite_store.keep(given, stored)
+    kept = suite_store.load(stored)["pqm4"]
+    assert [(row.board, row.simulated) for row in kept] == [("a", 1), ("nucleo-l4r5zi", 392_611)]
+    assert kept[1].published == 392_423
+    found = {"pqm4": kept}
+    text = suite_blocks.numbers(Source(Results({}), {}, found), ["pqm4", "nucleo-l4r5zi"])
+    assert "| keypair | 392,211 | 392,423 | 392,614 | 392,611 | 0.0 % | yes |" in text
+    text = suite_blocks.classes(Source(Results({}), {}, found), ["pqm4"])
+    assert "| `nucleo-l4r5zi` | hashing | 1 | 1 | +0.0 % | +0.0 % | +0.0 % | 1 | 1 | 1 |" in text
+    given.write_text("[]")
+    with pytest.raises(UsageError, match="no rows of"):
+        suite_store.keep(given, stored)
+
+
+def test_kinds_of_code_and_steadiness_are_those_of_the_published_table() -> None:
+    def row(scheme: str, implementation: str, operation: str, published: int) -> Row:
+        where = {"scheme": scheme, "implementation": implementation, "operation": operation}
+        run = RunRecord("", "", "nucleo-l4r5zi", {}, None)
+        told = ("cycles", "cycles", published, published, "predicted", "x", run)
+        return Row("pqm4", "nucleo-l4r5zi", where, *told)
+
+    rows = [
+        row("bikel1", "m4f", "decaps", 56744036),
+        row("bikel1", "opt", "decaps", 138514606),
+        row("ml-kem-512", "m4fspeed", "keypair", 392423),
+        row("haetae2", "m4f", "keypair", 6743278),
+    ]
+    assert [pqm4.kind_of(one) for one in rows] == ["assembly", "C", "hashing", "assembly"]
+    assert [summary.is_steady(pqm4.SUITE, one) for one in rows] == [True, True, True, False]
 
 
 # ---- names and lines

@@ -10,11 +10,9 @@ from rich.text import Text
 
 from cyclescope.bench.results import ExperimentResult
 from cyclescope.bench.rows import Row
+from cyclescope.suites import summary
 from cyclescope.suites.running import span
 from cyclescope.suites.suite import Suite
-from cyclescope.units import count
-
-_CLOSE_PCT = (2, 6, 12)
 
 
 def table(suite: Suite, result: ExperimentResult) -> Group:
@@ -28,7 +26,7 @@ def table(suite: Suite, result: ExperimentResult) -> Group:
         shown.add_row(row.board, row.label, *_cells(suite, row))
     source = Text(f"published: {result.source}")
     failed = [Text(f"failed: {run.label}: {run.error}") for run in result.failures]
-    return Group(shown, *_close(result), source, *map(Text, result.notes), *failed)
+    return Group(shown, *_close(suite, result), source, *map(Text, result.notes), *failed)
 
 
 def _headings(suite: Suite) -> tuple[str, ...]:
@@ -53,11 +51,21 @@ def _number(value: int | float | None) -> str:
     return "" if value is None else f"{value:,}"
 
 
-def _close(result: ExperimentResult) -> Iterator[Text]:
-    """How many of the published numbers are how close."""
-    errors = [abs(row.error_pct) for row in result.rows if row.error_pct is not None]
-    if errors:
-        within = ", ".join(
-            f"{sum(error <= pct for error in errors)} within {pct} %" for pct in _CLOSE_PCT
+def _close(suite: Suite, result: ExperimentResult) -> Iterator[Table]:
+    """How far the published numbers are met, by class of code."""
+    found = summary.groups(suite, result.rows)
+    if not found:
+        return
+    shown = Table()
+    heads = ("board", "class", "published", "steady", "median error", "from .. to")
+    for number, heading in enumerate((*heads, *(f"within {pct} %" for pct in summary.CLOSE_PCT))):
+        shown.add_column(heading, justify="right" if number > 1 else "left", no_wrap=True)
+    for group in found:
+        ends = group.ends_pct
+        shown.add_row(
+            *(group.board, group.kind, str(group.published), str(len(group.errors_pct))),
+            "" if group.median_pct is None else f"{group.median_pct:+.1f} %",
+            "" if ends is None else f"{ends[0]:+.1f} .. {ends[1]:+.1f} %",
+            *(str(group.within(pct)) for pct in summary.CLOSE_PCT),
         )
-        yield Text(f"{count(len(errors), 'published number')}: {within}.")
+    yield shown

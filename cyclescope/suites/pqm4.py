@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from cyclescope.bench import published
+from cyclescope.bench.rows import Row
 from cyclescope.board.results import RunResult, Settings
 from cyclescope.suites.suite import Reading, Reads, Suite
 
@@ -19,6 +20,8 @@ TABLES = {"nucleo-l4r5zi": "pqm4_nucleo_l4r5zi", "stm32f4-disco": "pqm4_stm32f4d
 _NAME = re.compile(r"(?:mupq_(?:pqclean_)?)?crypto_(kem|sign)_([^_].*_.+)_speed", re.DOTALL)
 _OPERATIONS = {"kem": ("keypair", "encaps", "decaps"), "sign": ("keypair", "sign", "verify")}
 _CYCLES = re.compile(r"(\w+) cycles:")
+_SPAN_OF = ("scheme", "implementation", "operation")
+_MOSTLY_PERMILLE = 500
 _DIGITS = re.compile(r"[0-9]{1,20}")
 _KEYS_DIFFER = "ERROR KEYS"
 # Schemes whose signature is written over the message that is signed print this on hardware, too:
@@ -97,6 +100,20 @@ def _readings(settings: Settings, counts: Mapping[str, list[int]]) -> Iterator[R
         )
 
 
+def kind_of(row: Row) -> str:
+    """The class of code of a row, by what pqm4 publishes: its share of hashing, and its names.
+
+    Implementations whose names begin with m4 have parts in assembly; the SHA-3 of all of them is in
+    assembly, SHA-2 in C.
+    """
+    where = {name: row.settings[name] for name in _SPAN_OF if name in row.settings}
+    found = published.load(TABLES.get(row.board, TABLES["nucleo-l4r5zi"]))
+    share = found.find("hashing_permille", where) if len(where) == len(_SPAN_OF) else None
+    if share is not None and share >= _MOSTLY_PERMILLE:
+        return "hashing"
+    return "assembly" if str(row.settings.get("implementation")).startswith("m4") else "C"
+
+
 SUITE = Suite(
     name="pqm4",
     title="pqm4's post-quantum cryptography on a Cortex-M4",
@@ -109,7 +126,8 @@ SUITE = Suite(
     reads=reads,
     limit="10000s",
     end=_END,
-    span_of=("scheme", "implementation", "operation"),
+    span_of=_SPAN_OF,
+    kind_of=kind_of,
     notes=(
         "Errors are against the mean of the hardware's executions. One execution of ours is one "
         "sample of theirs where time depends on random numbers: see their min and max. Built with "

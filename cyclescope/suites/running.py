@@ -104,9 +104,9 @@ def _judged(suite: Suite, program: Program, result: RunResult) -> Reads:
 
 def tabulate(suite: Suite, done: Sequence[Done]) -> ExperimentResult:
     """The table of a suite, as an experiment's."""
-    records = [_record(suite, one) for one in done]
+    records = [record_of(suite, one) for one in done]
     rows = [
-        _row(suite, one.program.board, reading, record)
+        row_of(suite, one.program.board, reading, record)
         for one, record in zip(done, records, strict=True)
         for reading in one.reads.readings
     ]
@@ -121,7 +121,7 @@ def tabulate(suite: Suite, done: Sequence[Done]) -> ExperimentResult:
         notes=(*suite.notes, *_remarks(done)),
         rows=tuple(rows),
         runs=tuple(records),
-        parameters={board: Board(board).parameters for board in boards},
+        parameters={},
     )
 
 
@@ -132,14 +132,15 @@ def _remarks(done: Sequence[Done]) -> Iterator[str]:
         yield f'"{remark}" is what is printed by {", ".join(names)}.'
 
 
-def _record(suite: Suite, one: Done) -> RunRecord:
+def record_of(suite: Suite, one: Done) -> RunRecord:
     """A run as tables show it. Its result would say when a script's last step was: it is left."""
     settings = one.program.settings
     label = f"{one.program.path.name} on {one.program.board}"
     return RunRecord(label, suite.name, one.program.board, settings, None, one.reads.error)
 
 
-def _row(suite: Suite, board: str, reading: Reading, record: RunRecord) -> Row:
+def row_of(suite: Suite, board: str, reading: Reading, record: RunRecord) -> Row:
+    """A number beside its published one, if there is one."""
     row = Row(
         experiment=suite.name,
         board=board,

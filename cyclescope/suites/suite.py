@@ -46,6 +46,10 @@ def _no_derived(rows: Sequence[Row]) -> Iterable[Row]:
     return ()
 
 
+def _one_kind(row: Row) -> str:
+    return "all"
+
+
 @dataclass(frozen=True)
 class Suite:
     """Published programs that a user builds.
@@ -58,7 +62,7 @@ class Suite:
     of `limit` of simulated time, which is the most for others. `calls` are functions
     whose calls are kept, where the file has symbols; `needs_symbols` if there is no other way.
     Where the tables have the least and the greatest of several executions, `span_of` are the
-    settings that say of what.
+    settings that say of what. `kind_of` gives the class of code that a row is of, for summaries.
     """
 
     name: str
@@ -76,6 +80,7 @@ class Suite:
     span_of: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     derived: Callable[[Sequence[Row]], Iterable[Row]] = _no_derived
+    kind_of: Callable[[Row], str] = _one_kind
 
     @property
     def steps(self) -> tuple[Step, ...]:
