@@ -104,14 +104,14 @@ pub fn run_to_end(mut machine: Machine) -> (RunReport, Vec<u32>) {
 
 /// Cycles of one cause.
 pub fn cause(report: &RunReport, name: &str) -> u64 {
-    let causes = &report.cores[0].causes;
+    let causes = &report.cores[0].causes();
     causes.iter().find(|(cause, _)| cause == name).unwrap_or_else(|| panic!("no cause '{name}'")).1.0
 }
 
 /// All causes sum to the core's cycles.
 pub fn assert_sums(report: &RunReport) {
     let core = &report.cores[0];
-    assert_eq!(core.causes.iter().map(|(_, cycles)| cycles.0).sum::<u64>(), core.cycles.0, "{:?}", core.causes);
+    assert_eq!(core.causes().iter().map(|(_, cycles)| cycles.0).sum::<u64>(), core.cycles.0, "{:?}", core.causes());
 }
 
 pub fn assert_exit(report: &RunReport) {
