@@ -4,6 +4,7 @@ pub mod lis3dh_accel;
 pub mod stm32_dbgmcu;
 pub mod stm32_hwspinlock;
 pub mod stm32_signature;
+pub mod stm32_usart;
 pub mod stm32f4_pwr;
 pub mod stm32f4_rcc;
 pub mod stm32h7_mdma;
