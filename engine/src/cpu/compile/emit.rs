@@ -249,6 +249,16 @@ impl<I: Isa> Emitter<'_, I> {
         self.count(self.cycles, cycles);
     }
 
+    /// So many cycles fewer have passed than the block's time says, which a sum at this offset of the core has.
+    pub fn take_back(&mut self, cycles: Value, sum_at: usize) {
+        let count = self.b.use_var(self.cycles);
+        let left = self.b.ins().isub(count, cycles);
+        self.b.def_var(self.cycles, left);
+        let sum = self.b.ins().load(I64, own(), self.core, sum_at as i32);
+        let sum = self.b.ins().iadd(sum, cycles);
+        self.b.ins().store(own(), sum, self.core, sum_at as i32);
+    }
+
     /// So many instructions more have run than the block's.
     pub fn retire(&mut self, instructions: i64) {
         self.count(self.instructions, instructions);
