@@ -65,6 +65,7 @@ const TAKEN: &[(&str, &str)] = &[
     ("i2c-gpio,timeout-ms", "how long drivers wait for a stretched clock"),
     ("interrupt-names", "names for `interrupts`, whose order is fixed"),
     ("mmu-type", "what the core's memory management unit can do"),
+    ("ngpios", "how many pins of the port there are"),
     ("next-level-cache", "the second-level cache; of several cores, those that name none have none"),
     ("ranges", "how addresses below map to those above: they are the same"),
     ("reg-names", "names for `reg`, whose order is fixed"),
