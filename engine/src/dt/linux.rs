@@ -74,6 +74,7 @@ const TAKEN: &[(&str, &str)] = &[
     ("riscv,isa-base", "the base instruction set"),
     ("st,proc-id", "the processor for whose side the node stands"),
     ("st,syscfg-fmp", "the bit that lets pins drive as Fast-mode Plus does"),
+    ("swo-ref-frequency", "the clock that the trace's pin divides its rate from"),
     ("system-power-controller", "the device switches the board's power off"),
     ("voltage-ranges", "supply voltages of the slot in millivolts"),
     ("wakeup-source", "its interrupt ends a sleep"),
