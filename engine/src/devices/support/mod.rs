@@ -2,6 +2,7 @@
 
 pub mod apb;
 pub mod axi_lite;
+pub mod bit_band;
 pub mod byte_registers;
 pub mod hosted_chip;
 pub mod i2c_chips;
