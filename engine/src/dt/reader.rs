@@ -17,6 +17,7 @@ use super::wiring::{ClockId, IrqLine};
 mod allowed;
 mod clock;
 mod declared;
+mod dma;
 mod references;
 mod timing;
 

@@ -1,7 +1,12 @@
 //! Models of STMicroelectronics' parts.
 
 pub mod lis3dh_accel;
+pub mod stm32_dma;
+pub mod stm32_dma_v2;
+pub mod stm32_dmamux;
 pub mod stm32_hwspinlock;
+pub mod stm32_spi;
+pub mod stm32_timers;
 pub mod stm32h7_mdma;
 pub mod stm32h7_uart;
 pub mod stm32mp15_i2c;
