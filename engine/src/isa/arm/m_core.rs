@@ -98,6 +98,16 @@ impl Profile for System {
         core.start(bus);
     }
 
+    fn clock_changed(core: &mut Arm<System>, before: u64) {
+        let now = core.shell.cycles;
+        let move_on = |ends: &mut u64| *ends = now + ends.saturating_sub(before);
+        match &mut core.isa.flow.under_way {
+            Some(UnderWay::Entry(entering)) => move_on(&mut entering.ends),
+            Some(UnderWay::Return(returning)) => move_on(&mut returning.ends),
+            None => {}
+        }
+    }
+
     fn is_between(core: &Arm<System>) -> bool {
         core.isa.flow.under_way.is_some()
     }
@@ -140,21 +150,23 @@ impl Profile for System {
     }
 
     fn load_own(core: &mut Arm<System>, bus: &mut Bus, cycle: u64, access: Own) -> Result<u32, Exception> {
-        let own = core.isa.system.load_own(access.addr, access.size, cycle).map_err(Exception::DataAbort)?;
+        let had_cycles = core.shell.had(cycle);
+        let own = core.isa.system.load_own(access.addr, access.size, had_cycles).map_err(Exception::DataAbort)?;
         let Some(entry) = core.traced(bus, access) else { return Ok(own) };
         let at = core.shell.clock.ps_at_floor(Cycles(cycle));
         Ok(bus.read_beat(entry, at, access.addr, access.size).map_or(0, |(value, _)| value))
     }
 
     fn store_own(core: &mut Arm<System>, bus: &mut Bus, cycle: u64, access: Own, value: u32) -> Result<(), Exception> {
+        let had_cycles = core.shell.had(cycle);
         if let Some(entry) = core.traced(bus, access) {
-            core.isa.system.load_own(access.addr, access.size, cycle).map_err(Exception::DataAbort)?;
+            core.isa.system.load_own(access.addr, access.size, had_cycles).map_err(Exception::DataAbort)?;
             let at = core.shell.clock.ps_at_floor(Cycles(cycle));
             // The macrocell refuses nothing.
             let _answered = bus.write_beat(entry, at, access.addr, access.size, value);
             return Ok(());
         }
-        match core.isa.system.store_own(access.addr, access.size, value, cycle).map_err(Exception::DataAbort)? {
+        match core.isa.system.store_own(access.addr, access.size, value, had_cycles).map_err(Exception::DataAbort)? {
             Outcome::Done => {}
             Outcome::TranslationChanged => core.map_changed(),
             Outcome::Reset => core.shell.fault(core.reset_request()),
