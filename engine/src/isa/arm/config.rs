@@ -92,8 +92,12 @@ pub const BIT_BAND: (&str, &str) = (
 );
 
 impl CoreConfig<m_profile::SystemConfig> {
-    /// Reads a Cortex-M4 from its node.
-    pub fn cortex_m4(reader: &mut NodeReader, index: u32) -> CoreConfig<m_profile::SystemConfig> {
+    /// Reads a Cortex-M4 from its node; `icache` is that of the flash's interface, if the chip has one.
+    pub fn cortex_m4(
+        reader: &mut NodeReader,
+        index: u32,
+        icache: Option<CacheShape>,
+    ) -> CoreConfig<m_profile::SystemConfig> {
         let vfp = reader.word_or_first("cyclescope,fpu", &FPUS_OF_M4, FPU);
         let interrupts = reader.u32(
             "cyclescope,external-interrupts",
@@ -111,7 +115,7 @@ impl CoreConfig<m_profile::SystemConfig> {
             clock,
             timing: CoreTiming::cortex_m4(reader, vfp),
             system: m_profile::SystemConfig::cortex_m4(vfp, interrupts, priority_bits, 0),
-            memory: MemoryConfig::without_caches(reader, clock),
+            memory: MemoryConfig { icache, ..MemoryConfig::without_caches(reader, clock) },
         }
     }
 
