@@ -76,7 +76,7 @@ pub const MODEL: Model = Model::device(Group::Interrupt, &["st,stm32-exti"], 1, 
 
 /// Builds the controller from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    reader.known(&["interrupt-controller", "#interrupt-cells", "#address-cells", "interrupt-names", "clocks"]);
+    reader.known(&["interrupt-names", "clocks"]);
     let count = reader.u32_or("num-lines", 23, 1..=MOST_LINES, "how many lines it has");
     let lines = u64::MAX >> (MOST_LINES - count.clamp(1, MOST_LINES));
     let meaning = "lines without an edge detector: a bit each, those of 32 and above in the first cell";
