@@ -152,22 +152,26 @@ impl FlashController {
     fn write_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
         match offset {
             ACR => self.flash.set_acr(value, ACR_MASK, ctx),
-            KEYR => {
-                if unlocks(&mut self.keys, KEYS, value, ctx) {
-                    self.control &= !CR_LOCK;
-                }
-            }
-            OPTKEYR => {
-                if unlocks(&mut self.option_keys, OPTION_KEYS, value, ctx) {
-                    self.options &= !OPTCR_OPTLOCK;
-                }
-            }
+            KEYR => self.unlock(value, ctx),
+            OPTKEYR => self.unlock_options(value, ctx),
             SR => self.status &= !(value & SR_CLEARED),
             CR => self.set_control(value, ctx),
             OPTCR => self.set_options(value, ctx),
             _ => {}
         }
         self.update_interrupt(ctx);
+    }
+
+    fn unlock(&mut self, key: u32, ctx: &mut Ctx) {
+        if unlocks(&mut self.keys, KEYS, key, ctx) {
+            self.control &= !CR_LOCK;
+        }
+    }
+
+    fn unlock_options(&mut self, key: u32, ctx: &mut Ctx) {
+        if unlocks(&mut self.option_keys, OPTION_KEYS, key, ctx) {
+            self.options &= !OPTCR_OPTLOCK;
+        }
     }
 
     fn set_control(&mut self, value: u32, ctx: &mut Ctx) {
