@@ -343,16 +343,18 @@ def test_no_text_upsets_a_reader() -> None:
 
 FLASH, SRAM = (0x0800_0000, 0x0810_0000), (0x2000_0000, 0x2002_0000)
 SMALL = Map("small", (FLASH, SRAM), ((0x4002_3800, 0x4002_3C00),))
-LARGE = Map("large", (FLASH, (0x2000_0000, 0x200A_0000)), ((0x4002_1000, 0x4002_1400),))
+# its flash is a device that programs lie in
+LARGE = Map("large", ((0x2000_0000, 0x200A_0000),), (FLASH, (0x4002_1000, 0x4002_1400)))
 
 
 @pytest.mark.parametrize(
     ("words", "board"),
     [
         ((0x200A_0000, 0x0800_0101), "large"),
-        ((0x2002_0000, 0x0800_0101, 0x4002_3830), "small"),
-        ((0x2002_0000, 0x0800_0101, 0x4002_1000), "large"),
-        ((0x2002_0000, 0x0800_0101), None),
+        ((0x2002_0000, 0x0800_0101), "small"),
+        ((0x2001_0000, 0x0800_0101, 0x4002_3830), "small"),
+        ((0x2001_0000, 0x0800_0101, 0x4002_1000), "large"),
+        ((0x2001_0000, 0x0800_0101), None),
         ((0x3000_0000, 0x0800_0101), None),
     ],
 )
