@@ -5,6 +5,7 @@ pub mod stm32_dma;
 pub mod stm32_dma_v2;
 pub mod stm32_dmamux;
 pub mod stm32_hwspinlock;
+pub mod stm32_i2c_v1;
 pub mod stm32_spi;
 pub mod stm32_timers;
 pub mod stm32h7_mdma;
