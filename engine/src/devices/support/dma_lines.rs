@@ -76,7 +76,9 @@ impl DmaLine {
             if pulse {
                 ctx.set_irq(line, true);
             }
-            ctx.set_irq(line, self.level);
+            if !pulse || !self.level {
+                ctx.set_irq(line, self.level);
+            }
         }
     }
 }
