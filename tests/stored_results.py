@@ -6,14 +6,16 @@ import json
 from functools import cache
 
 import store
+import suite_store
 from conftest import ROOT
 from keys import Source
 
 STORED = ROOT / "docs" / "results.csv"
+SUITES = ROOT / "docs" / "suites.csv"
 
 
 @cache
 def source() -> Source:
     """What the pages are made from."""
     speeds = json.loads((ROOT / "docs" / "speed.json").read_text(encoding="utf-8"))
-    return Source(store.load(STORED), speeds)
+    return Source(store.load(STORED), speeds, suite_store.load(SUITES))

@@ -8,7 +8,7 @@ import pytest
 from conftest import BOARD, ROOT, Command
 
 import cyclescope as package
-from cyclescope import experiments
+from cyclescope import experiments, suites
 from cyclescope.board.parameters import ASSUMED
 from cyclescope.statuses import Status
 
@@ -67,7 +67,8 @@ def test_list_names_each_board_and_experiment(cyclescope: Command) -> None:
     lines = done.stdout.splitlines()
     assert any(line.startswith("board") and BOARD in line for line in lines)
     assert any(line.startswith("experiment") and "quad-spi-throughput" in line for line in lines)
-    assert len(lines) == len(package.shipped_boards()) + len(experiments.ALL)
+    known = (*package.shipped_boards(), *experiments.ALL, *suites.ALL)
+    assert [line.split()[1] for line in lines] == list(known)
 
 
 @pytest.mark.parametrize("name", package.shipped_boards())

@@ -13,7 +13,7 @@ import pytest
 from conftest import BOARD, Command
 
 import cyclescope as package
-from cyclescope import experiments
+from cyclescope import experiments, suites
 from cyclescope.board.devicetree_bindings import bindings
 from cyclescope.cli import cli
 
@@ -74,7 +74,8 @@ def test_wires_devices_and_experiments_are_offered(tmp_path: Path) -> None:
     assert wires[0] == "spi0.*"
     assert {"spi0.sck", "spi0.cs0"} <= set(wires)
     assert offered("devices ", tmp_path) == [entry.compatible for entry in bindings()]
-    assert offered("bench ", tmp_path) == offered("show ", tmp_path) == list(experiments.ALL)
+    assert offered("show ", tmp_path) == list(experiments.ALL)
+    assert offered("bench ", tmp_path) == [*experiments.ALL, *suites.ALL]
 
 
 @pytest.mark.parametrize(

@@ -169,6 +169,7 @@ def test_a_grid_may_have_published_numbers_and_errors_apart() -> None:
 @pytest.mark.parametrize("name", sorted(blocks.BLOCKS))
 def test_each_block_says_something(name: str) -> None:
     wanted = {"rows": "rhealstone", "show": "rhealstone 9", "grid": "rhealstone cycles"}
+    wanted |= {"suite": "pqm4 nucleo-l4r5zi", "suite-classes": "pqm4"}
     settings = "rows=operation,memory columns=cache,loops" if name == "grid" else ""
     words = wanted.get(name, "rhealstone" if name in ABOUT_ONE else "")
     assert len(blocks.text(source(), f"{name} {words} {settings}")) > 20

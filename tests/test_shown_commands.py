@@ -12,7 +12,7 @@ import pytest
 from conftest import ROOT
 from test_docs import pages
 
-from cyclescope import experiments
+from cyclescope import experiments, suites
 from cyclescope.board import shipped_boards
 from cyclescope.cli import cli
 
@@ -47,10 +47,11 @@ def faults(arguments: list[str]) -> Iterator[str]:
 
 def _unknown_experiments(command: click.Command, words: list[str]) -> Iterator[str]:
     options = [param for param in command.params if isinstance(param, click.Option)]
+    known = (*experiments.ALL, *suites.ALL)
     valued = {name for option in options if not option.is_flag for name in option.opts}
     for before, word in itertools.pairwise(["", *words]):
         is_value = before in valued
-        if not word.startswith("-") and not is_value and word not in experiments.ALL:
+        if not word.startswith("-") and not is_value and word not in known:
             yield f"no experiment {word}"
 
 

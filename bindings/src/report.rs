@@ -3,7 +3,7 @@
 use cyclescope_engine::core::CoreReport;
 use cyclescope_engine::machine::unmodelled::UnmodelledRegister;
 use cyclescope_engine::machine::{Outcome, RunReport};
-use cyclescope_engine::observe::stack::{Share, stack};
+use cyclescope_engine::observe::stack::Share;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -62,13 +62,22 @@ fn core<'py>(py: Python<'py>, core: &CoreReport) -> PyResult<Bound<'py, PyDict>>
     dict.set_item("never_compiled", core.never_compiled)?;
     dict.set_item("cycles", core.cycles.0)?;
     dict.set_item("stack", shares(py, core.stack())?)?;
+    let rates = PyList::empty(py);
+    for counted in &core.counted {
+        let item = PyDict::new(py);
+        item.set_item("hz", counted.rate.get())?;
+        item.set_item("cycles", counted.causes.iter().map(|(_, cycles)| cycles.0).sum::<u64>())?;
+        item.set_item("ps", counted.time().0)?;
+        rates.append(item)?;
+    }
+    dict.set_item("clock_rates", rates)?;
     let sections = PyList::empty(py);
     for section in &core.sections {
         let item = PyDict::new(py);
         item.set_item("name", &section.name)?;
         item.set_item("calls", section.calls)?;
         item.set_item("instructions", section.instructions)?;
-        item.set_item("stack", shares(py, stack(core.clock, section.causes.iter().cloned()))?)?;
+        item.set_item("stack", shares(py, section.stack())?)?;
         sections.append(item)?;
     }
     dict.set_item("sections", sections)?;

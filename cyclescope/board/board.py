@@ -23,7 +23,15 @@ from cyclescope.board.overrides import OverrideValue, apply_overrides
 from cyclescope.board.parameters import Parameter
 from cyclescope.board.printed import Console, ConsoleSink, Streams, StreamSink
 from cyclescope.board.programs import Program, read_program
-from cyclescope.board.results import CoreResult, HostWork, RunResult, Section, StackEntry, Window
+from cyclescope.board.results import (
+    ClockRate,
+    CoreResult,
+    HostWork,
+    RunResult,
+    Section,
+    StackEntry,
+    Window,
+)
 from cyclescope.board.semihosting import Hosted, Stdin
 from cyclescope.board.trees import board_tree, find_board
 from cyclescope.board.unmodelled import UnmodelledRegister, set_unmapped
@@ -166,13 +174,16 @@ class Board:
         """
         if not isinstance(elf, bytes):
             self._check_images({os.fspath(elf): "the firmware"})
-        program = read_program(elf, base, entry)
+        self.load_program(read_program(elf, base, entry), core)
+        self._elf = None if isinstance(elf, bytes) else os.fspath(elf)
+        return self
+
+    def load_program(self, program: Program, core: str | None = None) -> None:
+        """Load a program that has been read. Raises `ElfError` and `EngineError` as `load` does."""
         machine = self._unloaded_machine()
         program.load_into(machine, core)
         self._machine = machine
-        self._program, self._core = program, core
-        self._elf = None if isinstance(elf, bytes) else os.fspath(elf)
-        return self
+        self._program, self._core, self._elf = program, core, None
 
     @property
     def loaded(self) -> tuple[LoadedSegment, ...]:
@@ -389,6 +400,7 @@ def _core(core: dict[str, Any]) -> CoreResult:
             for section in core["sections"]
         ),
         never_compiled=core["never_compiled"],
+        clock_rates=tuple(ClockRate(**rate) for rate in core["clock_rates"]),
     )
 
 

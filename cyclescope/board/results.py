@@ -47,8 +47,19 @@ class Section:
 
 
 @dataclass(frozen=True)
+class ClockRate:
+    """A rate that a core's clock had, and for how long: its cycles and the time they took."""
+
+    hz: int
+    cycles: int
+    ps: int
+
+
+@dataclass(frozen=True)
 class CoreResult:
     """What one core did in a run.
+
+    `hz` is the rate of its clock at the end; `clock_rates` are all that it had, in their order.
 
     The `ps` of `stack` sum exactly to the run's elapsed time; `sections` are the functions that
     the run was asked to watch. `never_compiled` are those of its `instructions` that the simulator
@@ -62,6 +73,21 @@ class CoreResult:
     stack: tuple[StackEntry, ...]
     sections: tuple[Section, ...] = ()
     never_compiled: int = 0
+    clock_rates: tuple[ClockRate, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As in the JSON of a run: the rates of its clock only if there was more than one."""
+        rates = [vars(rate) for rate in self.clock_rates]
+        return {
+            "name": self.name,
+            "hz": self.hz,
+            "instructions": self.instructions,
+            "cycles": self.cycles,
+            "stack": [vars(entry) for entry in self.stack],
+            "sections": [asdict(section) for section in self.sections],
+            "never_compiled": self.never_compiled,
+            **({"clock_rates": rates} if len(rates) > 1 else {}),
+        }
 
 
 @dataclass(frozen=True)
@@ -76,6 +102,11 @@ class Window:
     begin_ps: int
     end_ps: int
     cores: tuple[CoreResult, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As in the JSON of a run."""
+        cores = [core.to_dict() for core in self.cores]
+        return vars(self) | {"cores": cores}
 
 
 @dataclass(frozen=True)
@@ -170,7 +201,7 @@ class RunResult:
         there are some.
         """
         frame = {"frame": self.frame.to_dict()} if self.frame else {}
-        windows = {"windows": [asdict(window) for window in self.windows]} if self.windows else {}
+        windows = {"windows": [window.to_dict() for window in self.windows]} if self.windows else {}
         streams = {"streams": dict(self.streams)} if self.streams else {}
         unmodelled = [one.to_dict() for one in self.unmodelled]
         failed = {"failed_saves": list(self.failed_saves)} if self.failed_saves else {}
@@ -181,18 +212,7 @@ class RunResult:
             "exit_code": self.exit_code,
             "message": self.message,
             "elapsed_ps": self.elapsed_ps,
-            "cores": [
-                {
-                    "name": core.name,
-                    "hz": core.hz,
-                    "instructions": core.instructions,
-                    "cycles": core.cycles,
-                    "stack": [vars(entry) for entry in core.stack],
-                    "sections": [asdict(section) for section in core.sections],
-                    "never_compiled": core.never_compiled,
-                }
-                for core in self.cores
-            ],
+            "cores": [core.to_dict() for core in self.cores],
             "counters": dict(sorted(self.counters.items())),
             "results": {name: list(words) for name, words in self.results.items()},
             "metrics": [vars(metric) for metric in self.metrics],

@@ -18,6 +18,7 @@ from cyclescope.cli import (
     completions,
     experiment_tables,
     sensitivity_command,
+    suite_command,
     tables,
 )
 from cyclescope.errors import OutputError, UsageError, complain
@@ -30,7 +31,7 @@ FILES = JSON, NOTES, CSV, REPORT = "results.json", result_files.NOTES, "results.
 
 
 @click.command("bench")
-@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=completions.experiments)
+@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=completions.benches)
 @click.option(
     "--set",
     "sets",
@@ -61,6 +62,17 @@ FILES = JSON, NOTES, CSV, REPORT = "results.json", result_files.NOTES, "results.
     is_flag=True,
     help="Measure how far published cells move with what no document gives: sensitivity.csv.",
 )
+@click.option(
+    "--elfs",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="The programs that you built of pqm4, coremark or embench.",
+)
+@click.option(
+    "--board",
+    help="With --elfs, the board of all programs; else each tells by its addresses.",
+    shell_complete=completions.boards,
+)
 @click.option("--jobs", type=click.IntRange(1), help="Runs at a time [default: one a core].")
 def bench_command(
     names: tuple[str, ...],
@@ -71,25 +83,36 @@ def bench_command(
     json_file: str | None,
     keep_disks: Path | None,
     measures_sensitivity: bool,
+    elfs: Path | None,
+    board: str | None,
     jobs: int | None,
 ) -> int:
     """Run experiments (all if no NAME) and compare them with the published numbers.
 
-    `cyclescope show` prints the tables.
+    `cyclescope show` prints the tables. Of pqm4, coremark and embench you build the programs, and
+    --elfs says where they are; without it, their names say how to get them.
     Ctrl-C, SIGTERM and SIGHUP stop the runs under way; those that are finished are written.
     """
+    threads = jobs or os.cpu_count() or 1
+    if elfs is not None or board is not None:
+        if elfs is None or quick or with_extra or keep_disks or measures_sensitivity:
+            raise UsageError("--elfs goes with --board, --set, --out, --json and --jobs alone")
+        overrides = dict(map(parse_set, sets))
+        given = suite_command.Given(elfs, board, overrides, out, json_file, threads)
+        return suite_command.run(suite_command.chosen(names), given)
+    wanted = suite_command.without_suites(names, to_stderr=json_file == "-")
+    if names and not wanted:
+        return 0
     if measures_sensitivity:
         if sets or quick or with_extra or json_file or keep_disks:
             raise UsageError(
                 "--sensitivity goes with --out and --jobs alone: it makes its own runs"
             )
-        chosen = experiments.select(names)
-        return sensitivity_command.run(chosen, out, jobs or os.cpu_count() or 1)
+        return sensitivity_command.run(experiments.select(wanted), out, threads)
     changes = list(map(parse_set, sets))
-    planned = planning.plan(experiments.select(names), changes, quick, with_extra)
+    planned = planning.plan(experiments.select(wanted), changes, quick, with_extra)
     own_json = None if json_file == "-" or _is_in(out, json_file) else json_file
     _check_places(out, own_json, keep_disks, dict(changes))
-    threads = jobs or os.cpu_count() or 1
     known = costs.load()
     with interrupts.held_back() as held:
         with bench_progress.shown(planned, known, threads) as watch:

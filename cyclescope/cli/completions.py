@@ -106,6 +106,15 @@ def compatibles(ctx: click.Context, incomplete: str) -> Iterable[tuple[str, str 
 
 
 @_silent
+def benches(ctx: click.Context, incomplete: str) -> Iterable[tuple[str, str | None]]:
+    """The experiments, and the suites whose programs a user builds."""
+    from cyclescope import experiments, suites
+
+    known = (*experiments.ALL.values(), *suites.ALL.values())
+    return ((one.name, one.title) for one in known)
+
+
+@_silent
 def experiments(ctx: click.Context, incomplete: str) -> Iterable[tuple[str, str | None]]:
     """The experiments that come with Cyclescope."""
     from cyclescope.experiments import ALL

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from cyclescope import experiments
+from cyclescope import experiments, suites
 from cyclescope.board import Board, shipped_boards
 
 
@@ -15,3 +15,5 @@ def list_command() -> None:
         click.echo(f"board       {name:24} {Board(name).describe()['model']}")
     for name, experiment in experiments.ALL.items():
         click.echo(f"experiment  {name:24} {experiment.title}")
+    for name, suite in suites.ALL.items():
+        click.echo(f"experiment  {name:24} {suite.title} (of your ELFs: --elfs)")

@@ -84,7 +84,6 @@ _GROUPS = {
 @click.argument("elf", type=click.Path(path_type=Path))
 @click.option(
     "--board",
-    required=True,
     help="A shipped board's name, or the path of a .dts.",
     shell_complete=completions.boards,
 )
@@ -152,7 +151,7 @@ _GROUPS = {
 )
 def run_command(
     elf: Path,
-    board: str,
+    board: str | None,
     sets: tuple[str, ...],
     program: ProgramOptions,
     limit: str | None,

@@ -12,7 +12,7 @@ from rich.text import Text
 from cyclescope.board.results import CoreResult, RunResult, StackEntry
 from cyclescope.board.unmodelled import UnmodelledRegister
 from cyclescope.cli import counter_tables
-from cyclescope.units import format_ps
+from cyclescope.units import format_hz, format_ps
 
 # What a place has of a file's path before its name.
 _FOLDERS = re.compile(r"[^ (]*/(?=[^/ ]+:\d+\))")
@@ -66,11 +66,22 @@ def _words(name: str, words: tuple[int, ...]) -> Text:
 
 
 def _core_stacks(core: CoreResult) -> Iterator[Table]:
-    """The stack of a core's whole run, then those of its sections."""
+    """A core's clock if it changed, the stack of its whole run, then those of its sections."""
+    if len(core.clock_rates) > 1:
+        yield _rates_table(core)
     yield _stack_table(f"cycle stack of {core.name}", core.stack)
     for section in core.sections:
         calls = f"{section.calls:,} {'call' if section.calls == 1 else 'calls'}"
         yield _stack_table(f"{core.name}: {section.name}, {calls}", section.stack)
+
+
+def _rates_table(core: CoreResult) -> Table:
+    table = Table(title=f"clock of {core.name}", title_justify="left")
+    for heading in ("rate", "cycles", "time"):
+        table.add_column(heading, justify="right")
+    for rate in core.clock_rates:
+        table.add_row(format_hz(rate.hz), f"{rate.cycles:,}", format_ps(rate.ps))
+    return table
 
 
 def _stack_table(title: str, stack: tuple[StackEntry, ...]) -> Table:

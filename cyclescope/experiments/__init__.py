@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from cyclescope import suites
 from cyclescope.bench.experiment import Experiment
 from cyclescope.errors import UsageError
 from cyclescope.experiments import (
@@ -15,6 +16,7 @@ from cyclescope.experiments import (
     fat_access,
     fat_write,
     ipc_modes,
+    m4_rules,
     picosoc_xip,
     qspi_read,
     quad_spi_throughput,
@@ -34,6 +36,7 @@ _MODULES = (
     bitbang_spi,
     rpmsg_tty,
     ipc_modes,
+    m4_rules,
 )
 
 ALL: dict[str, Experiment] = {module.EXPERIMENT.name: module.EXPERIMENT for module in _MODULES}
@@ -47,6 +50,7 @@ def select(names: Iterable[str]) -> list[Experiment]:
     wanted = list(names)
     for name in wanted:
         if name not in ALL:
-            hint = did_you_mean_or(name, ALL, f"there are {', '.join(ALL)}")
+            known = (*ALL, *suites.ALL)
+            hint = did_you_mean_or(name, known, f"there are {', '.join(known)}")
             raise UsageError(f"no experiment is called '{name}'{hint}")
     return [experiment for name, experiment in ALL.items() if not wanted or name in wanted]

@@ -23,14 +23,14 @@ pub enum User {
     Device(DeviceId),
 }
 
-/// A change of a core's clock that the core has yet to follow.
+/// A change that cores, interconnects and memories have yet to follow: they do so between two instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CoreChange {
-    /// The core, by its index in the machine.
-    pub core: usize,
+pub struct Change {
+    /// Who.
+    pub user: User,
     /// From when on.
     pub at: Ps,
-    /// Its new rate.
+    /// The new rate.
     pub rate: Hz,
 }
 
@@ -41,8 +41,7 @@ pub struct Clocks {
     users: BTreeMap<ClockId, Vec<User>>,
     named_rates: BTreeMap<&'static str, Hz>,
     gates: BTreeMap<u32, u32>,
-    core_changes: Vec<CoreChange>,
-    changes: u64,
+    pending: Vec<Change>,
 }
 
 impl Clocks {
@@ -67,29 +66,23 @@ impl Clocks {
             }
         }
         told.sort_by_key(|(user, _)| *user);
-        self.changes += u64::from(!told.is_empty());
         told
     }
 
-    /// A core's clock changes: the machine has it follow.
-    pub(crate) fn change_core(&mut self, change: CoreChange) {
-        self.core_changes.push(change);
+    /// The machine has to have someone follow.
+    pub(crate) fn add_pending(&mut self, change: Change) {
+        self.pending.push(change);
     }
 
-    /// True if there are changes that cores have yet to follow.
+    /// True if there are changes that the machine has to bring in before the next instruction.
     #[inline(always)]
-    pub fn cores_have_to_follow(&self) -> bool {
-        !self.core_changes.is_empty()
+    pub fn are_pending(&self) -> bool {
+        !self.pending.is_empty()
     }
 
     /// Those changes, in their order, and forgets them.
-    pub fn take_core_changes(&mut self) -> Vec<CoreChange> {
-        std::mem::take(&mut self.core_changes)
-    }
-
-    /// How often rates have changed.
-    pub fn changes(&self) -> u64 {
-        self.changes
+    pub fn take_pending(&mut self) -> Vec<Change> {
+        std::mem::take(&mut self.pending)
     }
 
     /// A clock, by the name that its consumer gives it, has this rate from now on.

@@ -68,10 +68,12 @@ pub struct CoreReport {
     /// Those among them that are the interpreter's, however often they run: compiled code has no form of them. That
     /// depends on the program and the core alone, not on what was compiled in the run.
     pub never_compiled: u64,
-    /// Its local time.
+    /// Cycles that it has had.
     pub cycles: Cycles,
-    /// Cycles by cause; they sum to `cycles`.
-    pub causes: Vec<(String, Cycles)>,
+    /// Those by cause, at each rate that its clock has had, in their order.
+    pub counted: Vec<Counted>,
+    /// Time between the last edge at one rate and the first at the next.
+    pub between_clocks: Ps,
     /// Where the run ends within the last cycle of an idle core: the cause of that cycle, and how much of it lies
     /// beyond the end.
     pub cut: Option<(&'static str, Ps)>,
@@ -84,7 +86,10 @@ pub struct CoreReport {
 impl CoreReport {
     /// The cycle stack of the whole run. Its times sum to the elapsed time.
     pub fn stack(&self) -> Vec<Share> {
-        let mut shares = stack(self.clock, self.causes.iter().cloned());
+        let mut shares = stack_of(&self.counted);
+        if self.between_clocks > Ps::ZERO {
+            shares.push(Share { cause: CLOCK_CHANGES.to_owned(), cycles: Cycles(0), time: self.between_clocks });
+        }
         if let Some((cause, beyond)) = self.cut
             && let Some(share) = shares.iter_mut().find(|share| share.cause == cause)
         {
@@ -92,6 +97,50 @@ impl CoreReport {
         }
         shares
     }
+
+    /// Cycles by cause; they sum to `cycles`.
+    pub fn causes(&self) -> Vec<(String, Cycles)> {
+        causes_of(&self.counted)
+    }
+}
+
+/// The cause of time between the last edge of a clock at one rate and the first at the next.
+const CLOCK_CHANGES: &str = "change of the clock";
+
+/// Cycles by cause at one rate of a core's clock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counted {
+    /// The rate.
+    pub rate: Hz,
+    /// The cycles.
+    pub causes: Vec<(String, Cycles)>,
+}
+
+impl Counted {
+    /// How long that took.
+    pub fn time(&self) -> Ps {
+        self.rate.ps_at_floor(Cycles(self.causes.iter().map(|(_, cycles)| cycles.0).sum()))
+    }
+}
+
+/// The stack of cycles at several rates: a cause's share is what it has at all of them.
+fn stack_of(counted: &[Counted]) -> Vec<Share> {
+    let mut all: Vec<Share> = Vec::new();
+    for share in counted.iter().flat_map(|counted| stack(counted.rate, counted.causes.iter().cloned())) {
+        // Causes of one rate stay apart, though a board may call two of its buses alike.
+        match all.iter_mut().find(|known| counted.len() > 1 && known.cause == share.cause) {
+            Some(known) => (known.cycles, known.time) = (known.cycles + share.cycles, known.time + share.time),
+            None => all.push(share),
+        }
+    }
+    all
+}
+
+fn causes_of(counted: &[Counted]) -> Vec<(String, Cycles)> {
+    let [counted] = counted else {
+        return stack_of(counted).into_iter().map(|share| (share.cause, share.cycles)).collect();
+    };
+    counted.causes.clone()
 }
 
 /// A watched function: the time from its entry to its return, over all calls.
@@ -103,8 +152,20 @@ pub struct SectionReport {
     pub calls: u64,
     /// Instructions inside, those of functions that it called included.
     pub instructions: u64,
+    /// Cycles by cause, at each rate that the core's clock has had.
+    pub counted: Vec<Counted>,
+}
+
+impl SectionReport {
+    /// The cycle stack of all calls.
+    pub fn stack(&self) -> Vec<Share> {
+        stack_of(&self.counted)
+    }
+
     /// Cycles by cause.
-    pub causes: Vec<(String, Cycles)>,
+    pub fn causes(&self) -> Vec<(String, Cycles)> {
+        causes_of(&self.counted)
+    }
 }
 
 /// The begin or end of a call of a watched function.
@@ -131,6 +192,19 @@ pub trait Core: Send {
     fn now(&self) -> Ps {
         self.clock().ps_at_floor(self.cycles())
     }
+
+    /// Cycles that it has had: not its local time once its clock has changed.
+    fn cycles_had(&self) -> Cycles {
+        self.cycles()
+    }
+
+    /// Its clock runs at another rate from its next cycle on. Only cores whose type follows clocks are told
+    /// ([`crate::dt::reader::NodeReader::clock_input`]). Other clocks have changed, too, perhaps: see
+    /// [`Core::paths_changed`].
+    fn change_clock(&mut self, _rate: Hz) {}
+
+    /// Clocks of interconnects and memories have changed: what is known of paths does not hold.
+    fn paths_changed(&mut self) {}
 
     /// Runs instructions until its local time reaches `until`, or something else stops it. Interrupts are taken between
     /// instructions; an event that is due earlier is run before the first access that could see it.
@@ -225,13 +299,15 @@ mod tests {
     fn a_stack_ends_with_the_run_and_not_with_an_idle_cores_cycle() {
         let hz = Hz::new(100_000_000).unwrap();
         let causes = vec![("issue".to_owned(), Cycles(3)), ("wait for interrupt".to_owned(), Cycles(2))];
+        let counted = vec![Counted { rate: hz, causes }];
         let report = CoreReport {
             name: "cm4".into(),
             clock: hz,
             instructions: 3,
             never_compiled: 0,
             cycles: Cycles(5),
-            causes,
+            counted,
+            between_clocks: Ps::ZERO,
             cut: Some(("wait for interrupt", Ps(4_000))),
             sections: Vec::new(),
             counters: Vec::new(),
@@ -240,5 +316,16 @@ mod tests {
         assert_eq!(times, [30_000, 16_000]);
         let whole = CoreReport { cut: None, ..report };
         assert_eq!(whole.stack().iter().map(|share| share.time.0).sum::<u64>(), 50_000);
+    }
+
+    #[test]
+    fn a_cause_has_its_time_at_all_rates() {
+        let counted = [(100_000_000, 3, 0), (3_000_000, 1, 2)].map(|(hz, issue, load)| Counted {
+            rate: Hz::new(hz).unwrap(),
+            causes: vec![("issue".to_owned(), Cycles(issue)), ("load: ram".to_owned(), Cycles(load))],
+        });
+        let shares = stack_of(&counted).into_iter().map(|share| (share.cycles.0, share.time.0)).collect::<Vec<_>>();
+        // 333333.3 ps a cycle at 3 MHz, of which there are three.
+        assert_eq!(shares, [(4, 30_000 + 333_333), (2, 666_667)]);
     }
 }

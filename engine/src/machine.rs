@@ -300,6 +300,8 @@ impl Machine {
         for _ in 0..count {
             let now = self.core_time(self.main);
             self.bus.run_events(now);
+            self.follow_clocks();
+            self.bus.master = Some(self.main);
             let stop = self.cores[self.main].step(&mut self.bus);
             each(&self.cores[self.main].registers());
             // Nobody is there to take what was printed.
@@ -332,8 +334,9 @@ impl Machine {
             }
         }
         let mut cores = self.core_reports();
-        for (core, progress) in cores.iter_mut().zip(&self.progress) {
-            core.cut = progress.beyond(core.clock.ps_at_floor(core.cycles), elapsed);
+        let times: Vec<Ps> = self.cores.iter().map(|core| core.now()).collect();
+        for ((core, progress), now) in cores.iter_mut().zip(&self.progress).zip(times) {
+            core.cut = progress.beyond(now, elapsed);
         }
         let mut counters: Vec<(String, u64)> = cores.iter().flat_map(|core| core.counters.clone()).collect();
         for (device, name) in self.bus.devices.iter_mut().zip(&self.bus.device_names) {
@@ -359,7 +362,7 @@ impl Machine {
             // What lies between it and the memories has its own names.
             self.bus.master = Some(index);
             let mut report = core.report(&self.bus);
-            self.progress[index].name_time_held(&mut report.causes);
+            self.progress[index].name_time_held(&mut report.counted);
             reports.push(report);
         }
         self.bus.master = None;

@@ -3,6 +3,8 @@
 python scripts/results RESULTS.json    keeps a whole bench's results in docs/results.csv, then:
 python scripts/results                 writes what stands between the pages' markers
 python scripts/results --check         says what is stale, with status 1 if anything is
+python scripts/results --suite FILE    keeps in docs/suites.csv a suite's rows, from the JSON of
+                                       `cyclescope bench SUITE --elfs DIR`, then writes the pages
 
 `keys` and `blocks` say what a marker may ask for. Speeds are in docs/speed.json, which `make speed`
 writes.
@@ -17,6 +19,7 @@ from pathlib import Path
 
 import pages
 import store
+import suite_store
 from keys import Source
 
 from cyclescope.errors import UsageError
@@ -44,7 +47,8 @@ def keep(results: Path, stored: Path, only_check: bool) -> list[str]:
 def renew(root: Path, stored: Path, only_check: bool) -> list[str]:
     """Write the pages; what was stale in them, a line each."""
     speeds = json.loads((root / "docs" / "speed.json").read_text(encoding="utf-8"))
-    source = Source(store.load(stored), speeds)
+    of_suites = suite_store.load(root / "docs" / "suites.csv")
+    source = Source(store.load(stored), speeds, of_suites)
     found = []
     for page in texts(root):
         old = page.read_text(encoding="utf-8")
@@ -65,9 +69,12 @@ def main() -> int:
     parser.add_argument("results", type=Path, nargs="?", help="results.json of a whole bench")
     parser.add_argument("--check", action="store_true", help="only say what is stale")
     parser.add_argument("--root", type=Path, default=ROOT, help="where README.md and docs/ are")
+    parser.add_argument("--suite", type=Path, action="append", help="rows of a suite, as JSON")
     given = parser.parse_args()
     stored = given.root / "docs" / "results.csv"
     try:
+        for rows in given.suite or ():
+            suite_store.keep(rows, given.root / "docs" / "suites.csv")
         found = keep(given.results, stored, given.check) if given.results else []
         found += renew(given.root, stored, given.check)
     except (UsageError, pages.PageError) as error:

@@ -5,7 +5,7 @@
     speeds              README's table of docs/speed.json
     speed-lines         what `make speed` printed
 
-The others are in `tables` and `bases`.
+The others are in `tables`, `bases` and `suite_blocks`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import bases
 import keys
+import suite_blocks
 import tables
 from keys import Source, UnknownKeyError
 from rich.console import Console, Group
@@ -106,4 +107,6 @@ BLOCKS: Mapping[str, Callable[[Source, Sequence[str]], str]] = {
     "show": show,
     "speeds": speeds,
     "speed-lines": speed_lines,
+    "suite": suite_blocks.numbers,
+    "suite-classes": suite_blocks.classes,
 }

@@ -18,7 +18,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import figures
@@ -52,10 +52,11 @@ class UnknownKeyError(Exception):
 
 @dataclass(frozen=True)
 class Source:
-    """What keys and blocks are looked up in: results, and speeds by name."""
+    """What keys and blocks are looked up in: results, speeds by name, rows of suites."""
 
     results: store.Results
     speeds: Mapping[str, Any]
+    suites: Mapping[str, list[Row]] = field(default_factory=dict)
 
 
 def text(source: Source, key: str) -> str:

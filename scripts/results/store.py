@@ -105,13 +105,14 @@ def lines(result: ExperimentResult) -> Iterator[list[Any]]:
         return
     for row in result.rows:
         stored = row.to_dict() | {
-            "settings": _settings_text(row.settings),
+            "settings": settings_text(row.settings),
             "calibrated_by": "; ".join(row.calibrated_by),
         }
         yield [stored[name] for name in COLUMNS]
 
 
-def _settings_text(settings: Mapping[str, Any]) -> str:
+def settings_text(settings: Mapping[str, Any]) -> str:
+    """Settings as one text. Raises `UsageError` for those that can't be read again."""
     text = " ".join(f"{name}={value}" for name, value in settings.items())
     if _settings(text) != settings:
         raise UsageError(f"settings that can't be written as a text: {json.dumps(dict(settings))}")
@@ -166,7 +167,7 @@ def load(path: Path) -> Results:
     if tuple(reader.fieldnames or ()) != COLUMNS:
         raise UsageError(f"{path}: its columns are not {', '.join(COLUMNS)}")
     exact = {line["experiment"]: line for line in stored if line["label"] == MET}
-    rows = [_row(line) for line in stored if line["label"] != MET]
+    rows = [parsed(line) for line in stored if line["label"] != MET]
     results = {
         result.name: result for result in result_files.of_rows(rows, {}, path, experiments.ALL)
     }
@@ -175,7 +176,8 @@ def load(path: Path) -> Results:
     return Results({name: results[name] for name in order})
 
 
-def _row(line: Mapping[str, str]) -> Stored:
+def parsed(line: Mapping[str, str]) -> Stored:
+    """A line of the file as results.json has it."""
     numbers = ("simulated", "published", "error_pct", "interval_low", "interval_high")
     return {
         **line,

@@ -6,7 +6,8 @@ use super::isa::{CauseNames, Isa};
 use super::memory::Accounts;
 use super::sections;
 use crate::bus::Bus;
-use crate::time::Cycles;
+use crate::core::Counted;
+use crate::time::{Cycles, Hz};
 
 /// What a core spends beside its instructions' static time and memory, in cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,7 +64,8 @@ impl Totals {
 impl sections::Totals for Totals {
     fn add_difference(&mut self, to: &Totals, from: &Totals, times: u64) {
         self.instructions += times * (to.instructions - from.instructions);
-        self.cycles += times * (to.cycles - from.cycles);
+        // Not so where the clock has changed between them; then nobody asks.
+        self.cycles = self.cycles.wrapping_add(times.wrapping_mul(to.cycles.wrapping_sub(from.cycles)));
         self.fixed.add_difference(to.fixed, from.fixed, times);
         self.spent.add_difference(to.spent, from.spent, times);
         self.memory.add_difference(&to.memory, &from.memory, times);
@@ -88,6 +90,39 @@ impl sections::Totals for Totals {
         let own = own.into_iter().filter(|(name, _)| !name.is_empty());
         let own = own.map(|(cause, cycles)| (cause.to_owned(), Cycles(cycles)));
         own.chain(self.memory.named(bus)).collect()
+    }
+}
+
+/// What a core did at rates that its clock has had before.
+#[derive(Debug, Default)]
+pub(crate) struct Earlier {
+    /// The rates, in their order, and what it did at each.
+    parts: Vec<(Hz, Totals)>,
+    /// All of it.
+    sum: Option<Totals>,
+}
+
+impl Earlier {
+    /// The clock's rate has been `rate` up to now, when the core has done `totals` in all.
+    pub fn end(&mut self, rate: Hz, totals: Totals) {
+        let part = self.since(&totals);
+        self.parts.push((rate, part));
+        self.sum = Some(totals);
+    }
+
+    /// What `totals` has beyond it.
+    fn since(&self, totals: &Totals) -> Totals {
+        let Some(sum) = &self.sum else { return totals.clone() };
+        let mut part = Totals::nothing(totals.names);
+        sections::Totals::add_difference(&mut part, totals, sum, 1);
+        part
+    }
+
+    /// The core's time by cause, at each rate: the present one is `rate`, and the core has done `totals` in all.
+    pub fn counted(&self, bus: &Bus, rate: Hz, totals: &Totals) -> Vec<Counted> {
+        let counted = |rate: Hz, part: &Totals| Counted { rate, causes: sections::Totals::named(part, bus) };
+        let earlier = self.parts.iter().map(|(rate, part)| counted(*rate, part));
+        earlier.chain([counted(rate, &self.since(totals))]).collect()
     }
 }
 

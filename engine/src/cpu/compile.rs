@@ -195,9 +195,6 @@ impl<I: Isa> Cpu<I> {
             }
             match self.enter_compiled(bus, index) {
                 Ending::Interpret { index, at, exit } => {
-                    if at == 0 {
-                        self.stamp_lines(index);
-                    }
                     return Some(Resumed { index, at, exit });
                 }
                 Ending::Left { index, exit } => {
@@ -205,7 +202,6 @@ impl<I: Isa> Cpu<I> {
                     return None;
                 }
                 Ending::Check { index: next } if self.may_enter(next) || self.may_begin(next) => {
-                    self.stamp_lines(next);
                     index = next;
                 }
                 Ending::Check { index: next } => {

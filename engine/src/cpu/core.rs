@@ -139,6 +139,7 @@ impl<I: Isa> Cpu<I> {
     /// True if something has happened that the loop below has to look at before the next instruction.
     pub(crate) fn has_news(&self, bus: &Bus) -> bool {
         bus.exit.is_some()
+            || bus.clocks.are_pending()
             || self.code_was_written(bus)
             || self.shell.stop.is_some()
             || self.isa.is_news(self.interrupts(bus))
@@ -162,7 +163,7 @@ impl<I: Isa> Cpu<I> {
                 self.left = None;
                 return stop;
             }
-            if self.shell.cycles >= self.shell.deadline.limit || bus.exit.is_some() {
+            if self.shell.cycles >= self.shell.deadline.limit || bus.exit.is_some() || bus.clocks.are_pending() {
                 self.left = None;
                 return Stop::Horizon;
             }
@@ -430,6 +431,24 @@ impl<I: Isa> Core for Cpu<I> {
 
     fn cycles(&self) -> Cycles {
         Cycles(self.shell.cycles)
+    }
+
+    fn cycles_had(&self) -> Cycles {
+        Cycles(self.shell.had(self.shell.cycles))
+    }
+
+    fn change_clock(&mut self, rate: Hz) {
+        let (before, totals) = (self.shell.cycles, self.totals());
+        self.shell.change_clock(rate, totals);
+        self.memory.change_clock(rate, before, self.shell.cycles);
+        I::clock_changed(self, before);
+    }
+
+    fn paths_changed(&mut self) {
+        self.memory.forget_paths();
+        // Compiled code has prices of paths in it.
+        self.drop_blocks();
+        self.polls = self.polls.afresh();
     }
 
     fn run(&mut self, bus: &mut Bus, until: Ps) -> Stop {

@@ -22,6 +22,11 @@ impl Deadline {
         Deadline { limit: 0, clock, horizon: 0, next_due: Ps::ZERO }
     }
 
+    /// The clock runs at another rate: the next run begins by that.
+    pub fn change_clock(&mut self, rate: Hz) {
+        *self = Deadline::new(rate);
+    }
+
     /// A run up to `until` begins.
     pub fn begin(&mut self, bus: &Bus, until: Ps) {
         self.horizon = self.clock.cycles_until_ceil(until).0;

@@ -2,6 +2,7 @@
 
 use super::Cpu;
 use super::isa::Isa;
+use super::memory::fetch::order;
 use super::memory::{Done, Mmu, Quiet, Via};
 use crate::bus::Bus;
 
@@ -80,17 +81,14 @@ impl<I: Isa> Cpu<I> {
     fn fetch_cached(&mut self, bus: &mut Bus, index: u32) -> bool {
         for line in self.lines_of(index) {
             if self.memory.has_fetch_line(line) {
-                if self.memory.stamps_fetches() {
-                    self.memory.use_fetch_line(line);
-                }
-            } else {
-                if self.line_must_wait(bus, line) {
-                    return false;
-                }
-                let done = self.memory.fetch_line(bus, self.isa.mmu(), self.shell.cycles, line);
-                if !self.fetched(bus, done) {
-                    return false;
-                }
+                continue;
+            }
+            if self.line_must_wait(bus, line) {
+                return false;
+            }
+            let done = self.memory.fetch_line(bus, self.isa.mmu(), self.shell.cycles, line);
+            if !self.fetched(bus, done) {
+                return false;
             }
         }
         true
@@ -173,18 +171,43 @@ impl<I: Isa> Cpu<I> {
         here
     }
 
-    /// A block is entered without a look at its lines: where the order of their use matters, it is told later.
+    /// A block has run to its end, and its instructions are not counted yet: where the order matters in which lines are
+    /// used, those of its lines are told later. A line is used when an instruction of it runs, so not all of them are
+    /// where a block is left in its middle.
     #[inline(always)]
-    pub(super) fn stamp_lines(&mut self, index: u32) {
+    pub(super) fn use_lines(&mut self, index: u32) {
         if self.memory.stamps_fetches() {
-            self.stamp_all_lines(index);
+            let last = self.blocks.hot[index as usize].end_pc.wrapping_sub(1);
+            self.stamp_lines_to(index, last & I::ADDRESS_MASK, order::stamp(self.shell.instructions));
+        }
+    }
+
+    /// The same of a block that is left before its instruction at `pc`.
+    #[inline(always)]
+    pub(crate) fn use_lines_before(&mut self, index: u32, pc: u32) {
+        let pc = pc & I::ADDRESS_MASK;
+        if self.memory.stamps_fetches() && pc != self.blocks.hot[index as usize].pc & I::ADDRESS_MASK {
+            self.stamp_lines_to(index, pc.wrapping_sub(1), order::stamp(self.shell.instructions));
+        }
+    }
+
+    /// The same of a block that has been left before its instruction at `pc`, which does not run as others do, but has
+    /// been fetched.
+    #[inline(always)]
+    pub(crate) fn use_line_of_last(&mut self, pc: u32) {
+        let line = pc & I::ADDRESS_MASK & !(self.line_bytes - 1);
+        if self.memory.stamps_fetches() && self.memory.has_fetch_line(line) {
+            self.memory.stamp_fetch(line, order::stamp_behind(self.shell.instructions));
         }
     }
 
     #[inline(never)]
-    fn stamp_all_lines(&mut self, index: u32) {
-        let stamp = self.shell.instructions + 1;
-        self.lines_of(index).for_each(|line| self.memory.stamp_fetch(line, stamp));
+    fn stamp_lines_to(&mut self, index: u32, last: u32, stamp: u64) {
+        for line in self.lines_of(index).take_while(|line| *line <= last) {
+            if self.memory.has_fetch_line(line) {
+                self.memory.stamp_fetch(line, stamp);
+            }
+        }
     }
 
     /// True if a block fits before the limit, all of its lines are in the instruction cache, and nobody watches for it.

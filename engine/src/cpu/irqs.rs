@@ -22,6 +22,11 @@ impl Irqs {
         Irqs { clock, core: core as usize, seen: Inputs::default() }
     }
 
+    /// The core's clock runs at another rate.
+    pub fn change_clock(&mut self, rate: Hz) {
+        self.clock = rate;
+    }
+
     /// Those that were up when last looked at.
     pub const fn seen(&self) -> &Inputs {
         &self.seen

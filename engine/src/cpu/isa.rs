@@ -358,6 +358,9 @@ pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
     #[inline(always)]
     fn begin(_core: &mut Cpu<Self>, _bus: &mut Bus) {}
 
+    /// The core's clock runs at another rate: what was its cycle `before` is its present one now.
+    fn clock_changed(_core: &mut Cpu<Self>, _before: u64) {}
+
     /// The core comes out of reset.
     fn reset(_core: &mut Cpu<Self>, _bus: &mut Bus) {}
 

@@ -24,6 +24,7 @@ impl<I: Isa> Cpu<I> {
     /// Else the core is behind the block.
     #[inline(always)]
     pub(crate) fn next_block(&mut self, index: u32, exit: usize) -> Option<u32> {
+        self.use_lines(index);
         let hot = &mut self.blocks.hot[index as usize];
         hot.runs[exit] += 1;
         self.shell.cycles = self.shell.cycles.wrapping_add(u64::from(hot.cycles[exit]));
@@ -45,7 +46,6 @@ impl<I: Isa> Cpu<I> {
             self.stop_before(next);
             return None;
         }
-        self.stamp_lines(next);
         Some(next)
     }
 
@@ -152,20 +152,24 @@ impl<I: Isa> Cpu<I> {
     pub(super) fn pause(&mut self, index: u32, at: u32) {
         let count = self.blocks.info(index, at).instr;
         let before = self.before(index, count);
-        self.leave_with(&before, count);
+        self.leave_with(index, &before, count);
         if I::CUTS_BLOCKS {
             self.paused = Some(Paused { index, at, count, before });
         }
     }
 
-    /// Leaves a block before its instruction number `count`, accounting for those that ran.
+    /// Leaves a block before its instruction number `count`, accounting for those that ran. It has been fetched.
     pub(crate) fn leave_in_the_middle(&mut self, index: u32, count: u16) {
         let before = self.before(index, count);
-        self.leave_with(&before, count);
+        self.leave_with(index, &before, count);
+        if count < self.blocks.hot[index as usize].instructions {
+            self.use_line_of_last(before.pc);
+        }
     }
 
     #[inline(always)]
-    fn leave_with(&mut self, before: &BeforeOf<I>, count: u16) {
+    fn leave_with(&mut self, index: u32, before: &BeforeOf<I>, count: u16) {
+        self.use_lines_before(index, before.pc);
         self.shell.instructions += u64::from(count);
         self.shell.fixed.add_runs(before.fixed, 1);
         self.shell.cycles = self.shell.cycles.wrapping_add(before.fixed.cycles());
@@ -192,7 +196,6 @@ impl<I: Isa> Cpu<I> {
         self.shell.instructions -= u64::from(count);
         self.shell.fixed.remove(before.fixed);
         self.shell.cycles = self.shell.cycles.wrapping_sub(before.fixed.cycles());
-        self.stamp_lines(index);
         let longest = u64::from(self.blocks.hot[index as usize].longest_cycles);
         if self.shell.cycles.wrapping_add(longest) > self.shell.deadline.limit {
             self.cut(index, count);
@@ -242,7 +245,9 @@ impl<I: Isa> Cpu<I> {
     /// Raises the exception of the instruction of operation `at`, which has changed nothing. The block has been left,
     /// so this is false.
     pub(crate) fn raise_at(&mut self, bus: &mut Bus, index: u32, at: u32, exception: I::Exception) -> bool {
-        self.leave_here(index, at);
+        self.unpatch();
+        let count = self.blocks.info(index, at).instr;
+        self.leave_in_the_middle(index, count);
         I::raise(self, bus, exception);
         false
     }

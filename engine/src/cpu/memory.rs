@@ -30,6 +30,7 @@ mod stores;
 mod tests;
 mod tlb;
 pub(crate) mod translate;
+mod unaligned;
 
 pub use accounts::{Accounts, Part, Purpose};
 pub use config::{Chunks, FetchPolicy, MemoryConfig, WriteBack};
@@ -39,6 +40,7 @@ pub use mmu::{Identity, Mmu, Refusal};
 use crate::bus::code::CodeSpan;
 use crate::bus::{Bus, BusFault, Target};
 use crate::memory::cache::{Cache, CacheCounters, CacheShape, WritePolicy};
+use crate::time::Hz;
 use access::{Abort, Status};
 use fetch::on_demand::WordBuffer;
 use fetch::{FetchLines, Prefetch};
@@ -114,6 +116,11 @@ pub struct Memory {
     window: (u32, u32),
     /// What answered so, as far as compiled code can do without being asked for more.
     known: Vec<Known>,
+}
+
+/// A cycle that lies ahead of cycle `before` by as much as before of cycle `now`; 0 for one that is over.
+fn renumbered(cycle: u64, before: u64, now: u64) -> u64 {
+    if cycle > before { now + (cycle - before) } else { 0 }
 }
 
 /// What accesses to come depend on.
@@ -262,6 +269,11 @@ impl Memory {
     /// Where the table of [`Memory::shortcuts`] is in this.
     pub const SHORTCUTS: usize = std::mem::offset_of!(Memory, shortcuts);
 
+    /// True if an unaligned access takes longer than an aligned one.
+    pub fn splits_unaligned(&self) -> bool {
+        self.config.unaligned_cycles.is_some()
+    }
+
     /// The table behind [`Memory::load_shortcut`], for compiled code.
     pub fn shortcuts(&self) -> &Shortcuts {
         &self.shortcuts
@@ -364,6 +376,26 @@ impl Memory {
             ("table walks", walks),
         ];
         own.iter().chain(&named).map(|(what, total)| (format!("{core}.{what}"), *total)).collect()
+    }
+
+    // ---- Clocks that change
+
+    /// The core's clock runs at another rate: its cycle `before` is its cycle `now`. What is under way takes as many
+    /// cycles more as it had left.
+    pub fn change_clock(&mut self, rate: Hz, before: u64, now: u64) {
+        self.config.clock = rate;
+        let state = &mut self.state;
+        state.stores.renumber(before, now);
+        state.prefetch.renumber(before, now);
+        state.fill_ends = renumbered(state.fill_ends, before, now);
+    }
+
+    /// Forgets what is known of paths.
+    pub fn forget_paths(&mut self) {
+        (self.code_path, self.data_path) = (KnownPath::NOWHERE, KnownPath::NOWHERE);
+        self.devices = KnownDevices::default();
+        self.window = (1, 0);
+        self.known.clear();
     }
 
     // ---- Helpers of the slow paths

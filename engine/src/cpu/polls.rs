@@ -77,6 +77,11 @@ impl Default for Polls {
 }
 
 impl Polls {
+    /// Those of a core that has watched nothing yet, enabled as these are.
+    pub fn afresh(&self) -> Polls {
+        Polls { enabled: self.enabled, skipped_cycles: self.skipped_cycles, ..Polls::default() }
+    }
+
     /// A device was read by the instruction that `instr` stands for; `x` are the registers behind it.
     pub fn note_read<const REGISTERS: usize>(&mut self, instr: u64, x: &[u32; REGISTERS]) {
         if !self.enabled || self.looking {

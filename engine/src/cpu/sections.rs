@@ -4,8 +4,8 @@
 //! core's outer loop sees each of them, and nothing else pays.
 
 use crate::bus::Bus;
-use crate::core::{CallMark, SectionReport};
-use crate::time::Cycles;
+use crate::core::{CallMark, Counted, SectionReport};
+use crate::time::{Cycles, Hz};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Most calls under way that are followed, and most addresses to which they return: a firmware whose calls never return
@@ -31,8 +31,24 @@ pub(crate) struct Section<T> {
     pub name: String,
     /// Completed calls.
     pub calls: u64,
-    /// Time inside, calls of other functions included.
+    /// Time inside, calls of other functions included, since the clock has the present rate.
     pub totals: T,
+    /// The same at rates that the clock has had before.
+    earlier: Vec<(Hz, T)>,
+    /// A total of nothing.
+    nothing: T,
+}
+
+impl<T: Totals> Section<T> {
+    /// Time inside at one of the clock's earlier rates.
+    fn add_earlier(&mut self, rate: Hz, to: &T, from: &T) {
+        let known = self.earlier.iter().position(|(known, _)| *known == rate);
+        let at = known.unwrap_or_else(|| {
+            self.earlier.push((rate, self.nothing.clone()));
+            self.earlier.len() - 1
+        });
+        self.earlier[at].1.add_difference(to, from, 1);
+    }
 }
 
 /// A call under way.
@@ -42,6 +58,8 @@ struct Open<T> {
     return_pc: u32,
     sp: u32,
     begun: T,
+    /// Ends of the clock's rates since then: the rate, and all of the core's time up to its end.
+    rates: Vec<(Hz, T)>,
 }
 
 /// Where a core is, as far as calls are concerned.
@@ -88,7 +106,13 @@ impl<T: Totals> Sections<T> {
     pub fn watch(&mut self, name: &str, pc: u32, nothing: T) {
         self.entries.insert(pc, self.sections.len());
         self.stops.insert(pc);
-        self.sections.push(Section { name: name.to_owned(), calls: 0, totals: nothing });
+        self.sections.push(Section {
+            name: name.to_owned(),
+            calls: 0,
+            totals: nothing.clone(),
+            earlier: Vec::new(),
+            nothing,
+        });
     }
 
     /// Marks the begins and ends of calls of the function at `pc`, which is watched.
@@ -124,15 +148,33 @@ impl<T: Totals> Sections<T> {
         !self.stops.is_empty()
     }
 
-    /// The watched functions, as the user sees them.
-    pub fn reports(&self, bus: &Bus) -> Vec<SectionReport> {
-        let reports = self.sections.iter().map(|section| SectionReport {
-            name: section.name.clone(),
-            calls: section.calls,
-            instructions: section.totals.instructions(),
-            causes: section.totals.named(bus),
-        });
-        reports.collect()
+    /// The watched functions, as the user sees them; the clock's rate is `rate` now.
+    pub fn reports(&self, bus: &Bus, rate: Hz) -> Vec<SectionReport> {
+        let counted = |rate: Hz, totals: &T| Counted { rate, causes: totals.named(bus) };
+        let report = |section: &Section<T>| {
+            let earlier = section.earlier.iter();
+            SectionReport {
+                name: section.name.clone(),
+                calls: section.calls,
+                instructions: earlier.clone().map(|(_, totals)| totals.instructions()).sum::<u64>()
+                    + section.totals.instructions(),
+                counted: earlier
+                    .map(|(rate, totals)| counted(*rate, totals))
+                    .chain([counted(rate, &section.totals)])
+                    .collect(),
+            }
+        };
+        self.sections.iter().map(report).collect()
+    }
+
+    /// The core's clock has had a rate up to now, when it has spent `now` in all.
+    pub fn change_clock(&mut self, rate: Hz, now: &T) {
+        for section in &mut self.sections {
+            let totals = std::mem::replace(&mut section.totals, section.nothing.clone());
+            let nothing = section.nothing.clone();
+            section.add_earlier(rate, &totals, &nothing);
+        }
+        self.open.iter_mut().for_each(|open| open.rates.push((rate, now.clone())));
     }
 
     /// The core is at `site`, having spent `now` in all: closes the calls that return there and opens one that begins
@@ -142,7 +184,12 @@ impl<T: Totals> Sections<T> {
             if let Some(open) = self.open.pop_back() {
                 let section = &mut self.sections[open.section];
                 section.calls += 1;
-                section.totals.add_difference(now, &open.begun, 1);
+                let mut from = open.begun;
+                for (rate, to) in open.rates {
+                    section.add_earlier(rate, &to, &from);
+                    from = to;
+                }
+                section.totals.add_difference(now, &from, 1);
                 self.mark(open.section, false);
             }
         }
@@ -152,7 +199,7 @@ impl<T: Totals> Sections<T> {
                 if !self.make_room(return_pc) {
                     return false;
                 }
-                self.open.push_back(Open { section, return_pc, sp, begun: now.clone() });
+                self.open.push_back(Open { section, return_pc, sp, begun: now.clone(), rates: Vec::new() });
                 self.mark(section, true);
                 self.stops.insert(return_pc)
             }

@@ -1,15 +1,15 @@
 //! What a core is made of, however it runs instructions: its time and where that went, watched functions, interrupt
 //! inputs, how far it may run, and why it stopped.
 
-use super::accounts::{Spent, Totals};
+use super::accounts::{Earlier, Spent, Totals};
 use super::cost::Breakdown;
 use super::deadline::Deadline;
 use super::irqs::Irqs;
 use super::isa::CauseNames;
 use super::memory::Accounts;
-use super::sections::{Sections, Totals as _};
+use super::sections::Sections;
 use crate::bus::Bus;
-use crate::core::{CoreReport, Stop};
+use crate::core::{CoreReport, Counted, Stop};
 use crate::faults::CoreFault;
 use crate::storms::Source;
 use crate::time::{Cycles, Hz, Ps};
@@ -22,7 +22,12 @@ pub(crate) struct Shell {
     pub index: u32,
     pub clock: Hz,
     causes: &'static CauseNames,
+    /// Its time: the number of the clock's edge, of which there is one at time 0 at whatever rate it runs.
     pub cycles: u64,
+    /// What that number is ahead of the cycles that the core has had: other than 0 once its clock has changed.
+    ahead_cycles: u64,
+    /// What it did at rates that its clock has had before.
+    earlier: Earlier,
     pub instructions: u64,
     /// Exceptions and interrupts taken.
     pub exceptions: u64,
@@ -47,6 +52,8 @@ impl Shell {
             clock,
             causes,
             cycles: 0,
+            ahead_cycles: 0,
+            earlier: Earlier::default(),
             instructions: 0,
             exceptions: 0,
             deadline: Deadline::new(clock),
@@ -57,6 +64,24 @@ impl Shell {
             spent: Spent::default(),
             sections: Sections::default(),
         }
+    }
+
+    /// Cycles that the core has had when the number of its clock's edge is `cycle`.
+    pub fn had(&self, cycle: u64) -> u64 {
+        cycle.wrapping_sub(self.ahead_cycles)
+    }
+
+    /// The core's clock runs at another rate from now on; so far the core has done `totals`.
+    pub fn change_clock(&mut self, rate: Hz, totals: Totals) {
+        let had_cycles = self.had(self.cycles);
+        let at = self.now();
+        self.sections.change_clock(self.clock, &totals);
+        self.earlier.end(self.clock, totals);
+        self.clock = rate;
+        self.cycles = rate.cycles_until_ceil(at).0;
+        self.ahead_cycles = self.cycles.wrapping_sub(had_cycles);
+        self.deadline.change_clock(rate);
+        self.irqs.change_clock(rate);
     }
 
     /// The core's time, as simulated time.
@@ -108,15 +133,18 @@ impl Shell {
 
     /// What the core has done so far, which took `totals`.
     pub fn report(&self, bus: &Bus, totals: &Totals, counters: Vec<(String, u64)>) -> CoreReport {
+        let counted = self.earlier.counted(bus, self.clock, totals);
+        let at_clocks = counted.iter().map(Counted::time).fold(Ps::ZERO, |sum, time| sum + time);
         CoreReport {
             name: self.name.clone(),
             clock: self.clock,
             instructions: self.instructions,
             never_compiled: totals.fixed.never_compiled,
-            cycles: Cycles(self.cycles),
-            causes: totals.named(bus),
+            cycles: Cycles(self.had(self.cycles)),
+            counted,
+            between_clocks: self.now().saturating_sub(at_clocks),
             cut: None,
-            sections: self.sections.reports(bus),
+            sections: self.sections.reports(bus, self.clock),
             counters,
         }
     }

@@ -135,7 +135,7 @@ fn put(machine: &mut Machine, at: u32, words: &[u32]) {
 fn run(machine: &mut Machine) -> RunReport {
     let report = machine.run(Ps::from_us(1000), |_| true);
     for core in &report.cores {
-        assert_eq!(core.causes.iter().map(|(_, cycles)| cycles.0).sum::<u64>(), core.cycles.0, "{:?}", core.causes);
+        assert_eq!(core.causes().iter().map(|(_, cycles)| cycles.0).sum::<u64>(), core.cycles.0, "{:?}", core.causes());
     }
     report
 }
@@ -154,10 +154,13 @@ fn blocks_take_what_single_steps_take() {
     let mut states = 0;
     stepped.trace(usize::MAX, |_| states += 1);
     let stepped = stepped.report(Outcome::Exit(0));
-    assert_eq!((stepped.cores[0].cycles, &stepped.cores[0].causes), (report.cores[0].cycles, &report.cores[0].causes));
+    assert_eq!(
+        (stepped.cores[0].cycles, &stepped.cores[0].causes()),
+        (report.cores[0].cycles, &report.cores[0].causes())
+    );
     assert_eq!(states, report.cores[0].instructions);
     // The word that is loaded in a loop iteration is used at once; each jump but the last takes a cycle.
-    let cause = |name: &str| report.cores[0].causes.iter().find(|(cause, _)| cause == name).unwrap().1.0;
+    let cause = |name: &str| report.cores[0].causes().iter().find(|(cause, _)| cause == name).unwrap().1.0;
     assert_eq!((cause("results of loads"), cause("taken branches")), (20, 19));
 }
 
@@ -199,7 +202,7 @@ fn an_interrupt_ends_a_wait() {
     assert_eq!(report.outcome, Outcome::Exit(0));
     let entries = journal.entries.lock().unwrap();
     assert_eq!(entries.iter().map(|(core, value, _)| (*core, *value)).collect::<Vec<_>>(), [(Some(0), 1)]);
-    let cause = |name: &str| report.cores[0].causes.iter().find(|(cause, _)| cause == name).unwrap().1.0;
+    let cause = |name: &str| report.cores[0].causes().iter().find(|(cause, _)| cause == name).unwrap().1.0;
     assert_eq!(cause("interrupt entry"), 3);
     assert!((45..=50).contains(&cause("wait for interrupt")), "{}", cause("wait for interrupt"));
 }

@@ -5,7 +5,14 @@ use crate::isa::arm::op::{Code, Features, Op};
 use crate::isa::arm::{decode_a32, decode_t32};
 use crate::isa::{mips, riscv};
 
-const ALL: Features = Features { divide: true, vfp: true, vfp_d32: true, m_profile: false, traps_division: false };
+const ALL: Features = Features {
+    divide: true,
+    vfp: true,
+    vfp_d32: true,
+    m_profile: false,
+    traps_division: false,
+    ends_division_early: false,
+};
 const M: Features = Features { vfp_d32: false, m_profile: true, ..ALL };
 
 fn is_known(decode: impl Fn(&mut Vec<Op>)) -> bool {

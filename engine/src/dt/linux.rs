@@ -52,7 +52,7 @@ const TAKEN: &[(&str, &str)] = &[
     ("clocks", "its clock; what counts here is that of the bus"),
     ("disable-wp", "the slot has no switch for write protection"),
     ("dma-channels", "how many channels there are"),
-    ("dma-names", "names for `dmas`, whose order is fixed"),
+    ("dma-names", "names for `dmas`"),
     ("dma-requests", "how many request lines there are"),
     ("dmas", "its DMA requests, which its model does not make"),
     ("gpio-controller", "others can name the port's pins"),

@@ -283,21 +283,6 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         Some((property, interrupts::specifiers(self.board.root, self.node, property)))
     }
 
-    /// The node's DMA request line number `index` (`dmas`: a controller with one cell, whose bits 30 to 24 are the
-    /// line, as in Linux's binding of `atmel,sama5d4-dma`); `None` where the node has no such line.
-    pub fn dma_request(&mut self, index: usize, meaning: &str) -> Option<IrqLine> {
-        self.note_item("dmas", "DMA requests", index, false, meaning);
-        let property = self.get("dmas")?;
-        let cells = property.cells()?;
-        let pair = cells.chunks(2).nth(index)?;
-        let line = pair.get(1).and_then(|cell| (self.board.interrupts)(pair[0], &[cell >> 24 & 0x7f]));
-        if line.is_none() {
-            let expected = "an enabled DMA controller and a request line that it has".to_owned();
-            self.fault(&property.at, FaultKind::BadReference { property: "dmas".into(), expected });
-        }
-        line
-    }
-
     /// The (base, size) pairs of `reg`, one cell each; faults if there are fewer than `ranges`.
     pub fn reg(&mut self, ranges: usize) -> Vec<(u32, u32)> {
         let meaning = if ranges > 1 {

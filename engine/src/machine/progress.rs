@@ -6,7 +6,8 @@
 
 use super::host::Pause;
 use super::{Machine, Outcome};
-use crate::core::Stop;
+use crate::clocks::{Change, User};
+use crate::core::{Counted, Stop};
 use crate::time::{Cycles, Ps};
 
 /// What a core is doing.
@@ -42,14 +43,16 @@ const HELD: &str = "held in reset";
 
 impl Progress {
     /// Tells the core's time in reset from its waits.
-    pub fn name_time_held(&self, causes: &mut Vec<(String, Cycles)>) {
-        if self.held == Cycles(0) {
-            return;
+    pub fn name_time_held(&self, counted: &mut [Counted]) {
+        let mut left_cycles = self.held.0;
+        for Counted { causes, .. } in counted {
+            let waits = causes.iter_mut().find(|(cause, waits)| cause == WAIT && waits.0 > 0 && left_cycles > 0);
+            let Some((_, waits)) = waits else { continue };
+            let held = waits.0.min(left_cycles);
+            left_cycles -= held;
+            *waits = Cycles(waits.0 - held);
+            causes.push((HELD.to_owned(), Cycles(held)));
         }
-        if let Some((_, waits)) = causes.iter_mut().find(|(cause, _)| cause == WAIT) {
-            *waits = Cycles(waits.0.saturating_sub(self.held.0));
-        }
-        causes.push((HELD.to_owned(), self.held));
     }
 
     /// What a core that is at `time` has beyond the `end` of the run, and the cause of it: the run ends at an edge of
@@ -78,8 +81,8 @@ impl Machine {
             // With all of them held in reset, only devices go on.
             let now = self.time_of(next);
             self.bus.run_events(now);
-            // One that was woken may be the one to run.
-            if self.follow_others() {
+            // One that was woken may be the one to run, and with other clocks all have other times.
+            if self.follow_others() | self.follow_clocks() {
                 continue;
             }
             if let Some(endless) = self.endless_text() {
@@ -124,6 +127,7 @@ impl Machine {
         self.bus.master = Some(core);
         let stop = self.run_printing(core, horizon, pause);
         self.bus.master = None;
+        self.follow_clocks();
         self.progress[core].wanted = self.bus.order.take_wanted();
         self.progress[core].waited = stop == Some(Stop::Waiting);
         let Some(stop) = stop else { return Some(Outcome::Interrupted) };
@@ -169,6 +173,28 @@ impl Machine {
         joined
     }
 
+    /// Cores, interconnects and memories follow their clocks. True if one of those has changed.
+    pub(super) fn follow_clocks(&mut self) -> bool {
+        if !self.bus.clocks.are_pending() {
+            return false;
+        }
+        for change in self.bus.clocks.take_pending() {
+            let Change { user, at, rate } = change;
+            if let User::Core(core) = user
+                && self.cores[core].clock() != rate
+            {
+                if self.is_idle(core) {
+                    self.pass_time(core, at);
+                }
+                self.cores[core].change_clock(rate);
+                self.progress[core].wanted = None;
+            }
+            self.bus.follow_change(change);
+        }
+        self.cores.iter_mut().for_each(|core| core.paths_changed());
+        true
+    }
+
     /// Brings in what devices did to the reset lines of cores.
     fn follow_resets(&mut self) {
         for change in self.bus.order.take_resets() {
@@ -202,10 +228,10 @@ impl Machine {
 
     /// Lets time pass in which a core does nothing.
     pub(super) fn pass_time(&mut self, core: usize, until: Ps) {
-        let before = self.cores[core].cycles();
+        let before = self.cores[core].cycles_had();
         self.cores[core].idle(until);
         if self.progress[core].activity == Activity::Held {
-            let passed = self.cores[core].cycles().0 - before.0;
+            let passed = self.cores[core].cycles_had().0 - before.0;
             self.progress[core].held = self.progress[core].held + Cycles(passed);
         }
     }

@@ -5,7 +5,7 @@
 //! of a window is as exact as that.
 
 use super::Machine;
-use crate::core::{CallMark, CoreReport, SectionReport};
+use crate::core::{CallMark, CoreReport, Counted, SectionReport};
 use crate::time::{Cycles, Ps};
 
 /// Most windows that are kept: a run that makes more calls has them of the first ones. Of calls that never return, so
@@ -78,7 +78,7 @@ fn between(before: &CoreReport, after: &CoreReport) -> CoreReport {
         name: after.name.clone(),
         calls: after.calls - before.calls,
         instructions: after.instructions - before.instructions,
-        causes: causes_between(&before.causes, &after.causes),
+        counted: counted_between(&before.counted, &after.counted),
     });
     CoreReport {
         name: after.name.clone(),
@@ -86,11 +86,23 @@ fn between(before: &CoreReport, after: &CoreReport) -> CoreReport {
         instructions: after.instructions - before.instructions,
         never_compiled: after.never_compiled - before.never_compiled,
         cycles: Cycles(after.cycles.0 - before.cycles.0),
-        causes: causes_between(&before.causes, &after.causes),
+        counted: counted_between(&before.counted, &after.counted),
+        between_clocks: after.between_clocks.saturating_sub(before.between_clocks),
         cut: None,
         sections: sections.collect(),
         counters: Vec::new(),
     }
+}
+
+/// Of a core: its rates come in their order, of a section: those that it had, the present one last. Rates that one has
+/// beyond the other are new.
+fn counted_between(before: &[Counted], after: &[Counted]) -> Vec<Counted> {
+    let counted = after.iter().enumerate().map(|(index, after)| {
+        let before = before.get(index).filter(|before| before.rate == after.rate);
+        let before = before.map_or(&[][..], |before| &before.causes);
+        Counted { rate: after.rate, causes: causes_between(before, &after.causes) }
+    });
+    counted.collect()
 }
 
 fn causes_between(before: &[(String, Cycles)], after: &[(String, Cycles)]) -> Vec<(String, Cycles)> {

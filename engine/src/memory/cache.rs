@@ -192,14 +192,6 @@ impl Cache {
         after
     }
 
-    /// True if no other line of its set was used after the one that holds `addr`, which is present.
-    pub fn is_last_used(&self, addr: u32) -> bool {
-        let (line_addr, ways) = (self.line_addr(addr), self.shape.ways as usize);
-        let first = self.set_number(addr) as usize * ways;
-        let last = self.lines[first..first + ways].iter().max_by_key(|line| line.last_use);
-        last.is_some_and(|line| line.addr == line_addr)
-    }
-
     /// True if the line that holds `addr` is present and dirty.
     pub fn is_dirty(&mut self, addr: u32) -> bool {
         self.line_mut(addr).is_some_and(|line| line.dirty)

@@ -111,7 +111,7 @@ fn code_is_fetched_by_lines_once_the_cache_is_on() {
     assert_exit(&report);
     // Four words uncached, then three lines: that of the barrier's end, the loop's, the exit's.
     let line = 10 + 7;
-    assert!((3 * line..=3 * line + 6 * 10).contains(&cause(&report, "fetch: ddr")), "{:?}", report.cores[0].causes);
+    assert!((3 * line..=3 * line + 6 * 10).contains(&cause(&report, "fetch: ddr")), "{:?}", report.cores[0].causes());
 }
 
 #[test]

@@ -145,7 +145,7 @@ fn ending(machine: &mut Machine, report: &RunReport) -> String {
     machine.bus().peek(DATA, &mut data);
     let core = &report.cores[0];
     let registers = machine.registers();
-    format!("{:?} {registers:x?} {} {:?} {:?} {data:?}", core.cycles, core.instructions, core.causes, core.counters)
+    format!("{:?} {registers:x?} {} {:?} {:?} {data:?}", core.cycles, core.instructions, core.causes(), core.counters)
 }
 
 #[test]

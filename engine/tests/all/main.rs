@@ -10,6 +10,7 @@ mod arm_m_random;
 mod arm_m_vectors;
 mod arm_vfp;
 mod board_riscv;
+mod clocks;
 mod cold_code;
 mod conformance;
 mod elf_fuzz;

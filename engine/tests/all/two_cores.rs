@@ -97,8 +97,8 @@ fn a_core_begins_when_it_is_let_out_of_reset() {
     let (report, entries) = run(QUANTA[2]);
     let [(Some(0), 0x40, 1, released), (Some(1), 0x44, 0, at)] = entries[..] else { panic!("{entries:?}") };
     assert!((Ps(0)..Ps::from_ns(100)).contains(&Ps(at.0 - released.0)), "{released} {at}");
-    let held = report.cores[1].causes.iter().find(|(cause, _)| cause == "held in reset").unwrap().1;
-    let causes = &report.cores[1].causes;
+    let held = report.cores[1].causes().iter().find(|(cause, _)| cause == "held in reset").unwrap().1;
+    let causes = &report.cores[1].causes();
     assert!((840..900).contains(&held.0), "{held:?}");
     assert_eq!(causes.iter().map(|(_, cycles)| cycles.0).sum::<u64>(), report.cores[1].cycles.0);
     QUANTA.into_iter().for_each(|quantum| assert!(run(quantum) == (report.clone(), entries.clone()), "{quantum}"));
@@ -126,19 +126,19 @@ fn a_window_tells_what_all_cores_did() {
     let section = &report.cores[0].sections[0];
     assert_eq!((section.name.as_str(), section.calls), ("work", 2));
     let cycles = |window: &Window, core: usize| window.cores[core].cycles.0;
-    assert_eq!(section.causes.iter().map(|(_, cycles)| cycles.0).sum::<u64>(), cycles(first, 0) + cycles(second, 0));
+    assert_eq!(section.causes().iter().map(|(_, cycles)| cycles.0).sum::<u64>(), cycles(first, 0) + cycles(second, 0));
     assert!(first.begin < first.end && first.end < second.begin && second.end < report.elapsed);
     for window in [first, second] {
         // Each core's share is as long as the window, to a cycle of its own, and all of it has a cause.
         for (core, hz) in CLOCKS.into_iter().enumerate() {
             let whole = (window.end.0 - window.begin.0) * (hz / 1_000_000) / 1_000_000;
             assert!(cycles(window, core).abs_diff(whole) <= 1, "{whole} {window:#?}");
-            let causes = &window.cores[core].causes;
+            let causes = &window.cores[core].causes();
             assert_eq!(causes.iter().map(|(_, cycles)| cycles.0).sum::<u64>(), cycles(window, core));
         }
     }
-    assert_eq!((first.cores[1].causes.len(), first.cores[1].instructions), (1, 0), "{:?}", first.cores[1]);
-    assert_eq!(first.cores[1].causes[0].0, "wait for interrupt");
+    assert_eq!((first.cores[1].causes().len(), first.cores[1].instructions), (1, 0), "{:?}", first.cores[1]);
+    assert_eq!(first.cores[1].causes()[0].0, "wait for interrupt");
 }
 
 #[test]

@@ -212,7 +212,8 @@ impl<I: Isa> Emitter<'_, I> {
     fn takes_unaligned(&self, at: u32) -> bool {
         let op = &self.cpu.blocks.ops_of(self.index)[at as usize];
         let is_refused = self.cpu.isa.mmu().checks_alignment();
-        I::may_be_unaligned(op) && !is_refused && !self.cpu.memory.shortcuts().have_stamps()
+        let costs = self.cpu.memory.splits_unaligned();
+        I::may_be_unaligned(op) && !is_refused && !costs && !self.cpu.memory.shortcuts().have_stamps()
     }
 
     /// Where the first slot is in the core.

@@ -19,6 +19,7 @@ use crate::cpu::Cpu;
 use crate::cpu::block::{Blocks, FALLEN, Hot};
 use crate::cpu::isa::Isa;
 use crate::cpu::memory::Memory;
+use crate::cpu::memory::fetch::order;
 
 /// Registers that a region can have as values.
 const REGISTERS: usize = RegisterBits::BITS as usize;
@@ -122,7 +123,6 @@ pub fn emit<I: Isa>(
         emitter.b.switch_to_block(emitter.places[place]);
         (emitter.place, emitter.index) = (place, member.index);
         (emitter.dirty, emitter.lazy, emitter.decided) = (member.dirty, I::Lazy::default(), FALLEN);
-        emitter.stamp_lines();
         emitter.fetched = Fetched::default();
         I::emit(&mut emitter, cpu.blocks.ops_of(member.index));
     }
@@ -249,6 +249,16 @@ impl<I: Isa> Emitter<'_, I> {
         self.count(self.cycles, cycles);
     }
 
+    /// So many cycles fewer have passed than the block's time says, which a sum at this offset of the core has.
+    pub fn take_back(&mut self, cycles: Value, sum_at: usize) {
+        let count = self.b.use_var(self.cycles);
+        let left = self.b.ins().isub(count, cycles);
+        self.b.def_var(self.cycles, left);
+        let sum = self.b.ins().load(I64, own(), self.core, sum_at as i32);
+        let sum = self.b.ins().iadd(sum, cycles);
+        self.b.ins().store(own(), sum, self.core, sum_at as i32);
+    }
+
     /// So many instructions more have run than the block's.
     pub fn retire(&mut self, instructions: i64) {
         self.count(self.instructions, instructions);
@@ -279,12 +289,27 @@ impl<I: Isa> Emitter<'_, I> {
 
     /// Counts a run of the block at hand, and its time.
     pub(super) fn account(&mut self, exit: usize) {
+        self.stamp_lines();
         let runs_at = offset_of!(Hot<I::Jump>, runs) + exit * size_of::<u64>();
         let hot = &self.cpu.blocks.hot[self.index as usize];
         let first = self.b.use_var(self.hot);
         self.add_at(first, self.offset_to(self.index) + runs_at as i32, 1);
         self.count(self.instructions, i64::from(hot.instructions));
         self.count(self.cycles, i64::from(hot.cycles[exit]));
+    }
+
+    /// All of the block at hand has run: see [`order`].
+    fn stamp_lines(&mut self) {
+        let cpu = self.cpu;
+        let stamps = cpu.lines_of(self.index).filter_map(|line| cpu.memory.fetch_stamp_at(line));
+        let stamps: Vec<usize> = stamps.collect();
+        if !stamps.is_empty() {
+            let number = self.instructions_and(order::STAMP_BEHIND);
+            let stamp = self.b.ins().ishl_imm(number, order::STAMP_SHIFT);
+            for at in stamps {
+                self.b.ins().store(own(), stamp, self.core, (offset_of!(Cpu<I>, memory) + at) as i32);
+            }
+        }
     }
 }
 

@@ -4,12 +4,10 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{self, InstBuilder, Value};
 use cranelift_frontend::Switch;
-use std::mem::offset_of;
 
 use super::emit::{Emitter, bits, own};
 use super::region::RegisterBits;
 use super::{Kind, ending_bits};
-use crate::cpu::Cpu;
 use crate::cpu::block::Hot;
 use crate::cpu::isa::Isa;
 
@@ -73,18 +71,5 @@ impl<I: Isa> Emitter<'_, I> {
     fn sure_at(&mut self) -> Value {
         let at = self.blocks().sure_base() + self.region.members[0].index as usize * size_of::<u32>();
         self.b.ins().iconst(I64, at as i64)
-    }
-
-    /// The block at hand is entered: see [`crate::cpu::memory::fetch::order`].
-    pub(super) fn stamp_lines(&mut self) {
-        let cpu = self.cpu;
-        let stamps = cpu.lines_of(self.index).filter_map(|line| cpu.memory.fetch_stamp_at(line));
-        let stamps: Vec<usize> = stamps.collect();
-        if !stamps.is_empty() {
-            let stamp = self.instructions_and(1);
-            for at in stamps {
-                self.b.ins().store(own(), stamp, self.core, (offset_of!(Cpu<I>, memory) + at) as i32);
-            }
-        }
     }
 }

@@ -41,6 +41,9 @@ pub struct MemoryConfig {
     pub fetch: FetchPolicy,
     /// Bytes of a beat of a load or store multiple where no cache holds the memory.
     pub multiple_beat_bytes: u32,
+    /// Where an unaligned access is made as several aligned ones: cycles of each of them beyond the first, without what
+    /// memory takes. `None`: it is made as one in each of the words that it lies in, at no cost but memory's.
+    pub unaligned_cycles: Option<u64>,
     /// A maintenance operation on one line, or on all of a TLB.
     pub maintenance_cycles: u64,
     /// Bytes of a line of shortcuts where there is no data cache to say it: no more than those among which access
@@ -140,6 +143,7 @@ impl MemoryConfig {
             write_back: WriteBack::BeforeFill,
             fetch: FetchPolicy::OnDemand,
             multiple_beat_bytes: 4,
+            unaligned_cycles: None,
             maintenance_cycles: 0,
             granule_bytes: 256,
         }
@@ -159,7 +163,9 @@ impl MemoryConfig {
 
     /// Reads that of a core without caches and translation.
     pub fn without_caches(reader: &mut NodeReader, clock: Hz) -> MemoryConfig {
+        let meaning = "each aligned access that an unaligned one is made of, beyond the first";
         MemoryConfig {
+            unaligned_cycles: Some(reader.timing_cycles("cyclescope,unaligned-cycles", meaning).0),
             store_buffer_entries: read_store_buffer(reader),
             fetch: FetchPolicy::from_node(reader),
             granule_bytes: PROTECTED_BYTES,

@@ -15,13 +15,13 @@ use crate::memory::cache::Cache;
 
 /// A load or a store, as far as its instruction says it.
 #[derive(Clone, Copy)]
-struct Asked {
-    va: u32,
-    size: AccessSize,
-    how: u8,
-    kind: Kind,
+pub(super) struct Asked {
+    pub va: u32,
+    pub size: AccessSize,
+    pub how: u8,
+    pub kind: Kind,
     /// What is stored; 0 for a load.
-    value: u32,
+    pub value: u32,
 }
 
 impl Asked {
@@ -33,12 +33,12 @@ impl Asked {
         self.kind == Kind::Write
     }
 
-    fn refused<S: Status>(self) -> Abort<S> {
+    pub(super) fn refused<S: Status>(self) -> Abort<S> {
         Abort { va: self.va, status: S::ALIGNMENT, write: self.is_write(), domain: 0, bus: None }
     }
 
     /// What the bus's answer is to the core.
-    fn failed<S: Status>(self, fault: BusFault) -> Abort<S> {
+    pub(super) fn failed<S: Status>(self, fault: BusFault) -> Abort<S> {
         abort_of(self.va, self.is_write(), fault)
     }
 }
@@ -59,7 +59,7 @@ impl Memory {
         let result = if asked.is_aligned() {
             self.load_aligned(&mut trip, mmu, asked)
         } else {
-            self.load_split(&mut trip, mmu, asked)
+            self.load_unaligned(&mut trip, mmu, asked)
         };
         trip.done(result)
     }
@@ -81,7 +81,7 @@ impl Memory {
         let result = if asked.is_aligned() {
             self.store_aligned(&mut trip, mmu, asked)
         } else {
-            self.store_split(&mut trip, mmu, asked)
+            self.store_unaligned(&mut trip, mmu, asked)
         };
         trip.done(result)
     }
@@ -96,7 +96,7 @@ impl Memory {
     }
 
     #[inline]
-    fn load_at(&mut self, trip: &mut Trip, place: Place, asked: Asked) -> Result<u32, BusFault> {
+    pub(super) fn load_at(&mut self, trip: &mut Trip, place: Place, asked: Asked) -> Result<u32, BusFault> {
         match place.via {
             Via::Local => {}
             Via::Cached => self.use_line(trip, place, Purpose::Load)?,
@@ -136,7 +136,13 @@ impl Memory {
 
     /// A store to Strongly-ordered or Device memory: it begins when all before it are done. The core waits for the
     /// response of a Strongly-ordered one, and goes on with the other unless there is no store buffer.
-    fn store_in_order(&mut self, trip: &mut Trip, place: Place, size: AccessSize, value: u32) -> Result<(), BusFault> {
+    pub(super) fn store_in_order(
+        &mut self,
+        trip: &mut Trip,
+        place: Place,
+        size: AccessSize,
+        value: u32,
+    ) -> Result<(), BusFault> {
         self.wait_for_stores(trip);
         let transfer = Transfer::Write(size, value);
         if place.waits || self.config.store_buffer_entries == 0 {
@@ -149,7 +155,7 @@ impl Memory {
     }
 
     /// A store to Normal memory in a RAM. Its time only.
-    fn store_in_ram(&mut self, trip: &mut Trip, place: Place, size: AccessSize) -> Result<(), BusFault> {
+    pub(super) fn store_in_ram(&mut self, trip: &mut Trip, place: Place, size: AccessSize) -> Result<(), BusFault> {
         match place.via {
             Via::Local => return Ok(()),
             Via::Cached if self.writes_back() => return self.use_line(trip, place, Purpose::Store),
@@ -305,70 +311,5 @@ impl Memory {
             true => Stores::No,
         };
         self.shortcuts.add(va, start.wrapping_add(offset as usize), stores, stamped);
-    }
-
-    // ---- Unaligned
-
-    /// An unaligned load: the two words that it lies in.
-    fn load_split<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, asked: Asked) -> Result<u32, AbortOf<M>> {
-        let places = self.split_places(trip, mmu, asked)?;
-        let mut words = [0; 2];
-        for (word, place) in words.iter_mut().zip(places.into_iter().flatten()) {
-            let part = Asked { size: AccessSize::Word, how: 0, ..asked };
-            *word = self.load_at(trip, place, part).map_err(|fault| asked.failed(fault))?;
-        }
-        let both = u64::from(words[1]) << 32 | u64::from(words[0]);
-        let value = (both >> (8 * (asked.va & 3))) as u32;
-        Ok(value & u32::MAX >> (32 - 8 * asked.size.bytes()))
-    }
-
-    /// An unaligned store: its bytes one by one, but as one transfer in each of the two words that it lies in.
-    fn store_split<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, asked: Asked) -> Result<(), AbortOf<M>> {
-        let places = self.split_places(trip, mmu, asked)?;
-        for place in places.into_iter().flatten() {
-            if host_of(trip.bus, place.physical).is_some() {
-                self.store_in_ram(trip, place, AccessSize::Word).map_err(|fault| asked.failed(fault))?;
-            }
-        }
-        let first_word = asked.va & !3;
-        for n in 0..asked.size.bytes() {
-            let va = asked.va.wrapping_add(n);
-            let place = places[usize::from(va & !3 != first_word)].or(places[0]);
-            let Some(place) = place else { continue };
-            let place = Place { physical: place.physical + (va & 3), ..place };
-            let byte = (asked.value >> (8 * n)) & 0xff;
-            if host_of(trip.bus, place.physical).is_some() {
-                trip.bus.poke(place.physical, &[byte as u8]);
-            } else {
-                self.store_in_order(trip, place, AccessSize::Byte, byte).map_err(|fault| asked.failed(fault))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Where the words lie that hold an unaligned access: one or two. Only Normal memory allows such, and only if
-    /// software doesn't want them refused.
-    fn split_places<M: Mmu>(
-        &mut self,
-        trip: &mut Trip,
-        mmu: &M,
-        asked: Asked,
-    ) -> Result<[Option<Place>; 2], AbortOf<M>> {
-        if asked.how & how::ALIGNED != 0 || mmu.checks_alignment() {
-            return Err(asked.refused());
-        }
-        let (first, last) = (asked.va & !3, asked.va.wrapping_add(asked.size.bytes() - 1) & !3);
-        let mut places = [None; 2];
-        for (place, word) in places.iter_mut().zip([first, last]).take(1 + usize::from(first != last)) {
-            let found = self
-                .data_place(trip, mmu, word, mmu.access(asked.kind, asked.how))
-                .map_err(|abort| Abort { va: abort.va.max(asked.va), ..abort })?;
-            // Tightly coupled memory takes them as they come.
-            if found.ordered && found.via != Via::Local {
-                return Err(asked.refused());
-            }
-            *place = Some(found);
-        }
-        Ok(places)
     }
 }

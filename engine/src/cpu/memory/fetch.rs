@@ -17,7 +17,7 @@ use super::meter::{Passed, Trip};
 use super::mmu::{AbortOf, Mmu};
 use super::outward::Transfer;
 use super::translate::Place;
-use super::{Chunks, Done, FetchPolicy, Memory, Via, abort_of};
+use super::{Chunks, Done, FetchPolicy, Memory, Via, abort_of, renumbered};
 use crate::bus::device::AccessSize;
 use crate::bus::{Bus, BusFault, Target};
 use crate::faults::BusFaultKind;
@@ -187,6 +187,17 @@ impl Prefetch {
             |prefetch: &Prefetch, now: u64| prefetch.ahead.map(|ahead| (ahead.chunk, ahead.ends.saturating_sub(now)));
         (self.chunk, self.next_pc, self.granted) == (before.chunk, before.next_pc, before.granted)
             && ahead(self, now) == ahead(before, then)
+    }
+
+    /// Cycle `before` is cycle `now` from now on.
+    pub fn renumber(&mut self, before: u64, now: u64) {
+        if let Some(ahead) = &mut self.ahead {
+            ahead.ends = renumbered(ahead.ends, before, now);
+            let times = &mut ahead.passed.times;
+            for time in [&mut times.arrived, &mut times.answered, &mut times.done] {
+                *time = renumbered(*time, before, now);
+            }
+        }
     }
 
     pub fn move_on(&mut self, cycles: u64) {

@@ -1,5 +1,6 @@
 //! The store buffer: stores that the core no longer waits for.
 
+use super::renumbered;
 use std::mem::offset_of;
 
 /// Most entries that a store buffer can have.
@@ -47,6 +48,11 @@ impl StoreBuffer {
         let last = |buffer: &StoreBuffer, now| buffer.last.filter(|_| buffer.all_done() > now);
         pairs.all(|(end, earlier)| end.saturating_sub(now) == earlier.saturating_sub(then))
             && last(self, now) == last(before, then)
+    }
+
+    /// Cycle `before` is cycle `now` from now on.
+    pub fn renumber(&mut self, before: u64, now: u64) {
+        self.ends.iter_mut().for_each(|end| *end = renumbered(*end, before, now));
     }
 
     /// Moves it on by so many cycles.

@@ -180,6 +180,7 @@ pub(super) fn config() -> MemoryConfig {
         write: WritePolicy::WriteBack,
     };
     MemoryConfig {
+        unaligned_cycles: None,
         clock: Hz::new(500_000_000).unwrap(),
         icache: Some(shape(2)),
         dcache: Some(shape(4)),

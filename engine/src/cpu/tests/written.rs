@@ -38,7 +38,7 @@ fn run(core: &mut ToyCore, bus: &mut Bus) {
     core.pc = PROGRAM;
     assert_eq!(core.run(bus, Ps::from_us(100_000)), Stop::Exit(0));
     let report = core.report(bus);
-    assert_eq!(report.causes.iter().map(|(_, cycles)| cycles.0).sum::<u64>(), report.cycles.0);
+    assert_eq!(report.causes().iter().map(|(_, cycles)| cycles.0).sum::<u64>(), report.cycles.0);
 }
 
 /// Blocks that have been decoded, and the addresses of those that are dead.

@@ -5,7 +5,7 @@
 //! told; a clock later it goes on from SYST_RVR. Reading SYST_CSR clears COUNTFLAG; writing SYST_CVR makes it 0, which
 //! is no tick. It is a function of time; there is an event only for a tick that interrupts.
 //!
-//! The first of `clocks` is the core's, the second, if there is one, the external reference. The interrupt line changes
+//! It follows its clocks where firmware changes them, from the value that it has then. The first of `clocks` is the core's, the second, if there is one, the external reference. The interrupt line changes
 //! its level with each tick.
 //!
 //! Not modelled: SYST_CALIB tells that no calibration is known (TENMS 0).
@@ -17,6 +17,7 @@ use crate::devices::support::axi_lite::edge_in_reach;
 use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::dt::node::Property;
 use crate::dt::reader::NodeReader;
+use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
 use crate::time::{Hz, Ps};
 
@@ -56,8 +57,8 @@ enum Count {
 /// The device.
 #[derive(Debug)]
 pub struct SysTick {
-    core_clock: Hz,
-    external_clock: Option<Hz>,
+    core_clock: ClockInput,
+    external_clock: Option<ClockInput>,
     interrupt: Option<IrqLine>,
     /// SYST_CSR without COUNTFLAG.
     control: u32,
@@ -78,16 +79,16 @@ pub const MODEL: Model = Model::device(Group::Timer, &["arm,armv7m-systick"], 1,
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    let core_clock = reader.clock(0, "the core's clock");
+    let core_clock = reader.clock_input(0, "the core's clock");
     let external = reader.node.property("clocks").and_then(Property::cells).is_some_and(|clocks| clocks.len() > 1);
     let external_clock =
-        reader.only_if(external, "", |reader| reader.clock(1, "the external reference, if there is one"));
+        reader.only_if(external, "", |reader| reader.clock_input(1, "the external reference, if there is one"));
     Box::new(SysTick::new(core_clock, external_clock, reader.interrupt(0, "its interrupt")))
 }
 
 impl SysTick {
     /// The device after reset.
-    pub fn new(core_clock: Hz, external_clock: Option<Hz>, interrupt: Option<IrqLine>) -> SysTick {
+    pub fn new(core_clock: ClockInput, external_clock: Option<ClockInput>, interrupt: Option<IrqLine>) -> SysTick {
         let control = flag(CSR_CLKSOURCE, external_clock.is_none());
         SysTick {
             core_clock,
@@ -107,7 +108,7 @@ impl SysTick {
     /// The clock that is chosen.
     fn clock(&self) -> Hz {
         let external = self.external_clock.filter(|_| self.control & CSR_CLKSOURCE == 0);
-        external.unwrap_or(self.core_clock)
+        external.unwrap_or(self.core_clock).rate
     }
 
     fn cycle(&self, now: Ps) -> u64 {
@@ -214,6 +215,21 @@ impl Device for SysTick {
         }
         self.update(ctx);
         Ok(Reply::written(ctx.now))
+    }
+
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        self.settle(ctx.now);
+        let before = self.cycle(ctx.now);
+        for clock in [Some(&mut self.core_clock), self.external_clock.as_mut()].into_iter().flatten() {
+            clock.rate = ctx.bus.clocks.rate_of(*clock);
+        }
+        let now = self.cycle(ctx.now);
+        if let Count::Running { zero_cycle, .. } = &mut self.count {
+            // It may have been 0 some cycles ago, with a reload value of 0.
+            *zero_cycle = (*zero_cycle + now).saturating_sub(before);
+        }
+        self.alarm.cancel(0, ctx);
+        self.update(ctx);
     }
 
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {

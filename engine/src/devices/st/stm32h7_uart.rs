@@ -1,11 +1,13 @@
 //! `st,stm32h7-uart`: the UARTs of STM32H7 and STM32MP1 (RM0436, "Universal synchronous/asynchronous receiver
-//! transmitter (USART/UART)").
+//! transmitter (USART/UART)"), which those of STM32L4+ are too, with FIFOs of 8 characters (RM0432), and their LPUART
+//! (RM0432, "Low-power universal asynchronous receiver transmitter (LPUART)").
 //!
 //! Modelled: all registers; the transmitter with TDR or its FIFO of 16 characters and the shift register; word lengths,
 //! parity, stop bits; the baud rate from the kernel clock, its prescaler, USART_BRR and OVER8; the idle frame that TE
 //! sends first; TXE (TXFNF), TC, TXFE, TXFT, TEACK and REACK; the receiver with RDR or its FIFO of 16 characters, RXNE
-//! (RXFNE), RXFF, RXFT, ORE, OVRDIS, IDLE, RTOF; interrupts; registers that are locked while UE is set. A bit takes
-//! whole clocks of the kernel clock; between a write of USART_TDR and the start bit lie `cyclescope,start-cycles` of
+//! (RXFNE), RXFF, RXFT, ORE, OVRDIS, IDLE, RTOF; interrupts; requests to a DMA controller; registers that are
+//! locked while UE is set. A bit takes whole clocks of the kernel clock, in an LPUART LPUART_BRR / 256 of them, with its
+//! edges at whole ones. Where the kernel clock changes, what is on the line goes on at the new rate. Between a write of USART_TDR and the start bit lie `cyclescope,start-cycles` of
 //! it.
 //!
 //! Characters are on the console (of the node that `/chosen`'s stdout-path names) or in the node's own stream when
@@ -14,14 +16,14 @@
 //! waits while the receiver is full.
 //!
 //! Not modelled: the receiver's character match, parity, framing and noise errors, which nobody sends;
-//! break, synchronous, smartcard, IrDA, LIN and half-duplex modes, CTS, DMA requests, low-power modes.
+//! break, synchronous, smartcard, IrDA, LIN and half-duplex modes, CTS, low-power modes.
 
 mod control;
-mod frame;
+pub(super) mod frame;
 mod params;
 mod receiving;
 mod registers;
-mod transmitter;
+pub(super) mod transmitter;
 
 #[cfg(test)]
 mod tests;
@@ -44,9 +46,8 @@ use crate::observe::waves::SignalId;
 use crate::polling::Poll;
 use crate::time::Cycles;
 
-const FIFO_CHARACTERS: usize = 16;
-/// Free characters for USART_ISR.TXFT, by TXFTCFG: an eighth of the FIFO to all of it; values above say no more.
-const TXFT_FREE: [usize; 8] = [2, 4, 8, 12, 14, 16, 16, 16];
+/// Eighths of the FIFO that USART_ISR.TXFT wants free, by TXFTCFG; values above say no more.
+const TXFT_EIGHTHS: [usize; 8] = [1, 2, 4, 6, 7, 8, 8, 8];
 
 /// The device.
 #[derive(Debug)]
@@ -68,11 +69,13 @@ pub struct Uart {
     alarm: Alarm,
     signal: Option<SignalId>,
     receiving: Receiving,
+    /// Levels of the requests to a DMA controller.
+    requested: [bool; 2],
     sent_characters: u64,
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Serial, &["st,stm32h7-uart"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::Serial, &["st,stm32h7-uart", params::LOW_POWER], 1, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -97,6 +100,7 @@ impl Uart {
             alarm: Alarm::default(),
             signal: None,
             receiving: Receiving::default(),
+            requested: [false; 2],
             sent_characters: 0,
         }
     }
@@ -114,21 +118,22 @@ impl Uart {
     }
 
     const fn capacity(&self) -> usize {
-        if self.has_fifo() { FIFO_CHARACTERS } else { 1 }
+        if self.has_fifo() { self.params.fifo_characters } else { 1 }
     }
 
     fn frame(&self) -> Option<Frame> {
-        Frame::of(self.control[0], self.control[1], self.baud, self.prescaler)
+        let format = if self.params.is_low_power { Frame::of_low_power } else { Frame::of };
+        format(self.control[0], self.control[1], self.baud, self.prescaler)
     }
 
     /// The kernel clock's cycle at the time of the call.
     fn cycle(&self, ctx: &Ctx) -> u64 {
-        self.params.kernel_clock.cycles_until_floor(ctx.now).0
+        self.params.kernel_clock.rate.cycles_until_floor(ctx.now).0
     }
 
     /// The cycle in which something written now arrives behind the synchroniser.
     fn arrival(&self, ctx: &Ctx) -> u64 {
-        self.params.kernel_clock.cycles_until_ceil(ctx.now).0 + self.params.start_cycles.0
+        self.params.kernel_clock.rate.cycles_until_ceil(ctx.now).0 + self.params.start_cycles.0
     }
 
     /// Brings the transmitter up to the time of the call.
@@ -158,7 +163,7 @@ impl Uart {
     fn record(&self, frame: Frame, character: u16, start: u64, ctx: &mut Ctx) {
         let Some(signal) = self.signal.filter(|_| ctx.bus.waves.is_on()) else { return };
         frame.edges(character, |offset, level| {
-            let at = self.params.kernel_clock.ps_at_floor(Cycles(start + offset));
+            let at = self.params.kernel_clock.rate.ps_at_floor(Cycles(start + offset));
             ctx.bus.waves.set(signal, at, level);
         });
     }
@@ -171,8 +176,11 @@ impl Uart {
             | flag(ISR_TXE, free > 0)
             | flag(ISR_TEACK, is_past(self.te_acknowledged))
             | flag(ISR_REACK, is_past(self.re_acknowledged))
-            | flag(ISR_TXFE, fifo && free == FIFO_CHARACTERS)
-            | flag(ISR_TXFT, fifo && free >= TXFT_FREE[(self.control[2] >> CR3_TXFTCFG) as usize])
+            | flag(ISR_TXFE, fifo && free == self.capacity())
+            | flag(
+                ISR_TXFT,
+                fifo && 8 * free >= TXFT_EIGHTHS[(self.control[2] >> CR3_TXFTCFG) as usize] * self.capacity(),
+            )
             | self.receiving.status(self.control, self.capacity())
     }
 
@@ -188,9 +196,21 @@ impl Uart {
         for line in self.params.interrupts {
             ctx.set_irq(line, level);
         }
-        if let Some(due) = self.next_change(cycle).and_then(|next| edge_in_reach(self.params.kernel_clock, next)) {
+        let requests = self.dma_requests();
+        let before = std::mem::replace(&mut self.requested, requests);
+        for (lines, level) in self.params.dma.iter().zip(requests).filter(|_| requests != before) {
+            lines.iter().for_each(|line| ctx.set_irq(Some(*line), level));
+        }
+        if let Some(due) = self.next_change(cycle).and_then(|next| edge_in_reach(self.params.kernel_clock.rate, next)) {
             self.alarm.set(due, 0, ctx);
         }
+    }
+
+    /// Transmission and reception ask a DMA controller.
+    fn dma_requests(&self) -> [bool; 2] {
+        let (enabled, cr3) = (self.is_enabled(), self.control[2]);
+        let has_room = self.transmitter.waiting() < self.capacity();
+        [enabled && cr3 & CR3_DMAT != 0 && has_room, enabled && cr3 & CR3_DMAR != 0 && self.receiving.has_any()]
     }
 
     fn next_change(&self, cycle: u64) -> Option<u64> {
@@ -234,7 +254,7 @@ impl Uart {
             CR1 => self.set_cr1(value, ctx),
             CR2 => self.control[1] = value & CR2_MASK,
             CR3 => self.control[2] = value & CR3_MASK,
-            BRR => self.baud = value & 0xffff,
+            BRR => self.baud = value & if self.params.is_low_power { 0xf_ffff } else { 0xffff },
             GTPR => self.guard_time = value & 0xffff,
             RTOR => self.timeout = value,
             RQR => self.request(value, ctx),
@@ -334,13 +354,27 @@ impl Device for Uart {
         self.update(ctx);
     }
 
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        self.settle(ctx);
+        let from = self.cycle(ctx);
+        self.params.kernel_clock.rate = ctx.bus.clocks.rate_of(self.params.kernel_clock);
+        let to = self.cycle(ctx);
+        self.transmitter.rebase(from, to);
+        self.receiving.rebase(from, to);
+        for at in self.te_acknowledged.iter_mut().chain(&mut self.re_acknowledged) {
+            *at = to + at.saturating_sub(from);
+        }
+        self.alarm.cancel(0, ctx);
+        self.update(ctx);
+    }
+
     fn polled(&mut self, poll: &mut Poll) -> bool {
         // What changes by itself does so at an event.
-        let cycle = self.params.kernel_clock.cycles_until_floor(poll.now()).0;
+        let cycle = self.params.kernel_clock.rate.cycles_until_floor(poll.now()).0;
         if self.transmitter.next_change().is_some_and(|at| at <= cycle) && self.frame().is_some() {
             return false;
         }
-        if let Some(due) = self.next_change(cycle).and_then(|next| edge_in_reach(self.params.kernel_clock, next)) {
+        if let Some(due) = self.next_change(cycle).and_then(|next| edge_in_reach(self.params.kernel_clock.rate, next)) {
             poll.until(due);
         }
         self.control.iter().for_each(|register| poll.state(*register));
@@ -359,7 +393,7 @@ impl Device for Uart {
         let next = frame.as_ref().and_then(|_| self.transmitter.next_change());
         Unsent {
             characters: self.transmitter.characters().map(data).collect(),
-            next_change: next.and_then(|cycle| edge_in_reach(self.params.kernel_clock, cycle)),
+            next_change: next.and_then(|cycle| edge_in_reach(self.params.kernel_clock.rate, cycle)),
         }
     }
 

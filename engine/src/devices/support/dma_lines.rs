@@ -28,9 +28,9 @@ impl DmaLine {
         DmaLine { lines, ..DmaLine::default() }
     }
 
-    /// The line of a node that `dma-names` calls `name`.
-    pub fn from_node(reader: &mut NodeReader, name: &str, meaning: &str) -> DmaLine {
-        DmaLine::new(reader.dma_lines(name, meaning))
+    /// The line of a node that `dma-names` calls `name`; without names, number `index`.
+    pub fn from_node(reader: &mut NodeReader, name: &str, index: usize, meaning: &str) -> DmaLine {
+        DmaLine::new(reader.dma_requests(name, index, &format!("{meaning} ({name})")))
     }
 
     /// True if the line leads nowhere.

@@ -12,4 +12,5 @@ pub mod registers;
 pub mod sampler;
 pub mod shift_register;
 pub mod stm32_clock_gate;
+pub mod stm32_clock_sources;
 pub mod stm32_dma;

@@ -10,6 +10,10 @@ use crate::bus::Bus;
 use crate::bus::device::Ctx;
 use crate::dt::reader::NodeReader;
 
+/// A gate that PWR opens by its bit DBP: that of the registers of the backup domain, which are written only then. No
+/// register of an RCC has such an offset.
+pub const BACKUP_DOMAIN: (u32, u32) = (0x1_0000, 8);
+
 /// Where a peripheral's enable bit is: the offset of its register, and its number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClockGate(Option<(u32, u32)>);

@@ -154,6 +154,7 @@ fn emit_ops<P: Profile>(e: &mut Emit<P>, ops: &[Op], mut at: usize, end: usize) 
                 let some = e.b.ins().icmp_imm(IntCC::NotEqual, divisor, 0);
                 e.unless(some, |e| e.interpret(at as u32));
             }
+            Code::EndEarly => alu::end_early(e, op),
             Code::Pld => {}
             Code::Fetch => e.fetch(at as u32, op.imm, u32::from(op.rd)),
             Code::Jump => {

@@ -378,6 +378,10 @@ impl<P: Profile> Isa for ArmSet<P> {
         P::begin(core, bus);
     }
 
+    fn clock_changed(core: &mut Arm<P>, before: u64) {
+        P::clock_changed(core, before);
+    }
+
     fn reset(core: &mut Arm<P>, bus: &mut Bus) {
         P::reset(core, bus);
     }

@@ -6,7 +6,7 @@ use super::op::{Code, Instr, Op};
 use super::predictor::Jump;
 use super::profile::Profile;
 use super::registers::{LR, RegisterSet, SINK, SP, one};
-use super::timing::{CoreTiming, Pending};
+use super::timing::{CoreTiming, FloatingUses, Pending};
 use crate::cpu::block::{Draft, Entry, FALLEN, TAKEN};
 use crate::cpu::cost::Cost;
 use crate::cpu::memory::Via;
@@ -23,6 +23,8 @@ pub struct Decoded {
     pub it: u8,
     /// It has four bytes, and begins in the middle of a word.
     pub straddles: bool,
+    /// What it does with floating-point registers.
+    pub floating: FloatingUses,
     /// Compiled code leaves it to the interpreter.
     pub is_left: bool,
 }
@@ -34,7 +36,8 @@ impl Decoded {
         let loads = ops.iter().filter(|op| is_load(op.code));
         let loaded = loads.fold(0, |set, op| set | one(op.rd)) & instr.writes;
         let straddles = instr.len_bytes == 4 && at & 2 != 0;
-        Decoded { instr, loaded, it, straddles, is_left: compile::leaves(ops, data_line_bytes) }
+        let floating = FloatingUses::of(ops);
+        Decoded { instr, loaded, it, straddles, floating, is_left: compile::leaves(ops, data_line_bytes) }
     }
 
     /// Lets it pass the pipeline, as [`CoreTiming::step`]. What is fetched past the cache waits so long for that that

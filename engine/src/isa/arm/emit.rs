@@ -201,7 +201,7 @@ impl Emit<'_> {
             _ if clears => (Code::Clrex, TimingClass::Hint),
             4 => (Code::Dsb, TimingClass::Barrier),
             5 => (Code::Dmb, TimingClass::Barrier),
-            6 => (Code::Isb, TimingClass::Barrier),
+            6 => (Code::Isb, TimingClass::InstructionBarrier),
             _ => return None,
         };
         self.imm(code, 0);

@@ -99,6 +99,7 @@ impl<P: Profile> Arm<P> {
                             ip = unsafe { ip.add(op.imm as usize) };
                         }
                     }
+                    Code::EndEarly => self.end_early(op),
                     Code::Jump => break TAKEN,
                     Code::JumpIf => break usize::from(holds(&self.x, op.rd)),
                     Code::JumpIfZero => break usize::from(x!(rn) == 0),
@@ -144,6 +145,16 @@ impl<P: Profile> Arm<P> {
         here && how & how::UNPRIVILEGED == 0
             && self.data_line_bytes >= 32
             && (words <= 9 || words <= 17 && has_shortcut(addr.wrapping_add(32)))
+    }
+
+    /// A division follows that may be shorter than the longest one, as which the block's time counts it.
+    #[inline(never)]
+    fn end_early(&mut self, op: &Op) {
+        let Some(division) = &self.timing.early_division else { return };
+        let [dividend, divisor] = [op.rn, op.rm].map(|register| self.x[usize::from(register)]);
+        let saved = u64::from(division.saved_cycles(dividend, divisor, op.imm != 0));
+        self.shell.cycles = self.shell.cycles.wrapping_sub(saved);
+        self.shell.spent.saved += saved;
     }
 
     /// The micro-operations that are rare. True if the block goes on; otherwise it has been left.

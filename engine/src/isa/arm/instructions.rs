@@ -27,7 +27,11 @@ impl<P: Profile> Arm<P> {
             Code::Rfe | Code::Srs => P::state_in_memory(self, bus, op),
             _ => {
                 let events = self.events();
-                let now = Now { cycles: self.shell.cycles, events: &events, pending: self.interrupts(bus).low() };
+                let now = Now {
+                    cycles: self.shell.had(self.shell.cycles),
+                    events: &events,
+                    pending: self.interrupts(bus).low(),
+                };
                 self.isa.system.execute(&mut self.x, &op, &now)
             }
         };

@@ -97,6 +97,16 @@ impl Profile for System {
         core.start(bus);
     }
 
+    fn clock_changed(core: &mut Arm<System>, before: u64) {
+        let now = core.shell.cycles;
+        let move_on = |ends: &mut u64| *ends = now + ends.saturating_sub(before);
+        match &mut core.isa.flow.under_way {
+            Some(UnderWay::Entry(entering)) => move_on(&mut entering.ends),
+            Some(UnderWay::Return(returning)) => move_on(&mut returning.ends),
+            None => {}
+        }
+    }
+
     fn is_between(core: &Arm<System>) -> bool {
         core.isa.flow.under_way.is_some()
     }
@@ -139,11 +149,12 @@ impl Profile for System {
     }
 
     fn load_own(core: &mut Arm<System>, _bus: &mut Bus, cycle: u64, access: Own) -> Result<u32, Exception> {
-        core.isa.system.load_own(access.addr, access.size, cycle).map_err(Exception::DataAbort)
+        core.isa.system.load_own(access.addr, access.size, core.shell.had(cycle)).map_err(Exception::DataAbort)
     }
 
     fn store_own(core: &mut Arm<System>, _bus: &mut Bus, cycle: u64, access: Own, value: u32) -> Result<(), Exception> {
-        match core.isa.system.store_own(access.addr, access.size, value, cycle).map_err(Exception::DataAbort)? {
+        let had_cycles = core.shell.had(cycle);
+        match core.isa.system.store_own(access.addr, access.size, value, had_cycles).map_err(Exception::DataAbort)? {
             Outcome::Done => {}
             Outcome::TranslationChanged => core.map_changed(),
             Outcome::Reset => core.shell.fault(core.reset_request()),

@@ -153,6 +153,8 @@ pub enum Code {
     Clrex,
     /// Before a division by x[rm]: an exception if that is 0.
     TrapIfZero,
+    /// Before a division of x[rn] by x[rm], which is signed if `imm` is 1: it takes less time than the longest one.
+    EndEarly,
     /// Swp, Swpb: x[rd] = memory at x[rn], which becomes x[rm]; `imm` 1 or 4 bytes.
     Swap,
     /// Load and store of a word with `rd` a register of User mode.
@@ -360,16 +362,22 @@ pub enum TimingClass {
     Store,
     /// strd, stm, push.
     StoreMultiple,
+    /// it.
+    IfThen,
     /// b, bl, blx to an immediate, cbz.
     Branch,
     /// bx, blx, and other writes to the program counter, loads included (they count [`Instr::words`], too).
     IndirectBranch,
+    /// tbb, tbh.
+    TableBranch,
     /// mrs, msr, cps, setend.
     Status,
     /// cp14, cp15.
     Coprocessor,
-    /// dsb, dmb, isb.
+    /// dsb, dmb.
     Barrier,
+    /// isb.
+    InstructionBarrier,
     /// svc, exception returns, undefined.
     Exception,
     /// wfi, wfe, sev, hints, pld, clrex.
@@ -378,6 +386,8 @@ pub enum TimingClass {
     Exclusive,
     /// VFP moves, abs, neg, vmrs, vmsr.
     VfpMove,
+    /// VFP moves of two general registers.
+    VfpMoveTwo,
     /// VFP add, sub, compare, conversions.
     VfpAdd,
     /// VFP multiply.
@@ -424,4 +434,6 @@ pub struct Features {
     pub m_profile: bool,
     /// A division by 0 is an exception.
     pub traps_division: bool,
+    /// A division takes as long as its operands want.
+    pub ends_division_early: bool,
 }

@@ -137,6 +137,9 @@ pub trait Profile: SystemSide + Sized + 'static {
     /// See [`crate::cpu::isa::Isa::reset`].
     fn reset(_core: &mut Arm<Self>, _bus: &mut Bus) {}
 
+    /// See [`crate::cpu::isa::Isa::clock_changed`].
+    fn clock_changed(_core: &mut Arm<Self>, _before: u64) {}
+
     /// See [`crate::cpu::isa::Isa::vector_table`].
     fn vector_table(_core: &Arm<Self>) -> Option<u32> {
         None

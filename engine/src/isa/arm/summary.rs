@@ -84,6 +84,7 @@ impl Used {
             Ldrex => Self::new(rn, 0, if op.imm == 8 { rd | ra } else { rd }),
             Strex => Self::new(rn, if op.imm == 8 { rm | ra } else { rm }, rd),
             TrapIfZero => Self::new(0, rm, 0),
+            EndEarly => Self::new(0, rn | rm, 0),
             Swap => Self::new(rn, rm, rd),
             SkipUnless | JumpIf => Self::new(0, if op.rd < 14 { FLAGS } else { 0 }, 0),
             JumpIfZero | JumpIfNotZero => Self::new(0, rn, 0),

@@ -11,10 +11,12 @@ use crate::cpu::cost::Cost;
 use crate::cpu::isa;
 use crate::dt::reader::NodeReader;
 
+mod division;
 mod pairs;
 mod three_stage;
 
-pub use three_stage::ThreeStage;
+pub use division::EarlyDivision;
+pub use three_stage::{FloatingUses, FrontEnd, ThreeStage};
 
 /// Longest time of an instruction that is worked out: those of a block have to fit 16 bits together.
 const LONGEST_INSTRUCTION_CYCLES: u32 = 1000;
@@ -37,8 +39,10 @@ pub struct CoreTiming {
     pub multiply: u8,
     /// One with a result of 64 bits.
     pub multiply_long: u8,
-    /// A division; 0 in a core that has none.
+    /// A division; 0 in a core that has none, or where they end early.
     pub divide: u8,
+    /// Divisions that end early.
+    pub early_division: Option<EarlyDivision>,
     /// Each step of a load or store multiple.
     pub multiple_word: u8,
     /// Words of such a step.
@@ -140,9 +144,10 @@ impl CoreTiming {
     /// Reads the table of a Cortex-M4, most of whose instructions take one cycle.
     pub fn cortex_m4(reader: &mut NodeReader, vfp: bool) -> CoreTiming {
         let three_stage = Some(ThreeStage::from_node(reader, vfp));
+        let division = EarlyDivision::from_node(reader);
         let mut table = CoreTiming {
             three_stage,
-            divide: cycles(reader, "divide", 1, "cycles of a division"),
+            early_division: Some(division),
             multiple_word: 1,
             status: cycles(reader, "status", 1, "cycles of mrs, msr and cps"),
             barrier: cycles(reader, "barrier", 1, "cycles of a barrier with nothing to wait for"),
@@ -173,20 +178,23 @@ impl CoreTiming {
             AluShiftRegister => self.register_shift,
             Multiply => self.multiply,
             MultiplyLong => self.multiply_long,
-            Divide => self.divide,
+            Divide => match &self.early_division {
+                Some(division) => return division.most_cycles(),
+                None => self.divide,
+            },
             Status => self.status,
             Coprocessor => self.coprocessor,
-            Barrier => self.barrier,
+            Barrier | InstructionBarrier => self.barrier,
             Exception => self.exception_return,
             VfpAdd => self.vfp_add,
             VfpMultiply => self.vfp_multiply,
             VfpMultiplyAdd => self.vfp_multiply_add,
             VfpDivide32 => self.vfp_divide_single,
             VfpDivide64 => self.vfp_divide_double,
-            LoadMultiple | StoreMultiple | VfpLoad | VfpStore | IndirectBranch => {
+            LoadMultiple | StoreMultiple | VfpLoad | VfpStore | IndirectBranch | TableBranch => {
                 return words.clamp(1, LONGEST_INSTRUCTION_CYCLES);
             }
-            Alu | AluShift | Media | Load | Store | Branch | Hint | Exclusive | VfpMove => 1,
+            Alu | AluShift | Media | Load | Store | IfThen | Branch | Hint | Exclusive | VfpMove | VfpMoveTwo => 1,
         };
         u32::from(cycles.max(1))
     }
@@ -194,7 +202,9 @@ impl CoreTiming {
     /// A jump was made, for which `cycles` pass.
     pub fn jump(&self, pending: &mut Pending, cycles: u32) {
         pending.jump(cycles);
-        pending.jumped = self.three_stage.is_some();
+        if self.three_stage.is_some() {
+            pending.stages.jump(cycles);
+        }
     }
 
     /// Further cycles of a jump by `instr`.
@@ -210,7 +220,7 @@ impl CoreTiming {
         use TimingClass::*;
         match class {
             Multiply | MultiplyLong | Media | Divide => [self.multiply_use, self.multiply_use.max(self.early_use)],
-            VfpMove | VfpAdd => [self.vfp_move_use, self.vfp_move_use.max(self.early_use)],
+            VfpMove | VfpMoveTwo | VfpAdd => [self.vfp_move_use, self.vfp_move_use.max(self.early_use)],
             _ => [0, self.early_use],
         }
     }
@@ -251,8 +261,8 @@ pub struct Pending {
     /// Or arithmetic, but such as needs nothing of `busy`.
     takes_arithmetic: bool,
     busy: pairs::Busy,
-    /// The last instruction jumped, in three stages.
-    jumped: bool,
+    /// What else there is in three stages.
+    stages: three_stage::State,
 }
 
 /// Longest wait that is kept.
@@ -264,8 +274,14 @@ impl isa::Pending for Pending {
 
 impl Pending {
     /// Nothing under way.
-    pub const NONE: Pending =
-        Pending { ready: 0, early: 0, pairs: false, takes_arithmetic: false, busy: [0; 2], jumped: false };
+    pub const NONE: Pending = Pending {
+        ready: 0,
+        early: 0,
+        pairs: false,
+        takes_arithmetic: false,
+        busy: [0; 2],
+        stages: three_stage::State::NONE,
+    };
 
     /// Cycles until the instruction's sources are ready.
     pub fn stall_cycles(&self, instr: &Instr) -> u32 {
@@ -342,7 +358,7 @@ mod tests {
     }
 
     pub(super) fn decoded(instr: Instr, loaded: RegisterSet) -> Decoded {
-        Decoded { instr, loaded, it: 0, straddles: false, is_left: false }
+        Decoded { instr, loaded, it: 0, straddles: false, floating: FloatingUses::default(), is_left: false }
     }
 
     pub(super) fn total(program: &[(Instr, RegisterSet)]) -> u32 {

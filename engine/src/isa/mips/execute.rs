@@ -292,6 +292,8 @@ impl Mips {
     /// ran. As [`crate::cpu::Cpu::leave_in_the_middle`], but for looking at no more instructions than have something
     /// under way.
     fn leave_before(&mut self, index: u32, count: u32) {
+        let pc = self.blocks.hot[index as usize].pc.wrapping_add(OP_BYTES * count);
+        self.use_lines_before(index, pc);
         let instrs = self.blocks.instrs_of(index);
         let fetch = self.blocks.cold[index as usize].fetch;
         let (cycles, never_compiled) = match (instrs.get(count as usize), instrs.last()) {
@@ -314,13 +316,14 @@ impl Mips {
         self.shell.fixed.issue += u64::from(count);
         self.shell.fixed.never_compiled += never_compiled;
         self.shell.fixed.operand_wait += u64::from(cycles) - u64::from(count);
-        self.pc = self.blocks.hot[index as usize].pc.wrapping_add(OP_BYTES * count);
+        self.pc = pc;
     }
 
     /// The same for the instruction that comes to its own end: it has waited for its operands, and taken its cycle,
     /// which nobody has accounted for.
     pub(super) fn leave_at(&mut self, index: u32, at: u32) {
         self.leave_before(index, at);
+        self.use_line_of_last(self.pc);
         let op = self.blocks.instrs_of(index)[at as usize].op;
         let stall_cycles = u64::from(self.pending.issue(&op));
         self.shell.cycles = self.shell.cycles.wrapping_add(stall_cycles + 1);

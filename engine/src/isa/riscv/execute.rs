@@ -155,8 +155,9 @@ impl Hart {
 
     /// A CSR instruction (unprivileged specification, chapter 6). `at` counts the instructions of the block before it.
     fn access_csr(&mut self, bus: &Bus, op: Op, start_cycles: u64, at: u64) -> Result<(), Exception> {
-        let (cycles, instructions) = (self.shell.cycles + start_cycles, self.shell.instructions + at);
-        let pending = self.shell.irqs.up(bus, cycles).low();
+        let (cycle, instructions) = (self.shell.cycles + start_cycles, self.shell.instructions + at);
+        let pending = self.shell.irqs.up(bus, cycle).low();
+        let cycles = self.shell.had(cycle);
         let context = CsrContext { cycles, instructions, pending };
         let number = op.imm as u32;
         let immediate = matches!(op.code, Code::Csrrwi | Code::Csrrsi | Code::Csrrci);

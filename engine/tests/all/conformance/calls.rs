@@ -38,13 +38,13 @@ pub fn a_watched_function_has_a_stack_of_its_own<T: Target>() {
         let Prepared { machine: mut watching, labels } = prepared::<T>(at, &CALLS);
         watching.watch_address("work", labels[&1]);
         let (report, plain) = (run_to_exit(&mut watching), run_to_exit(&mut machine::<T>(at, &CALLS)));
-        assert_eq!((report.elapsed, &report.cores[0].causes), (plain.elapsed, &plain.cores[0].causes));
+        assert_eq!((report.elapsed, &report.cores[0].causes()), (plain.elapsed, &plain.cores[0].causes()));
         let section = &report.cores[0].sections[0];
         assert_eq!((section.name.as_str(), section.calls), ("work", 2));
         // The same function, between its first instruction and what comes behind the call, step by step.
         let (instructions, cycles) = stepped::<T>(at, labels[&1]);
         assert_eq!(section.instructions, instructions);
-        assert_eq!(section.causes.iter().map(|(_, cycles)| cycles.0).sum::<u64>(), cycles);
+        assert_eq!(section.causes().iter().map(|(_, cycles)| cycles.0).sum::<u64>(), cycles);
     }
 }
 
@@ -72,7 +72,7 @@ pub fn each_call_has_a_window<T: Target>() {
         let Prepared { mut machine, labels } = prepared::<T>(at, &CALLS);
         machine.watch_function("work", 0, labels[&1], true);
         let (report, plain) = (run_to_exit(&mut machine), run_to_exit(&mut prepared::<T>(at, &CALLS).machine));
-        assert_eq!((report.elapsed, &report.cores[0].causes), (plain.elapsed, &plain.cores[0].causes));
+        assert_eq!((report.elapsed, &report.cores[0].causes()), (plain.elapsed, &plain.cores[0].causes()));
         let [first, second] = &report.windows[..] else { panic!("{:?}", report.windows) };
         assert!(first.end <= second.begin && second.end < report.elapsed && second.section == "work");
         let section = &report.cores[0].sections[0];
@@ -82,7 +82,7 @@ pub fn each_call_has_a_window<T: Target>() {
         for window in [first, second] {
             let core = &window.cores[0];
             assert_eq!(report.cores[0].clock.ps_at_floor(core.cycles).0, window.end.0 - window.begin.0);
-            assert_eq!(core.causes.iter().map(|(_, cycles)| cycles.0).sum::<u64>(), core.cycles.0);
+            assert_eq!(core.causes().iter().map(|(_, cycles)| cycles.0).sum::<u64>(), core.cycles.0);
         }
     }
 }

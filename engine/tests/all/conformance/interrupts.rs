@@ -52,7 +52,7 @@ pub fn a_core_waits_for_its_interrupt<T: Target>() {
         let report = run_to_exit(&mut machine);
         assert_eq!((register::<T>(&machine, C), register::<T>(&machine, COUNT)), (1, T::TAKEN));
         let waited = cause(&report, "wait for interrupt");
-        assert!((900..1003).contains(&waited), "{:?}", report.cores[0].causes);
+        assert!((900..1003).contains(&waited), "{:?}", report.cores[0].causes());
         let mut stepping = handled::<T>(at, &program, &HANDLE);
         assert_eq!(step_to_exit(&mut stepping), report);
     }

@@ -113,7 +113,7 @@ pub fn a_core_that_waits_is_woken_when_its_interrupt_comes<T: Pair>() {
     let [(Some(1), 0x44, 0, at)] = entries[..] else { panic!("{entries:?}") };
     // The device's write arrives some 20 ns after the start, and the journal's is as far.
     assert!((Ps::from_ns(5000)..Ps::from_ns(5100)).contains(&at), "{at}");
-    let waits = report.cores[1].causes.iter().find(|(cause, _)| cause == "wait for interrupt").unwrap().1;
+    let waits = report.cores[1].causes().iter().find(|(cause, _)| cause == "wait for interrupt").unwrap().1;
     assert!(waits.0 > 900, "{waits:?}");
 }
 
@@ -137,7 +137,7 @@ pub fn a_core_begins_when_it_is_let_out_of_reset<T: Pair>() {
         (machine, journal)
     });
     assert_eq!(without_times(&entries), [(Some(0), 0x40, 1), (Some(1), 0x44, 0)]);
-    let held = report.cores[1].causes.iter().find(|(cause, _)| cause == "held in reset").unwrap().1;
+    let held = report.cores[1].causes().iter().find(|(cause, _)| cause == "held in reset").unwrap().1;
     assert!(held.0 > 300, "{held:?}");
 }
 

@@ -7,7 +7,7 @@ use cyclescope_engine::cpu::memory::config::TlbShape;
 use cyclescope_engine::isa::arm::config::CoreConfig;
 use cyclescope_engine::isa::arm::core::CortexM;
 use cyclescope_engine::isa::arm::m_profile::SystemConfig;
-use cyclescope_engine::isa::arm::timing::{CoreTiming, ThreeStage};
+use cyclescope_engine::isa::arm::timing::{CoreTiming, EarlyDivision, FrontEnd, ThreeStage};
 use cyclescope_engine::machine::{Description, Machine, RunReport};
 
 /// The device, whose interrupt is external interrupt 5.
@@ -36,13 +36,16 @@ pub fn timing() -> CoreTiming {
         multiple: 1,
         register_jump: 2,
         memory_jump: 3,
-        straddled_target: 1,
+        table_branch: 3,
+        front_end: FrontEnd { wide_target: 1, straddled_target: 1, most_refill: 3, straddling_run: 1, folds: true },
+        vfp_move_two: 2,
+        vfp_use: true,
         floating_frame: 17,
         tail_chain: 6,
     };
     CoreTiming {
         three_stage: Some(three_stage),
-        divide: 7,
+        early_division: Some(EarlyDivision { of_zero: 2, of_less: 3, least: 5, bits_a_cycle: 4 }),
         multiple_word: 1,
         status: 2,
         barrier: 1,
@@ -65,7 +68,13 @@ pub fn config() -> CoreConfig<SystemConfig> {
         clock: clock(),
         timing: timing(),
         system: SystemConfig::cortex_m4(true, 16, 4, LOCAL),
-        memory: MemoryConfig { icache: None, dcache: None, store_buffer_entries: 1, ..first_level },
+        memory: MemoryConfig {
+            icache: None,
+            dcache: None,
+            store_buffer_entries: 1,
+            unaligned_cycles: Some(1),
+            ..first_level
+        },
     }
 }
 

@@ -70,6 +70,7 @@ pub fn first_level_cache() -> Option<CacheShape> {
 /// The memory side of a core with a first level, which takes no time of its own but for maintenance.
 pub fn first_level(tlb: TlbShape) -> MemoryConfig {
     MemoryConfig {
+        unaligned_cycles: None,
         clock: clock(),
         icache: first_level_cache(),
         dcache: first_level_cache(),
@@ -104,14 +105,14 @@ pub fn run_to_end(mut machine: Machine) -> (RunReport, Vec<u32>) {
 
 /// Cycles of one cause.
 pub fn cause(report: &RunReport, name: &str) -> u64 {
-    let causes = &report.cores[0].causes;
+    let causes = &report.cores[0].causes();
     causes.iter().find(|(cause, _)| cause == name).unwrap_or_else(|| panic!("no cause '{name}'")).1.0
 }
 
 /// All causes sum to the core's cycles.
 pub fn assert_sums(report: &RunReport) {
     let core = &report.cores[0];
-    assert_eq!(core.causes.iter().map(|(_, cycles)| cycles.0).sum::<u64>(), core.cycles.0, "{:?}", core.causes);
+    assert_eq!(core.causes().iter().map(|(_, cycles)| cycles.0).sum::<u64>(), core.cycles.0, "{:?}", core.causes());
 }
 
 pub fn assert_exit(report: &RunReport) {

@@ -1,9 +1,9 @@
 //! The order in which an instruction cache's lines were used, where it gives up the one that was used longest ago.
 //!
-//! A line that is there costs nothing; but its use makes others older. Blocks that are entered without a look at their
-//! lines leave a stamp for each of these, a number that grows from instruction to instruction. Before anything is done
-//! with a set, or a line is no longer known to be there, the directory learns of the uses since then, in the order of
-//! their stamps. A use behind a look at the lines is told at once, after those.
+//! A line that is there costs nothing; but its use makes others older. A block leaves a stamp for each line of which an
+//! instruction has run, when it comes to its end or is left, a number that grows from instruction to instruction. Before
+//! anything is done with a set, or a line is no longer known to be there, the directory learns of the uses since then,
+//! in the order of their stamps.
 
 use std::borrow::Cow;
 use std::mem::offset_of;
@@ -14,6 +14,24 @@ use crate::memory::cache::{Cache, CacheShape};
 
 /// Stamps of lines, by the slots of [`FetchLines`]; 0 for none.
 pub type Stamps = [u64; SLOTS];
+
+/// A stamp is twice the number of a block's first instruction, counted from 1.
+pub const STAMP_SHIFT: i64 = 1;
+/// From instructions before it to that number.
+pub const STAMP_BEHIND: i64 = 1;
+
+/// The stamp of a block before which so many instructions have run.
+#[inline(always)]
+pub const fn stamp(instructions: u64) -> u64 {
+    (instructions + STAMP_BEHIND as u64) << STAMP_SHIFT
+}
+
+/// That of an instruction which raises an exception, and so is not counted: behind all of those before it, and before
+/// what comes next.
+#[inline(always)]
+pub const fn stamp_behind(instructions: u64) -> u64 {
+    (instructions << STAMP_SHIFT) + 1
+}
 
 /// True if it matters in which order lines of instructions are used.
 pub fn matters(shape: Option<CacheShape>) -> bool {
@@ -75,15 +93,6 @@ impl Memory {
     pub fn stamp_fetch(&mut self, va_line: u32, stamp: u64) {
         let slot = self.fetched.slot_of(va_line);
         self.fetched.stamps[slot] = stamp;
-    }
-
-    /// A line is used that is there, after all that has left stamps.
-    pub fn use_fetch_line(&mut self, va_line: u32) {
-        let physical = self.fetched.slots[self.fetched.slot_of(va_line)].1;
-        self.learn_fetches_of_set(physical);
-        if let Some(cache) = self.state.icache.as_mut().filter(|cache| !cache.is_last_used(physical)) {
-            cache.touch(physical, false);
-        }
     }
 
     /// The instruction cache learns of the uses of a set's lines: before anything else is done with the set.

@@ -117,9 +117,8 @@ fn the_line_goes_that_was_used_longest_ago_by_stamps_too() {
     assert_eq!(rig.memory.fetch_epoch(), epoch);
     fill(&mut rig, c);
     assert!(rig.memory.has_fetch_line(a) && !rig.memory.has_fetch_line(b) && rig.memory.fetch_epoch() != epoch);
-    // A use behind a look comes after all stamps.
     rig.memory.stamp_fetch(c, 9);
-    rig.memory.use_fetch_line(a);
+    rig.memory.stamp_fetch(a, 10);
     fill(&mut rig, d);
     assert!(rig.memory.has_fetch_line(a) && !rig.memory.has_fetch_line(c));
 }

@@ -1,6 +1,9 @@
 use super::*;
+use crate::bus::device::DeviceId;
+use crate::clocks::User;
 use crate::devices::bench::{Bench, CPU_INTC, read_plain_node};
 use crate::devices::support::registers::walk;
+use crate::dt::wiring::ClockId;
 use crate::time::Cycles;
 
 const ON: u32 = CSR_ENABLE | CSR_CLKSOURCE;
@@ -15,8 +18,8 @@ fn cycle(number: u64) -> Ps {
 }
 
 fn timer() -> Bench {
-    let external = Hz::new(26_125_000);
-    Bench::new(SysTick::new(clock(), external, Some(IrqLine::Core { core: 0, bit: 3 })))
+    let external = Hz::new(26_125_000).map(ClockInput::fixed);
+    Bench::new(SysTick::new(ClockInput::fixed(clock()), external, Some(IrqLine::Core { core: 0, bit: 3 })))
 }
 
 /// A timer that was enabled at cycle 100, with its counter at 0.
@@ -114,7 +117,34 @@ fn a_node_gives_clocks_and_interrupt() {
 
 #[test]
 fn without_an_external_clock_the_cores_is_chosen_for_good() {
-    let mut bench = Bench::new(SysTick::new(clock(), None, None));
+    let mut bench = Bench::new(SysTick::new(ClockInput::fixed(clock()), None, None));
     bench.write(Ps(0), CSR, 0).unwrap();
     assert_eq!((bench.value(Ps(0), CALIB), bench.value(Ps(0), CSR)), (CALIB_NOREF, CSR_CLKSOURCE));
+}
+
+#[test]
+fn it_follows_its_clock() {
+    let id = ClockId(7);
+    let core_clock = ClockInput { rate: clock(), id: Some(id) };
+    let mut bench = Bench::new(SysTick::new(core_clock, None, Some(IrqLine::Core { core: 0, bit: 3 })));
+    bench.bus.clocks.add_user(id, User::Device(DeviceId(0)));
+    bench.write(Ps(0), RVR, 999).unwrap();
+    bench.write(cycle(100), CSR, ON | CSR_TICKINT).unwrap();
+    // 600 is left of 1000; at 1 MHz that is 600 us, to the next edge of that clock.
+    bench.run(cycle(500));
+    let slow = Hz::new(1_000_000).unwrap();
+    bench.bus.set_clocks(&[(id, slow)], cycle(500));
+    let first = slow.cycles_until_floor(cycle(500)).0;
+    let tick = slow.ps_at_floor(Cycles(first + 600));
+    assert_eq!(bench.value(cycle(501), CVR), 600);
+    bench.run(Ps(tick.0 - 1));
+    assert_eq!((bench.value(Ps(tick.0 - 1), CVR), bench.pending()), (1, 0));
+    bench.run(tick);
+    assert_eq!((bench.value(tick, CVR), bench.pending()), (0, 8));
+    // And the next one a whole period later.
+    let next = slow.ps_at_floor(Cycles(first + 1600));
+    bench.run(Ps(next.0 - 1));
+    assert_eq!(bench.pending(), 8);
+    bench.run(next);
+    assert_eq!(bench.pending(), 0);
 }

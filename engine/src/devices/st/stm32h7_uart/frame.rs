@@ -16,12 +16,16 @@ const STOP_HALVES: [u64; 4] = [2, 1, 4, 3];
 const PRESCALERS: [u64; 12] = [1, 2, 4, 6, 8, 10, 12, 16, 32, 64, 128, 256];
 /// USART_BRR, or twice that without its lowest bits, must be at least this.
 const LEAST_DIVIDER: u32 = 16;
+/// LPUART_BRR must be at least this.
+const LEAST_LOW_POWER_DIVIDER: u32 = 0x300;
+/// LPUART_BRR counts these of a clock, and so do a frame's bits here.
+const PARTS: u64 = 256;
 
 /// The format of characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// Clocks of the kernel clock that a bit takes.
-    bit_cycles: u64,
+    /// What a bit takes, in 256ths of a kernel clock: those of a USART are whole clocks.
+    bit_parts: u64,
     /// Data and parity.
     word_bits: u32,
     stop_halves: u64,
@@ -41,8 +45,19 @@ impl Frame {
         if divider < LEAST_DIVIDER {
             return None;
         }
-        Some(Frame {
-            bit_cycles: u64::from(divider) * prescaler / halves,
+        Some(Frame::formatted(cr1, cr2, u64::from(divider) * prescaler / halves * PARTS))
+    }
+
+    /// As [`Frame::of`], of an LPUART, whose bits take LPUART_BRR 256ths of a clock: the edges are at whole clocks.
+    pub fn of_low_power(cr1: u32, cr2: u32, brr: u32, presc: u32) -> Option<Frame> {
+        let prescaler = PRESCALERS[(presc as usize).min(PRESCALERS.len() - 1)];
+        let has_rate = brr >= LEAST_LOW_POWER_DIVIDER;
+        has_rate.then(|| Frame::formatted(cr1, cr2, u64::from(brr) * prescaler))
+    }
+
+    fn formatted(cr1: u32, cr2: u32, bit_parts: u64) -> Frame {
+        Frame {
+            bit_parts,
             word_bits: match cr1 & (CR1_M1 | CR1_M0) {
                 CR1_M0 => 9,
                 CR1_M1 => 7,
@@ -53,17 +68,17 @@ impl Frame {
             inverted: cr2 & CR2_TXINV != 0,
             inverted_data: cr2 & CR2_DATAINV != 0,
             high_first: cr2 & CR2_MSBFIRST != 0,
-        })
+        }
     }
 
-    /// Kernel clocks of a bit.
-    pub const fn bit_cycles(self) -> u64 {
-        self.bit_cycles
+    /// Kernel clocks of so many bits.
+    pub const fn cycles_of_bits(self, bits: u64) -> u64 {
+        bits * self.bit_parts / PARTS
     }
 
     /// Kernel clocks from the start bit's begin to the stop bits' end.
     pub const fn cycles(self) -> u64 {
-        (2 * (1 + self.word_bits as u64) + self.stop_halves) * self.bit_cycles / 2
+        (2 * (1 + self.word_bits as u64) + self.stop_halves) * self.bit_parts / (2 * PARTS)
     }
 
     /// Bits of a character that are data: the word's highest bit is parity, where there is one.
@@ -76,6 +91,17 @@ impl Frame {
         character & ((1 << self.data_bits()) - 1)
     }
 
+    /// The parity bit of a character's data, where there is one.
+    fn parity(self, data: u16) -> Option<bool> {
+        self.parity.map(|odd| data.count_ones().is_multiple_of(2) == odd)
+    }
+
+    /// The word that a receiver has of a character: its data, and above them the parity bit where there is one.
+    pub fn received(self, character: u16) -> u16 {
+        let data = self.data(character);
+        data | u16::from(self.parity(data) == Some(true)) << self.data_bits()
+    }
+
     /// Calls `edge` for each change of the line, with kernel clocks since the start bit's begin and the new level.
     pub fn edges(self, character: u16, mut edge: impl FnMut(u64, bool)) {
         let data = self.data(character);
@@ -83,13 +109,12 @@ impl Frame {
             let place = if self.high_first { self.data_bits() - 1 - bit } else { bit };
             (data >> place & 1 != 0) != self.inverted_data
         };
-        let parity = self.parity.map(|odd| data.count_ones().is_multiple_of(2) == odd);
-        let bits = (0..self.data_bits()).map(sent).chain(parity);
+        let bits = (0..self.data_bits()).map(sent).chain(self.parity(data));
         let mut level = true;
         for (index, bit) in std::iter::once(false).chain(bits).chain([true]).enumerate() {
             if bit != level {
                 level = bit;
-                edge(index as u64 * self.bit_cycles, level != self.inverted);
+                edge(self.cycles_of_bits(index as u64), level != self.inverted);
             }
         }
     }

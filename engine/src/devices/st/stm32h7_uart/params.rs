@@ -3,13 +3,17 @@
 use crate::bus::device::IrqLine;
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
-use crate::time::{Cycles, Hz};
+use crate::dt::wiring::ClockInput;
+use crate::time::Cycles;
+
+/// The compatible of an LPUART.
+pub const LOW_POWER: &str = "st,stm32-lpuart";
 
 /// What a board says of the device.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Params {
     /// usart_ker_ck.
-    pub kernel_clock: Hz,
+    pub kernel_clock: ClockInput,
     /// From a write of USART_TDR to the start bit.
     pub start_cycles: Cycles,
     /// Each gets the interrupt: two processors have a controller each.
@@ -18,14 +22,21 @@ pub struct Params {
     pub is_console: bool,
     /// Its enable bit.
     pub gate: ClockGate,
+    /// It is an LPUART, with a baud rate generator of its own.
+    pub is_low_power: bool,
+    /// Each FIFO takes so many characters.
+    pub fifo_characters: usize,
+    /// Its requests to a DMA controller: USART_TDR has room, USART_RDR has something.
+    pub dma: [Vec<IrqLine>; 2],
 }
 
 impl Params {
     /// From its node.
     pub fn from_node(reader: &mut NodeReader) -> Params {
         reader.known(&["clock-names"]);
+        let fifo = "characters that each FIFO takes, a multiple of 8 up to 16";
         Params {
-            kernel_clock: reader.clock(0, "the kernel clock, which the baud rate is divided from"),
+            kernel_clock: reader.clock_input(0, "the kernel clock, which the baud rate is divided from"),
             start_cycles: reader
                 .timing_cycles("cyclescope,start-cycles", "kernel clocks from USART_TDR to the start bit"),
             interrupts: [
@@ -34,6 +45,12 @@ impl Params {
             ],
             is_console: reader.is_stdout(),
             gate: ClockGate::from_node(reader),
+            is_low_power: reader.node.compatibles().contains(&LOW_POWER),
+            fifo_characters: reader.u32_or("cyclescope,fifo-characters", 16, [8, 16], fifo) as usize,
+            dma: [
+                reader.dma_requests("tx", 0, "USART_TDR has room (tx)"),
+                reader.dma_requests("rx", 1, "USART_RDR has a character (rx)"),
+            ],
         }
     }
 }

@@ -8,8 +8,8 @@ use crate::devices::support::registers::flag;
 use crate::polling::Poll;
 use crate::serial::Passage;
 
-/// Characters for USART_ISR.RXFT, by RXFTCFG: an eighth of the FIFO to all of it; values above say no more.
-const RXFT_CHARACTERS: [usize; 8] = [2, 4, 8, 12, 14, 16, 16, 16];
+/// Eighths of the FIFO that USART_ISR.RXFT wants filled, by RXFTCFG; values above say no more.
+const RXFT_EIGHTHS: [usize; 8] = [1, 2, 4, 6, 7, 8, 8, 8];
 
 /// What the receiver holds.
 #[derive(Debug, Default)]
@@ -52,7 +52,7 @@ impl Receiving {
             | flag(ISR_RTOF, self.timed_out)
             | flag(ISR_RXNE, waiting > 0)
             | flag(ISR_RXFF, fifo && waiting >= capacity)
-            | flag(ISR_RXFT, fifo && waiting >= RXFT_CHARACTERS[(cr3 >> CR3_RXFTCFG & 7) as usize])
+            | flag(ISR_RXFT, fifo && 8 * waiting >= RXFT_EIGHTHS[(cr3 >> CR3_RXFTCFG & 7) as usize] * capacity)
     }
 
     /// UE is cleared: flags are reset, and what was received is lost.
@@ -78,6 +78,18 @@ impl Receiving {
     pub fn read(&mut self) -> u32 {
         self.last = self.receiver.take().unwrap_or(self.last);
         self.last.into()
+    }
+
+    /// True if a character waits to be read.
+    pub fn has_any(&self) -> bool {
+        !self.receiver.is_empty()
+    }
+
+    /// As [`super::transmitter::Transmitter::rebase`].
+    pub fn rebase(&mut self, from: u64, to: u64) {
+        for at in self.idle_from.iter_mut().chain(&mut self.timeout_from) {
+            *at = to + at.saturating_sub(from);
+        }
     }
 
     /// Lists its state.
@@ -118,7 +130,7 @@ impl SerialPort for Uart {
             return None;
         }
         (self.receiving.idle_from, self.receiving.timeout_from) = (None, None);
-        passage(self.params.kernel_clock, ctx.now, self.frame()?.cycles())
+        passage(self.params.kernel_clock.rate, ctx.now, self.frame()?.cycles())
     }
 
     fn receive(&mut self, character: u8, ctx: &mut Ctx) {
@@ -133,7 +145,7 @@ impl SerialPort for Uart {
             let bits = u64::from(self.timeout & RTOR_RTO);
             let counts = self.control[1] & CR2_RTOEN != 0;
             self.receiving.idle_from = Some(cycle + frame.cycles());
-            self.receiving.timeout_from = counts.then(|| cycle + bits * frame.bit_cycles());
+            self.receiving.timeout_from = counts.then(|| cycle + frame.cycles_of_bits(bits));
             self.settle(ctx);
         }
         self.update(ctx);

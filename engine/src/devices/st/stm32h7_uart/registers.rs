@@ -69,8 +69,10 @@ pub const CR3_RXFTIE: u32 = 1 << 28;
 pub const CR3_TXFTIE: u32 = 1 << 23;
 pub const CR3_TXFTCFG: u32 = 29;
 pub const CR3_MASK: u32 = 0xfffe_ffff;
-/// IREN, HDSEL, SCEN, DMAR, DMAT, CTSE.
-pub const CR3_UNMODELLED: u32 = 1 << 1 | 1 << 3 | 1 << 5 | 1 << 6 | 1 << 7 | 1 << 9;
+pub const CR3_DMAR: u32 = 1 << 6;
+pub const CR3_DMAT: u32 = 1 << 7;
+/// IREN, HDSEL, SCEN, CTSE.
+pub const CR3_UNMODELLED: u32 = 1 << 1 | 1 << 3 | 1 << 5 | 1 << 9;
 pub const RQR_SBKRQ: u32 = 1 << 1;
 pub const RQR_RXFRQ: u32 = 1 << 3;
 pub const RQR_TXFRQ: u32 = 1 << 4;

@@ -1,3 +1,4 @@
+mod clocks;
 mod receiving;
 
 use super::*;
@@ -5,6 +6,7 @@ use crate::bus::device::{DeviceId, IrqLine};
 use crate::devices::bench::{Bench, CPU_INTC, read_plain_node};
 use crate::devices::support::registers::walk;
 use crate::devices::support::stm32_clock_gate::ClockGate;
+use crate::dt::wiring::ClockInput;
 use crate::time::{Hz, Ps};
 
 /// A frame of 8 data bits at 115200 baud: 10 bits of 556 clocks of 64 MHz.
@@ -22,10 +24,22 @@ fn cycle(number: u64) -> Ps {
     clock().ps_at_floor(Cycles(number))
 }
 
+fn params(kernel_clock: Hz) -> Params {
+    Params {
+        kernel_clock: ClockInput::fixed(kernel_clock),
+        start_cycles: Cycles(2),
+        interrupts: [None; 2],
+        is_console: false,
+        gate: ClockGate::default(),
+        is_low_power: false,
+        fifo_characters: 16,
+        dma: Default::default(),
+    }
+}
+
 fn fresh() -> Bench {
     let interrupts = [4, 5].map(|bit| Some(IrqLine::Core { core: 0, bit }));
-    let gate = ClockGate::default();
-    let params = Params { kernel_clock: clock(), start_cycles: Cycles(2), interrupts, is_console: false, gate };
+    let params = Params { interrupts, ..params(clock()) };
     Bench::new(Uart::new(params))
 }
 
@@ -233,13 +247,7 @@ fn both_lines_follow_what_is_enabled() {
 
 #[test]
 fn a_frame_that_outlasts_any_run_has_no_event() {
-    let params = Params {
-        kernel_clock: Hz::new(1).unwrap(),
-        start_cycles: Cycles(u64::from(u32::MAX)),
-        interrupts: [None; 2],
-        is_console: false,
-        gate: ClockGate::default(),
-    };
+    let params = Params { start_cycles: Cycles(u64::from(u32::MAX)), ..params(Hz::new(1).unwrap()) };
     let mut bench = Bench::new(Uart::new(params));
     for (register, value) in [(BRR, 0xffff), (PRESC, 11), (CR1, ON), (TDR, 0x61)] {
         bench.write(Ps(0), register, value).unwrap();

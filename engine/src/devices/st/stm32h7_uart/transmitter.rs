@@ -32,6 +32,11 @@ impl Transmitter {
         self.waiting.is_empty() && self.shifting.is_none()
     }
 
+    /// True if a character is on the line.
+    pub fn is_shifting(&self) -> bool {
+        self.shifting.is_some()
+    }
+
     /// Puts a character behind those that wait; it can be shifted from `cycle` on.
     pub fn put(&mut self, character: u16, cycle: u64) {
         self.waiting.push_back((character, cycle));
@@ -71,6 +76,16 @@ impl Transmitter {
     /// When a frame ends or begins next.
     pub fn next_change(&self) -> Option<u64> {
         self.shifting.map(|(_, end)| end).or_else(|| self.next_start())
+    }
+
+    /// The kernel clock's rate changes: what lies so many edges ahead of edge `from` of the old clock lies as many
+    /// ahead of edge `to` of the new one.
+    pub fn rebase(&mut self, from: u64, to: u64) {
+        let moved = |at: u64| to + at.saturating_sub(from);
+        self.free_from = moved(self.free_from);
+        for (_, at) in self.waiting.iter_mut().chain(&mut self.shifting) {
+            *at = moved(*at);
+        }
     }
 
     /// All state.

@@ -1,13 +1,16 @@
 //! Arithmetic, in the interpreter's order ([`super::super::alu`]).
 
-use cranelift_codegen::ir::types::{I8, I16, I32};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I8, I16, I32, I64};
 use cranelift_codegen::ir::{InstBuilder, Type, Value};
 
+use super::super::core::Arm;
 use super::super::op::{Code, Op};
 use super::super::profile::Profile;
 use super::super::registers::ZERO;
 use super::flags::{self, Carry};
 use super::{Emit, register, set};
+use std::mem::offset_of;
 
 /// The micro-operation `op`, which is arithmetic.
 pub fn emit<P: Profile>(e: &mut Emit<P>, op: &Op) {
@@ -41,6 +44,33 @@ pub fn emit<P: Profile>(e: &mut Emit<P>, op: &Op) {
             set(e, op.rd, value);
         }
     }
+}
+
+/// A division follows that may be shorter than the longest one, as which the block's time counts it: see
+/// [`EarlyDivision`](super::super::timing::EarlyDivision).
+pub fn end_early<P: Profile>(e: &mut Emit<P>, op: &Op) {
+    let Some(division) = e.cpu.timing.early_division else { return };
+    let mut operand = |number: u8| {
+        let value = register(e, number);
+        let magnitude = if op.imm != 0 { e.b.ins().iabs(value) } else { value };
+        let is_zero = e.b.ins().icmp_imm(IntCC::Equal, value, 0);
+        (e.b.ins().clz(magnitude), is_zero)
+    };
+    let [(dividend, no_dividend), (divisor, no_divisor)] = [operand(op.rn), operand(op.rm)];
+    // Bits that the dividend has more.
+    let further = e.b.ins().isub(divisor, dividend);
+    let steps = e.b.ins().sshr_imm(further, i64::from(division.shift()));
+    let most = i64::from(division.most_cycles());
+    let constant = |e: &mut Emit<P>, cycles: u8| e.b.ins().iconst(I32, most - i64::from(cycles));
+    let (least, less, zero) =
+        (constant(e, division.least), constant(e, division.of_less), constant(e, division.of_zero));
+    let saved = e.b.ins().isub(least, steps);
+    let is_less = e.b.ins().icmp_imm(IntCC::SignedLessThan, further, 0);
+    let saved = e.b.ins().select(is_less, less, saved);
+    let has_zero = e.b.ins().bor(no_dividend, no_divisor);
+    let saved = e.b.ins().select(has_zero, zero, saved);
+    let saved = e.b.ins().uextend(I64, saved);
+    e.take_back(saved, offset_of!(Arm<P>, shell.spent.saved));
 }
 
 /// The second operand.

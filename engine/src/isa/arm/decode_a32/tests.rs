@@ -5,7 +5,14 @@ use super::*;
 use crate::isa::arm::op::Media;
 use crate::isa::arm::registers::{FLAGS, OPERAND, PC, PC_VALUE, RESULT, SINK};
 
-const FEATURES: Features = Features { divide: true, vfp: true, vfp_d32: true, m_profile: false, traps_division: false };
+const FEATURES: Features = Features {
+    divide: true,
+    vfp: true,
+    vfp_d32: true,
+    m_profile: false,
+    traps_division: false,
+    ends_division_early: false,
+};
 const AT: u32 = 0x1000;
 
 /// The instruction at [`AT`].

@@ -46,7 +46,7 @@ pub fn two(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     let last_single = bit(encoding, 5) && bits(encoding, 3, 0) == 15;
     only_if(if is_double { emit.features.vfp_d32 || !bit(encoding, 5) } else { !last_single })?;
     emit.op4(Code::Vfp, rt, 0, 0, rt2, always(encoding));
-    Some(TimingClass::VfpMove)
+    Some(TimingClass::VfpMoveTwo)
 }
 
 /// vldr, vstr, vldm, vstm (with vpush, vpop, fldmx, fstmx).

@@ -106,5 +106,5 @@ fn table_branch(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     emit.op(Code::LslImm, RESULT, 0, RESULT, 1);
     emit.op(Code::Add, RESULT, RESULT, ZERO, emit.pc_value);
     emit.op(Code::JumpToSame, 0, 0, RESULT, 0);
-    Some(TimingClass::IndirectBranch)
+    Some(TimingClass::TableBranch)
 }

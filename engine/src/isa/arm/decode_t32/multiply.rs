@@ -43,6 +43,9 @@ pub fn long(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
         if emit.features.traps_division {
             emit.op(Code::TrapIfZero, 0, 0, rm, 0);
         }
+        if emit.features.ends_division_early {
+            emit.op(Code::EndEarly, rn, rn, rm, u32::from(kind == 1));
+        }
         emit.op(if kind == 1 { Code::Sdiv } else { Code::Udiv }, high, rn, rm, 0);
         return Some(TimingClass::Divide);
     }

@@ -43,7 +43,7 @@ pub fn miscellaneous(emit: &mut Emit, half: u32) -> Option<TimingClass> {
         // it: the instructions that follow get conditions; it does nothing itself.
         15 => {
             emit.nothing();
-            Some(TimingClass::Alu)
+            Some(TimingClass::IfThen)
         }
         _ => None,
     }

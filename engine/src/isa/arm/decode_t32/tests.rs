@@ -10,7 +10,14 @@ mod m_profile;
 mod short;
 
 const PC: u32 = 0x2000_0002;
-const FEATURES: Features = Features { divide: true, vfp: true, vfp_d32: true, m_profile: false, traps_division: false };
+const FEATURES: Features = Features {
+    divide: true,
+    vfp: true,
+    vfp_d32: true,
+    m_profile: false,
+    traps_division: false,
+    ends_division_early: false,
+};
 
 fn op(code: Code, rd: u8, rn: u8, rm: u8, imm: u32) -> Op {
     Op { code, rd, rn, rm, ra: 0, imm }

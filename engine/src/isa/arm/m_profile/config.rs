@@ -18,7 +18,14 @@ pub struct SystemConfig {
 impl SystemConfig {
     /// A Cortex-M4: all of ARMv7E-M, with or without its floating-point unit (FPv4-SP-D16).
     pub fn cortex_m4(vfp: bool, interrupts: u32, priority_bits: u32, vectors: u32) -> SystemConfig {
-        let features = Features { divide: true, vfp, vfp_d32: false, m_profile: true, traps_division: false };
+        let features = Features {
+            divide: true,
+            vfp,
+            vfp_d32: false,
+            m_profile: true,
+            traps_division: false,
+            ends_division_early: true,
+        };
         SystemConfig { features, interrupts, priority_bits, vectors }
     }
 }

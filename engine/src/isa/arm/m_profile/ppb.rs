@@ -18,6 +18,8 @@ const SCS: u32 = 0xe000_e000;
 const TPIU: u32 = 0xe004_0000;
 const ETM: u32 = 0xe004_1000;
 const ROM_TABLE: u32 = 0xe00f_f000;
+/// The vendor's page of the external part of the bus: STM32s have DBGMCU there.
+const VENDOR: u32 = 0xe004_2000;
 /// Offset of the system timer in the system control space.
 const SYSTICK: u32 = 0x010;
 
@@ -31,7 +33,7 @@ const VECTRESET: u32 = 1 << 0;
 /// True for the addresses of the core's own registers.
 #[inline]
 pub fn is_ppb(addr: u32) -> bool {
-    addr >> 20 == BASE >> 20 && addr & !0xf != SCS + SYSTICK
+    addr >> 20 == BASE >> 20 && addr & !0xf != SCS + SYSTICK && addr & !0xfff != VENDOR
 }
 
 /// What a store to a register asks of the core.

@@ -9,8 +9,14 @@ use crate::cpu::memory::Mmu as _;
 const EVENTS: Events =
     Events { instructions: 0, icache_refills: 0, dcache_refills: 0, dcache_write_backs: 0, exceptions: 0 };
 pub(super) const NOW: Now = Now { cycles: 0, events: &EVENTS, pending: 0 };
-const FEATURES: Features =
-    Features { divide: false, vfp: true, vfp_d32: true, m_profile: false, traps_division: false };
+const FEATURES: Features = Features {
+    divide: false,
+    vfp: true,
+    vfp_d32: true,
+    m_profile: false,
+    traps_division: false,
+    ends_division_early: false,
+};
 
 /// A core after reset, its registers 0 and no flag set.
 pub(super) fn system() -> (System, X) {

@@ -26,7 +26,7 @@ impl CoreTiming {
         }
         let [busy, busy_early] = pending.busy;
         pending.takes_arithmetic
-            && instr.class == TimingClass::Alu
+            && matches!(instr.class, TimingClass::Alu | TimingClass::IfThen)
             && (instr.reads & ((1 << PC) - 1)).count_ones() <= 1
             && with_flags(instr.reads | instr.writes) & busy == 0
             && with_flags(instr.reads_early) & busy_early == 0
@@ -48,9 +48,10 @@ impl CoreTiming {
     fn leaves_room(&self, instr: &Instr) -> bool {
         use TimingClass::*;
         match instr.class {
-            Alu | AluShift | AluShiftRegister | Load | Store | Branch | VfpAdd | VfpMultiply | VfpMultiplyAdd => true,
+            Alu | AluShift | AluShiftRegister | IfThen | Load | Store | Branch | VfpAdd | VfpMultiply
+            | VfpMultiplyAdd => true,
             // Towards VFP registers they take both slots.
-            VfpMove => instr.reads == 0,
+            VfpMove | VfpMoveTwo => instr.reads == 0,
             VfpLoad | VfpStore => instr.words == 1,
             _ => false,
         }

@@ -2,7 +2,14 @@
 //!
 //! A load or store of one register has its address cycle, then its data cycle. The address cycle of one right behind a
 //! load goes along with that one's data cycle, if it doesn't need the loaded register for its address. A store to an
-//! immediate offset has its data cycle while the next instruction executes. (Cortex-M4 TRM, Load/store timings.)
+//! immediate offset has its data cycle while the next instruction executes. (Cortex-M4 TRM, Load/store timings.) A base
+//! register that is written back comes as late as a result of arithmetic does.
+
+mod floating;
+mod front_end;
+
+pub use floating::Uses as FloatingUses;
+pub use front_end::FrontEnd;
 
 use super::{CoreTiming, Cost, HAS_FPU, LONGEST_INSTRUCTION_CYCLES, Pending, cycles};
 use crate::dt::reader::NodeReader;
@@ -22,8 +29,14 @@ pub struct ThreeStage {
     pub register_jump: u8,
     /// Further cycles of a jump to an address from memory.
     pub memory_jump: u8,
-    /// Further cycle of any jump to an instruction of four bytes in the middle of a word.
-    pub straddled_target: u8,
+    /// A table branch, before its jump.
+    pub table_branch: u8,
+    /// How instructions come.
+    pub front_end: FrontEnd,
+    /// A move between two general registers and floating-point registers.
+    pub vfp_move_two: u8,
+    /// Stall of an instruction right behind floating-point arithmetic whose result it uses: 0 or 1.
+    pub vfp_use: bool,
     /// Floating-point state that goes to or comes from the stack in an exception, or later.
     pub floating_frame: u8,
     /// From a return to the next exception's handler: tail-chaining. Also, of an exception's entry, what reading its
@@ -37,7 +50,18 @@ impl ThreeStage {
         let meaning = "cycles of floating-point state to or from the stack";
         let frame = "cyclescope,floating-frame-cycles";
         let floating_frame = reader.only_if(vfp, HAS_FPU, |reader| reader.instruction_cycles(frame, 0, meaning));
+        let vfp_move_two = reader.only_if(vfp, HAS_FPU, |reader| {
+            cycles(reader, "vfp-move-two", 1, "cycles of a move between two general registers and VFP registers")
+        });
+        let vfp_use = reader.only_if(vfp, HAS_FPU, |reader| {
+            reader.flag(
+                "cyclescope,late-vfp-results",
+                "VFP arithmetic gives its result to the next instruction a cycle late",
+            )
+        });
         ThreeStage {
+            vfp_move_two: vfp_move_two.unwrap_or(1),
+            vfp_use: vfp_use.unwrap_or(false),
             address_use: cycles(
                 reader,
                 "address-use",
@@ -48,12 +72,13 @@ impl ThreeStage {
             multiple: cycles(reader, "several", 0, "cycles of a load or store of several registers beyond one each"),
             register_jump: cycles(reader, "register-jump", 0, "further cycles of a jump to an address in a register"),
             memory_jump: cycles(reader, "memory-jump", 0, "further cycles of a jump to an address from memory"),
-            straddled_target: cycles(
+            table_branch: cycles(
                 reader,
-                "straddled-target",
-                0,
-                "further cycles of a jump into the middle of a word",
+                "table-branch",
+                1,
+                "cycles of a table branch before the pipeline is filled anew",
             ),
+            front_end: FrontEnd::from_node(reader),
             floating_frame: floating_frame.unwrap_or(0),
             tail_chain: cycles(reader, "tail-chain", 1, "cycles from a return to the next exception's handler"),
         }
@@ -61,18 +86,65 @@ impl ThreeStage {
 
     /// Lets one instruction pass, as [`CoreTiming::step`] does.
     pub fn step(&self, table: &CoreTiming, decoded: &Decoded, pending: &mut Pending) -> Cost {
+        let State { front, floating } = pending.stages;
+        if self.front_end.takes_along(decoded, front) {
+            // All else is as if it were not there, but that one such instruction is taken along.
+            pending.stages.front = front_end::State::NONE;
+            return Cost::default();
+        }
         let instr = &decoded.instr;
-        let (single, pipelines) = kinds(instr);
-        let stall_cycles = if accesses(instr) { pending.latest_of(instr.reads_early, pending.early) } else { 0 };
-        let follows = single && pending.pairs && pending.latest_of(instr.reads_early, pending.ready) == 0;
-        let issue_cycles = self.issue_cycles(table, instr, follows && stall_cycles == 0);
-        let refill_cycles = if pending.jumped && decoded.straddles { u32::from(self.straddled_target) } else { 0 };
-        *pending = Pending { pairs: pipelines, ..Pending::NONE };
-        // Ready tells what has been loaded, early what has been worked out.
-        let worked_out = if accesses(instr) { 0 } else { instr.writes & !decoded.loaded };
-        pending.set(worked_out, [0, self.address_use]);
+        let waits = pending.latest_of(instr.reads_early, pending.ready) > 0;
+        let (alone_cycles, behind_cycles) =
+            (self.issue_cycles(table, instr, false), self.issue_cycles(table, instr, true));
+        let gains = pending.pairs && behind_cycles < alone_cycles;
+        let early = if accesses(instr) { pending.latest_of(instr.reads_early, pending.early) } else { 0 };
+        // Behind a load, the address is there by the time at which one begins that does not go along with it.
+        let for_address = if gains && waits { 0 } else { early };
+        let issue_cycles = if gains && !waits && for_address == 0 { behind_cycles } else { alone_cycles };
+        let (for_front_end, front_behind) = self.front_end.pass(decoded, front, issue_cycles);
+        let refill_cycles = self.front_end.refill_cycles(decoded, front);
+        let for_operands = for_address.max(floating.stall_cycles(decoded.floating));
+        let cost = Cost { stall_cycles: for_operands + for_front_end, issue_cycles, refill_cycles };
+        *pending = Pending { pairs: pipelines(instr), ..Pending::NONE };
+        pending.stages.floating = self.floating_behind(table, decoded, floating, cost.cycles());
+        pending.stages.front = if instr.class == TimingClass::InstructionBarrier {
+            front_end::State::jumped(u32::from(self.register_jump))
+        } else {
+            front_behind
+        };
+        self.give_results(decoded, pending);
+        cost
+    }
+
+    /// Floating-point results that are under way behind an instruction which took so many cycles.
+    fn floating_behind(
+        &self,
+        table: &CoreTiming,
+        decoded: &Decoded,
+        before: floating::State,
+        cycles: u32,
+    ) -> floating::State {
+        let goes_on_cycles = match decoded.instr.class {
+            TimingClass::VfpDivide32 => table.vfp_divide_single.max(1) - 1,
+            _ => 0,
+        };
+        before.pass(decoded.floating, cycles, goes_on_cycles, self.vfp_use)
+    }
+
+    /// When the results of an instruction can be used by the next one. Ready tells what has been loaded, early what has
+    /// been worked out.
+    fn give_results(&self, decoded: &Decoded, pending: &mut Pending) {
+        use TimingClass::*;
+        let instr = &decoded.instr;
+        let worked_out = instr.writes & !decoded.loaded;
+        match instr.class {
+            // A base register that is written back.
+            Load => pending.set(worked_out, [1, self.address_use]),
+            Store => pending.set(worked_out, [0, self.address_use]),
+            _ if accesses(instr) => {}
+            _ => pending.set(worked_out, [0, self.address_use]),
+        }
         pending.set(decoded.loaded, [1, 0]);
-        Cost { stall_cycles, issue_cycles, refill_cycles }
     }
 
     fn issue_cycles(&self, table: &CoreTiming, instr: &Instr, follows: bool) -> u32 {
@@ -85,7 +157,13 @@ impl ThreeStage {
             Store if instr.reads_early.count_ones() > 1 && !follows => u32::from(self.load),
             LoadMultiple | StoreMultiple | VfpLoad | VfpStore => multiple,
             IndirectBranch if instr.words > 0 => multiple,
+            TableBranch => u32::from(self.table_branch.max(1)),
             Exception => 1,
+            // The pipeline is filled anew behind it.
+            InstructionBarrier => u32::from(table.barrier.max(1)) + u32::from(self.register_jump),
+            VfpMoveTwo => u32::from(self.vfp_move_two.max(1)),
+            // What else it takes, it takes beside other instructions.
+            VfpDivide32 => 1,
             _ => table.issue_cycles(instr),
         }
     }
@@ -94,31 +172,45 @@ impl ThreeStage {
     pub fn refill_cycles(&self, table: &CoreTiming, instr: &Instr) -> u32 {
         u32::from(match (instr.class, instr.words) {
             (TimingClass::IndirectBranch, 0) => self.register_jump,
-            (TimingClass::IndirectBranch, _) => self.memory_jump,
+            (TimingClass::IndirectBranch | TimingClass::TableBranch, _) => self.memory_jump,
             _ => table.taken_branch.max(1) - 1,
         })
     }
 }
 
-/// True for a load or store of one register; and true if another of these can go along with its data cycle.
-fn kinds(instr: &Instr) -> (bool, bool) {
-    use TimingClass::*;
-    match instr.class {
-        Load | Exclusive => (true, true),
-        Store => (true, false),
-        _ => (false, false),
+/// What a core of three stages has under way beside registers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct State {
+    front: front_end::State,
+    floating: floating::State,
+}
+
+impl State {
+    /// Nothing.
+    pub const NONE: State = State { front: front_end::State::NONE, floating: floating::State::NONE };
+
+    /// A jump was made, for which `cycles` pass.
+    pub fn jump(&mut self, cycles: u32) {
+        self.front = front_end::State::jumped(cycles);
+        self.floating = self.floating.pass(FloatingUses::default(), cycles, 0, false);
     }
+}
+
+/// True if a load or store can go along with the data cycle of this one.
+fn pipelines(instr: &Instr) -> bool {
+    matches!(instr.class, TimingClass::Load | TimingClass::Exclusive)
 }
 
 fn accesses(instr: &Instr) -> bool {
     use TimingClass::*;
     matches!(instr.class, Load | Store | LoadMultiple | StoreMultiple | Exclusive | VfpLoad | VfpStore)
-        || instr.class == IndirectBranch && instr.words > 0
+        || matches!(instr.class, IndirectBranch | TableBranch) && instr.words > 0
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::isa::arm::op::{Code, Op};
     use crate::isa::arm::registers::RegisterSet;
 
     const STAGES: ThreeStage = ThreeStage {
@@ -127,7 +219,10 @@ mod tests {
         multiple: 1,
         register_jump: 2,
         memory_jump: 3,
-        straddled_target: 1,
+        table_branch: 3,
+        front_end: FrontEnd { wide_target: 1, straddled_target: 1, most_refill: 3, straddling_run: 1, folds: true },
+        vfp_move_two: 2,
+        vfp_use: true,
         floating_frame: 17,
         tail_chain: 6,
     };
@@ -146,6 +241,10 @@ mod tests {
         decoded(TimingClass::Alu, 1 << to, 1 << from, 0, 0, 0)
     }
 
+    fn wide(decoded: Decoded) -> Decoded {
+        Decoded { instr: Instr { len_bytes: 4, ..decoded.instr }, ..decoded }
+    }
+
     fn decoded(
         class: TimingClass,
         writes: RegisterSet,
@@ -155,11 +254,17 @@ mod tests {
         words: u8,
     ) -> Decoded {
         let instr = Instr { len_bytes: 2, class, reads, reads_early, writes, words, ends_block: false };
-        Decoded { instr, loaded, it: 0, straddles: false, is_left: false }
+        Decoded { instr, loaded, it: 0, straddles: false, floating: FloatingUses::default(), is_left: false }
     }
 
     fn total(program: &[Decoded]) -> u32 {
-        let table = CoreTiming { three_stage: Some(STAGES), taken_branch: 2, ..CoreTiming::default() };
+        let table = CoreTiming {
+            three_stage: Some(STAGES),
+            taken_branch: 2,
+            vfp_multiply_add: 3,
+            vfp_divide_single: 14,
+            ..CoreTiming::default()
+        };
         let mut pending = Pending::NONE;
         program.iter().map(|decoded| table.step(decoded, &mut pending).cycles()).sum()
     }
@@ -192,15 +297,91 @@ mod tests {
     }
 
     #[test]
-    fn a_jump_into_the_middle_of_a_word_waits_for_the_rest_of_the_instruction() {
+    fn a_jump_waits_for_a_long_instruction_and_for_both_its_words() {
         let table = CoreTiming { three_stage: Some(STAGES), ..CoreTiming::default() };
-        let wide = Decoded { straddles: true, ..add(0, 1) };
-        for (target, expected) in [(wide, 2), (add(0, 1), 1)] {
+        let straddling = Decoded { straddles: true, ..wide(add(0, 1)) };
+        // The jump's own cycles beyond its first, and what the target takes with its own cycle: 1 + P, P from 1 to 3.
+        let cases = [(1, add(0, 1), 1), (1, wide(add(0, 1)), 2), (1, straddling, 3)];
+        let unforeseen = [(2, add(0, 1), 1), (2, wide(add(0, 1)), 2), (2, straddling, 2), (3, straddling, 1)];
+        for (refilled, target, expected) in cases.into_iter().chain(unforeseen) {
             let mut pending = Pending::NONE;
-            pending.jump(2);
-            pending.jumped = true;
+            table.jump(&mut pending, refilled);
             assert_eq!(table.step(&target, &mut pending).cycles(), expected);
-            assert_eq!(table.step(&wide, &mut pending).cycles(), 1);
+            assert_eq!(table.step(&straddling, &mut pending).cycles(), 1);
         }
+    }
+
+    #[test]
+    fn the_third_instruction_across_words_waits_and_of_stores_the_fourth() {
+        let across = |decoded| Decoded { straddles: true, ..wide(decoded) };
+        let (sum, kept) = (across(add(0, 1)), across(store(0, &[1])));
+        assert_eq!(total(&[sum; 2]), 2);
+        assert_eq!(total(&[sum; 3]), 4);
+        assert_eq!(total(&[sum; 8]), 9);
+        assert_eq!(total(&[kept; 3]), 3);
+        assert_eq!(total(&[kept; 4]), 5);
+        assert_eq!(total(&[kept, kept, sum]), 4);
+        assert_eq!(total(&[sum, sum, wide(add(0, 1)), sum, sum]), 5, "an aligned one between them");
+        assert_eq!(total(&[sum, sum, add(0, 1), sum, sum, sum]), 7);
+    }
+
+    #[test]
+    fn an_address_waits_for_a_base_that_is_written_back() {
+        let writes_back = |decoded: Decoded, base: u32| {
+            let instr = Instr { writes: decoded.instr.writes | 1 << base, ..decoded.instr };
+            Decoded { instr, ..decoded }
+        };
+        let loads = |to| writes_back(load(to, &[1]), 1);
+        assert_eq!(total(&[loads(0), loads(2), loads(3)]), 6);
+        assert_eq!(total(&[loads(0), load(2, &[3]), loads(3)]), 4, "another base");
+        let stores = writes_back(store(0, &[1]), 1);
+        assert_eq!(total(&[stores; 4]), 7);
+        assert_eq!(total(&[stores, add(2, 3), stores]), 3);
+        assert_eq!(total(&[stores, load(2, &[1])]), 1 + 1 + 2);
+        assert_eq!(total(&[loads(2), store(2, &[1])]), 2 + 1 + 1);
+    }
+
+    #[test]
+    fn a_condition_goes_along_with_a_short_instruction() {
+        let it = decoded(TimingClass::IfThen, 0, 0, 0, 0, 0);
+        assert_eq!(total(&[add(0, 1), it, add(0, 1)]), 2);
+        assert_eq!(total(&[wide(add(0, 1)), it, add(0, 1)]), 3);
+        assert_eq!(total(&[it, add(0, 1)]), 2, "nothing before it");
+        assert_eq!(total(&[add(0, 1), it, load(2, &[0])]), 4, "the address waits all the same");
+    }
+
+    #[test]
+    fn table_branches_and_barriers_fill_the_pipeline_anew() {
+        let table_branch = decoded(TimingClass::TableBranch, 0, 0b11, 0b11, 0, 1);
+        let table = CoreTiming { three_stage: Some(STAGES), ..CoreTiming::default() };
+        assert_eq!(total(&[table_branch]) + table.refill_cycles(&table_branch.instr), 6);
+        let barrier = wide(decoded(TimingClass::InstructionBarrier, 0, 0, 0, 0, 0));
+        assert_eq!(total(&[barrier, add(0, 1)]), 1 + 2 + 1);
+        assert_eq!(total(&[barrier, wide(add(0, 1))]), 1 + 3 + 1);
+    }
+
+    #[test]
+    fn floating_point_results_come_a_cycle_late() {
+        let vfp = |class, imm| {
+            let op = Op { code: Code::Vfp, rd: 1, rn: 0, rm: 0, ra: 2, imm };
+            Decoded { floating: FloatingUses::of(&[op]), ..wide(decoded(class, 0, 0, 0, 0, 0)) }
+        };
+        use TimingClass::{VfpAdd, VfpDivide32, VfpMove, VfpMoveTwo, VfpMultiply, VfpMultiplyAdd};
+        // vadd.f32 s0, s1, s2; vmul.f32 s3, s0, s0; vmla.f32 s0, s1, s2; vdiv.f32 s0, s1, s2; vmov r1, s0
+        let (sum, product) = (vfp(VfpAdd, 0xee30_0a81), vfp(VfpMultiply, 0xee60_1a00));
+        let (accumulates, quotient) = (vfp(VfpMultiplyAdd, 0xee00_0a81), vfp(VfpDivide32, 0xee80_0a81));
+        let read = vfp(VfpMove, 0xee10_1a10);
+        assert_eq!(total(&[sum, product]), 3);
+        assert_eq!(total(&[sum, add(0, 1), product]), 3);
+        assert_eq!(total(&[sum, sum]), 2);
+        assert_eq!(total(&[sum, read]), 3);
+        assert_eq!(total(&[sum, accumulates, accumulates]), 7, "an addend is needed later");
+        assert_eq!(total(&[accumulates, product]), 5);
+        assert_eq!(total(&[quotient; 3]), 1 + 13 + 1 + 13 + 1);
+        assert_eq!(total(&[quotient, product]), 14 + 1 + 1);
+        let beside = [quotient, add(0, 1), add(0, 1), add(0, 1), add(0, 1), add(0, 1), sum];
+        assert_eq!(total(&beside), 14 + 1, "integers go on beside it");
+        // vmov r1, r2, s0, s1
+        assert_eq!(total(&[vfp(VfpMoveTwo, 0xec52_1a10)]), 2);
     }
 }

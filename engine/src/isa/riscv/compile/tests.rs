@@ -363,7 +363,7 @@ proptest! {
     #[test]
     fn compiled_code_does_what_the_interpreter_does(program in programs()) {
         let interpreted = run(&program, 0, LIMIT);
-        let causes: u64 = interpreted.report.causes.iter().map(|(_, cycles)| cycles.0).sum();
+        let causes: u64 = interpreted.report.causes().iter().map(|(_, cycles)| cycles.0).sum();
         prop_assert_eq!(causes, interpreted.report.cycles.0);
         prop_assert_eq!(&run(&program, 1, LIMIT), &interpreted);
         prop_assert_eq!(&run(&program, 3, LIMIT), &interpreted);

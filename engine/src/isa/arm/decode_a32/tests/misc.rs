@@ -1,6 +1,6 @@
 use super::*;
 use crate::isa::arm::registers::{ADDRESS, SP};
-use TimingClass::{Alu, Barrier, Exception, Hint, Media as Saturating, Status};
+use TimingClass::{Alu, Barrier, Exception, Hint, InstructionBarrier, Media as Saturating, Status};
 
 fn plain(code: Code, imm: u32) -> [Op; 1] {
     [op(code, [0, 0, ZERO, 0], imm)]
@@ -38,8 +38,12 @@ fn hints_and_barriers() {
     {
         check(encoding, Hint, &plain(code, 0));
     }
-    for (encoding, code) in [(0xf57f_f04f, Code::Dsb), (0xf57f_f05b, Code::Dmb), (0xf57f_f06f, Code::Isb)] {
-        check(encoding, Barrier, &plain(code, 0));
+    for (encoding, code, class) in [
+        (0xf57f_f04f, Code::Dsb, Barrier),
+        (0xf57f_f05b, Code::Dmb, Barrier),
+        (0xf57f_f06f, Code::Isb, InstructionBarrier),
+    ] {
+        check(encoding, class, &plain(code, 0));
     }
     check(0xf57f_f01f, Hint, &plain(Code::Clrex, 0));
 }

@@ -2,8 +2,14 @@
 
 use super::*;
 
-const M_PROFILE: Features =
-    Features { divide: true, vfp: true, vfp_d32: false, m_profile: true, traps_division: false };
+const M_PROFILE: Features = Features {
+    divide: true,
+    vfp: true,
+    vfp_d32: false,
+    m_profile: true,
+    traps_division: false,
+    ends_division_early: false,
+};
 
 fn m_ops(encoding: u32, features: Features) -> Vec<Op> {
     let mut ops = Vec::new();
@@ -81,4 +87,6 @@ fn divisions_look_at_their_divisor_if_that_is_asked_for() {
     assert_eq!(m_ops(0xfb91_f0f2, M_PROFILE), [divide]);
     let trapping = Features { traps_division: true, ..M_PROFILE };
     assert_eq!(m_ops(0xfb91_f0f2, trapping), [op(Code::TrapIfZero, 0, 0, 2, 0), divide]);
+    let early = Features { ends_division_early: true, ..M_PROFILE };
+    assert_eq!(m_ops(0xfb91_f0f2, early), [op(Code::EndEarly, 1, 1, 2, 1), divide]);
 }

@@ -1,0 +1,84 @@
+//! `st,stm32-dbgmcu`: the debug support of an STM32 (RM0090, "MCU debug component (DBGMCU)"; RM0383 and RM0432, the
+//! same): which chip it is, and what stops with the core when a debugger halts it.
+//!
+//! Modelled: DBGMCU_IDCODE, as the board says it; the other registers keep what is written, since a debugger that halts
+//! the core stops all time.
+
+use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use crate::devices::model::{Group, Model};
+use crate::devices::support::apb;
+use crate::dt::reader::NodeReader;
+use crate::polling::Poll;
+
+/// DBGMCU_IDCODE; behind it DBGMCU_CR and three freeze registers at the most.
+const IDCODE: u32 = 0x0;
+const REGISTERS: usize = 5;
+
+/// The device.
+#[derive(Debug)]
+pub struct Dbgmcu {
+    words: [u32; REGISTERS],
+    writes: u64,
+}
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::System, &["st,stm32-dbgmcu"], 1, from_node);
+
+/// Builds the device from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    let code =
+        reader.u32("cyclescope,idcode", 0..=u32::MAX, "DBGMCU_IDCODE: the revision above bit 16, the device below");
+    Box::new(Dbgmcu::new(code))
+}
+
+impl Dbgmcu {
+    /// The device of a chip with this code.
+    pub const fn new(idcode: u32) -> Dbgmcu {
+        Dbgmcu { words: [idcode, 0, 0, 0, 0], writes: 0 }
+    }
+}
+
+impl Device for Dbgmcu {
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        let word = self.words.get(offset as usize / 4).copied().unwrap_or(0);
+        Ok(apb::read(word, offset, size, ctx))
+    }
+
+    fn write(
+        &mut self,
+        _: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        self.writes += 1;
+        if offset & !3 != IDCODE
+            && let Some(word) = self.words.get_mut(offset as usize / 4)
+        {
+            *word = size.merged(*word, offset, value);
+        }
+        Ok(Reply::written(ctx.now))
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        poll.state(self.writes);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::devices::bench::Bench;
+    use crate::devices::support::registers::walk::Port;
+
+    #[test]
+    fn the_code_stays_and_the_rest_is_kept() {
+        let mut bench = Bench::new(Dbgmcu::new(0x1007_6413));
+        for register in [0, 4, 8, 0x10, 0x14] {
+            bench.put(register, 7);
+        }
+        assert_eq!([0, 4, 8, 0x10, 0x14].map(|register| bench.get(register)), [0x1007_6413, 7, 7, 7, 0]);
+    }
+}

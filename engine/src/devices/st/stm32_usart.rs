@@ -1,0 +1,398 @@
+//! `st,stm32-usart`: the USARTs and UARTs of STM32F4 and its generation (RM0090, "Universal synchronous asynchronous
+//! receiver transmitter (USART)").
+//!
+//! Modelled: all registers; the transmitter with USART_DR and the shift register; 8 and 9 bits, parity, stop bits; the
+//! baud rate from the peripheral's bus clock, USART_BRR and OVER8; the idle frame that TE sends first; TXE, TC, RXNE,
+//! ORE and IDLE with the sequences that clear them (a read of USART_SR, then an access to USART_DR); interrupts;
+//! requests to a DMA controller. A bit takes whole clocks; between a write of USART_DR and the start bit lie
+//! `cyclescope,start-cycles` of them. Where the clock changes, what is on the line goes on at the new rate.
+//!
+//! Characters are on the console (of the node that `/chosen`'s stdout-path names) or in the node's own stream when
+//! their stop bits have ended; what is still under way when the firmware ends is sent all the same
+//! ([`crate::machine::ending`]). A received one is in USART_DR when its stop bits have ended; with parity, the highest
+//! bit of its word is the parity bit. One that comes while RXNE is set is lost. With RTSE, who sends waits meanwhile.
+//!
+//! Not modelled: parity, framing and noise errors, which nobody sends; break, mute mode, synchronous, smartcard, IrDA,
+//! LIN and half-duplex modes, CTS. A character under way goes on where UE is cleared, and is lost where TE is.
+
+mod receiving;
+mod registers;
+
+#[cfg(test)]
+mod tests;
+
+pub use self::registers::REGISTERS;
+
+use self::receiving::Receiving;
+use self::registers::*;
+use super::stm32h7_uart::frame::Frame;
+use super::stm32h7_uart::transmitter::Transmitter;
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError, Unsent};
+use crate::devices::model::{Group, Model};
+use crate::devices::support::apb;
+use crate::devices::support::axi_lite::edge_in_reach;
+use crate::devices::support::registers::flag;
+use crate::devices::support::stm32_clock_gate::ClockGate;
+use crate::dt::reader::NodeReader;
+use crate::dt::wiring::ClockInput;
+use crate::observe::waves::SignalId;
+use crate::polling::Poll;
+use crate::time::Cycles;
+
+/// What a board says of the device.
+#[derive(Clone, Debug)]
+pub struct Params {
+    /// That of its bus.
+    pub clock: ClockInput,
+    /// From a write of USART_DR to the start bit.
+    pub start_cycles: Cycles,
+    /// Its interrupt.
+    pub interrupt: Option<IrqLine>,
+    /// The node is where `/chosen`'s stdout-path leads to.
+    pub is_console: bool,
+    /// Its enable bit.
+    pub gate: ClockGate,
+    /// Its requests to a DMA controller: USART_DR is free, USART_DR has something.
+    pub dma: [Vec<IrqLine>; 2],
+}
+
+/// The device.
+#[derive(Debug)]
+pub struct Usart {
+    params: Params,
+    control: [u32; 3],
+    baud: u32,
+    guard_time: u32,
+    transmitter: Transmitter,
+    /// USART_SR.TC.
+    complete: bool,
+    /// What USART_SR was when it was last read: flags that an access to USART_DR clears.
+    seen: u32,
+    alarm: Alarm,
+    signal: Option<SignalId>,
+    receiving: Receiving,
+    /// Levels of the requests to a DMA controller.
+    requested: [bool; 2],
+    sent_characters: u64,
+}
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Serial, &["st,stm32-usart", "st,stm32-uart"], 1, from_node);
+
+/// Builds the device from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    Box::new(Usart::new(Params {
+        clock: reader.clock_input(0, "the clock of its bus, which the baud rate is divided from"),
+        start_cycles: reader.timing_cycles("cyclescope,start-cycles", "clocks from USART_DR to the start bit"),
+        interrupt: reader.interrupt(0, "its interrupt"),
+        is_console: reader.is_stdout(),
+        gate: ClockGate::from_node(reader),
+        dma: [
+            reader.dma_requests("tx", 0, "USART_DR is free (tx)"),
+            reader.dma_requests("rx", 1, "USART_DR has a character (rx)"),
+        ],
+    }))
+}
+
+impl Usart {
+    /// The device after reset.
+    pub fn new(params: Params) -> Usart {
+        Usart {
+            params,
+            control: [0; 3],
+            baud: 0,
+            guard_time: 0,
+            transmitter: Transmitter::default(),
+            complete: true,
+            seen: 0,
+            alarm: Alarm::default(),
+            signal: None,
+            receiving: Receiving::default(),
+            requested: [false; 2],
+            sent_characters: 0,
+        }
+    }
+
+    const fn is_enabled(&self) -> bool {
+        self.control[0] & CR1_UE != 0
+    }
+
+    const fn transmits(&self) -> bool {
+        self.control[0] & (CR1_UE | CR1_TE) == CR1_UE | CR1_TE
+    }
+
+    /// The bits of a frame's format stand where those of the newer UARTs do.
+    fn frame(&self) -> Option<Frame> {
+        Frame::of(self.control[0], self.control[1] & CR2_FORMAT, self.baud, 0)
+    }
+
+    /// The clock's cycle at the time of the call.
+    fn cycle(&self, ctx: &Ctx) -> u64 {
+        self.params.clock.rate.cycles_until_floor(ctx.now).0
+    }
+
+    /// The cycle in which the shift register can begin with what is written now.
+    fn arrival(&self, ctx: &Ctx) -> u64 {
+        self.params.clock.rate.cycles_until_ceil(ctx.now).0 + self.params.start_cycles.0
+    }
+
+    /// Brings the device up to the time of the call.
+    fn settle(&mut self, ctx: &mut Ctx) {
+        let cycle = self.cycle(ctx);
+        self.receiving.settle(cycle);
+        let Some(frame) = self.frame() else { return };
+        loop {
+            if let Some(character) = self.transmitter.sent(cycle) {
+                self.sent_characters += 1;
+                self.complete |= self.transmitter.is_idle();
+                self.print(frame.data(character), ctx);
+            } else if self.transmits()
+                && let Some((character, start)) = self.transmitter.begin(cycle, frame.cycles())
+            {
+                self.record(frame, character, start, ctx);
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn print(&self, character: u16, ctx: &mut Ctx) {
+        let bytes = [character as u8];
+        if self.params.is_console { ctx.console(&bytes) } else { ctx.stream(&bytes) }
+    }
+
+    /// Puts the frame's edges into the waveform.
+    fn record(&self, frame: Frame, character: u16, start: u64, ctx: &mut Ctx) {
+        let Some(signal) = self.signal.filter(|_| ctx.bus.waves.is_on()) else { return };
+        frame.edges(character, |offset, level| {
+            let at = self.params.clock.rate.ps_at_floor(Cycles(start + offset));
+            ctx.bus.waves.set(signal, at, level);
+        });
+    }
+
+    fn status(&self) -> u32 {
+        flag(SR_TC, self.complete) | flag(SR_TXE, self.transmitter.waiting() == 0) | self.receiving.status()
+    }
+
+    /// True if an interrupt is asked for.
+    fn interrupts(&self) -> bool {
+        let (status, [cr1, _, cr3]) = (self.status(), self.control);
+        let enabled = flag(SR_TC, cr1 & CR1_TCIE != 0)
+            | flag(SR_TXE, cr1 & CR1_TXEIE != 0)
+            | flag(SR_RXNE | SR_ORE, cr1 & CR1_RXNEIE != 0)
+            | flag(SR_IDLE, cr1 & CR1_IDLEIE != 0)
+            | flag(SR_ORE, cr3 & CR3_EIE != 0 && cr3 & CR3_DMAR != 0);
+        self.is_enabled() && status & enabled != 0
+    }
+
+    /// Transmission and reception ask a DMA controller.
+    fn dma_requests(&self) -> [bool; 2] {
+        let (status, cr3) = (self.status(), self.control[2]);
+        let wants = |mode: u32, flag: u32| self.is_enabled() && cr3 & mode != 0 && status & flag != 0;
+        [wants(CR3_DMAT, SR_TXE), wants(CR3_DMAR, SR_RXNE)]
+    }
+
+    /// Drives interrupt and requests, and asks for an event when something changes next.
+    fn update(&mut self, ctx: &mut Ctx) {
+        ctx.set_irq(self.params.interrupt, self.interrupts());
+        let requests = self.dma_requests();
+        let before = std::mem::replace(&mut self.requested, requests);
+        for (lines, level) in self.params.dma.iter().zip(requests).filter(|_| requests != before) {
+            lines.iter().for_each(|line| ctx.set_irq(Some(*line), level));
+        }
+        let cycle = self.cycle(ctx);
+        if let Some(due) = self.next_change(cycle).and_then(|next| edge_in_reach(self.params.clock.rate, next)) {
+            self.alarm.set(due, 0, ctx);
+        }
+    }
+
+    /// When the line begins or ends a character next, as far as the device is set up for it.
+    fn next_on_line(&self) -> Option<u64> {
+        let moves = self.transmitter.is_shifting() || self.transmits();
+        self.frame().filter(|_| moves).and_then(|_| self.transmitter.next_change())
+    }
+
+    fn next_change(&self, cycle: u64) -> Option<u64> {
+        self.next_on_line().into_iter().chain(self.receiving.next_change()).filter(|at| *at > cycle).min()
+    }
+
+    fn send(&mut self, value: u32, ctx: &mut Ctx) {
+        self.complete &= self.seen & SR_TC == 0;
+        self.seen &= !SR_TC;
+        if !self.transmits() {
+            ctx.note("a character was written while the transmitter is off (USART_CR1.UE, TE): it is not sent");
+            return;
+        }
+        if self.frame().is_none() {
+            ctx.note("a character was written while USART_BRR is below 16: without a baud rate it stays where it is");
+        }
+        if self.transmitter.waiting() > 0 {
+            ctx.note("a character was written to USART_DR while TXE is 0: the one before it is lost");
+            self.transmitter.drop_waiting();
+        }
+        let arrival = self.arrival(ctx);
+        self.transmitter.put((value & 0x1ff) as u16, arrival);
+    }
+
+    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
+        match offset {
+            SR => {
+                // Zeroes clear TC and RXNE; other flags take no writes.
+                self.complete &= value & SR_TC != 0;
+                if value & SR_RXNE == 0 {
+                    self.receiving.read();
+                }
+            }
+            DR => self.send(value, ctx),
+            BRR => self.baud = value & 0xffff,
+            CR1 => self.set_cr1(value & CR1_MASK, ctx),
+            CR2 => self.control[1] = value & CR2_MASK,
+            CR3 => self.control[2] = value & CR3_MASK,
+            GTPR => self.guard_time = value & 0xffff,
+            _ => {}
+        }
+        if self.control[1] & CR2_UNMODELLED | self.control[2] & CR3_UNMODELLED != 0 {
+            ctx.note("a mode is on that is not modelled (USART_CR2, USART_CR3): it goes on as a UART without it");
+        }
+    }
+
+    fn set_cr1(&mut self, value: u32, ctx: &mut Ctx) {
+        let was_on = self.transmits();
+        if value & CR1_SBK != 0 {
+            ctx.note("a break (USART_CR1.SBK) is not modelled: nothing is sent");
+        }
+        // The break character's end clears SBK.
+        self.control[0] = value & !CR1_SBK;
+        if value & CR1_TE == 0 {
+            if self.transmitter.is_shifting() {
+                ctx.note("TE was cleared while a character was being sent: it is lost");
+            }
+            self.transmitter = Transmitter::default();
+        }
+        if let Some(frame) = self.frame().filter(|_| !was_on && self.transmits()) {
+            // An idle frame comes first.
+            self.transmitter.hold_until(self.arrival(ctx) + frame.cycles());
+        }
+    }
+
+    /// A read of USART_DR.
+    fn take(&mut self, ctx: &mut Ctx) -> u32 {
+        let character = u16::from(self.receiving.read());
+        self.receiving.clear(self.seen);
+        self.seen &= SR_TC;
+        self.update(ctx);
+        ctx.line_changed();
+        self.frame().map_or(character, |frame| frame.received(character)).into()
+    }
+
+    fn register(&self, offset: u32) -> u32 {
+        match offset {
+            BRR => self.baud,
+            CR1 => self.control[0],
+            CR2 => self.control[1],
+            CR3 => self.control[2],
+            GTPR => self.guard_time,
+            _ => 0,
+        }
+    }
+}
+
+impl Device for Usart {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        let name = ctx.bus.device_names[ctx.id.0 as usize].clone();
+        self.signal = Some(ctx.bus.waves.signal(&name, "tx", true));
+    }
+
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        if !self.params.gate.is_open(ctx) {
+            return Ok(Reply::read(0, ctx.now));
+        }
+        self.settle(ctx);
+        let register = match offset & !3 {
+            SR => {
+                self.seen = self.status();
+                self.seen
+            }
+            DR => self.take(ctx),
+            offset => self.register(offset),
+        };
+        Ok(apb::read(register, offset, size, ctx))
+    }
+
+    fn write(
+        &mut self,
+        _: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        if self.params.gate.is_open(ctx) {
+            self.settle(ctx);
+            let (offset, value) = apb::written(value, offset, size);
+            self.set_register(offset, value, ctx);
+            self.settle(ctx);
+            self.update(ctx);
+            ctx.line_changed();
+        }
+        Ok(Reply::written(ctx.now))
+    }
+
+    fn event(&mut self, _token: u32, ctx: &mut Ctx) {
+        self.alarm.rang(ctx.now);
+        self.settle(ctx);
+        self.update(ctx);
+    }
+
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        self.settle(ctx);
+        let from = self.cycle(ctx);
+        self.params.clock.rate = ctx.bus.clocks.rate_of(self.params.clock);
+        let to = self.cycle(ctx);
+        self.transmitter.rebase(from, to);
+        self.receiving.rebase(from, to);
+        self.alarm.cancel(0, ctx);
+        self.update(ctx);
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        // What changes by itself does so at an event.
+        let cycle = self.params.clock.rate.cycles_until_floor(poll.now()).0;
+        if self.next_on_line().is_some_and(|at| at <= cycle) {
+            return false;
+        }
+        if let Some(due) = self.next_change(cycle).and_then(|next| edge_in_reach(self.params.clock.rate, next)) {
+            poll.until(due);
+        }
+        self.control.iter().for_each(|register| poll.state(*register));
+        for register in [self.baud, self.guard_time, self.seen, self.status()] {
+            poll.state(register);
+        }
+        self.transmitter.state(|word| poll.state(word));
+        self.receiving.polled(poll);
+        poll.state(self.sent_characters);
+        true
+    }
+
+    fn unsent(&self) -> Unsent {
+        let frame = self.frame();
+        let data = |character: u16| frame.as_ref().map_or(character, |frame| frame.data(character)) as u8;
+        let next = self.next_on_line();
+        Unsent {
+            characters: self.transmitter.characters().map(data).collect(),
+            next_change: next.and_then(|cycle| edge_in_reach(self.params.clock.rate, cycle)),
+        }
+    }
+
+    fn send_on(&mut self, ctx: &mut Ctx) {
+        self.settle(ctx);
+    }
+
+    fn serial_port(&mut self) -> Option<&mut dyn SerialPort> {
+        Some(self)
+    }
+
+    fn counters(&self) -> Vec<(String, u64)> {
+        self.receiving.counters(vec![("tx_characters".to_owned(), self.sent_characters)])
+    }
+}

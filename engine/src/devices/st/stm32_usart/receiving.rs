@@ -1,0 +1,102 @@
+//! The receiver: what of USART_DR is read, its flags, and how a character comes in.
+
+use super::Usart;
+use super::registers::*;
+use crate::bus::device::{Ctx, SerialPort};
+use crate::devices::support::receiver::{Receiver, WhenFull, passage};
+use crate::devices::support::registers::flag;
+use crate::polling::Poll;
+use crate::serial::Passage;
+
+/// The shift register has one character, and USART_DR the one before.
+const CAPACITY: usize = 1;
+
+/// What the receiver holds.
+#[derive(Debug, Default)]
+pub struct Receiving {
+    receiver: Receiver,
+    /// What was last read.
+    last: u8,
+    overrun: bool,
+    idle: bool,
+    /// The clock's cycle from which on the line counts as idle, if nothing begins before.
+    idle_from: Option<u64>,
+}
+
+impl Receiving {
+    /// Brings IDLE up to a cycle.
+    pub fn settle(&mut self, cycle: u64) {
+        if self.idle_from.is_some_and(|from| from <= cycle) {
+            self.idle_from = None;
+            self.idle = true;
+        }
+    }
+
+    /// When IDLE will be set, if nothing comes.
+    pub fn next_change(&self) -> Option<u64> {
+        self.idle_from
+    }
+
+    /// As [`super::Transmitter::rebase`].
+    pub fn rebase(&mut self, from: u64, to: u64) {
+        self.idle_from = self.idle_from.map(|at| to + at.saturating_sub(from));
+    }
+
+    /// Its bits of USART_SR.
+    pub fn status(&self) -> u32 {
+        flag(SR_ORE, self.overrun) | flag(SR_IDLE, self.idle) | flag(SR_RXNE, !self.receiver.is_empty())
+    }
+
+    /// USART_SR.RXNE is cleared, by a read of USART_DR or a write.
+    pub fn read(&mut self) -> u8 {
+        self.last = self.receiver.take().unwrap_or(self.last);
+        self.last
+    }
+
+    /// Clears flags that were seen in USART_SR before USART_DR is read.
+    pub fn clear(&mut self, seen: u32) {
+        self.overrun &= seen & SR_ORE == 0;
+        self.idle &= seen & SR_IDLE == 0;
+    }
+
+    /// Lists its state.
+    pub fn polled(&self, poll: &mut Poll) {
+        poll.state(self.last);
+        poll.state(self.idle_from.unwrap_or(u64::MAX));
+        self.receiver.polled(poll);
+    }
+
+    /// With its counters behind those of the transmitter.
+    pub fn counters(&self, counters: Vec<(String, u64)>) -> Vec<(String, u64)> {
+        self.receiver.counters(counters)
+    }
+}
+
+impl Usart {
+    const fn receives(&self) -> bool {
+        self.control[0] & (CR1_UE | CR1_RE) == CR1_UE | CR1_RE
+    }
+}
+
+impl SerialPort for Usart {
+    fn begin(&mut self, ctx: &mut Ctx) -> Option<Passage> {
+        self.settle(ctx);
+        let holds_sender = self.receiving.status() & SR_RXNE != 0 && self.control[2] & CR3_RTSE != 0;
+        if !self.receives() || !self.params.gate.state(ctx.bus) || holds_sender {
+            return None;
+        }
+        self.receiving.idle_from = None;
+        passage(self.params.clock.rate, ctx.now, self.frame()?.cycles())
+    }
+
+    fn receive(&mut self, character: u8, ctx: &mut Ctx) {
+        self.settle(ctx);
+        if let Some(frame) = self.frame().filter(|_| self.receives()) {
+            let data = frame.data(character.into()) as u8;
+            let took = self.receiving.receiver.put(data, CAPACITY, WhenFull::Keep, ctx);
+            self.receiving.overrun |= !took;
+            self.receiving.idle_from = Some(self.cycle(ctx) + frame.cycles());
+        }
+        self.update(ctx);
+    }
+}

@@ -1,0 +1,308 @@
+//! `st,stm32f4-pwr`: the power controller of an STM32F4 (RM0090, "Power controller (PWR)", PWR_CR and PWR_CSR of the
+//! STM32F405xx/07xx; RM0383, the same chapter).
+//!
+//! Modelled: the voltage scales with the time that the regulator takes to change (VOSRDY), and a note where HCLK is
+//! above what a scale allows; DBP, which lets software write the backup domain; the backup regulator's ready flag.
+//!
+//! Not modelled: the supply, so PVD and brown-out never see it fall; Stop and Standby (the core sleeps, and a note says
+//! so); wake-up pins; regulator modes in Stop.
+
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, Reply, SlaveError};
+use crate::devices::model::{Group, Model};
+use crate::devices::support::apb;
+use crate::devices::support::registers::AccessKind::Rw;
+use crate::devices::support::registers::{Register, find, flag};
+use crate::devices::support::stm32_clock_gate::{BACKUP_DOMAIN, ClockGate};
+use crate::dt::reader::NodeReader;
+use crate::dt::wiring::ClockInput;
+use crate::polling::Poll;
+use crate::time::Ps;
+
+const CR: u32 = 0x0;
+const CSR: u32 = 0x4;
+
+/// LPDS, PDDS.
+const CR_DEEP_SLEEP: u32 = 3 << 0;
+/// CWUF, CSBF: they clear flags, and read 0.
+const CR_CLEARS: u32 = 3 << 2;
+const CR_DBP: u32 = 1 << 8;
+const CR_MASK: u32 = 0x3ff & !CR_CLEARS;
+const CR_VOS_SHIFT: u32 = 14;
+const CSR_BRR: u32 = 1 << 3;
+const CSR_BRE: u32 = 1 << 9;
+const CSR_VOSRDY: u32 = 1 << 14;
+/// EWUP, BRE.
+const CSR_MASK: u32 = 1 << 8 | CSR_BRE;
+
+const F407: &[Register] = &[
+    Register::new("PWR_CR", CR, Rw, 1 << CR_VOS_SHIFT, CR_MASK | 1 << CR_VOS_SHIFT),
+    Register::new("PWR_CSR", CSR, Rw, 0, CSR_MASK),
+];
+/// With LPLVDS, MRLVDS, ADCDC1, FMSSR and FISSR.
+const F411: &[Register] = &[
+    Register::new("PWR_CR", CR, Rw, 2 << CR_VOS_SHIFT, CR_MASK | 3 << 10 | 1 << 13 | 3 << CR_VOS_SHIFT | 3 << 20),
+    Register::new("PWR_CSR", CSR, Rw, 0, CSR_MASK),
+];
+
+/// Which part it is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// STM32F405 and STM32F407.
+    F407,
+    /// STM32F411.
+    F411,
+}
+
+impl Part {
+    const fn registers(self) -> &'static [Register] {
+        match self {
+            Part::F407 => F407,
+            Part::F411 => F411,
+        }
+    }
+
+    /// The scale that VOS selects, and the most megahertz of HCLK that it allows (RM0090, PWR_CR.VOS; RM0383, the
+    /// same). The reserved value is taken as the lowest.
+    const fn scale(self, vos: u32) -> (u32, u64) {
+        match (self, vos) {
+            (Part::F407, 0) => (2, 144),
+            (Part::F407, _) => (1, 168),
+            (Part::F411, 3) => (1, 100),
+            (Part::F411, 2) => (2, 84),
+            (Part::F411, _) => (3, 64),
+        }
+    }
+}
+
+/// The device.
+#[derive(Debug)]
+pub struct Pwr {
+    part: Part,
+    hclk: ClockInput,
+    gate: ClockGate,
+    regulator: Ps,
+    backup_regulator: Ps,
+    control: u32,
+    status: u32,
+    /// When the regulator has its new voltage.
+    changes_until: Option<Ps>,
+    /// When the backup regulator is ready.
+    backup_from: Option<Ps>,
+    alarm: Alarm,
+    writes: u64,
+}
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::System, &["st,stm32f4-pwr"], 1, from_node);
+
+/// Builds the device from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    let part = reader.word_or_first(
+        "cyclescope,part",
+        &[("stm32f407", Part::F407), ("stm32f411", Part::F411)],
+        "the part, whose voltage scales these are",
+    );
+    let hclk = reader.clock_input(0, "HCLK, which the voltage limits");
+    let gate = ClockGate::from_node(reader);
+    let regulator = reader.timing_ps("cyclescope,vos-us", "from a write of VOS until the regulator has that voltage");
+    let backup = reader.timing_ps("cyclescope,backup-regulator-us", "from BRE until the backup regulator is ready");
+    Box::new(Pwr::new(part, hclk, gate, [regulator, backup]))
+}
+
+impl Pwr {
+    /// The device after reset. The regulators take these times.
+    pub fn new(part: Part, hclk: ClockInput, gate: ClockGate, [regulator, backup_regulator]: [Ps; 2]) -> Pwr {
+        Pwr {
+            part,
+            hclk,
+            gate,
+            regulator,
+            backup_regulator,
+            control: part.registers()[0].reset,
+            status: 0,
+            changes_until: None,
+            backup_from: None,
+            alarm: Alarm::default(),
+            writes: 0,
+        }
+    }
+
+    fn value(&self, offset: u32, now: Ps) -> u32 {
+        match offset {
+            CR => self.control,
+            CSR => {
+                let backup = self.backup_from.is_some_and(|from| from <= now);
+                let stable = self.changes_until.is_none_or(|until| until <= now);
+                self.status | flag(CSR_BRR, backup) | flag(CSR_VOSRDY, stable)
+            }
+            _ => 0,
+        }
+    }
+
+    fn write_control(&mut self, value: u32, ctx: &mut Ctx) {
+        let changed = value ^ self.control;
+        self.control = value;
+        if changed >> CR_VOS_SHIFT & 3 != 0 {
+            let until = ctx.now.saturating_add(self.regulator);
+            self.changes_until = Some(until);
+            self.alarm.set(until, 0, ctx);
+        }
+        if changed & value & CR_DEEP_SLEEP != 0 {
+            ctx.note("Stop and Standby (PWR_CR) are not modelled: the core sleeps, and clocks go on");
+        }
+        self.open_backup_domain(ctx);
+        self.check(ctx);
+    }
+
+    fn write_status(&mut self, value: u32, ctx: &mut Ctx) {
+        if (value & !self.status) & CSR_BRE != 0 {
+            let ready = ctx.now.saturating_add(self.backup_regulator);
+            self.backup_from = Some(ready);
+            self.alarm.set(ready, 0, ctx);
+        } else if value & CSR_BRE == 0 {
+            self.backup_from = None;
+        }
+        self.status = value;
+    }
+
+    fn open_backup_domain(&self, ctx: &mut Ctx) {
+        let (register, bit) = BACKUP_DOMAIN;
+        ctx.bus.clocks.set_gates(register, flag(1 << bit, self.control & CR_DBP != 0));
+    }
+
+    /// Tells of a clock that is too fast for the voltage.
+    fn check(&self, ctx: &mut Ctx) {
+        let vos = self.control >> CR_VOS_SHIFT & 3;
+        let (scale, most_mhz) = self.part.scale(vos);
+        let hz = self.hclk.rate.get();
+        if hz > most_mhz * 1_000_000 {
+            ctx.note(&format!(
+                "HCLK runs at {hz} Hz with PWR_CR.VOS = {vos} (scale {scale}), which allows {most_mhz} MHz: the chip may fail"
+            ));
+        }
+    }
+}
+
+impl Device for Pwr {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        self.open_backup_domain(ctx);
+    }
+
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        let open = self.gate.is_open(ctx);
+        let value = if open { self.value(offset & !3, ctx.now) } else { 0 };
+        Ok(apb::read(value, offset, size, ctx))
+    }
+
+    fn write(
+        &mut self,
+        _: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        self.writes += 1;
+        let (offset, value) = apb::written(value, offset, size);
+        if self.gate.is_open(ctx)
+            && let Some(register) = find(self.part.registers(), offset)
+        {
+            match offset {
+                CR => self.write_control(value & register.mask, ctx),
+                _ => self.write_status(value & register.mask, ctx),
+            }
+        }
+        Ok(Reply::written(ctx.now))
+    }
+
+    /// A flag changes: polls have to look again.
+    fn event(&mut self, _: u32, ctx: &mut Ctx) {
+        self.alarm.rang(ctx.now);
+    }
+
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        self.hclk.rate = ctx.bus.clocks.rate_of(self.hclk);
+        self.check(ctx);
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        poll.state(self.writes);
+        poll.state(self.value(CSR, poll.now()));
+        poll.state(u32::from(self.gate == ClockGate::default()));
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bus::device::DeviceId;
+    use crate::devices::bench::{Bench, read_plain_node};
+    use crate::devices::support::registers::walk;
+    use crate::time::Hz;
+
+    fn pwr(part: Part, mhz: u64) -> Bench {
+        let hclk = ClockInput::fixed(Hz::new(mhz * 1_000_000).unwrap());
+        let times = [Ps::from_us(40), Ps::from_us(100)];
+        let mut bench = Bench::new(Pwr::new(part, hclk, ClockGate::default(), times));
+        bench.bus.with_device(DeviceId(0), Ps(0), |device, ctx| device.reset(ctx));
+        bench
+    }
+
+    #[test]
+    fn registers_are_those_of_the_manual() {
+        for part in [Part::F407, Part::F411] {
+            walk::device_keeps_its_table(part.registers(), &["PWR_CSR"], &mut pwr(part, 16));
+        }
+        assert_eq!(pwr(Part::F407, 16).value(Ps(0), CR), 0x4000);
+        assert_eq!(pwr(Part::F411, 16).value(Ps(0), CR), 0x8000);
+    }
+
+    #[test]
+    fn the_regulator_takes_its_time() {
+        let mut bench = pwr(Part::F407, 16);
+        assert_eq!(bench.value(Ps(0), CSR), CSR_VOSRDY);
+        bench.write(Ps(0), CR, 0).unwrap();
+        assert_eq!(bench.value(Ps::from_us(39), CSR), 0);
+        assert_eq!(bench.value(Ps::from_us(40), CSR), CSR_VOSRDY);
+        // Nothing changes: nothing takes time.
+        bench.write(Ps::from_us(50), CR, 0).unwrap();
+        assert_eq!(bench.value(Ps::from_us(50), CSR), CSR_VOSRDY);
+        bench.write(Ps::from_us(50), CSR, CSR_BRE).unwrap();
+        assert_eq!(bench.value(Ps::from_us(149), CSR), CSR_VOSRDY | CSR_BRE);
+        assert_eq!(bench.value(Ps::from_us(150), CSR), CSR_VOSRDY | CSR_BRE | CSR_BRR);
+    }
+
+    #[test]
+    fn dbp_opens_the_backup_domain() {
+        let mut bench = pwr(Part::F407, 16);
+        let (register, bit) = BACKUP_DOMAIN;
+        assert!(!bench.bus.clocks.is_running(register, bit));
+        bench.write(Ps(0), CR, CR_DBP | 1 << CR_VOS_SHIFT).unwrap();
+        assert!(bench.bus.clocks.is_running(register, bit));
+    }
+
+    #[test]
+    fn a_clock_too_fast_for_the_voltage_is_told() {
+        let mut bench = pwr(Part::F407, 168);
+        bench.write(Ps(0), CR, 1 << CR_VOS_SHIFT).unwrap();
+        assert!(bench.bus.notes().is_empty());
+        bench.write(Ps(0), CR, 0).unwrap();
+        assert_eq!(bench.bus.notes().len(), 1);
+        for (vos, mhz) in [(3, 100), (2, 84), (1, 64)] {
+            for (above, notes) in [(0, 0), (1, 1)] {
+                let mut bench = pwr(Part::F411, mhz + above);
+                bench.write(Ps(0), CR, vos << CR_VOS_SHIFT).unwrap();
+                assert_eq!(bench.bus.notes().len(), notes, "VOS = {vos} at {} MHz", mhz + above);
+            }
+        }
+    }
+
+    #[test]
+    fn a_node_tells_its_times() {
+        let times: &[(&str, &[u32])] = &[("cyclescope,vos-us", &[40]), ("cyclescope,backup-regulator-us", &[100])];
+        let (_, faults) = read_plain_node(from_node, times);
+        let unsourced = faults.iter().filter(|fault| !fault.contains("source")).count();
+        assert_eq!(unsourced, 0, "{faults:?}");
+    }
+}

@@ -1,0 +1,185 @@
+//! The clock tree (RM0090, figure "Clock tree"): what the registers make of the sources.
+
+use super::registers::{DCKCFGR_TIMPRE, PLLCFGR, PLLI2SCFGR};
+use super::{HSE, HSI, PLL, PLLI2S, Part, Rcc};
+use crate::bus::device::Ctx;
+use crate::devices::support::stm32_clock_sources::{ahb_divider, apb_divider, scaled};
+use crate::time::Hz;
+
+const MHZ: u64 = 1_000_000;
+
+/// What SW selects; `None` for the value that is not allowed.
+pub const fn source_of_sw(cfgr: u32) -> Option<usize> {
+    match cfgr & 3 {
+        0 => Some(HSI),
+        1 => Some(HSE),
+        2 => Some(PLL),
+        _ => None,
+    }
+}
+
+/// What SWS tells.
+pub const fn sw_of(source: usize) -> u32 {
+    match source {
+        HSE => 1,
+        PLL => 2,
+        _ => 0,
+    }
+}
+
+/// A PLL's factors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dividers {
+    /// Of the input.
+    pub m: u64,
+    /// The multiplier.
+    pub n: u64,
+    /// Of the output: P of the PLL, R of PLLI2S.
+    pub main: u64,
+    /// Q of the PLL.
+    pub q: u64,
+}
+
+impl Dividers {
+    /// Those of PLLCFGR.
+    pub const fn of_pll(pllcfgr: u32) -> Dividers {
+        Dividers {
+            m: (pllcfgr & 0x3f) as u64,
+            n: (pllcfgr >> 6 & 0x1ff) as u64,
+            main: 2 + 2 * (pllcfgr >> 16 & 3) as u64,
+            q: (pllcfgr >> 24 & 0xf) as u64,
+        }
+    }
+
+    /// Those of PLLI2SCFGR; the STM32F407 shares the divider of the input.
+    pub const fn of_plli2s(part: Part, pllcfgr: u32, plli2scfgr: u32) -> Dividers {
+        let m = match part {
+            Part::F407 => pllcfgr,
+            Part::F411 => plli2scfgr,
+        };
+        let r = (plli2scfgr >> 28 & 7) as u64;
+        Dividers { m: (m & 0x3f) as u64, n: (plli2scfgr >> 6 & 0x1ff) as u64, main: r, q: r }
+    }
+
+    /// The rate behind an output divider.
+    pub fn output(&self, input: Hz, divider: u64) -> Hz {
+        scaled(input, self.n, self.m.max(1) * divider.max(1))
+    }
+
+    /// What of the factors the manual does not allow (RM0090, RCC_PLLCFGR).
+    pub fn complaint(&self, input: Hz) -> Option<String> {
+        let into_vco = input.get() / self.m.max(1);
+        let vco = input.get().saturating_mul(self.n) / self.m.max(1);
+        if self.m < 2 {
+            Some(format!("PLLM is {}, and has to be 2 to 63", self.m))
+        } else if !(50..=432).contains(&self.n) {
+            Some(format!("PLLN is {}, and has to be 50 to 432", self.n))
+        } else if self.q < 2 {
+            Some(format!("PLLQ or PLLI2SR is {}, and has to be 2 or more", self.q))
+        } else if !(950_000..=2_100_000).contains(&into_vco) {
+            Some(format!("the VCO's input has {into_vco} Hz, and takes 1 to 2 MHz"))
+        } else if !(100 * MHZ..=432 * MHZ).contains(&vco) {
+            Some(format!("the VCO would run at {vco} Hz, and does from 100 to 432 MHz"))
+        } else {
+            None
+        }
+    }
+}
+
+/// Dividers and choices that are in force.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    cfgr: u32,
+    dckcfgr: u32,
+    bdcr: u32,
+}
+
+impl Settings {
+    /// Those that the registers hold.
+    pub const fn of(cfgr: u32, dckcfgr: u32, bdcr: u32) -> Settings {
+        Settings { cfgr, dckcfgr, bdcr }
+    }
+}
+
+/// The rates of the buses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tree {
+    pub sysclk: Hz,
+    pub hclk: Hz,
+    pub pclk: [Hz; 2],
+    pub timers: [Hz; 2],
+}
+
+impl Rcc {
+    /// The rates as they are now.
+    pub fn tree(&self) -> Tree {
+        let hsi = self.params.oscillators[HSI].unwrap_or_else(|| Hz::new(16 * MHZ).expect("a rate"));
+        let sysclk = self.sources.rate(self.sources.selected()).unwrap_or(hsi);
+        let hclk = scaled(sysclk, 1, ahb_divider(self.settings.cfgr >> 4));
+        let dividers = [10, 13].map(|shift| apb_divider(self.settings.cfgr >> shift));
+        let pclk = dividers.map(|divider| scaled(hclk, 1, divider));
+        // RM0090, RCC_DCKCFGR.TIMPRE, where there is one: twice or four times PCLK, up to HCLK.
+        let factor = if self.settings.dckcfgr & DCKCFGR_TIMPRE != 0 { 4 } else { 2 };
+        let timers = dividers.map(|divider| scaled(hclk, factor.min(divider), divider));
+        Tree { sysclk, hclk, pclk, timers }
+    }
+
+    /// Tells the board's clocks of their rates.
+    pub(super) fn publish(&mut self, ctx: &mut Ctx) {
+        let tree = self.tree();
+        let of_pll = |pll: usize, register: u32| {
+            let source = if self.words[PLLCFGR as usize / 4] & super::PLLCFGR_PLLSRC != 0 { HSE } else { HSI };
+            let input = self.params.oscillators[source].filter(|_| self.sources.is_ready(pll));
+            let dividers = self.pll_dividers(pll);
+            let divider = if register == PLLI2SCFGR { dividers.main } else { dividers.q };
+            input.map(|input| dividers.output(input, divider))
+        };
+        let rates = [
+            Some(tree.sysclk),
+            Some(tree.hclk),
+            Some(scaled(tree.hclk, 1, 8)),
+            Some(tree.pclk[0]),
+            Some(tree.pclk[1]),
+            Some(tree.timers[0]),
+            Some(tree.timers[1]),
+            of_pll(PLL, PLLCFGR),
+            of_pll(PLLI2S, PLLI2SCFGR),
+            self.rtc_clock(),
+        ];
+        let outputs = self.params.outputs.iter().copied().zip(rates);
+        let changed: Vec<_> = outputs.filter_map(|(clock, rate)| Some((clock, rate?))).collect();
+        ctx.set_clocks(&changed);
+        self.check_limits(tree, ctx);
+    }
+
+    /// RTCCLK, if one is chosen.
+    fn rtc_clock(&self) -> Option<Hz> {
+        let [_, hse, lse, lsi] = self.params.oscillators;
+        match self.settings.bdcr >> 8 & 3 {
+            1 => lse,
+            2 => lsi,
+            3 => hse.map(|hse| scaled(hse, 1, u64::from(self.settings.cfgr >> 16 & 0x1f).max(1))),
+            _ => None,
+        }
+    }
+
+    fn check_limits(&self, tree: Tree, ctx: &mut Ctx) {
+        let most = self.params.part.most_mhz();
+        let clocks = [("HCLK", tree.hclk), ("PCLK1", tree.pclk[0]), ("PCLK2", tree.pclk[1])];
+        for ((name, rate), most) in clocks.into_iter().zip(most) {
+            if rate.get() > most * MHZ {
+                ctx.note(&format!("{name} runs at {} Hz, and may have {most} MHz at the most", rate.get()));
+            }
+        }
+    }
+}
+
+impl Part {
+    /// The most that HCLK, PCLK1 and PCLK2 may have (DS8626, General operating conditions; DS10314, the same).
+    const fn most_mhz(self) -> [u64; 3] {
+        match self {
+            Part::F407 => [168, 42, 84],
+            Part::F411 => [100, 50, 100],
+        }
+    }
+}

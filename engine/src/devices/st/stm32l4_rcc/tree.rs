@@ -1,0 +1,223 @@
+//! The clock tree (RM0432, figure "Clock tree"): what the registers make of the sources.
+
+use super::registers::{CCIPR, CCIPR2, CFGR, CR, CR_MSIRGSEL, CSR, PLLCFGR, pll_register};
+use super::{BDCR, HSE, HSI, HSI48, LSE, LSI, MSI, MSI_RANGE_RESET, PLL, PLLSAI1, Rcc};
+use crate::bus::device::Ctx;
+use crate::devices::support::stm32_clock_sources::{ahb_divider, apb_divider, scaled};
+use crate::time::Hz;
+
+const MHZ: u64 = 1_000_000;
+
+/// MSI's ranges in kilohertz (RM0432, RCC_CR.MSIRANGE).
+const MSI_KHZ: [u64; 12] = [100, 200, 400, 800, 1_000, 2_000, 4_000, 8_000, 16_000, 24_000, 32_000, 48_000];
+
+/// The rate of a range; values that are not allowed are taken as that out of reset.
+pub fn msi_rate(range: u32) -> Hz {
+    let khz = MSI_KHZ.get(range as usize).unwrap_or(&MSI_KHZ[MSI_RANGE_RESET as usize]);
+    Hz::new(khz * 1_000).expect("a range has a rate")
+}
+
+/// What SW selects.
+pub const fn source_of_sw(cfgr: u32) -> usize {
+    match cfgr & 3 {
+        0 => MSI,
+        1 => HSI,
+        2 => HSE,
+        _ => PLL,
+    }
+}
+
+/// What SWS tells.
+pub const fn sw_of(source: usize) -> u32 {
+    match source {
+        HSI => 1,
+        HSE => 2,
+        PLL => 3,
+        _ => 0,
+    }
+}
+
+/// What all PLLs run by.
+pub const fn pll_source(pllcfgr: u32) -> Option<usize> {
+    match pllcfgr & 3 {
+        1 => Some(MSI),
+        2 => Some(HSI),
+        3 => Some(HSE),
+        _ => None,
+    }
+}
+
+/// A PLL's factors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pll {
+    /// Of the input.
+    pub m: u64,
+    /// The multiplier.
+    pub n: u64,
+    /// Of the outputs.
+    pub q: u64,
+    pub r: u64,
+}
+
+impl Pll {
+    /// Those of PLLCFGR, PLLSAI1CFGR, PLLSAI2CFGR.
+    pub const fn of(register: u32) -> Pll {
+        Pll {
+            m: 1 + (register >> 4 & 0xf) as u64,
+            n: (register >> 8 & 0x7f) as u64,
+            q: 2 + 2 * (register >> 21 & 3) as u64,
+            r: 2 + 2 * (register >> 25 & 3) as u64,
+        }
+    }
+
+    /// The rate behind an output divider.
+    pub fn output(&self, input: Hz, divider: u64) -> Hz {
+        scaled(input, self.n, self.m * divider)
+    }
+
+    /// What of the factors the manual does not allow (RM0432, RCC_PLLCFGR; DS12023, PLL characteristics).
+    pub fn complaint(&self, input: Hz) -> Option<String> {
+        let into_vco = input.get() / self.m;
+        let vco = input.get().saturating_mul(self.n) / self.m;
+        if !(8..=127).contains(&self.n) {
+            Some(format!("PLLN is {}, and has to be 8 to 127", self.n))
+        } else if !(2_660_000..=16 * MHZ).contains(&into_vco) {
+            Some(format!("the VCO's input has {into_vco} Hz, and takes 2.66 to 16 MHz"))
+        } else if !(64 * MHZ..=344 * MHZ).contains(&vco) {
+            Some(format!("the VCO would run at {vco} Hz, and does from 64 to 344 MHz"))
+        } else {
+            None
+        }
+    }
+}
+
+/// Dividers and choices that are in force.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    cfgr: u32,
+    ccipr: u32,
+    ccipr2: u32,
+    bdcr: u32,
+    msi_range: Option<u32>,
+}
+
+impl Settings {
+    /// Those that the registers hold.
+    pub fn of(register: impl Fn(u32) -> u32) -> Settings {
+        let cr = register(CR);
+        let msi_range = if cr & CR_MSIRGSEL != 0 { cr >> 4 } else { register(CSR) >> 8 } & 0xf;
+        Settings {
+            cfgr: register(CFGR),
+            ccipr: register(CCIPR),
+            ccipr2: register(CCIPR2),
+            bdcr: register(BDCR),
+            msi_range: Some(msi_range),
+        }
+    }
+
+    /// MSI's range.
+    pub fn msi_range(&self) -> u32 {
+        self.msi_range.unwrap_or(MSI_RANGE_RESET)
+    }
+}
+
+/// The rates of the buses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tree {
+    pub sysclk: Hz,
+    pub hclk: Hz,
+    pub pclk: [Hz; 2],
+    pub timers: [Hz; 2],
+}
+
+impl Rcc {
+    /// The rates as they are now. A PLL by MSI follows its range.
+    pub fn tree(&self) -> Tree {
+        let selected = self.sources.selected();
+        let rate = if selected == PLL { self.pll_output(PLL, Pll::r_of) } else { self.sources.rate(selected) };
+        let sysclk = rate.unwrap_or_else(|| msi_rate(MSI_RANGE_RESET));
+        let hclk = scaled(sysclk, 1, ahb_divider(self.settings.cfgr >> 4));
+        let dividers = [8, 11].map(|shift| apb_divider(self.settings.cfgr >> shift));
+        let pclk = dividers.map(|divider| scaled(hclk, 1, divider));
+        let timers = dividers.map(|divider| scaled(hclk, 2.min(divider), divider));
+        Tree { sysclk, hclk, pclk, timers }
+    }
+
+    fn pll_output(&self, pll: usize, divider: fn(&Pll) -> u64) -> Option<Hz> {
+        let input = pll_source(self.get(PLLCFGR)).and_then(|source| self.sources.rate(source));
+        let factors = Pll::of(self.get(pll_register(pll)));
+        input.filter(|_| self.sources.is_ready(pll)).map(|input| factors.output(input, divider(&factors)))
+    }
+
+    /// Tells the board's clocks of their rates.
+    pub(super) fn publish(&mut self, ctx: &mut Ctx) {
+        let tree = self.tree();
+        let mut rates = vec![
+            Some(tree.sysclk),
+            Some(tree.hclk),
+            Some(scaled(tree.hclk, 1, 8)),
+            Some(tree.pclk[0]),
+            Some(tree.pclk[1]),
+            Some(tree.timers[0]),
+            Some(tree.timers[1]),
+            self.sources.rate(MSI),
+            self.clk48(),
+            self.rtc_clock(),
+        ];
+        rates.extend(self.kernel_clocks(tree));
+        let outputs = self.params.outputs.iter().copied().zip(rates);
+        let changed: Vec<_> = outputs.filter_map(|(clock, rate)| Some((clock, rate?))).collect();
+        ctx.set_clocks(&changed);
+        if tree.hclk.get() > 120 * MHZ {
+            let hz = tree.hclk.get();
+            ctx.note(&format!("HCLK runs at {hz} Hz, and may have 120 MHz at the most (DS12023)"));
+        }
+    }
+
+    fn clk48(&self) -> Option<Hz> {
+        match self.settings.ccipr >> 26 & 3 {
+            0 => self.sources.rate(HSI48),
+            1 => self.pll_output(PLLSAI1, Pll::q_of),
+            2 => self.pll_output(PLL, Pll::q_of),
+            _ => self.sources.rate(MSI),
+        }
+    }
+
+    /// RTCCLK, if one is chosen.
+    fn rtc_clock(&self) -> Option<Hz> {
+        match self.settings.bdcr >> 8 & 3 {
+            1 => self.sources.rate(LSE),
+            2 => self.sources.rate(LSI),
+            3 => self.sources.rate(HSE).map(|hse| scaled(hse, 1, 32)),
+            _ => None,
+        }
+    }
+
+    /// The kernel clocks of RCC_CCIPR and RCC_CCIPR2, in the order of the outputs.
+    fn kernel_clocks(&self, tree: Tree) -> Vec<Option<Hz>> {
+        let (ccipr, ccipr2) = (self.settings.ccipr, self.settings.ccipr2);
+        let [hsi, lse, lsi] = [HSI, LSE, LSI].map(|source| self.sources.rate(source));
+        let (pclk1, pclk2, sysclk) = (Some(tree.pclk[0]), Some(tree.pclk[1]), Some(tree.sysclk));
+        let of = |field: u32, choices: [Option<Hz>; 4]| choices[(field & 3) as usize];
+        let uart = |shift: u32, bus| of(ccipr >> shift, [bus, sysclk, hsi, lse]);
+        let i2c = |field: u32| of(field, [pclk1, sysclk, hsi, None]);
+        let lptim = |shift: u32| of(ccipr >> shift, [pclk1, lsi, hsi, lse]);
+        let adc = [None, self.pll_output(PLLSAI1, Pll::r_of), None, sysclk];
+        let ospi = [sysclk, self.sources.rate(MSI), self.pll_output(PLL, Pll::q_of), None];
+        let mut clocks = vec![uart(0, pclk2)];
+        clocks.extend([2, 4, 6, 8, 10].map(|shift| uart(shift, pclk1)));
+        clocks.extend([ccipr >> 12, ccipr >> 14, ccipr >> 16, ccipr2].map(i2c));
+        clocks.extend([lptim(18), lptim(20), of(ccipr >> 28, adc), of(ccipr2 >> 20, ospi)]);
+        clocks
+    }
+}
+
+impl Pll {
+    const fn q_of(&self) -> u64 {
+        self.q
+    }
+
+    const fn r_of(&self) -> u64 {
+        self.r
+    }
+}

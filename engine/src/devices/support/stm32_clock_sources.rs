@@ -1,0 +1,335 @@
+//! Oscillators and PLLs of an STM32, and the multiplexer that SYSCLK comes from (RM0090, RM0383 and RM0432, "Clocks").
+//!
+//! A source is turned on and is ready a start-up or lock time later; turned off, its ready flag falls a few of its
+//! cycles later. A PLL locks from when its input is ready. What SYSCLK runs by, directly or through a PLL, stays on
+//! whatever is written. SYSCLK changes over when the source that was chosen is ready.
+//!
+//! The multiplexer is taken as the usual one without glitches: the old clock's enable passes some registers at its own
+//! edges, then the new one's at its own. Until then the old clock is counted.
+
+#[cfg(test)]
+mod tests;
+
+use crate::bus::device::Ctx;
+use crate::dt::reader::NodeReader;
+use crate::polling::Poll;
+use crate::time::{Cycles, Hz, Ps};
+
+/// What a source is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Off,
+    /// On, and its input, or the part itself, is not there.
+    Waiting,
+    Starting(Ps),
+    Ready,
+    Stopping(Ps),
+}
+
+/// An oscillator or a PLL.
+#[derive(Clone, Copy, Debug)]
+pub struct Source {
+    /// `None` for an oscillator that the board has nothing for, and a PLL without a rate.
+    rate: Option<Hz>,
+    start: Ps,
+    /// Its cycles from when it is turned off until the ready flag falls.
+    stop_cycles: Cycles,
+    /// A PLL, which runs by this source.
+    parent: Option<usize>,
+    is_pll: bool,
+    state: State,
+}
+
+impl Source {
+    /// An oscillator, off.
+    pub const fn oscillator(rate: Option<Hz>, start: Ps, stop_cycles: u64) -> Source {
+        let stop_cycles = Cycles(stop_cycles);
+        Source { rate, start, stop_cycles, parent: None, is_pll: false, state: State::Off }
+    }
+
+    /// A PLL, off. Its flag falls at once.
+    pub const fn pll(lock: Ps, parent: Option<usize>) -> Source {
+        let stop_cycles = Cycles(0);
+        Source { rate: None, start: lock, stop_cycles, parent, is_pll: true, state: State::Off }
+    }
+
+    /// The same, which is ready out of reset.
+    pub const fn running(self) -> Source {
+        Source { state: State::Ready, ..self }
+    }
+
+    const fn is_on(&self) -> bool {
+        !matches!(self.state, State::Off | State::Stopping(_))
+    }
+
+    const fn is_ready(&self) -> bool {
+        matches!(self.state, State::Ready | State::Stopping(_))
+    }
+}
+
+/// What has happened since the last look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Happened {
+    /// Sources that became ready, a bit each.
+    pub ready: u32,
+    /// SYSCLK comes from another source now.
+    pub switched: bool,
+    /// A source is not ready any more.
+    pub stopped: bool,
+}
+
+/// The sources of a chip, by their index, and which one SYSCLK comes from.
+#[derive(Clone, Debug)]
+pub struct Sources {
+    list: Vec<Source>,
+    selected: usize,
+    wanted: usize,
+    switch_at: Option<Ps>,
+    /// Cycles of either clock that the multiplexer takes.
+    switch_cycles: Cycles,
+}
+
+impl Sources {
+    /// `list`, of which SYSCLK comes from `selected`.
+    pub fn new(list: Vec<Source>, selected: usize, switch_cycles: Cycles) -> Sources {
+        Sources { list, selected, wanted: selected, switch_at: None, switch_cycles }
+    }
+
+    /// True if the source's ready flag is set.
+    pub fn is_ready(&self, source: usize) -> bool {
+        self.list[source].is_ready()
+    }
+
+    /// True if the source is turned on, ready or not.
+    pub fn is_on(&self, source: usize) -> bool {
+        self.list[source].is_on()
+    }
+
+    /// What it runs at when it is ready.
+    pub fn rate(&self, source: usize) -> Option<Hz> {
+        self.list[source].rate
+    }
+
+    /// Which source SYSCLK comes from.
+    pub fn selected(&self) -> usize {
+        self.selected
+    }
+
+    /// Which source firmware has chosen.
+    pub fn wanted(&self) -> usize {
+        self.wanted
+    }
+
+    /// SYSCLK comes from this source, directly or through a PLL, or is about to.
+    pub fn is_in_use(&self, source: usize) -> bool {
+        [self.selected, self.wanted].into_iter().any(|user| user == source || self.list[user].parent == Some(source))
+    }
+
+    /// A source runs at another rate, from now on or when it is ready.
+    pub fn set_rate(&mut self, source: usize, rate: Option<Hz>) {
+        self.list[source].rate = rate;
+    }
+
+    /// It takes another time to start.
+    pub fn set_start(&mut self, source: usize, start: Ps) {
+        self.list[source].start = start;
+    }
+
+    /// A PLL has this input.
+    pub fn set_parent(&mut self, pll: usize, parent: Option<usize>) {
+        self.list[pll].parent = parent;
+    }
+
+    /// Turns a source on or off. One that SYSCLK needs stays on.
+    pub fn turn(&mut self, source: usize, on: bool, now: Ps) {
+        let is_on = self.list[source].is_on();
+        if on && !is_on {
+            let was_ready = self.list[source].is_ready();
+            self.list[source].state = if was_ready { State::Ready } else { State::Waiting };
+            self.go_on(now);
+        } else if !on && is_on && !self.is_in_use(source) {
+            let entry = &mut self.list[source];
+            entry.state = match (entry.state, entry.rate) {
+                (State::Ready, Some(rate)) if entry.stop_cycles > Cycles(0) => {
+                    State::Stopping(rate.after(now, entry.stop_cycles))
+                }
+                _ => State::Off,
+            };
+        }
+    }
+
+    /// SYSCLK is to come from `source`.
+    pub fn select(&mut self, source: usize, now: Ps) {
+        if source != self.wanted {
+            self.wanted = source;
+            self.switch_at = None;
+            self.go_on(now);
+        }
+    }
+
+    /// Starts what was waiting for something that is there now.
+    fn go_on(&mut self, now: Ps) {
+        for index in 0..self.list.len() {
+            let source = self.list[index];
+            let input = source.parent.map(|parent| self.list[parent].is_ready());
+            let has_input = if source.is_pll { input == Some(true) } else { true };
+            if source.state == State::Waiting && has_input && source.rate.is_some() {
+                self.list[index].state = State::Starting(now.saturating_add(source.start));
+            } else if matches!(source.state, State::Starting(_) | State::Ready) && !has_input {
+                // A PLL without its input has lost its lock.
+                self.list[index].state = State::Waiting;
+            }
+        }
+        if self.wanted != self.selected && self.switch_at.is_none() && self.list[self.wanted].is_ready() {
+            self.switch_at = Some(self.switched_by(now));
+        }
+    }
+
+    fn switched_by(&self, now: Ps) -> Ps {
+        let [old, new] = [self.selected, self.wanted].map(|source| self.list[source].rate);
+        let let_go = old.map_or(now, |rate| rate.after(now, self.switch_cycles));
+        new.map_or(let_go, |rate| rate.after(let_go, self.switch_cycles))
+    }
+
+    /// What comes of the time up to `now`.
+    pub fn advance(&mut self, now: Ps) -> Happened {
+        let mut happened = Happened::default();
+        for (index, source) in self.list.iter_mut().enumerate() {
+            match source.state {
+                State::Starting(due) if due <= now => {
+                    source.state = State::Ready;
+                    happened.ready |= 1 << index;
+                }
+                State::Stopping(due) if due <= now => {
+                    source.state = State::Off;
+                    happened.stopped = true;
+                }
+                _ => {}
+            }
+        }
+        if self.switch_at.is_some_and(|due| due <= now) {
+            self.switch_at = None;
+            self.selected = self.wanted;
+            happened.switched = true;
+        }
+        self.go_on(now);
+        happened
+    }
+
+    /// When something happens next.
+    pub fn next(&self) -> Option<Ps> {
+        let due = |source: &Source| match source.state {
+            State::Starting(due) | State::Stopping(due) => Some(due),
+            _ => None,
+        };
+        self.list.iter().filter_map(due).chain(self.switch_at).min()
+    }
+
+    /// All state that a poll can see; what changes it later is an event.
+    pub fn polled(&self, poll: &mut Poll) {
+        let ready = self.list.iter().enumerate().fold(0, |bits, (index, source)| {
+            bits | u32::from(source.is_ready()) << index | u32::from(source.is_on()) << (16 + index)
+        });
+        poll.state(ready);
+        poll.state((self.selected * 256 + self.wanted) as u32);
+    }
+}
+
+/// `rate * multiplier / divider`, rounded down to a hertz; at least 1 Hz.
+pub fn scaled(rate: Hz, multiplier: u64, divider: u64) -> Hz {
+    let hz = rate.get().saturating_mul(multiplier) / divider.max(1);
+    Hz::new(hz.max(1)).unwrap_or(rate)
+}
+
+/// The divider that HPRE of RCC_CFGR stands for.
+pub const fn ahb_divider(hpre: u32) -> u64 {
+    match hpre & 0xf {
+        0..=7 => 1,
+        low @ 8..=11 => 2 << (low - 8),
+        // There is no 32.
+        high => 64 << (high - 12),
+    }
+}
+
+/// The divider that a PPRE field of RCC_CFGR stands for.
+pub const fn apb_divider(ppre: u32) -> u64 {
+    match ppre & 7 {
+        0..=3 => 1,
+        field => 2 << (field - 4),
+    }
+}
+
+/// What a board has at OSC_IN, for HSE.
+#[derive(Clone, Copy, Debug)]
+pub struct Hse {
+    /// Its rate; `None` where there is nothing.
+    pub rate: Option<Hz>,
+    /// It comes from elsewhere, and there is no crystal.
+    pub is_external: bool,
+    /// A crystal's time from on to ready.
+    pub start: Ps,
+    /// Cycles from on to ready where it is external.
+    pub external_cycles: Cycles,
+}
+
+impl Hse {
+    /// As the clock controller's node says.
+    pub fn from_node(reader: &mut NodeReader, rate: Option<Hz>) -> Hse {
+        const EXTERNAL: &str = "cycles of HSE from turning it on until it is ready, where it is external";
+        Hse {
+            rate,
+            is_external: reader.flag("hse-bypass", "OSC_IN has a clock from elsewhere, and no crystal"),
+            start: start_time(reader, "cyclescope,hse-start-us", "HSE with a crystal"),
+            external_cycles: reader.timing_cycles("cyclescope,hse-external-cycles", EXTERNAL),
+        }
+    }
+
+    /// HSE is about to be turned on, with RCC_CR.HSEBYP as it is: the source gets its rate and its time to start.
+    pub fn prepare(&self, sources: &mut Sources, hse: usize, bypass: bool, ctx: &mut Ctx) {
+        let Some(rate) = self.rate else {
+            ctx.note("HSE is turned on (RCC_CR.HSEON), and the board has nothing at OSC_IN: it never gets ready");
+            sources.set_rate(hse, None);
+            return;
+        };
+        if bypass && !self.is_external {
+            ctx.note(
+                "RCC_CR.HSEBYP is set, and OSC_IN has a crystal, which does not oscillate so: HSE never gets ready",
+            );
+            sources.set_rate(hse, None);
+            return;
+        }
+        if self.is_external && !bypass {
+            ctx.note(
+                "HSE is turned on without RCC_CR.HSEBYP, and OSC_IN has a clock from elsewhere: it is taken all the same",
+            );
+        }
+        sources.set_rate(hse, Some(rate));
+        let cycles = rate.ps_at_floor(self.external_cycles);
+        sources.set_start(hse, if self.is_external { cycles } else { self.start });
+    }
+}
+
+/// What `cyclescope,switch-cycles` means.
+pub const SWITCH_CYCLES: &str = "cycles of the old and then of the new clock that a change of SYSCLK takes";
+/// What `cyclescope,divider-cycles` means.
+pub const DIVIDER_CYCLES: &str = "cycles of HCLK from a write of a divider until it is in force";
+
+/// A source's time from on to ready, from a node.
+pub fn start_time(reader: &mut NodeReader, name: &str, of: &str) -> Ps {
+    reader.timing_ps(name, &format!("from turning {of} on until it is ready"))
+}
+
+/// A node's clocks by `clock-names`: those that a board does not have are `None`.
+pub fn named_clocks<const N: usize>(reader: &mut NodeReader, names: [&str; N]) -> [Option<Hz>; N] {
+    let given = reader.strings("clock-names", "which oscillators `clocks` has, in its order");
+    if reader.is_documenting() {
+        let meaning = format!("the oscillators that the board has, by clock-names: {}", names.join(", "));
+        return [Some(reader.clock(0, &meaning)); N];
+    }
+    let index = names.map(|name| given.iter().position(|given| *given == name));
+    let mut clocks = [None; N];
+    for (place, name) in names.iter().enumerate() {
+        clocks[place] = index[place].map(|index| reader.clock(index, &format!("the oscillator {name}")));
+    }
+    clocks
+}

@@ -1,0 +1,118 @@
+//! How instructions come to a core of three stages: a word a cycle, into a buffer of three words.
+//!
+//! It begins anew behind a jump; an instruction of four bytes needs both halves before it can be decoded. It falls
+//! behind where instructions of four bytes lie across words one after the other. And an IT instruction goes along with
+//! a short one before it.
+
+use super::super::cycles;
+use crate::dt::reader::NodeReader;
+use crate::isa::arm::decoded::Decoded;
+use crate::isa::arm::op::TimingClass;
+
+/// Instructions across words, one after the other, at the last of which the front end has fallen behind.
+const RUN: u8 = 3;
+/// As many of them as [`RUN`], or more.
+const WAITED: u8 = 1 << 3;
+/// One of them is no store.
+const OTHERS: u8 = 1 << 2;
+/// An instruction of so many cycles or more lets the front end fill its buffer.
+const CATCHES_UP_CYCLES: u32 = 3;
+
+/// Its part of the table of such a core.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FrontEnd {
+    /// Further cycle of a jump to an instruction of four bytes.
+    pub wide_target: u8,
+    /// The same if that lies across two words.
+    pub straddled_target: u8,
+    /// The most that a jump takes beyond its own cycle; 0 for no such limit.
+    pub most_refill: u8,
+    /// Stall at the third of instructions across words, one after the other: at the fourth if all are stores.
+    pub straddling_run: u8,
+    /// An IT instruction takes no cycle behind an instruction of two bytes.
+    pub folds: bool,
+}
+
+/// What it has to do with the next instruction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct State {
+    /// The last instruction jumped: cycles that passed for that, and one more.
+    jumped: u8,
+    /// The last instruction has two bytes.
+    narrow: bool,
+    /// Instructions across words right before: how many, [`OTHERS`], or [`WAITED`].
+    run: u8,
+}
+
+impl State {
+    /// None of it.
+    pub const NONE: State = State { jumped: 0, narrow: false, run: 0 };
+
+    /// A jump was made, for which `cycles` pass.
+    pub fn jumped(cycles: u32) -> State {
+        State { jumped: cycles.min(u32::from(u8::MAX) - 1) as u8 + 1, ..State::NONE }
+    }
+}
+
+impl FrontEnd {
+    /// Reads it from a `cpu` node.
+    pub fn from_node(reader: &mut NodeReader) -> FrontEnd {
+        FrontEnd {
+            wide_target: cycles(reader, "wide-target", 0, "further cycles of a jump to an instruction of four bytes"),
+            straddled_target: cycles(
+                reader,
+                "straddled-target",
+                0,
+                "further cycles of a jump to one that lies across two words",
+            ),
+            most_refill: cycles(reader, "most-refill", 1, "the most that a jump takes beyond its own cycle"),
+            straddling_run: cycles(
+                reader,
+                "straddling-run",
+                0,
+                "stall at the third of instructions that lie across words, one after the other",
+            ),
+            folds: reader.flag("cyclescope,folded-it", "an IT instruction takes no cycle behind one of two bytes"),
+        }
+    }
+
+    /// True if the instruction takes no cycle at all: the one before it, whose `state` is behind it, takes it along.
+    pub fn takes_along(&self, decoded: &Decoded, state: State) -> bool {
+        self.folds && decoded.instr.class == TimingClass::IfThen && state.narrow
+    }
+
+    /// Cycles that the front end still needs for a jump's target.
+    pub fn refill_cycles(&self, decoded: &Decoded, state: State) -> u32 {
+        if state.jumped == 0 {
+            return 0;
+        }
+        let wide = if decoded.instr.len_bytes == 4 { u32::from(self.wide_target) } else { 0 };
+        let straddled = if decoded.straddles { u32::from(self.straddled_target) } else { 0 };
+        let most = if self.most_refill == 0 { u32::MAX } else { u32::from(self.most_refill) };
+        (wide + straddled).min(most.saturating_sub(u32::from(state.jumped) - 1))
+    }
+
+    /// Lets an instruction pass that issues for `issue_cycles`: how long it has to wait for the front end, and what
+    /// that has to do with the next one.
+    pub fn pass(&self, decoded: &Decoded, state: State, issue_cycles: u32) -> (u32, State) {
+        let (waits, run) = if decoded.straddles { go_on(decoded, state.run) } else { (false, 0) };
+        let run = if issue_cycles < CATCHES_UP_CYCLES { run } else { 0 };
+        let stall_cycles = if waits { u32::from(self.straddling_run) } else { 0 };
+        let narrow = decoded.instr.len_bytes == 2 && decoded.instr.class != TimingClass::IfThen;
+        (stall_cycles, State { jumped: 0, narrow, run: if self.straddling_run > 0 { run } else { 0 } })
+    }
+}
+
+/// One more instruction across words: whether it is the one that waits, and what there are now.
+fn go_on(decoded: &Decoded, run: u8) -> (bool, u8) {
+    if run == WAITED {
+        return (false, run);
+    }
+    let others = if decoded.instr.class == TimingClass::Store { run & OTHERS } else { OTHERS };
+    let before = run & !OTHERS;
+    match before + 1 {
+        // A run of stores alone is one instruction longer.
+        count if count > RUN || count == RUN && others != 0 => (true, WAITED),
+        count => (false, count | others),
+    }
+}
