@@ -11,6 +11,7 @@ pub mod stm32_signature;
 pub mod stm32_spi;
 pub mod stm32_timers;
 pub mod stm32_usart;
+pub mod stm32f4_adc;
 pub mod stm32f4_pwr;
 pub mod stm32f4_rcc;
 pub mod stm32h7_mdma;

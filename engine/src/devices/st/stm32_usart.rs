@@ -31,6 +31,7 @@ use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SerialP
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::devices::support::axi_lite::edge_in_reach;
+use crate::devices::support::dma_lines;
 use crate::devices::support::registers::flag;
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
@@ -196,9 +197,13 @@ impl Usart {
     fn update(&mut self, ctx: &mut Ctx) {
         ctx.set_irq(self.params.interrupt, self.interrupts());
         let requests = self.dma_requests();
-        let before = std::mem::replace(&mut self.requested, requests);
-        for (lines, level) in self.params.dma.iter().zip(requests).filter(|_| requests != before) {
-            lines.iter().for_each(|line| ctx.set_irq(Some(*line), level));
+        if requests != self.requested && self.params.dma.iter().any(|lines| dma_lines::are_busy(lines, ctx)) {
+            // A controller learns behind its access what that has changed.
+            ctx.schedule(ctx.now, 0);
+        } else if requests != std::mem::replace(&mut self.requested, requests) {
+            for (lines, level) in self.params.dma.iter().zip(requests) {
+                lines.iter().for_each(|line| ctx.set_irq(Some(*line), level));
+            }
         }
         let cycle = self.cycle(ctx);
         if let Some(due) = self.next_change(cycle).and_then(|next| edge_in_reach(self.params.clock.rate, next)) {

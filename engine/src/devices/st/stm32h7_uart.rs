@@ -40,6 +40,7 @@ use crate::bus::device::{AccessSize, Alarm, Ctx, Device, Reply, SerialPort, Slav
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::devices::support::axi_lite::edge_in_reach;
+use crate::devices::support::dma_lines;
 use crate::devices::support::registers::flag;
 use crate::dt::reader::NodeReader;
 use crate::observe::waves::SignalId;
@@ -197,9 +198,13 @@ impl Uart {
             ctx.set_irq(line, level);
         }
         let requests = self.dma_requests();
-        let before = std::mem::replace(&mut self.requested, requests);
-        for (lines, level) in self.params.dma.iter().zip(requests).filter(|_| requests != before) {
-            lines.iter().for_each(|line| ctx.set_irq(Some(*line), level));
+        if requests != self.requested && self.params.dma.iter().any(|lines| dma_lines::are_busy(lines, ctx)) {
+            // A controller learns behind its access what that has changed.
+            ctx.schedule(ctx.now, 0);
+        } else if requests != std::mem::replace(&mut self.requested, requests) {
+            for (lines, level) in self.params.dma.iter().zip(requests) {
+                lines.iter().for_each(|line| ctx.set_irq(Some(*line), level));
+            }
         }
         if let Some(due) = self.next_change(cycle).and_then(|next| edge_in_reach(self.params.kernel_clock.rate, next)) {
             self.alarm.set(due, 0, ctx);
