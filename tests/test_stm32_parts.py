@@ -15,6 +15,7 @@ FOLDER = ROOT / "tests" / "firmware" / "stm32"
 FLAGS = (
     *("-std=c11", "-O2", "-g", "-ffreestanding", "-fno-sanitize=undefined", "-mthumb"),
     *("-Wall", "-Wextra", "-Werror", "-nostdlib", "-static", "-Wl,--gc-sections"),
+    "-Wl,--entry=reset",
 )
 
 
@@ -34,16 +35,23 @@ def build(name: str, *flags: str) -> Path:
 @pytest.mark.parametrize(
     ("board", "flags", "rng_cycles", "bit_of_odr"),
     # A word in 40 clocks of 48 MHz at 16 MHz, in 42 at 4 MHz; the L4's ports are out of reach.
-    [("stm32f4-disco", (), 40 * 16 // 48, True), ("nucleo-l4r5zi", ("-DSTM32L4=1",), 42 * 4 // 48, False)],
+    [
+        ("stm32f4-disco", (), 40 * 16 // 48, True),
+        ("nucleo-l4r5zi", ("-DSTM32L4=1",), 42 * 4 // 48, False),
+    ],
 )
 def test_each_part_does_what_its_manual_says(
     board: str, flags: tuple[str, ...], rng_cycles: int, bit_of_odr: bool
 ) -> None:
     elf = build(f"parts-{board}", *flags)
     done = package.Board(board).load(elf).run("1s")
-    told = dict(re.fullmatch(r"(.*) ([0-9a-f]{8})", line).groups() for line in done.console.split("\n") if line)
+    told = dict(
+        re.fullmatch(r"(.*) ([0-9a-f]{8})", line).groups()
+        for line in done.console.split("\n")
+        if line
+    )
     assert int(told.pop("cycles for a word"), 16) in range(rng_cycles, rng_cycles + 60)
-    # Bit i % 32 was last written with bit 0 of i // 32, i below 4000; each pass reads what the last one wrote.
+    # Bit i % 32 was last written with bit 0 of i // 32; a pass reads what the one before wrote.
     bits = [0] * 32
     total = 0
     for i in range(4000):

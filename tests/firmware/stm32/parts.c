@@ -122,8 +122,10 @@ static void tell(const char *what, uint32_t value)
 
 void pin_interrupt(void)
 {
-    pin_interrupts++;
     REGISTER(EXTI + 0x14u) = 1u << 0;
+    /* Read back, so that the line is down by the return: else the interrupt comes once more. */
+    (void)REGISTER(EXTI + 0x14u);
+    pin_interrupts++;
 }
 
 void stop(void)

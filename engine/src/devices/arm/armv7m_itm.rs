@@ -1,9 +1,9 @@
 //! `arm,armv7m-itm`: the instrumentation trace macrocell of an ARMv7-M core (ARMv7-M Architecture Reference Manual, DDI
 //! 0403E, C1.7), as a console: what is written to stimulus port 0 is a stream of its own, shown as a serial line's is.
 //!
-//! Modelled: ITM_STIMx, ITM_TER, ITM_TPR, ITM_TCR, ITM_LAR and ITM_LSR. A port takes what is written while ITM_TCR.ITMENA
-//! and its bit of ITM_TER are set, and DEMCR.TRCENA with them, without which the core does not pass accesses on. A port
-//! is always ready: the trace's way out of the chip takes no time.
+//! Modelled: ITM_STIMx, ITM_TER, ITM_TPR, ITM_TCR, ITM_LAR and ITM_LSR. A port takes what is written while
+//! ITM_TCR.ITMENA and its bit of ITM_TER are set, and DEMCR.TRCENA with them, without which the core does not pass
+//! accesses on. A port is always ready: the trace's way out of the chip takes no time.
 //!
 //! Not modelled: time stamps, the other ports' packets (a note tells of the first one), synchronisation.
 

@@ -2,8 +2,8 @@
 //!
 //! Modelled: all registers, with the key that opens them; the counter, which runs by LSI behind its prescaler from the
 //! key 0xcccc on; IWDG_SR, whose bits are set for `cyclescope,update-cycles` of LSI behind a write, in which another
-//! write is lost; with `cyclescope,window`, IWDG_WINR. A time-out, and a reload outside the window, reset the board: the
-//! run ends with a note.
+//! write is lost; with `cyclescope,window`, IWDG_WINR. A time-out, and a reload outside the window, reset the board:
+//! the run ends with a note.
 //!
 //! The prescaler begins anew with each reload. Option bytes (a watchdog started by hardware, stopped in standby) are
 //! not modelled.

@@ -5,10 +5,10 @@
 //! Modelled: all registers; the transmitter with TDR or its FIFO of 16 characters and the shift register; word lengths,
 //! parity, stop bits; the baud rate from the kernel clock, its prescaler, USART_BRR and OVER8; the idle frame that TE
 //! sends first; TXE (TXFNF), TC, TXFE, TXFT, TEACK and REACK; the receiver with RDR or its FIFO of 16 characters, RXNE
-//! (RXFNE), RXFF, RXFT, ORE, OVRDIS, IDLE, RTOF; interrupts; requests to a DMA controller; registers that are
-//! locked while UE is set. A bit takes whole clocks of the kernel clock, in an LPUART LPUART_BRR / 256 of them, with its
-//! edges at whole ones. Where the kernel clock changes, what is on the line goes on at the new rate. Between a write of USART_TDR and the start bit lie `cyclescope,start-cycles` of
-//! it.
+//! (RXFNE), RXFF, RXFT, ORE, OVRDIS, IDLE, RTOF; interrupts; requests to a DMA controller; registers that are locked
+//! while UE is set. A bit takes whole clocks of the kernel clock, in an LPUART LPUART_BRR / 256 of them, with its edges
+//! at whole ones. Where the kernel clock changes, what is on the line goes on at the new rate. Between a write of
+//! USART_TDR and the start bit lie `cyclescope,start-cycles` of it.
 //!
 //! Characters are on the console (of the node that `/chosen`'s stdout-path names) or in the node's own stream when
 //! their stop bits have ended; what is still under way when the firmware ends is sent all the same
