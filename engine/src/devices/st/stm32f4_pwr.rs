@@ -229,7 +229,6 @@ impl Device for Pwr {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.state(self.writes);
         poll.state(self.value(CSR, poll.now()));
-        poll.state(u32::from(self.gate == ClockGate::default()));
         true
     }
 }
