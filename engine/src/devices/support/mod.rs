@@ -2,7 +2,9 @@
 
 pub mod apb;
 pub mod axi_lite;
+pub mod bit_band;
 pub mod byte_registers;
+pub mod dma_lines;
 pub mod hosted_chip;
 pub mod i2c_chips;
 pub mod receiver;
@@ -12,4 +14,5 @@ pub mod sampler;
 pub mod shift_register;
 pub mod stm32_clock_gate;
 pub mod stm32_clock_sources;
+pub mod stm32_dma;
 pub mod stm32_flash;

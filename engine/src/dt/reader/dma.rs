@@ -2,7 +2,7 @@
 
 use super::super::fault::FaultKind;
 use super::super::node::{Node, Property};
-use super::NodeReader;
+use super::{Declared, NodeReader};
 use crate::dt::MOST_CELLS;
 use crate::dt::wiring::IrqLine;
 
@@ -36,6 +36,20 @@ impl NodeReader<'_, '_> {
         };
         let wanted = specifiers(self.board.root, &cells).into_iter().enumerate().filter(|(place, _)| is_it(*place));
         wanted.filter_map(|(_, specifier)| self.request_line(property, specifier)).collect()
+    }
+
+    /// DMA controllers that a property names, up to `most`, each by its first request line.
+    pub fn dma_masters(&mut self, name: &str, most: usize, meaning: &str) -> Vec<IrqLine> {
+        self.note(|| Declared::new(name, "DMA controllers", meaning));
+        let Some(property) = self.get(name) else { return Vec::new() };
+        let cells = property.cells().unwrap_or_default();
+        let lines: Option<Vec<IrqLine>> =
+            cells.iter().map(|controller| (self.board.interrupts)(*controller, &[0])).collect();
+        if lines.is_none() || cells.len() > most {
+            let expected = format!("up to {most} enabled DMA controllers: {meaning}");
+            self.fault(&property.at, FaultKind::BadReference { property: name.to_owned(), expected });
+        }
+        lines.unwrap_or_default()
     }
 
     fn request_line(&mut self, property: &Property, (controller, cells): Specifier) -> Option<IrqLine> {

@@ -1,0 +1,309 @@
+//! The controller at 100 MHz on a bus of memory and a device with a request line. Ways to memory and device take two
+//! clocks, and one back; the memory's port takes three to a word. A peripheral's access comes two clocks behind the
+//! request, a memory's three.
+
+use super::stream::Side;
+use super::*;
+use crate::bus::Bus;
+use crate::bus::device::DeviceId;
+use crate::devices::bench::dma::{self, mhz};
+use crate::time::Ps;
+
+const RAM: u32 = 0x2000_0000;
+const DMA: u32 = 0x4002_6400;
+const PORT: u32 = 0x4001_3000;
+/// Stream 3, channel 2.
+const LINE: u32 = 8 * 3 + 2;
+const STREAM: u32 = STREAM_BASE + 3 * STREAM_BYTES;
+const CHANNEL_2: u32 = 2 << cr::CHSEL;
+const TO_PERIPHERAL: u32 = 1 << cr::DIR;
+const MEMORIES: u32 = 2 << cr::DIR;
+const ALL_INTERRUPTS: u32 = cr::INTERRUPTS;
+/// A register's access, with its way there and back.
+const ACCESS: u64 = 3;
+const MEMORY: u64 = 6;
+
+/// A data register that asks `asks` times, each time 20 clocks after it was accessed. It gives a count, and keeps what
+/// it gets and when.
+struct Port {
+    asks: u32,
+    value: u32,
+    got: Vec<(u32, u64)>,
+}
+
+impl Device for Port {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        self.value += 1;
+        self.accessed(self.value, ctx);
+        Ok(Reply::read(self.value, ctx.now))
+    }
+
+    fn write(&mut self, _: usize, _: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        self.accessed(value, ctx);
+        Ok(Reply::written(ctx.now))
+    }
+
+    fn event(&mut self, token: u32, ctx: &mut Ctx) {
+        ctx.set_irq(Some(IrqLine::Device { device: DeviceId(0), input: LINE }), token == 1);
+    }
+
+    fn counters(&self) -> Vec<(String, u64)> {
+        self.got.iter().map(|(value, cycle)| (value.to_string(), *cycle)).collect()
+    }
+}
+
+impl Port {
+    fn accessed(&mut self, value: u32, ctx: &mut Ctx) {
+        self.got.push((value, mhz(100).cycles_until_ceil(ctx.now).0));
+        ctx.schedule(ctx.now, 0);
+        self.asks = self.asks.saturating_sub(1);
+        if self.asks > 0 {
+            ctx.schedule(mhz(100).after(ctx.now, Cycles(20)), 1);
+        }
+    }
+}
+
+struct Rig {
+    bus: Bus,
+    now: Ps,
+}
+
+fn params() -> Params {
+    let mut interrupts = [None; STREAMS];
+    interrupts[3] = Some(IrqLine::Core { core: 0, bit: 6 });
+    Params {
+        clock: ClockInput::fixed(mhz(100)),
+        port_cycles: [Cycles(2), Cycles(3)],
+        between_memories: true,
+        unreachable: Unreachable::new(0x1000_0000, 0x1_0000),
+        interrupts,
+        gate: ClockGate::default(),
+    }
+}
+
+fn rig(params: Params, asks: u32) -> Rig {
+    let port = Port { asks, value: 0, got: Vec::new() };
+    Rig { bus: dma::bus(RAM, (DMA, Dma::new(params)), (PORT, port)), now: Ps::ZERO }
+}
+
+impl Rig {
+    fn put(&mut self, offset: u32, value: u32) {
+        self.bus.run_events(self.now);
+        self.now = self.bus.write(self.now, DMA + offset, AccessSize::Word, value).unwrap().done;
+    }
+
+    fn get(&mut self, offset: u32) -> u32 {
+        self.bus.run_events(self.now);
+        let access = self.bus.read(self.now, DMA + offset, AccessSize::Word).unwrap();
+        self.now = access.done;
+        access.value
+    }
+
+    /// The registers of stream 3, and its enable.
+    fn set(&mut self, control: u32, fifo: u32, items: u32, [peripheral, memory]: [u32; 2]) {
+        for (register, value) in [(NDTR, items), (PAR, peripheral), (M0AR, memory), (FCR, fifo)] {
+            self.put(STREAM + register, value);
+        }
+        self.put(STREAM + CR, control | cr::EN);
+    }
+
+    fn ask(&mut self) -> u64 {
+        self.bus.with_device(DeviceId(1), self.now, |device, ctx| device.event(1, ctx));
+        mhz(100).cycles_until_ceil(self.now).0
+    }
+
+    /// Runs so many clocks more.
+    fn run(&mut self, clocks: u64) {
+        self.now = mhz(100).after(self.now, Cycles(clocks));
+        self.bus.run_events(self.now);
+    }
+
+    fn store(&mut self, at: u32, bytes: &[u8]) {
+        assert!(self.bus.poke(at, bytes));
+    }
+
+    fn bytes(&self, at: u32, count: usize) -> Vec<u8> {
+        let mut bytes = vec![0; count];
+        assert!(self.bus.peek(at, &mut bytes));
+        bytes
+    }
+
+    fn got(&self) -> Vec<(u32, u64)> {
+        let counters = self.bus.devices[1].as_ref().unwrap().counters();
+        counters.into_iter().map(|(value, cycle)| (value.parse().unwrap(), cycle)).collect()
+    }
+
+    fn pending(&self) -> bool {
+        self.bus.core_irqs[0].low() & 1 << 6 != 0
+    }
+
+    fn flags(&mut self) -> u32 {
+        self.get(LISR) >> FLAG_SHIFTS[3]
+    }
+}
+
+#[test]
+fn each_request_moves_a_datum_to_memory() {
+    let mut rig = rig(params(), 3);
+    rig.set(CHANNEL_2 | cr::MINC | 1 << cr::MSIZE | ALL_INTERRUPTS, 0x21, 3, [PORT, RAM]);
+    let asked = rig.ask();
+    // The read arrives two clocks of arbitration and two of the way behind the request.
+    rig.run(4);
+    assert_eq!(rig.got(), [(1, asked + 4)]);
+    // The port's next request comes 20 clocks later.
+    rig.run(100);
+    assert_eq!(rig.got(), [(1, asked + 4), (2, asked + 28), (3, asked + 52)]);
+    // Direct mode: items have PSIZE, whatever MSIZE is.
+    assert_eq!(rig.bytes(RAM, 4), [1, 2, 3, 0]);
+    assert_eq!((rig.flags(), rig.pending()), (flags::HTIF | flags::TCIF, true));
+    assert_eq!((rig.get(STREAM + CR) & cr::EN, rig.get(STREAM + NDTR)), (0, 0));
+    rig.put(LIFCR, flags::ALL << FLAG_SHIFTS[3]);
+    assert_eq!((rig.flags(), rig.pending()), (0, false));
+}
+
+#[test]
+fn the_last_datum_is_in_memory_when_the_flag_comes() {
+    let mut rig = rig(params(), 1);
+    rig.set(CHANNEL_2 | 1 << 4, 0x21, 1, [PORT, RAM]);
+    let asked = rig.ask();
+    let end = asked + 2 + ACCESS + 3 + MEMORY;
+    rig.bus.run_events(mhz(100).ps_at_floor(Cycles(end - 1)));
+    assert!(!rig.pending());
+    rig.bus.run_events(mhz(100).ps_at_floor(Cycles(end)));
+    assert!(rig.pending());
+}
+
+#[test]
+fn a_datum_for_a_peripheral_is_there_before_its_request() {
+    let mut rig = rig(params(), 2);
+    rig.store(RAM, &[0x11, 0x22]);
+    rig.set(CHANNEL_2 | cr::MINC | TO_PERIPHERAL, 0x21, 2, [PORT, RAM]);
+    rig.run(50);
+    assert_eq!((rig.got().len(), rig.get(STREAM + NDTR)), (0, 2));
+    let asked = rig.ask();
+    rig.run(60);
+    assert_eq!(rig.got(), [(0x11, asked + 4), (0x22, asked + 28)]);
+    assert_eq!(rig.flags() & flags::TCIF, flags::TCIF);
+}
+
+#[test]
+fn a_request_of_another_channel_does_not_count() {
+    let mut rig = rig(params(), 2);
+    rig.set(3 << cr::CHSEL | cr::MINC, 0x21, 2, [PORT, RAM]);
+    rig.ask();
+    rig.run(100);
+    assert_eq!(rig.got(), []);
+}
+
+#[test]
+fn memories_are_copied_through_the_fifo_which_packs() {
+    let mut rig = rig(params(), 0);
+    let data: Vec<u8> = (1..=36).collect();
+    rig.store(RAM, &data);
+    // Bytes to words, in bursts of four.
+    let control = MEMORIES | cr::MINC | cr::PINC | 2 << cr::MSIZE | 1 << cr::MBURST;
+    rig.set(control, fcr::DMDIS | 3, 36, [RAM, RAM + 0x100]);
+    rig.run(2000);
+    assert_eq!(rig.bytes(RAM + 0x100, 36), data);
+    assert_eq!(rig.flags() & flags::TCIF, flags::TCIF);
+    let control = MEMORIES | cr::MINC | cr::PINC | 2 << cr::PSIZE | 1 << cr::MSIZE;
+    rig.put(LIFCR, u32::MAX);
+    rig.set(control, fcr::DMDIS, 4, [RAM, RAM + 0x200]);
+    rig.run(1000);
+    assert_eq!(rig.bytes(RAM + 0x200, 17), [&data[..16], &[0]].concat());
+}
+
+#[test]
+fn a_controller_without_that_copies_nothing() {
+    let mut rig = rig(Params { between_memories: false, ..params() }, 0);
+    rig.set(MEMORIES, fcr::DMDIS | 3, 4, [RAM, RAM + 0x100]);
+    assert_eq!((rig.flags(), rig.get(STREAM + CR) & cr::EN), (flags::TEIF, 0));
+}
+
+#[test]
+fn core_coupled_memory_is_out_of_reach() {
+    let mut rig = rig(params(), 1);
+    rig.set(CHANNEL_2 | ALL_INTERRUPTS, 0x21, 1, [PORT, 0x1000_0010]);
+    rig.ask();
+    rig.run(100);
+    assert_eq!((rig.flags(), rig.pending(), rig.get(STREAM + CR) & cr::EN), (flags::TEIF, true, 0));
+    assert!(rig.bus.notes().iter().any(|note| note.contains("no way to 0x10000010")));
+}
+
+#[test]
+fn circular_transfers_and_two_buffers_go_on() {
+    let mut rig = rig(params(), 5);
+    rig.set(CHANNEL_2 | cr::MINC | cr::CIRC, 0x21, 2, [PORT, RAM]);
+    rig.ask();
+    rig.run(300);
+    assert_eq!((rig.bytes(RAM, 3), rig.get(STREAM + NDTR)), (vec![5, 4, 0], 1));
+    let mut rig = self::rig(params(), 5);
+    rig.put(STREAM + M1AR, RAM + 0x40);
+    rig.set(CHANNEL_2 | cr::MINC | cr::DBM, 0x21, 2, [PORT, RAM]);
+    rig.ask();
+    rig.run(300);
+    assert_eq!((rig.bytes(RAM, 2), rig.bytes(RAM + 0x40, 2)), (vec![5, 2], vec![3, 4]));
+    assert_eq!(rig.get(STREAM + CR) & cr::CT, 0);
+}
+
+#[test]
+fn a_stream_that_is_switched_off_empties_its_fifo() {
+    let mut rig = rig(params(), 3);
+    rig.set(CHANNEL_2 | cr::MINC, fcr::DMDIS | 3, 8, [PORT, RAM]);
+    rig.ask();
+    rig.run(100);
+    assert_eq!((rig.bytes(RAM, 3), rig.get(STREAM + FCR) >> fcr::FS & 7), (vec![0, 0, 0], 0));
+    rig.put(STREAM + CR, CHANNEL_2 | cr::MINC);
+    rig.run(100);
+    assert_eq!((rig.bytes(RAM, 4), rig.get(STREAM + NDTR)), (vec![1, 2, 3, 0], 5));
+    assert_eq!(rig.flags() & flags::TCIF, flags::TCIF);
+}
+
+#[test]
+fn a_burst_that_does_not_fit_the_threshold_is_an_error() {
+    let mut rig = rig(params(), 1);
+    // Bursts of four words need all of the FIFO.
+    rig.set(CHANNEL_2 | 2 << cr::MSIZE | 1 << cr::MBURST, fcr::DMDIS | 1, 8, [PORT, RAM]);
+    assert_eq!((rig.flags(), rig.get(STREAM + CR) & cr::EN), (flags::FEIF, 0));
+}
+
+#[test]
+fn the_stream_of_the_higher_priority_is_first() {
+    let mut streams = [Stream::default(), Stream::default()];
+    for stream in &mut streams {
+        (stream.control, stream.items) = (cr::EN | MEMORIES, 4);
+        stream.begin();
+    }
+    assert!(streams.iter().all(|stream| stream.wants(Side::Peripheral, false) == Some(1)));
+    let mut rig = rig(params(), 0);
+    rig.store(RAM, &[7; 16]);
+    // Of two copies, the one that begins later has the higher priority, and ends first.
+    for (stream, priority) in [(1, 0), (5, 3)] {
+        let base = STREAM_BASE + stream * STREAM_BYTES;
+        for (register, value) in [(NDTR, 16), (PAR, RAM), (M0AR, RAM + 0x200 + 0x20 * stream), (FCR, fcr::DMDIS)] {
+            rig.put(base + register, value);
+        }
+        rig.put(base + CR, MEMORIES | cr::PINC | cr::MINC | priority << cr::PL | cr::EN);
+    }
+    let mut order = Vec::new();
+    for _ in 0..600 {
+        rig.run(1);
+        for stream in [1, 5] {
+            if rig.bytes(RAM + 0x20f + 0x20 * stream, 1) == [7] && !order.contains(&stream) {
+                order.push(stream);
+            }
+        }
+    }
+    assert_eq!(order, [5, 1]);
+}
+
+#[test]
+fn registers_are_locked_while_a_stream_is_on() {
+    crate::devices::support::registers::walk::table_is_sound(REGISTERS);
+    let mut rig = rig(params(), 0);
+    assert_eq!(rig.get(STREAM + FCR), fcr::RESET);
+    rig.set(CHANNEL_2, 0x21, 5, [PORT, RAM]);
+    rig.put(STREAM + NDTR, 9);
+    assert_eq!(rig.get(STREAM + NDTR), 5);
+    assert_eq!(rig.bus.notes().len(), 1);
+}

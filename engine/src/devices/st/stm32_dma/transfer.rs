@@ -1,0 +1,137 @@
+//! How data move: the controller's two ports, each of which serves one stream at a time.
+//!
+//! A port that is free takes the stream of the highest priority that has an access to make. So many clocks later, for
+//! arbitration and the address, the access goes to the bus, and the port is free again when that is done.
+
+use super::Dma;
+use super::stream::{Direction, Side, Stream, cr, flags};
+use crate::bus::device::Ctx;
+use crate::devices::support::stm32_dma::{Failed, Master};
+
+/// A port.
+#[derive(Clone, Debug, Default)]
+pub struct Port {
+    /// The stream that it serves.
+    stream: Option<usize>,
+    /// What it has read for it, or the number of bytes that it writes.
+    data: Vec<u8>,
+}
+
+/// What an event is for: a port's access, or its end.
+const ACCESS: u32 = 0;
+const DONE: u32 = 2;
+
+const SIDES: [Side; 2] = [Side::Peripheral, Side::Memory];
+
+impl Dma {
+    /// The event of this token.
+    pub(super) fn step(&mut self, token: u32, ctx: &mut Ctx) {
+        let side = SIDES[(token & 1) as usize];
+        if token & DONE == ACCESS {
+            self.access(side, ctx)
+        } else {
+            self.finish_access(side)
+        }
+        self.arbitrate(ctx);
+    }
+
+    /// Ports that are free take what there is to do.
+    pub(super) fn arbitrate(&mut self, ctx: &mut Ctx) {
+        for side in SIDES {
+            if self.ports[side as usize].stream.is_some() {
+                continue;
+            }
+            let wants = |(index, stream): &(usize, &Stream)| stream.wants(side, self.is_asked(*index)).is_some();
+            let streams = self.streams.iter().enumerate().filter(wants);
+            // Of equal priorities the lowest number is first.
+            let Some((index, _)) = streams.min_by_key(|(index, stream)| (3 - stream.priority(), *index)) else {
+                continue;
+            };
+            self.ports[side as usize].stream = Some(index);
+            let due = self.params.clock.rate.after(ctx.now, self.params.port_cycles[side as usize]);
+            ctx.schedule(due, ACCESS | side as u32);
+        }
+    }
+
+    pub(super) fn is_asked(&self, index: usize) -> bool {
+        self.requests.is_asked(8 * index + self.streams[index].channel())
+    }
+
+    fn access(&mut self, side: Side, ctx: &mut Ctx) {
+        let Some(index) = self.ports[side as usize].stream else { return };
+        // Meanwhile the stream may have been switched off, or the request taken away.
+        let Some(bytes) = self.streams[index].wants(side, self.is_asked(index)) else {
+            self.ports[side as usize].stream = None;
+            return;
+        };
+        let master = Master { clock: self.params.clock.rate, unreachable: self.params.unreachable };
+        let stream = &mut self.streams[index];
+        let (address, size, step) = (stream.next[side as usize], stream.size(side), stream.step(side));
+        let reads = stream.source() == side;
+        let data = &mut self.ports[side as usize].data;
+        data.clear();
+        let result = if reads {
+            data.resize(bytes as usize, 0);
+            master.read(address, size, step, data, ctx)
+        } else {
+            data.extend(stream.fifo.drain(..bytes as usize));
+            master.write(address, size, step, data, ctx)
+        };
+        if side == Side::Peripheral {
+            self.requests.serve(8 * index + self.streams[index].channel());
+        }
+        match result {
+            Ok(done) => ctx.schedule(done, DONE | side as u32),
+            Err(Failed(address)) => {
+                ctx.note(&format!("stream {index}: a bus error at {address:#010x} ended the transfer"));
+                self.ports[side as usize].stream = None;
+                self.streams[index].flags |= flags::TEIF;
+                self.streams[index].stop();
+            }
+        }
+    }
+
+    fn finish_access(&mut self, side: Side) {
+        let port = &mut self.ports[side as usize];
+        let Some(index) = port.stream.take() else { return };
+        let (stream, bytes) = (&mut self.streams[index], port.data.len() as u32);
+        if !stream.is_enabled() && !stream.closing {
+            return;
+        }
+        stream.moved(side, bytes);
+        if stream.source() == side {
+            stream.fifo.extend(&port.data);
+        } else {
+            self.totals.bytes += u64::from(bytes);
+            self.has_put(index, side, bytes);
+        }
+        if self.streams[index].closing && self.streams[index].fifo.is_empty() {
+            self.streams[index].flags |= flags::TCIF;
+            self.streams[index].stop();
+        }
+    }
+
+    /// So many bytes have reached their destination: the half of a buffer, or its end.
+    fn has_put(&mut self, index: usize, side: Side, bytes: u32) {
+        let stream = &mut self.streams[index];
+        let (left, whole) = (stream.left[side as usize], stream.items * stream.size(Side::Peripheral));
+        if left <= whole / 2 && left + bytes > whole / 2 {
+            stream.flags |= flags::HTIF;
+        }
+        if left > 0 {
+            return;
+        }
+        stream.flags |= flags::TCIF;
+        self.totals.buffers += 1;
+        if stream.control & cr::DBM != 0 {
+            stream.control ^= cr::CT;
+        }
+        if stream.control & (cr::CIRC | cr::DBM) != 0 && stream.direction() != Direction::Memories {
+            stream.begin();
+        } else {
+            stream.items = 0;
+            stream.left = [0; 2];
+            stream.stop();
+        }
+    }
+}

@@ -1,0 +1,365 @@
+//! `st,stm32-dma-v2`: the DMA controller of STM32L4, G4 and others, seven channels without FIFOs (RM0432, "Direct memory
+//! access controller (DMA)").
+//!
+//! Modelled: all registers; transfers in both directions, between memories, and between peripherals; data sizes that
+//! differ, which are cut or filled with zeroes; increments; circular mode; priorities; the flags of half and whole
+//! transfers and of bus errors; interrupts. Requests come through a DMAMUX (`st,stm32-dmamux`): input n is channel
+//! n + 1.
+//!
+//! One bus master serves one channel at a time: a datum is read, and then written. `cyclescope,request-cycles` lie
+//! between a request and the read, `cyclescope,transfer-cycles` behind the write (AN2548, "DMA latency"); the accesses
+//! take what the bus takes, a cycle each at the least.
+//!
+//! A channel that has moved all its data, and is not circular, keeps EN and does nothing until it is enabled anew.
+
+use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::devices::model::{Group, Model};
+use crate::devices::support::apb;
+use crate::devices::support::registers::{AccessKind, Register};
+use crate::devices::support::stm32_clock_gate::ClockGate;
+use crate::devices::support::stm32_dma::{Failed, Master, Requests, Unreachable};
+use crate::dt::reader::NodeReader;
+use crate::dt::wiring::ClockInput;
+use crate::polling::Poll;
+use crate::time::{Cycles, Ps};
+
+#[cfg(test)]
+mod tests;
+
+/// The controller's own registers and those of channel 1 (RM0432, "DMA register map").
+pub const REGISTERS: &[Register] = &[
+    Register::new("DMA_ISR", ISR, AccessKind::Ro, 0, 0x0fff_ffff),
+    Register::new("DMA_IFCR", IFCR, AccessKind::Wo, 0, 0x0fff_ffff),
+    Register::new("DMA_CCR1", CHANNEL_BASE + CCR, AccessKind::Rw, 0, CCR_MASK),
+    Register::new("DMA_CNDTR1", CHANNEL_BASE + CNDTR, AccessKind::Rw, 0, 0x0003_ffff),
+    Register::new("DMA_CPAR1", CHANNEL_BASE + CPAR, AccessKind::Rw, 0, u32::MAX),
+    Register::new("DMA_CMAR1", CHANNEL_BASE + CMAR, AccessKind::Rw, 0, u32::MAX),
+];
+
+const ISR: u32 = 0x00;
+const IFCR: u32 = 0x04;
+const CHANNELS: usize = 7;
+const CHANNEL_BASE: u32 = 0x08;
+const CHANNEL_BYTES: u32 = 0x14;
+const CCR: u32 = 0x00;
+const CNDTR: u32 = 0x04;
+const CPAR: u32 = 0x08;
+const CMAR: u32 = 0x0c;
+const CCR_MASK: u32 = 0x7fff;
+
+const EN: u32 = 1 << 0;
+/// TCIE, HTIE and TEIE, where the flags are.
+const INTERRUPTS: u32 = 0xe;
+/// DIR: from memory.
+const FROM_MEMORY: u32 = 1 << 4;
+const CIRC: u32 = 1 << 5;
+const PINC: u32 = 1 << 6;
+const MINC: u32 = 1 << 7;
+const PSIZE: u32 = 8;
+const MSIZE: u32 = 10;
+const PL: u32 = 12;
+const MEM2MEM: u32 = 1 << 14;
+
+const TCIF: u32 = 1 << 1;
+const HTIF: u32 = 1 << 2;
+const TEIF: u32 = 1 << 3;
+
+/// What a board says of the controller.
+#[derive(Clone, Copy, Debug)]
+pub struct Params {
+    /// The AHB's clock.
+    pub clock: ClockInput,
+    /// From a request to the read.
+    pub request_cycles: Cycles,
+    /// From the end of the write to the look at the next request.
+    pub transfer_cycles: Cycles,
+    /// What it has no way to.
+    pub unreachable: Unreachable,
+    /// Of each channel.
+    pub interrupts: [Option<IrqLine>; CHANNELS],
+    /// Its enable bit.
+    pub gate: ClockGate,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Channel {
+    control: u32,
+    /// DMA_CNDTRx, and what it was at the enable.
+    left: u32,
+    count: u32,
+    peripheral: u32,
+    memory: u32,
+    /// Data moved since.
+    moved: u32,
+    flags: u32,
+}
+
+impl Channel {
+    /// Bytes of a datum at the address of a side.
+    const fn size(&self, shift: u32) -> u32 {
+        let size = self.control >> shift & 3;
+        if size > 2 { 4 } else { 1 << size }
+    }
+
+    /// Where the next datum is read and written: addresses, and bytes of a datum.
+    fn sides(&self) -> [(u32, u32); 2] {
+        let side = |base: u32, shift: u32, increments: u32| {
+            let size = self.size(shift);
+            let step = if self.control & increments != 0 { size } else { 0 };
+            (base.wrapping_add(self.moved * step), size)
+        };
+        let peripheral = side(self.peripheral, PSIZE, PINC);
+        let memory = side(self.memory, MSIZE, MINC);
+        if self.control & FROM_MEMORY != 0 { [memory, peripheral] } else { [peripheral, memory] }
+    }
+
+    const fn is_ready(&self, asked: bool) -> bool {
+        self.control & EN != 0 && self.left > 0 && (asked || self.control & MEM2MEM != 0)
+    }
+}
+
+/// What the controller does at the bus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Read,
+    Write(u32),
+    Done,
+}
+
+/// The controller.
+#[derive(Debug)]
+pub struct Dma {
+    params: Params,
+    channels: [Channel; CHANNELS],
+    requests: Requests,
+    /// The channel that is served, and what comes next.
+    serves: Option<(usize, Step)>,
+    levels: [bool; CHANNELS],
+    transfers: u64,
+    changes: u64,
+}
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Dma, &["st,stm32-dma-v2"], 1, from_node);
+
+/// Builds the controller from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    reader.known(&["clock-names", "#dma-cells", "dma-channels", "dma-requests", "interrupt-names", "resets"]);
+    reader.flag("st,mem2mem", "it can move data between memories, as each such controller does");
+    reader.u32_or("dma-offset", 0, 0..=255, "the number of its first channel among those of the DMAMUX");
+    let meaning = ["AHB clocks from a request to the read", "AHB clocks from the write to the next request"];
+    Box::new(Dma::new(Params {
+        clock: reader.clock_input(0, "the AHB's clock"),
+        request_cycles: reader.timing_cycles("cyclescope,request-cycles", meaning[0]),
+        transfer_cycles: reader.timing_cycles("cyclescope,transfer-cycles", meaning[1]),
+        unreachable: Unreachable::from_node(reader),
+        interrupts: [0, 1, 2, 3, 4, 5, 6]
+            .map(|channel| reader.interrupt(channel, &format!("that of channel {}", channel + 1))),
+        gate: ClockGate::from_node(reader),
+    }))
+}
+
+impl Dma {
+    /// The controller after reset.
+    pub fn new(params: Params) -> Dma {
+        Dma {
+            params,
+            channels: [Channel::default(); CHANNELS],
+            requests: Requests::new(CHANNELS),
+            serves: None,
+            levels: [false; CHANNELS],
+            transfers: 0,
+            changes: 0,
+        }
+    }
+
+    fn register(&self, offset: u32) -> u32 {
+        let Some((index, register)) = channel_at(offset) else {
+            let flags =
+                |(index, channel): (usize, &Channel)| (channel.flags | u32::from(channel.flags != 0)) << (4 * index);
+            return if offset == ISR { self.channels.iter().enumerate().map(flags).sum() } else { 0 };
+        };
+        let channel = &self.channels[index];
+        match register {
+            CCR => channel.control,
+            CNDTR => channel.left,
+            CPAR => channel.peripheral,
+            CMAR => channel.memory,
+            _ => 0,
+        }
+    }
+
+    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
+        let Some((index, register)) = channel_at(offset) else {
+            if offset == IFCR {
+                for (index, channel) in self.channels.iter_mut().enumerate() {
+                    let cleared = value >> (4 * index) & 0xf;
+                    // CGIF clears all.
+                    channel.flags &= if cleared & 1 != 0 { 0 } else { !cleared };
+                }
+            }
+            return;
+        };
+        let channel = &mut self.channels[index];
+        match register {
+            CCR => {
+                if channel.control & EN == 0 && value & EN != 0 {
+                    (channel.moved, channel.count) = (0, channel.left);
+                }
+                channel.control = value & CCR_MASK;
+            }
+            _ if channel.control & EN != 0 => {
+                ctx.note(&format!("channel {}: a register was written while EN is set: it keeps its value", index + 1));
+            }
+            CNDTR => channel.left = value & 0x3_ffff,
+            CPAR => channel.peripheral = value,
+            CMAR => channel.memory = value,
+            _ => {}
+        }
+    }
+
+    /// If nothing is under way, the channel of the highest priority that asks is served.
+    fn arbitrate(&mut self, ctx: &mut Ctx) {
+        if self.serves.is_some() {
+            return;
+        }
+        let channels = self.channels.iter().enumerate();
+        let ready = channels.filter(|(index, channel)| channel.is_ready(self.requests.is_asked(*index)));
+        let next = ready.min_by_key(|(index, channel)| (3 - (channel.control >> PL & 3), *index));
+        if let Some((index, _)) = next {
+            self.serves = Some((index, Step::Read));
+            ctx.schedule(self.params.clock.rate.after(ctx.now, self.params.request_cycles), 0);
+        }
+    }
+
+    fn step(&mut self, ctx: &mut Ctx) {
+        let Some((index, step)) = self.serves.take() else { return };
+        let channel = self.channels[index];
+        let is_on = channel.control & EN != 0;
+        let next = match step {
+            Step::Read if channel.is_ready(self.requests.is_asked(index)) => {
+                self.read(channel, ctx).map(|(value, done)| Some((Step::Write(value), done)))
+            }
+            Step::Write(value) if is_on => self.write(index, value, ctx).map(|done| Some((Step::Done, done))),
+            _ => Ok(None),
+        };
+        match next {
+            Ok(Some((step, due))) => {
+                self.serves = Some((index, step));
+                ctx.schedule(due, 0);
+            }
+            Ok(None) => {}
+            Err(Failed(address)) => {
+                ctx.note(&format!("channel {}: a bus error at {address:#010x} ended the transfer", index + 1));
+                self.channels[index].flags |= TEIF;
+                self.channels[index].control &= !EN;
+            }
+        }
+    }
+
+    fn master(&self) -> Master {
+        Master { clock: self.params.clock.rate, unreachable: self.params.unreachable }
+    }
+
+    /// The datum of the source, and when it has come. A peripheral's request is served with its access.
+    fn read(&mut self, channel: Channel, ctx: &mut Ctx) -> Result<(u32, Ps), Failed> {
+        let [(address, size), _] = channel.sides();
+        let mut word = [0; 4];
+        let done = self.master().read(address, size, 0, &mut word[..size as usize], ctx)?;
+        Ok((u32::from_le_bytes(word), done))
+    }
+
+    fn write(&mut self, index: usize, value: u32, ctx: &mut Ctx) -> Result<Ps, Failed> {
+        let [_, (address, size)] = self.channels[index].sides();
+        let done = self.master().write(address, size, 0, &value.to_le_bytes()[..size as usize], ctx)?;
+        self.requests.serve(index);
+        self.transfers += 1;
+        let channel = &mut self.channels[index];
+        channel.left -= 1;
+        channel.moved += 1;
+        if channel.moved == channel.count.div_ceil(2) {
+            channel.flags |= HTIF;
+        }
+        if channel.left == 0 {
+            channel.flags |= TCIF;
+            if channel.control & (CIRC | MEM2MEM) == CIRC {
+                (channel.left, channel.moved) = (channel.count, 0);
+            }
+        }
+        Ok(self.params.clock.rate.after(done, self.params.transfer_cycles))
+    }
+
+    fn update(&mut self, ctx: &mut Ctx) {
+        for (index, channel) in self.channels.iter().enumerate() {
+            let level = channel.flags & channel.control & INTERRUPTS != 0;
+            if std::mem::replace(&mut self.levels[index], level) != level {
+                ctx.set_irq(self.params.interrupts[index], level);
+            }
+        }
+    }
+}
+
+/// The channel whose registers are at `offset`, and the register's offset among them.
+fn channel_at(offset: u32) -> Option<(usize, u32)> {
+    let within = offset.checked_sub(CHANNEL_BASE)?;
+    let index = (within / CHANNEL_BYTES) as usize;
+    (index < CHANNELS).then_some((index, within % CHANNEL_BYTES))
+}
+
+impl Device for Dma {
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        let open = self.params.gate.is_open(ctx);
+        let value = if open { self.register(offset & !3) } else { 0 };
+        Ok(apb::read(value, offset, size, ctx))
+    }
+
+    fn write(
+        &mut self,
+        _: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        if self.params.gate.is_open(ctx) {
+            self.changes += 1;
+            let (offset, value) = apb::written(value, offset, size);
+            self.set_register(offset, value, ctx);
+            self.arbitrate(ctx);
+            self.update(ctx);
+        }
+        Ok(Reply::written(ctx.now))
+    }
+
+    fn event(&mut self, _: u32, ctx: &mut Ctx) {
+        self.changes += 1;
+        self.step(ctx);
+        self.arbitrate(ctx);
+        self.update(ctx);
+    }
+
+    /// A request line.
+    fn irq_input(&mut self, input: u32, level: bool, ctx: &mut Ctx) {
+        self.changes += 1;
+        self.requests.set(input, level, ctx.now);
+        self.arbitrate(ctx);
+    }
+
+    /// What is under way at the bus ends by the old clock.
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        self.params.clock.rate = ctx.bus.clocks.rate_of(self.params.clock);
+    }
+
+    fn is_master(&self) -> bool {
+        self.channels.iter().any(|channel| channel.control & EN != 0 && channel.left > 0)
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        poll.state(self.changes);
+        true
+    }
+
+    fn counters(&self) -> Vec<(String, u64)> {
+        vec![("transfers".to_owned(), self.transfers)]
+    }
+}

@@ -1,0 +1,155 @@
+//! `st,stm32-dmamux`: the multiplexer of DMA requests of STM32L4+, G4 and others (RM0432, "DMA request multiplexer
+//! (DMAMUX)").
+//!
+//! Modelled: DMAMUX_CxCR.DMAREQ_ID, by which each channel of the controllers behind it gets one of the requests. The
+//! controllers are `dma-masters`, the first one's seven channels first. A device's request line is an input of this one,
+//! by the request's number: `dmas` names it.
+//!
+//! Not modelled: synchronisation and events (SE, EGE), with a note: requests pass at once; request generators (their
+//! registers are kept). A request passes without a delay.
+
+use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::devices::model::{Group, Model};
+use crate::devices::support::apb;
+use crate::devices::support::dma_lines::DmaLine;
+use crate::devices::support::registers::{AccessKind, Register};
+use crate::devices::support::stm32_clock_gate::ClockGate;
+use crate::dt::reader::NodeReader;
+use crate::polling::Poll;
+
+/// The registers of channel 0 and of the generators (RM0432, "DMAMUX register map").
+pub const REGISTERS: &[Register] = &[
+    Register::new("DMAMUX_C0CR", 0, AccessKind::Rw, 0, CCR_MASK),
+    Register::new("DMAMUX_CSR", 0x80, AccessKind::Ro, 0, 0x3fff),
+    Register::new("DMAMUX_CFR", 0x84, AccessKind::Wo, 0, 0x3fff),
+    Register::new("DMAMUX_RG0CR", RG0CR, AccessKind::Rw, 0, RGCR_MASK),
+    Register::new("DMAMUX_RG1CR", RG0CR + 4, AccessKind::Rw, 0, RGCR_MASK),
+    Register::new("DMAMUX_RG2CR", RG0CR + 8, AccessKind::Rw, 0, RGCR_MASK),
+    Register::new("DMAMUX_RG3CR", RG0CR + 12, AccessKind::Rw, 0, RGCR_MASK),
+    Register::new("DMAMUX_RGSR", 0x140, AccessKind::Ro, 0, 0xf),
+    Register::new("DMAMUX_RGCFR", 0x144, AccessKind::Wo, 0, 0xf),
+];
+
+const CCR_MASK: u32 = 0x1fff_ff7f;
+const REQUEST: u32 = 0x7f;
+/// SE and EGE.
+const UNMODELLED: u32 = 1 << 16 | 1 << 9;
+const RG0CR: u32 = 0x100;
+const RGCR_MASK: u32 = 0x00ff_011f;
+/// Channels of each controller.
+const CHANNELS_OF_MASTER: u32 = 7;
+const CHANNELS: usize = 14;
+const REQUESTS: usize = 128;
+
+/// The multiplexer.
+#[derive(Debug)]
+pub struct Mux {
+    gate: ClockGate,
+    controls: [u32; CHANNELS],
+    generators: [u32; 4],
+    /// Levels of the inputs.
+    levels: [bool; REQUESTS],
+    outputs: Vec<DmaLine>,
+    changes: u64,
+}
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Dma, &["st,stm32-dmamux"], 1, from_node);
+
+/// Builds the multiplexer from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    reader.known(&["#dma-cells", "dma-channels", "dma-requests", "clock-names", "resets", "interrupt-names"]);
+    reader.known(&["clocks"]);
+    reader.interrupt(0, "its interrupt, of overruns: there are none here");
+    reader.u32_or("dma-generators", 4, 0..=4, "how many request generators there are");
+    let masters = reader.dma_masters("dma-masters", 2, "the controllers behind it");
+    let outputs = masters.into_iter().flat_map(|line| {
+        let lines = (0..CHANNELS_OF_MASTER).map(move |input| match line {
+            IrqLine::Device { device, .. } => Some(IrqLine::Device { device, input }),
+            IrqLine::Core { .. } => None,
+        });
+        lines.map(|line| DmaLine::new(line.into_iter().collect()))
+    });
+    let outputs = outputs.collect();
+    Box::new(Mux::new(outputs, ClockGate::from_node(reader)))
+}
+
+impl Mux {
+    /// The multiplexer after reset, with the lines of its channels.
+    pub fn new(outputs: Vec<DmaLine>, gate: ClockGate) -> Mux {
+        let (controls, generators, levels) = ([0; CHANNELS], [0; 4], [false; REQUESTS]);
+        Mux { gate, controls, generators, levels, outputs, changes: 0 }
+    }
+
+    /// The channel's line, as the input that it has selected; 0 selects none.
+    fn drive(&mut self, channel: usize, ctx: &mut Ctx) {
+        let request = self.controls[channel] & REQUEST;
+        let level = request != 0 && self.levels[request as usize];
+        if let Some(line) = self.outputs.get_mut(channel) {
+            line.set(level, channel as u32, ctx);
+        }
+    }
+}
+
+impl Device for Mux {
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        let open = self.gate.is_open(ctx);
+        let index = (offset / 4) as usize;
+        let value = match offset & !3 {
+            _ if !open => 0,
+            0..0x38 => self.controls[index],
+            RG0CR..0x110 => self.generators[index & 3],
+            _ => 0,
+        };
+        Ok(apb::read(value, offset, size, ctx))
+    }
+
+    fn write(
+        &mut self,
+        _: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        if self.gate.is_open(ctx) {
+            self.changes += 1;
+            let (offset, value) = apb::written(value, offset, size);
+            let index = (offset / 4) as usize;
+            match offset {
+                0..0x38 => {
+                    if value & UNMODELLED != 0 {
+                        ctx.note("synchronisation (DMAMUX_CxCR.SE, EGE) is not modelled: requests pass at once");
+                    }
+                    self.controls[index] = value & CCR_MASK;
+                    self.drive(index, ctx);
+                }
+                RG0CR..0x110 => self.generators[index & 3] = value & RGCR_MASK,
+                _ => {}
+            }
+        }
+        Ok(Reply::written(ctx.now))
+    }
+
+    fn event(&mut self, token: u32, ctx: &mut Ctx) {
+        if let Some(line) = self.outputs.get_mut(token as usize) {
+            line.event(token, ctx);
+        }
+    }
+
+    fn irq_input(&mut self, input: u32, level: bool, ctx: &mut Ctx) {
+        let Some(line) = self.levels.get_mut(input as usize) else { return };
+        self.changes += 1;
+        *line = level;
+        for channel in 0..CHANNELS {
+            if self.controls[channel] & REQUEST == input {
+                self.drive(channel, ctx);
+            }
+        }
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        poll.state(self.changes);
+        true
+    }
+}

@@ -1,0 +1,425 @@
+//! `st,stm32-spi`: the SPI interface of STM32F4 (`st,stm32f4-spi`; RM0090, "Serial peripheral interface (SPI)") and, as
+//! `st,stm32-spi-fifo`, that of STM32L4 with its FIFOs (RM0432, likewise), as a master.
+//!
+//! Modelled: all registers; words of 8 and 16 bits, with FIFOs 4 to 16 bits; all four modes, either bit first; SCK of
+//! PCLK / 2 to PCLK / 256; TXE, RXNE, BSY, OVR, MODF; FRXTH, FRLVL, FTLVL, and two frames packed into an access of 16
+//! bits; receive-only mode; interrupts, DMA requests. Chip selects are pins that the firmware drives (`cs-gpios`), or,
+//! for a chip without such a pin, NSS as SSOE drives it.
+//!
+//! A word begins `cyclescope,start-cycles` behind the write of SPI_DR, and the next one follows it without a pause. The
+//! data register is free when its word begins. RXNE is set with the edge that samples the last bit, BSY falls at the
+//! word's end. What a chip answers is known to the model when the word begins.
+//!
+//! Not modelled, and what then happens: slave mode, one data line for both directions, TI's frame format, I2S (nothing
+//! is sent, with a note), CRC (its registers are kept, and no CRC is sent, with a note), NSSP.
+
+mod registers;
+mod wire;
+
+#[cfg(test)]
+mod tests;
+
+pub use self::registers::REGISTERS;
+
+use std::collections::VecDeque;
+
+use self::registers::*;
+use self::wire::Wire;
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
+use crate::devices::model::{Group, Model};
+use crate::devices::support::apb;
+use crate::devices::support::dma_lines::DmaLine;
+use crate::devices::support::hosted_chip::{CONTROLLER_EVENT, Chips};
+use crate::devices::support::registers::{find, flag};
+use crate::devices::support::stm32_clock_gate::ClockGate;
+use crate::dt::reader::NodeReader;
+use crate::dt::wiring::{ClockInput, Pin};
+use crate::observe::spi::SpiSignals;
+use crate::polling::Poll;
+use crate::time::{Cycles, Ps};
+use crate::wire::spi::{Lines, SpiTarget};
+
+/// Chip selects at the most.
+const SELECTS: usize = 8;
+/// The token of the event by which DMA controllers are told.
+const DMA_TOLD: u32 = CONTROLLER_EVENT + 1;
+/// Bytes of each FIFO.
+const FIFO_BYTES: usize = 4;
+
+/// What a board says of the device.
+#[derive(Clone, Debug)]
+pub struct Params {
+    /// PCLK.
+    pub clock: ClockInput,
+    /// From a write of SPI_DR to the word's first bit.
+    pub start_cycles: Cycles,
+    /// It has FIFOs.
+    pub has_fifos: bool,
+    /// Its interrupt.
+    pub interrupt: Option<IrqLine>,
+    /// Pins that are chip selects.
+    pub selects: Vec<Pin>,
+    /// Its enable bit.
+    pub gate: ClockGate,
+}
+
+/// The device.
+pub struct Spi {
+    params: Params,
+    control: u32,
+    control2: u32,
+    /// SPI_CRCPR, SPI_I2SCFGR, SPI_I2SPR.
+    kept: [u32; 3],
+    /// OVR and MODF.
+    flags: u32,
+    /// SPI_DR was read behind an overrun, or SPI_SR behind a mode fault.
+    half_cleared: bool,
+    /// Frames that wait for the wire, and those that have come.
+    transmit: VecDeque<u16>,
+    receive: VecDeque<u16>,
+    wire: Wire,
+    /// Requests: transmit, receive.
+    dma: [DmaLine; 2],
+    alarm: Alarm,
+    level: bool,
+    overruns: u64,
+}
+
+/// For the list of models.
+pub const MODEL: Model =
+    Model::device(Group::Spi, &["st,stm32-spi", "st,stm32f4-spi", "st,stm32-spi-fifo"], 1, from_node);
+
+/// Builds the device from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    reader.known(&["clock-names", "interrupt-names", "resets"]);
+    let has_fifos = reader.node.compatibles().contains(&"st,stm32-spi-fifo");
+    let meaning = "the pins that select its chips: the first one that on select 0, and so on";
+    let params = Params {
+        clock: reader.clock_input(0, "PCLK, which SCK is divided from"),
+        start_cycles: reader.timing_cycles("cyclescope,start-cycles", "clocks from a write of SPI_DR to the first bit"),
+        has_fifos,
+        interrupt: reader.interrupt(0, "its interrupt"),
+        selects: (0..SELECTS).map_while(|index| reader.gpio("cs-gpios", index, meaning)).collect(),
+        gate: ClockGate::from_node(reader),
+    };
+    let dma = [
+        DmaLine::from_node(reader, "tx", 0, "SPI_DR takes data"),
+        DmaLine::from_node(reader, "rx", 1, "SPI_DR has data"),
+    ];
+    let chips = Chips::from_node(reader, params.selects.len().max(1) as u32);
+    Box::new(Spi::new(params, dma, chips))
+}
+
+impl Spi {
+    /// The device after reset, with the chips on its selects.
+    pub fn new(params: Params, dma: [DmaLine; 2], chips: Chips) -> Spi {
+        Spi {
+            control: 0,
+            control2: if params.has_fifos { CR2_DS_RESET } else { 0 },
+            kept: [7, 0, 2],
+            flags: 0,
+            half_cleared: false,
+            transmit: VecDeque::with_capacity(FIFO_BYTES),
+            receive: VecDeque::with_capacity(FIFO_BYTES),
+            wire: Wire::new(chips),
+            dma,
+            alarm: Alarm::default(),
+            level: false,
+            overruns: 0,
+            params,
+        }
+    }
+
+    /// Bits of a word.
+    const fn bits(&self) -> u32 {
+        if self.params.has_fifos {
+            // Sizes below 4 are taken for 8.
+            let size = (self.control2 >> CR2_DS & 0xf) + 1;
+            return if size < 4 { 8 } else { size };
+        }
+        if self.control & CR1_DFF != 0 { 16 } else { 8 }
+    }
+
+    /// Bytes that a frame takes in a FIFO.
+    const fn frame_bytes(&self) -> usize {
+        if self.bits() > 8 { 2 } else { 1 }
+    }
+
+    /// Frames that each direction holds.
+    const fn room(&self) -> usize {
+        if self.params.has_fifos { FIFO_BYTES / self.frame_bytes() } else { 1 }
+    }
+
+    /// It sends and receives.
+    const fn is_on(&self) -> bool {
+        self.control & (CR1_SPE | CR1_MSTR) == CR1_SPE | CR1_MSTR && self.control & CR1_BIDIMODE == 0
+    }
+
+    fn status(&self) -> u32 {
+        let bytes = |frames: usize| frames * self.frame_bytes();
+        let (waiting, come) = (bytes(self.transmit.len()), bytes(self.receive.len()));
+        let busy = flag(SR_BSY, self.is_on() && (self.wire.is_busy() || waiting > 0));
+        if !self.params.has_fifos {
+            return self.flags | busy | flag(SR_TXE, waiting == 0) | flag(SR_RXNE, come > 0);
+        }
+        let threshold = if self.control2 & CR2_FRXTH != 0 { 1 } else { 2 };
+        let level = [0, 1, 2, 2, 3][come];
+        let filled = [0, 1, 2, 3, 3][waiting];
+        let flags = flag(SR_TXE, waiting <= FIFO_BYTES / 2) | flag(SR_RXNE, come >= threshold);
+        self.flags | busy | flags | level << SR_FRLVL | filled << SR_FTLVL
+    }
+
+    /// All that happens on the wire up to `now`.
+    fn settle(&mut self, now: Ps) {
+        let cycle = self.params.clock.rate.cycles_until_floor(now).0;
+        loop {
+            if let Some(word) = self.wire.take_received(cycle) {
+                self.take(word);
+            }
+            let Some(free) = self.wire.end_word(cycle) else { return };
+            if !self.is_on() {
+                return;
+            }
+            let receives = self.control & CR1_RXONLY != 0;
+            let Some(start) = self.wire.start_by(free, cycle) else { return };
+            let frame = match self.transmit.pop_front() {
+                _ if receives => 0,
+                Some(frame) => frame,
+                None => return,
+            };
+            self.wire.begin(start, frame, self.control, self.bits(), self.params.clock.rate);
+        }
+    }
+
+    fn take(&mut self, word: u16) {
+        if self.receive.len() >= self.room() {
+            self.overruns += u64::from(self.flags & SR_OVR == 0);
+            self.flags |= SR_OVR;
+            self.half_cleared = false;
+            return;
+        }
+        self.receive.push_back(word);
+    }
+
+    /// A write of SPI_DR.
+    fn send(&mut self, value: u32, size: AccessSize, ctx: &mut Ctx) {
+        let packs = self.params.has_fifos && self.bits() <= 8 && size != AccessSize::Byte;
+        let [low, high, ..] = value.to_le_bytes().map(u16::from);
+        let frames = if packs { [low, high] } else { [value as u16, 0] };
+        for frame in &frames[..1 + usize::from(packs)] {
+            if self.transmit.len() >= self.room() {
+                ctx.note("SPI_DR was written while it was full (TXE is 0): the word is lost");
+                return;
+            }
+            self.transmit.push_back(*frame);
+        }
+        let cycle = self.params.clock.rate.cycles_until_ceil(ctx.now).0;
+        self.wire.ready_at(cycle + self.params.start_cycles.0);
+    }
+
+    /// A read of SPI_DR.
+    fn receive(&mut self, size: AccessSize) -> u32 {
+        self.half_cleared |= self.flags & SR_OVR != 0;
+        let packs = self.params.has_fifos && self.bits() <= 8 && size != AccessSize::Byte;
+        let first = u32::from(self.receive.pop_front().unwrap_or(0));
+        let second = if packs { self.receive.pop_front().unwrap_or(0) } else { 0 };
+        first | u32::from(second) << 8
+    }
+
+    fn set_control(&mut self, value: u32, ctx: &mut Ctx) {
+        let mut value = value;
+        if value & (CR1_MSTR | CR1_SSM | CR1_SSI) == CR1_MSTR | CR1_SSM {
+            ctx.note("a master whose NSS is low (SPI_CR1: SSM without SSI) is in mode fault: it leaves master mode");
+            self.flags |= SR_MODF;
+            value &= !(CR1_MSTR | CR1_SPE);
+        }
+        if value & CR1_SPE != 0 && value & (CR1_MSTR | CR1_BIDIMODE) != CR1_MSTR {
+            ctx.note("slave mode and a single data line (SPI_CR1.BIDIMODE) are not modelled: nothing is sent");
+        }
+        if value & CR1_CRCEN != 0 {
+            ctx.note("CRC (SPI_CR1.CRCEN) is not modelled: none is sent, and none is checked");
+        }
+        let started = value & !self.control & CR1_SPE != 0;
+        if self.control & !value & CR1_SPE != 0 {
+            if self.wire.is_busy() {
+                ctx.note("SPI_CR1.SPE was cleared while a word was on the wire: it is cut off");
+            }
+            self.wire.abandon();
+        }
+        self.control = value;
+        let rate = self.params.clock.rate;
+        if started {
+            self.wire.ready_at(rate.cycles_until_ceil(ctx.now).0 + self.params.start_cycles.0);
+        }
+        self.wire.rest(self.control & CR1_CPOL != 0, ctx.now);
+        // NSS, of a chip that has no other select.
+        if self.params.selects.is_empty() {
+            self.wire.select(0, self.is_on() && self.control2 & CR2_SSOE != 0, ctx.now);
+        }
+    }
+
+    fn set_register(&mut self, offset: u32, value: u32, size: AccessSize, ctx: &mut Ctx) {
+        let mask = find(REGISTERS, offset).map_or(0, |row| row.mask);
+        match offset {
+            CR1 => {
+                self.half_cleared = false;
+                self.flags &= !SR_MODF;
+                self.set_control(value & mask, ctx);
+            }
+            CR2 => {
+                self.control2 = value & if self.params.has_fifos { mask } else { CR2_WITHOUT_FIFOS };
+                self.set_control(self.control, ctx);
+            }
+            DR => self.send(value, size, ctx),
+            CRCPR => self.kept[0] = value & mask,
+            I2SCFGR => self.kept[1] = value & mask,
+            I2SPR => self.kept[2] = value & mask,
+            _ => {}
+        }
+    }
+
+    fn register(&mut self, offset: u32, size: AccessSize) -> u32 {
+        match offset {
+            CR1 => self.control,
+            CR2 => self.control2,
+            SR => {
+                let status = self.status();
+                if std::mem::take(&mut self.half_cleared) {
+                    self.flags &= !SR_OVR;
+                }
+                status
+            }
+            DR => self.receive(size),
+            CRCPR => self.kept[0],
+            I2SCFGR => self.kept[1],
+            I2SPR => self.kept[2],
+            _ => 0,
+        }
+    }
+
+    /// After all that may have changed something: chips, interrupt, requests, the next event.
+    fn update(&mut self, ctx: &mut Ctx) {
+        let (status, enables) = (self.status(), self.control2);
+        let on = |enable: u32, flags: u32| enables & enable != 0 && status & flags != 0;
+        let level = on(CR2_TXEIE, SR_TXE) || on(CR2_RXNEIE, SR_RXNE) || on(CR2_ERRIE, SR_OVR | SR_MODF);
+        if std::mem::replace(&mut self.level, level) != level {
+            ctx.set_irq(self.params.interrupt, level);
+        }
+        self.dma[0].set(on(CR2_TXDMAEN, SR_TXE), DMA_TOLD, ctx);
+        self.dma[1].set(on(CR2_RXDMAEN, SR_RXNE), DMA_TOLD, ctx);
+        let due = self.next().map(|cycle| self.params.clock.rate.ps_at_floor(Cycles(cycle)));
+        self.wire.chips.follow(due, ctx);
+        self.wire.chips.take_notes(ctx);
+        match due {
+            Some(due) => self.alarm.set(due.max(ctx.now), CONTROLLER_EVENT, ctx),
+            None => self.alarm.cancel(CONTROLLER_EVENT, ctx),
+        }
+    }
+
+    /// When something happens on the wire next.
+    fn next(&self) -> Option<u64> {
+        let receives = self.is_on() && self.control & CR1_RXONLY != 0;
+        self.wire.next(self.is_on() && (receives || !self.transmit.is_empty()))
+    }
+}
+
+impl Device for Spi {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        let label = ctx.label().to_owned();
+        self.wire.signals = SpiSignals::new(&ctx.bus.waves, &label, Lines::Single, self.params.selects.len().max(1));
+        for (index, pin) in self.params.selects.iter().enumerate() {
+            ctx.bus.wires.watch(*pin, ctx.id, false);
+            self.wire.select(index, !ctx.bus.wires.level(*pin), ctx.now);
+        }
+        self.wire.chips.start(ctx);
+    }
+
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        if !self.params.gate.is_open(ctx) {
+            return Ok(Reply::read(0, ctx.now));
+        }
+        self.settle(ctx.now);
+        let register = self.register(offset & !3, size);
+        self.update(ctx);
+        Ok(apb::read(register, offset, size, ctx))
+    }
+
+    fn write(
+        &mut self,
+        _: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        if self.params.gate.is_open(ctx) {
+            self.settle(ctx.now);
+            let (offset, value) = apb::written(value, offset, size);
+            self.set_register(offset, value, size, ctx);
+            self.settle(ctx.now);
+            self.update(ctx);
+        }
+        Ok(Reply::written(ctx.now))
+    }
+
+    fn event(&mut self, token: u32, ctx: &mut Ctx) {
+        if token == DMA_TOLD {
+            self.dma.iter_mut().for_each(|line| line.event(DMA_TOLD, ctx));
+            return;
+        }
+        if token == CONTROLLER_EVENT {
+            self.alarm.rang(ctx.now);
+        }
+        self.settle(ctx.now);
+        self.wire.chips.event(token, ctx);
+        self.update(ctx);
+    }
+
+    /// What is left of a word goes on by the new clock.
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        self.settle(ctx.now);
+        let before = self.params.clock.rate.cycles_until_floor(ctx.now).0;
+        self.params.clock.rate = ctx.bus.clocks.rate_of(self.params.clock);
+        self.wire.move_by(before, self.params.clock.rate.cycles_until_floor(ctx.now).0);
+        self.alarm.cancel(CONTROLLER_EVENT, ctx);
+        self.update(ctx);
+    }
+
+    fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+        self.settle(ctx.now);
+        for (index, pin) in self.params.selects.iter().enumerate() {
+            if pin.port == port && pin.of(changed) {
+                self.wire.select(index, !pin.of(levels), ctx.now);
+            }
+        }
+        self.wire.chips.pins_changed(port, changed, levels, ctx);
+        self.update(ctx);
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        if let Some(next) = self.next() {
+            if next <= self.params.clock.rate.cycles_until_floor(poll.now()).0 {
+                return false;
+            }
+            poll.until(self.params.clock.rate.ps_at_floor(Cycles(next)));
+        }
+        for register in [self.control, self.control2, self.status(), self.kept[0], self.kept[1], self.kept[2]] {
+            poll.state(register);
+        }
+        poll.state(self.half_cleared);
+        poll.state(self.overruns);
+        poll.state(self.wire.words);
+        poll.state(self.receive.len() as u64);
+        self.receive.iter().chain(&self.transmit).for_each(|frame| poll.state(*frame));
+        self.wire.chips.polled(poll)
+    }
+
+    fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
+        self.wire.chips.targets()
+    }
+
+    fn counters(&self) -> Vec<(String, u64)> {
+        let own = [("words", self.wire.words), ("sck_clocks", self.wire.clocks), ("rx_overruns", self.overruns)];
+        own.into_iter().map(|(name, count)| (name.to_owned(), count)).chain(self.wire.chips.counters()).collect()
+    }
+}

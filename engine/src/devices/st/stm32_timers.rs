@@ -1,0 +1,441 @@
+//! `st,stm32-timers`: the timers TIM1 to TIM17 of STM32: advanced-control, general-purpose and basic ones (RM0090 and
+//! RM0432, "Advanced-control timers", "General-purpose timers", "Basic timers"). What a timer has, its node says.
+//!
+//! Modelled, to the clock: prescaler and its preload; up, down and centre-aligned counting; TIM_ARR with and without
+//! preload (ARPE); the repetition counter; one-pulse mode; update events with UDIS, URS and UG; output compare and PWM
+//! with preload, and their flags by CMS; outputs on pins of a GPIO port (`channel-gpios`) in their polarity, behind MOE
+//! where a timer has that; input capture from such a pin, with its prescaler, and from the pin of the neighbour channel;
+//! interrupts; DMA requests of updates and channels; TIM_DCR and TIM_DMAR. A counter is enabled a clock after CEN. A
+//! change of the clock's rate leaves the counter and its prescaler as they are.
+//!
+//! A write takes effect on the first edge of the timer's clock at which it is there. A capture takes the counter as it
+//! is at the edge of the pin: the two clocks of the synchronisation, the filter (ICxF) and the dead time are left out.
+//! A channel is on its pin whether the port selects that or not.
+//!
+//! Not modelled, and what then happens: slave modes and external clocks (TIM_SMCR is kept, with a note: the counter
+//! counts its own clock), trigger outputs, break inputs, complementary outputs, OCxCE, OCxM above 7, combined and
+//! asymmetric PWM, and the channels 5 and 6. A timer whose clock gate is closed counts on.
+
+mod channel;
+mod counter;
+mod registers;
+mod settle;
+
+#[cfg(test)]
+mod tests;
+
+pub use self::registers::REGISTERS;
+
+use self::channel::Channel;
+use self::counter::{Counter, Mode};
+use self::registers::*;
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
+use crate::devices::model::{Group, Model};
+use crate::devices::support::apb;
+use crate::devices::support::dma_lines::DmaLine;
+use crate::devices::support::registers::{find, flag};
+use crate::devices::support::stm32_clock_gate::ClockGate;
+use crate::dt::reader::{NodeReader, PowerOfTwo};
+use crate::dt::wiring::{ClockInput, Pin};
+use crate::polling::Poll;
+use crate::time::Ps;
+
+const CHANNELS: usize = 4;
+/// Tokens of events: something happens in the counter; a DMA controller is to be told.
+const COUNTED: u32 = 0;
+const DMA_TOLD: u32 = 1;
+
+/// What a timer has.
+#[derive(Clone, Copy, Debug)]
+pub struct Params {
+    /// The timer's clock.
+    pub clock: ClockInput,
+    /// The counter has so many bits.
+    pub bits: u32,
+    /// So many channels.
+    pub channels: usize,
+    /// It has TIM_RCR and TIM_BDTR.
+    pub is_advanced: bool,
+    /// It counts in one direction only.
+    pub counts_up: bool,
+    /// Break, update, trigger and commutation, and capture/compare; or one for all.
+    pub interrupts: [Option<IrqLine>; 4],
+    /// Its enable bit.
+    pub gate: ClockGate,
+}
+
+/// A timer.
+pub struct Timer {
+    params: Params,
+    counter: Counter,
+    channels: [Channel; CHANNELS],
+    /// Registers that keep what is written: TIM_CR1 (but for DIR), TIM_CR2, TIM_SMCR, TIM_DIER, TIM_BDTR, TIM_DCR,
+    /// TIM_OR.
+    control: u32,
+    control2: u32,
+    slave: u32,
+    enables: u32,
+    breaks: u32,
+    burst: u32,
+    option: u32,
+    /// Accesses of TIM_DMAR in the burst so far.
+    bursts: u32,
+    /// TIM_PSC, TIM_ARR and TIM_RCR as written.
+    prescaler: u32,
+    reload: u32,
+    repetition: u32,
+    /// Ends of sweeps that pass before the next update.
+    repeats_left: u32,
+    /// TIM_SR.
+    flags: u32,
+    /// Things that have happened and ask for a transfer: bits of TIM_DIER.
+    requests: u32,
+    /// Requests of updates and of the channels.
+    dma: [DmaLine; 1 + CHANNELS],
+    levels: [bool; 4],
+    alarm: Alarm,
+    updates: u64,
+    /// Writes, and reads of what moves by itself.
+    moving_accesses: u64,
+}
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Timer, &["st,stm32-timers"], 1, from_node);
+
+/// Builds the timer from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    reader.known(&["clock-names", "interrupt-names", "resets"]);
+    let params = Params {
+        clock: reader.clock_input(0, "the timer's clock, which it counts"),
+        bits: reader.u32_or("cyclescope,counter-bits", 16, PowerOfTwo(16..=32), "the counter has 16 or 32 bits"),
+        channels: reader.u32_or("cyclescope,channels", 4, 0..=4, "it has 0 to 4 capture/compare channels") as usize,
+        is_advanced: reader.flag("cyclescope,advanced", "it has a repetition counter and a break register"),
+        counts_up: reader.flag("cyclescope,counts-up", "it counts in one direction only: DIR and CMS are missing"),
+        interrupts: [
+            reader.interrupt(0, "its interrupt; of a timer with several, the break's"),
+            reader.interrupt(1, "its interrupt of updates"),
+            reader.interrupt(2, "its interrupt of triggers and commutations"),
+            reader.interrupt(3, "its interrupt of captures and compares"),
+        ],
+        gate: ClockGate::from_node(reader),
+    };
+    let meaning = "the pins of its channels, from the first on: outputs where the firmware makes them outputs";
+    let pins = [0, 1, 2, 3].map(|index| reader.gpio("channel-gpios", index, meaning));
+    let requests = [("up", "an update"), ("ch1", "channel 1"), ("ch2", "channel 2"), ("ch3", "channel 3")];
+    let mut index = 0;
+    let mut line = |(name, meaning)| {
+        index += 1;
+        DmaLine::from_node(reader, name, index - 1, meaning)
+    };
+    let [up, ch1, ch2, ch3] = requests.map(&mut line);
+    let ch4 = line(("ch4", "channel 4"));
+    Box::new(Timer::new(params, pins, [up, ch1, ch2, ch3, ch4]))
+}
+
+impl Timer {
+    /// The timer after reset.
+    pub fn new(params: Params, pins: [Option<Pin>; CHANNELS], dma: [DmaLine; 1 + CHANNELS]) -> Timer {
+        let most = u32::MAX >> (32 - params.bits);
+        Timer {
+            params,
+            counter: Counter::new(params.clock.rate, most),
+            channels: pins.map(|pin| Channel { pin, ..Channel::default() }),
+            control: 0,
+            control2: 0,
+            slave: 0,
+            enables: 0,
+            breaks: 0,
+            burst: 0,
+            option: 0,
+            bursts: 0,
+            prescaler: 0,
+            reload: most,
+            repetition: 0,
+            repeats_left: 0,
+            flags: 0,
+            requests: 0,
+            dma,
+            levels: [false; 4],
+            alarm: Alarm::default(),
+            updates: 0,
+            moving_accesses: 0,
+        }
+    }
+
+    /// True unless the timer has MOE and that is not set.
+    const fn has_outputs(&self) -> bool {
+        !self.params.is_advanced || self.breaks & BDTR_MOE != 0
+    }
+
+    fn set_control(&mut self, value: u32, ctx: &mut Ctx) {
+        let value = if self.params.counts_up { value & !(CR1_DIR | 3 << CR1_CMS) } else { value };
+        let started = value & CR1_CEN != 0 && !self.counter.running;
+        let mode = if value >> CR1_CMS & 3 == 0 { Mode::Edge } else { Mode::Centre };
+        if mode == Mode::Edge {
+            self.counter.down = value & CR1_DIR != 0;
+        }
+        if started && self.slave & (SMCR_SMS | SMCR_ECE) != 0 {
+            ctx.note("a slave mode or an external clock (TIM_SMCR) is not modelled: the counter counts its own clock");
+        }
+        self.counter.mode = mode;
+        self.control = value & !CR1_DIR;
+        if value & CR1_ARPE == 0 {
+            self.counter.reload = self.reload;
+        }
+        if started {
+            self.counter.start(ctx.now);
+        }
+        self.counter.running = value & CR1_CEN != 0;
+    }
+
+    /// TIM_CCMR1 or TIM_CCMR2, which have two channels each.
+    fn set_modes(&mut self, first: usize, value: u32) {
+        for (index, channel) in self.channels[first..first + 2].iter_mut().enumerate() {
+            let shift = 8 * index as u32;
+            channel.mode = value >> shift & (0xff | CCMR_OCM_HIGH);
+            if !channel.has_preload() && !channel.is_input() {
+                channel.value = channel.written;
+            }
+            channel.follow(&self.counter);
+        }
+    }
+
+    fn modes(&self, first: usize) -> u32 {
+        self.channels[first].mode | self.channels[first + 1].mode << 8
+    }
+
+    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
+        let mask = find(REGISTERS, offset).map_or(0, |row| row.mask);
+        let (value, most) = (value & mask, self.counter.most);
+        match offset {
+            CR1 => self.set_control(value, ctx),
+            CR2 => self.control2 = value,
+            SMCR => self.slave = value,
+            DIER => self.enables = value,
+            // Zeroes clear.
+            SR => self.flags &= value,
+            EGR => self.generate(value, ctx.now),
+            CCMR1 => self.set_modes(0, value),
+            CCMR2 => self.set_modes(2, value),
+            CCER => {
+                let each = self.channels.iter_mut().enumerate();
+                each.for_each(|(index, channel)| channel.enable = value >> (4 * index as u32) & 0xf);
+            }
+            CNT => {
+                self.counter.value = value & most;
+                self.follow();
+            }
+            PSC => self.prescaler = value,
+            ARR => {
+                self.reload = value & most;
+                if self.control & CR1_ARPE == 0 {
+                    self.counter.reload = self.reload;
+                }
+            }
+            RCR if self.params.is_advanced => self.repetition = value,
+            CCR1..=CCR4 => self.set_compare(((offset - CCR1) / 4) as usize, value & most),
+            BDTR if self.params.is_advanced => self.breaks = value,
+            DCR => (self.burst, self.bursts) = (value, 0),
+            DMAR => {
+                let offset = self.next_of_burst();
+                if offset != DMAR {
+                    self.set_register(offset, value, ctx);
+                }
+            }
+            OR => self.option = value,
+            _ => {}
+        }
+    }
+
+    fn set_compare(&mut self, index: usize, value: u32) {
+        let channel = &mut self.channels[index];
+        if channel.is_input() {
+            return;
+        }
+        channel.written = value;
+        if !channel.has_preload() {
+            channel.value = value;
+        }
+        channel.follow(&self.counter);
+    }
+
+    /// The register that the next access of TIM_DMAR means: DBL + 1 of them in turn, from DBA on.
+    fn next_of_burst(&mut self) -> u32 {
+        let (first, length) = (self.burst & 0x1f, (self.burst >> 8 & 0x1f) + 1);
+        let register = 4 * (first + self.bursts);
+        self.bursts = (self.bursts + 1) % length;
+        register
+    }
+
+    fn register(&mut self, offset: u32) -> u32 {
+        match offset {
+            CR1 => {
+                let running = flag(CR1_CEN, self.counter.running);
+                self.control & !CR1_CEN | running | flag(CR1_DIR, self.counter.down)
+            }
+            CR2 => self.control2,
+            SMCR => self.slave,
+            DIER => self.enables,
+            SR => self.flags,
+            CCMR1 => self.modes(0),
+            CCMR2 => self.modes(2),
+            CCER => (0..CHANNELS).map(|index| self.channels[index].enable << (4 * index)).sum(),
+            CNT => {
+                let copy = self.control & CR1_UIFREMAP != 0 && self.flags & UPDATE != 0;
+                self.counter.value | flag(1 << 31, copy)
+            }
+            PSC => self.prescaler,
+            ARR => self.reload,
+            RCR => self.repetition,
+            CCR1..=CCR4 => self.compare(((offset - CCR1) / 4) as usize),
+            BDTR => self.breaks,
+            DCR => self.burst,
+            DMAR => {
+                let offset = self.next_of_burst();
+                if offset == DMAR { 0 } else { self.register(offset) }
+            }
+            OR => self.option,
+            _ => 0,
+        }
+    }
+
+    /// TIM_CCRx; of a capture, that clears its flag.
+    fn compare(&mut self, index: usize) -> u32 {
+        let channel = &self.channels[index];
+        if channel.is_input() {
+            self.flags &= !(1 << (1 + index));
+            return channel.value;
+        }
+        channel.written
+    }
+
+    /// Interrupts, DMA requests and pins, and an event for what comes next of these.
+    fn update(&mut self, ctx: &mut Ctx) {
+        let pending = self.flags & self.enables;
+        let levels = if self.params.interrupts[1].is_some() {
+            [BREAK, UPDATE, TRIGGER | COM, COMPARE].map(|bits| pending & bits != 0)
+        } else {
+            [pending & 0xff != 0, false, false, false]
+        };
+        for (index, level) in levels.into_iter().enumerate() {
+            if std::mem::replace(&mut self.levels[index], level) != level {
+                ctx.set_irq(self.params.interrupts[index], level);
+            }
+        }
+        let requests = std::mem::take(&mut self.requests) & self.enables;
+        for index in 0..self.dma.len() {
+            if requests >> (DIER_UDE + index as u32) & 1 != 0 {
+                self.dma[index].pulse(DMA_TOLD, ctx);
+            }
+        }
+        self.drive_pins(ctx);
+        match self.next_event() {
+            Some(due) => self.alarm.set(due, COUNTED, ctx),
+            None => self.alarm.cancel(COUNTED, ctx),
+        }
+    }
+
+    fn drive_pins(&mut self, ctx: &mut Ctx) {
+        let outputs = self.has_outputs();
+        for channel in &mut self.channels {
+            let level = channel.level(outputs);
+            if let Some(pin) = channel.pin.filter(|_| level != channel.driven) {
+                channel.driven = level;
+                ctx.bus.drive_pin(pin, level, ctx.now);
+            }
+        }
+    }
+}
+
+impl Device for Timer {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        for (index, channel) in self.channels.iter().enumerate() {
+            let Some(pin) = channel.pin else { continue };
+            ctx.bus.wires.watch(pin, ctx.id, false);
+            let label = ctx.label().to_owned();
+            let signal = ctx.bus.waves.signal(&label, &format!("ch{}", index + 1), ctx.bus.wires.level(pin));
+            ctx.bus.wires.name(pin, signal);
+        }
+    }
+
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        if !self.params.gate.is_open(ctx) {
+            return Ok(Reply::read(0, ctx.now));
+        }
+        self.settle(ctx.now);
+        let moves = matches!(offset & !3, CNT | DMAR | CCR1..=CCR4);
+        self.moving_accesses += u64::from(moves);
+        let value = self.register(offset & !3);
+        self.update(ctx);
+        Ok(apb::read(value, offset, size, ctx))
+    }
+
+    fn write(
+        &mut self,
+        _: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        if self.params.gate.is_open(ctx) {
+            self.settle(ctx.now);
+            self.moving_accesses += 1;
+            let (offset, value) = apb::written(value, offset, size);
+            self.set_register(offset, value, ctx);
+            self.update(ctx);
+        }
+        Ok(Reply::written(ctx.now))
+    }
+
+    fn event(&mut self, token: u32, ctx: &mut Ctx) {
+        if token == DMA_TOLD {
+            self.dma.iter_mut().for_each(|line| line.event(DMA_TOLD, ctx));
+            return;
+        }
+        self.alarm.rang(ctx.now);
+        self.settle(ctx.now);
+        self.update(ctx);
+    }
+
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        self.settle(ctx.now);
+        self.params.clock.rate = ctx.bus.clocks.rate_of(self.params.clock);
+        self.counter.set_clock(self.params.clock.rate, ctx.now);
+        self.alarm.cancel(COUNTED, ctx);
+        self.update(ctx);
+    }
+
+    fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+        self.settle(ctx.now);
+        for index in 0..CHANNELS {
+            let pin = self.channels[index].pin.filter(|pin| pin.port == port && pin.of(changed));
+            if let Some(pin) = pin {
+                self.capture(index, pin.of(levels));
+            }
+        }
+        self.update(ctx);
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        self.settle(poll.now());
+        // What the counter does by itself shows in flags, at known times.
+        poll.phase(self.params.clock.rate);
+        poll.state(self.moving_accesses);
+        poll.state(self.flags);
+        poll.state(self.counter.running);
+        poll.state(self.counter.down);
+        if let Some(due) = self.next_flag() {
+            poll.until(due);
+        }
+        true
+    }
+
+    fn finish(&mut self, now: Ps) {
+        self.settle(now);
+    }
+
+    fn counters(&self) -> Vec<(String, u64)> {
+        vec![("updates".to_owned(), self.updates)]
+    }
+}

@@ -1,0 +1,104 @@
+//! A capture/compare channel (RM0090, "Capture/compare channels").
+
+use super::counter::Counter;
+use super::registers::{CCER_E, CCER_NP, CCER_P, CCMR_ICPSC, CCMR_OCM, CCMR_OCM_HIGH, CCMR_OCPE, CCMR_SELECT};
+use crate::wires::Pin;
+
+/// A channel.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Channel {
+    /// The channel's eight bits of TIM_CCMRx, and bit 16 of what it would be for channel 1.
+    pub mode: u32,
+    /// Its four bits of TIM_CCER.
+    pub enable: u32,
+    /// TIM_CCRx: what was written, and what is in force.
+    pub written: u32,
+    pub value: u32,
+    /// OCxREF.
+    pub reference: bool,
+    /// The pin that it is on.
+    pub pin: Option<Pin>,
+    /// What it drives that to.
+    pub driven: Option<bool>,
+    /// Edges that have passed ICxPSC since the last capture.
+    pub edges: u32,
+}
+
+/// What OCxM makes of a match.
+const ACTIVE_ON_MATCH: u32 = 1;
+const INACTIVE_ON_MATCH: u32 = 2;
+const TOGGLE: u32 = 3;
+const FORCE_INACTIVE: u32 = 4;
+const FORCE_ACTIVE: u32 = 5;
+const PWM1: u32 = 6;
+const PWM2: u32 = 7;
+
+impl Channel {
+    /// True for a channel that captures.
+    pub const fn is_input(&self) -> bool {
+        self.mode & CCMR_SELECT != 0
+    }
+
+    /// True where TIM_CCRx takes effect with the next update.
+    pub const fn has_preload(&self) -> bool {
+        !self.is_input() && self.mode & CCMR_OCPE != 0
+    }
+
+    /// OCxM.
+    pub const fn output_mode(&self) -> u32 {
+        self.mode >> CCMR_OCM & 7 | (self.mode & CCMR_OCM_HIGH) >> 13
+    }
+
+    /// True where the channel's pin follows it.
+    pub const fn drives(&self) -> bool {
+        self.pin.is_some() && !self.is_input() && self.enable & CCER_E != 0
+    }
+
+    /// The counter has just become TIM_CCRx.
+    pub const fn on_match(&mut self) {
+        match self.output_mode() {
+            ACTIVE_ON_MATCH => self.reference = true,
+            INACTIVE_ON_MATCH => self.reference = false,
+            TOGGLE => self.reference = !self.reference,
+            _ => {}
+        }
+    }
+
+    /// OCxREF of the modes in which the counter's value decides, or nothing does.
+    pub fn follow(&mut self, counter: &Counter) {
+        // On its way down a counter is above TIM_CCRx, on its way up not below it.
+        let beyond = if counter.down { counter.value > self.value } else { counter.value >= self.value };
+        match self.output_mode() {
+            FORCE_INACTIVE => self.reference = false,
+            FORCE_ACTIVE => self.reference = true,
+            PWM1 => self.reference = !beyond,
+            PWM2 => self.reference = beyond,
+            _ => {}
+        }
+    }
+
+    /// The level of the pin, if the channel drives it; `outputs` is MOE of a timer that has it.
+    pub fn level(&self, outputs: bool) -> Option<bool> {
+        (self.drives() && outputs).then_some(self.reference != (self.enable & CCER_P != 0))
+    }
+
+    /// True if an edge of the input is one that is captured; with ICxPSC, not each is.
+    pub const fn captures(&mut self, rises: bool) -> bool {
+        if self.enable & CCER_E == 0 {
+            return false;
+        }
+        let wanted = match (self.enable & CCER_P != 0, self.enable & CCER_NP != 0) {
+            (false, _) => rises,
+            (true, false) => !rises,
+            (true, true) => true,
+        };
+        if wanted {
+            self.edges += 1;
+        }
+        let due = wanted && self.edges >= 1 << (self.mode >> CCMR_ICPSC & 3);
+        if due {
+            self.edges = 0;
+        }
+        due
+    }
+}

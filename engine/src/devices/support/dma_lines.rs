@@ -1,0 +1,88 @@
+//! A peripheral's request line to DMA controllers, which may lead to several places.
+//!
+//! A line that stands for a state (a data register is full) has a level. One that stands for something that happened (a
+//! timer's update) is raised and lowered at the same time: a controller keeps such a request until it has served it.
+//!
+//! While a controller accesses the peripheral, it can't be told of what that access changes. It is told by an event
+//! then, at the same time, which comes before the controller's next step.
+
+use crate::bus::device::{Ctx, IrqLine};
+use crate::dt::reader::NodeReader;
+
+/// True if a controller at one of these lines is accessing something: it can't be told of a request now.
+pub fn are_busy(lines: &[IrqLine], ctx: &Ctx) -> bool {
+    lines.iter().any(|line| matches!(line, IrqLine::Device { device, .. } if ctx.bus.is_busy(*device)))
+}
+
+/// A request line.
+#[derive(Debug, Default)]
+pub struct DmaLine {
+    lines: Vec<IrqLine>,
+    /// What the line should be, and what the controllers know.
+    level: bool,
+    told: bool,
+    /// Something that happened is still to be told.
+    pulse: bool,
+    /// An event is asked for.
+    awaited: bool,
+}
+
+impl DmaLine {
+    /// A line that leads there.
+    pub fn new(lines: Vec<IrqLine>) -> DmaLine {
+        DmaLine { lines, ..DmaLine::default() }
+    }
+
+    /// The line of a node that `dma-names` calls `name`; without names, number `index`.
+    pub fn from_node(reader: &mut NodeReader, name: &str, index: usize, meaning: &str) -> DmaLine {
+        DmaLine::new(reader.dma_requests(name, index, &format!("{meaning} ({name})")))
+    }
+
+    /// True if the line leads nowhere.
+    pub fn is_open(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// The line has this level from now on. `token` is that of the event that may be asked for.
+    pub fn set(&mut self, level: bool, token: u32, ctx: &mut Ctx) {
+        self.pulse |= level && !self.level;
+        self.level = level;
+        self.tell(token, ctx);
+    }
+
+    /// Something has happened that asks for one transfer.
+    pub fn pulse(&mut self, token: u32, ctx: &mut Ctx) {
+        self.pulse = true;
+        self.tell(token, ctx);
+    }
+
+    /// The event has come.
+    pub fn event(&mut self, token: u32, ctx: &mut Ctx) {
+        self.awaited = false;
+        self.tell(token, ctx);
+    }
+
+    fn tell(&mut self, token: u32, ctx: &mut Ctx) {
+        if self.lines.is_empty() || (self.level == self.told && !self.pulse) {
+            self.pulse = false;
+            return;
+        }
+        if are_busy(&self.lines, ctx) {
+            if !std::mem::replace(&mut self.awaited, true) {
+                ctx.schedule(ctx.now, token);
+            }
+            return;
+        }
+        let pulse = std::mem::take(&mut self.pulse);
+        self.told = self.level;
+        for index in 0..self.lines.len() {
+            let line = Some(self.lines[index]);
+            if pulse {
+                ctx.set_irq(line, true);
+            }
+            if !pulse || !self.level {
+                ctx.set_irq(line, self.level);
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What the DMA controllers of STM32 share: request lines that are kept until they are served, and accesses to the bus.
+
+use crate::bus::Target;
+use crate::bus::device::{AccessSize, Ctx};
+use crate::dt::reader::NodeReader;
+use crate::time::{Cycles, Hz, Ps};
+
+/// Request lines.
+#[derive(Clone, Debug)]
+pub struct Requests(Vec<Request>);
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Request {
+    level: bool,
+    /// The line went up, and that has not been served.
+    kept: bool,
+    raised_at: Ps,
+}
+
+impl Requests {
+    /// So many lines, all low.
+    pub fn new(lines: usize) -> Requests {
+        Requests(vec![Request::default(); lines])
+    }
+
+    /// A line has another level. A line that is raised and lowered at the same time asks for one transfer; one that is
+    /// lowered later has taken its request away.
+    pub fn set(&mut self, line: u32, level: bool, now: Ps) {
+        let Some(request) = self.0.get_mut(line as usize) else { return };
+        if level && !request.level {
+            (request.kept, request.raised_at) = (true, now);
+        } else if !level && request.raised_at != now {
+            request.kept = false;
+        }
+        request.level = level;
+    }
+
+    /// True if the line asks for a transfer.
+    pub fn is_asked(&self, line: usize) -> bool {
+        self.0.get(line).is_some_and(|request| request.level || request.kept)
+    }
+
+    /// The line gets its transfer.
+    pub fn serve(&mut self, line: usize) {
+        if let Some(request) = self.0.get_mut(line) {
+            request.kept = false;
+        }
+    }
+}
+
+/// Nothing, or an error, answered at this address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Failed(pub u32);
+
+/// Addresses that a controller has no way to: a base and a size.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unreachable(Option<[u32; 2]>);
+
+impl Unreachable {
+    /// Those of a node.
+    pub fn from_node(reader: &mut NodeReader) -> Unreachable {
+        let meaning = "the address and the size of a memory that the controller has no way to";
+        Unreachable(reader.cells("cyclescope,unreachable", |[_, size]| size > 0, meaning))
+    }
+
+    /// These.
+    pub const fn new(base: u32, size: u32) -> Unreachable {
+        Unreachable(Some([base, size]))
+    }
+
+    fn has(self, address: u32) -> bool {
+        self.0.is_some_and(|[base, size]| address.wrapping_sub(base) < size)
+    }
+}
+
+/// How a controller accesses the bus for one stream or channel.
+#[derive(Clone, Copy, Debug)]
+pub struct Master {
+    /// A beat takes one cycle of this clock at the least.
+    pub clock: Hz,
+    /// What it can't reach.
+    pub unreachable: Unreachable,
+}
+
+/// Width of an access of so many bytes.
+const fn size_of(bytes: u32) -> AccessSize {
+    match bytes {
+        1 => AccessSize::Byte,
+        2 => AccessSize::Half,
+        _ => AccessSize::Word,
+    }
+}
+
+impl Master {
+    /// Reads data of `size` bytes each, from `address` on and `step` bytes apart: when the last one has come.
+    ///
+    /// # Errors
+    /// If nothing or an error answers.
+    pub fn read(self, address: u32, size: u32, step: u32, into: &mut [u8], ctx: &mut Ctx) -> Result<Ps, Failed> {
+        let (mut at, mut address) = (ctx.now, address);
+        for datum in into.chunks_mut(size as usize) {
+            self.check(address, ctx)?;
+            let access = ctx.bus.read(at, address, size_of(size)).map_err(|_| Failed(address))?;
+            datum.copy_from_slice(&access.value.to_le_bytes()[..datum.len()]);
+            at = access.done.max(self.clock.after(at, Cycles(1)));
+            address = address.wrapping_add(step);
+        }
+        Ok(at)
+    }
+
+    /// Writes data likewise: when the last one has been taken.
+    ///
+    /// # Errors
+    /// If nothing or an error answers.
+    pub fn write(self, address: u32, size: u32, step: u32, data: &[u8], ctx: &mut Ctx) -> Result<Ps, Failed> {
+        let (mut at, mut address) = (ctx.now, address);
+        for datum in data.chunks(size as usize) {
+            self.check(address, ctx)?;
+            let mut word = [0; 4];
+            word[..datum.len()].copy_from_slice(datum);
+            let access = ctx.bus.write(at, address, size_of(size), u32::from_le_bytes(word));
+            at = access.map_err(|_| Failed(address))?.done.max(self.clock.after(at, Cycles(1)));
+            address = address.wrapping_add(step);
+        }
+        Ok(at)
+    }
+
+    /// The controller can't reach its own registers, nor what it has no way to.
+    fn check(self, address: u32, ctx: &mut Ctx) -> Result<(), Failed> {
+        if self.unreachable.has(address) {
+            ctx.note(&format!("it has no way to {address:#010x}: the transfer ends with an error"));
+            return Err(Failed(address));
+        }
+        let target = ctx.bus.entry_at(address).map(|entry| ctx.bus.map[entry].target);
+        match target {
+            Some(Target::Device(id, _)) if ctx.bus.is_busy(id) => Err(Failed(address)),
+            _ => Ok(()),
+        }
+    }
+}
