@@ -3,8 +3,11 @@
 
 use super::*;
 use crate::bus::device::DeviceId;
-use crate::devices::bench::{Bench, CPU_INTC, read_plain_node};
+use crate::clocks::User;
+use crate::devices::bench::{Bench, CLOCK, CPU_INTC, cells, node, read_plain_node, read_tree};
 use crate::devices::support::stm32_flash::ACR_PRFTEN;
+use crate::dt::wiring::ClockId;
+use crate::time::Hz;
 
 const BYTES: u32 = 1 << 20;
 const CYCLE: Ps = Ps(10_000);
@@ -176,6 +179,26 @@ fn too_few_wait_states_leave_a_note() {
     let notes = bench.bus.notes().len();
     bench.write(Ps::ZERO, ACR, 3).unwrap();
     assert_eq!(bench.bus.notes().len(), notes);
+}
+
+#[test]
+fn what_is_under_way_keeps_its_cycles_when_hclk_changes() {
+    let text = |text: &str| [text.as_bytes(), &[0]].concat();
+    let clock = vec![("compatible", text("cyclescope,variable-clock")), ("clock-frequency", cells(&[100_000_000]))];
+    let mut own = vec![("clocks", cells(&[CLOCK]))];
+    let parameters = parameters();
+    own.extend(parameters.iter().map(|(name, value)| (*name, cells(value))));
+    let children = vec![node("clock", Some(CLOCK), clock, Vec::new()), node("dut", None, own, Vec::new())];
+    let (device, faults) = read_tree(&node("", None, Vec::new(), children), from_node);
+    assert_eq!(faults, Vec::<String>::new());
+    let mut bench = Bench::boxed(device);
+    bench.bus.clocks.add_user(ClockId(CLOCK), User::Device(DeviceId(0)));
+    bench.write(Ps::ZERO, ACR, ACR_PRFTEN | 5).unwrap();
+    assert_eq!(fetch(&mut bench, 100, 0x40), 5);
+    // The next line comes in cycle 111. In cycle 108, 3 before, the clock becomes half as fast: 20 ns a cycle.
+    bench.bus.set_clocks(&[(ClockId(CLOCK), Hz::new(50_000_000).unwrap())], Ps(108 * CYCLE.0));
+    assert_eq!(fetch(&mut bench, 108, 0x50), 3 * 2);
+    assert_eq!(fetch(&mut bench, 200, 0x400), 5 * 2);
 }
 
 #[test]
