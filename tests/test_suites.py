@@ -77,9 +77,11 @@ def test_without_elfs_a_line_says_how_to_get_them(cyclescope: Command) -> None:
         (["pqm4", "embench", "--elfs", "."], "--elfs goes with one of"),
         (["picosoc-xip", "--elfs", "."], "--elfs goes with one of"),
         (["pqm4", "--board", BOARD], "--elfs goes with --board"),
-        (["pqm4", "--elfs", ".", "--quick"], "--elfs goes with --board, --set"),
+        (["pqm4", "--elfs", ".", "--quick"], "--elfs goes with --board, --limit"),
         (["pqm4", "--elfs", ".", "--board", BOARD], "there is none; build the speed programs"),
         (["pqm4", "--elfs", "none", "--board", BOARD], "not named as crypto_..._speed.elf"),
+        (["pqm4", "--limit", "1s"], "--elfs goes with --board"),
+        (["pqm4", "--elfs", ".", "--limit", "1"], "1"),
         (["pqm5"], "did you mean 'pqm4'"),
     ],
 )
@@ -132,6 +134,7 @@ def test_an_elf_and_its_hex_give_the_same(cyclescope: Command, tmp_path: Path) -
     [
         ({"VERDICT": '"ERROR"'}, 3, "the program says: ERROR KEYS"),
         ({"CUT_OFF": "1"}, 3, "its last lines: + / hard fault"),
+        ({"HANGS": "1"}, 3, "the limit of 50.000 ms"),
         ({"DECAPS": None}, 2, "no cycle count of decaps was printed"),
     ],
 )
@@ -140,7 +143,7 @@ def test_what_a_program_does_wrong_is_said(
 ) -> None:
     given = {name: value for name, value in (PRINTS | macros).items() if value is not None}
     put(tmp_path / "elfs", f"{NAME}.elf", given)
-    done = cyclescope("bench", "pqm4", "--elfs", "elfs", "--board", BOARD)
+    done = cyclescope("bench", "pqm4", "--elfs", "elfs", "--board", BOARD, "--limit", "50ms")
     assert done.status == Status.FAILED
     assert message in done.stderr
     assert f"failed: {NAME}.elf on {BOARD}" in done.stdout
@@ -340,16 +343,18 @@ def test_no_text_upsets_a_reader() -> None:
 
 FLASH, SRAM = (0x0800_0000, 0x0810_0000), (0x2000_0000, 0x2002_0000)
 SMALL = Map("small", (FLASH, SRAM), ((0x4002_3800, 0x4002_3C00),))
-LARGE = Map("large", (FLASH, (0x2000_0000, 0x200A_0000)), ((0x4002_1000, 0x4002_1400),))
+# its flash is a device that programs lie in
+LARGE = Map("large", ((0x2000_0000, 0x200A_0000),), (FLASH, (0x4002_1000, 0x4002_1400)))
 
 
 @pytest.mark.parametrize(
     ("words", "board"),
     [
         ((0x200A_0000, 0x0800_0101), "large"),
-        ((0x2002_0000, 0x0800_0101, 0x4002_3830), "small"),
-        ((0x2002_0000, 0x0800_0101, 0x4002_1000), "large"),
-        ((0x2002_0000, 0x0800_0101), None),
+        ((0x2002_0000, 0x0800_0101), "small"),
+        ((0x2001_0000, 0x0800_0101, 0x4002_3830), "small"),
+        ((0x2001_0000, 0x0800_0101, 0x4002_1000), "large"),
+        ((0x2001_0000, 0x0800_0101), None),
         ((0x3000_0000, 0x0800_0101), None),
     ],
 )

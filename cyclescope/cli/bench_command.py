@@ -73,6 +73,9 @@ FILES = JSON, NOTES, CSV, REPORT = "results.json", result_files.NOTES, "results.
     help="With --elfs, the board of all programs; else each tells by its addresses.",
     shell_complete=completions.boards,
 )
+@click.option(
+    "--limit", metavar="TIME", help="With --elfs, the most simulated time of a program: 100s."
+)
 @click.option("--jobs", type=click.IntRange(1), help="Runs at a time [default: one a core].")
 def bench_command(
     names: tuple[str, ...],
@@ -85,6 +88,7 @@ def bench_command(
     measures_sensitivity: bool,
     elfs: Path | None,
     board: str | None,
+    limit: str | None,
     jobs: int | None,
 ) -> int:
     """Run experiments (all if no NAME) and compare them with the published numbers.
@@ -94,11 +98,13 @@ def bench_command(
     Ctrl-C, SIGTERM and SIGHUP stop the runs under way; those that are finished are written.
     """
     threads = jobs or os.cpu_count() or 1
-    if elfs is not None or board is not None:
+    if (elfs, board, limit) != (None, None, None):
         if elfs is None or quick or with_extra or keep_disks or measures_sensitivity:
-            raise UsageError("--elfs goes with --board, --set, --out, --json and --jobs alone")
+            raise UsageError(
+                "--elfs goes with --board, --limit, --set, --out, --json and --jobs alone"
+            )
         overrides = dict(map(parse_set, sets))
-        given = suite_command.Given(elfs, board, overrides, out, json_file, threads)
+        given = suite_command.Given(*(elfs, board, overrides, out, json_file, threads, limit))
         return suite_command.run(suite_command.chosen(names), given)
     wanted = suite_command.without_suites(names, to_stderr=json_file == "-")
     if names and not wanted:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cyclescope import suites
@@ -18,12 +18,15 @@ from cyclescope.host.interrupts import Interrupted
 from cyclescope.suites import programs, running
 from cyclescope.suites.running import Done
 from cyclescope.suites.suite import Suite
-from cyclescope.units import count
+from cyclescope.units import count, parse_time_ps
 
 
 @dataclass(frozen=True)
 class Given:
-    """What the command line says: the programs, their board if it is told, and where results go."""
+    """What the command line says: the programs, their board if it is told, and where results go.
+
+    `limit` is the most simulated time of a program, None for the suite's own.
+    """
 
     elfs: Path
     board: str | None
@@ -31,6 +34,7 @@ class Given:
     out: Path
     json_file: str | None
     threads: int
+    limit: str | None = None
 
 
 def chosen(names: Sequence[str]) -> Suite:
@@ -52,6 +56,9 @@ def without_suites(names: Sequence[str], *, to_stderr: bool) -> tuple[str, ...]:
 
 def run(suite: Suite, given: Given) -> int:
     """Run a suite's programs, print their table and write it; the exit status."""
+    if given.limit is not None:
+        parse_time_ps(given.limit)
+        suite = replace(suite, limit=given.limit)
     outputs.check_folder(given.out)
     own_json = None if given.json_file == "-" else given.json_file
     places = {f"{path.name} of --out": path for path in _files(suite, given)}

@@ -51,19 +51,28 @@ class Map:
         return Map(board, tuple(spans["memory"]), tuple(spans["device"]))
 
     def fits(self, parts: Parts) -> bool:
-        """Whether the parts lie in memory, and the stack of the vector table begins in some."""
-        base, first = min(parts)
-        stack = struct.unpack_from("<I", first.ljust(_WORD_BYTES, b"\0"))[0]
-        return (
-            _is_in(self.memories, stack - 1)
-            and _is_in(self.memories, base)
-            and all(_is_in(self.memories, at + len(data) - 1) for at, data in parts)
-        )
+        """Whether the parts lie where something is, and the vector table's stack in memory."""
+        places = (*self.memories, *self.devices)
+        ends = (address for at, data in parts for address in (at, at + len(data) - 1))
+        return _is_in(self.memories, _stack(parts) - 1) and all(_is_in(places, end) for end in ends)
 
-    def used_devices(self, parts: Parts) -> int:
-        """How many words of a program could be addresses of the board's devices."""
+    def likeness(self, parts: Parts) -> tuple[bool, int]:
+        """How much a program that fits looks made for the board: the greater, the more.
+
+        Linker scripts put the stack at the end of a memory; next to that counts which devices
+        the program knows.
+        """
+        ends = {behind for _, behind in self.memories}
+        return _stack(parts) in ends, self._used_devices(parts)
+
+    def _used_devices(self, parts: Parts) -> int:
+        """How many words of a program could be addresses of the board's devices.
+
+        A flash that the program lies in may be a device, too: it is not meant.
+        """
+        devices = [span for span in self.devices if not any(_is_in([span], at) for at, _ in parts)]
         words = (word for _, data in parts for word in _words(data))
-        return sum(_is_in(self.devices, word) for word in words if word)
+        return sum(_is_in(devices, word) for word in words if word)
 
 
 def find(suite: Suite, place: Path, board: str | None) -> tuple[list[Program], list[str]]:
@@ -130,7 +139,7 @@ def _segments(elf: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def board_of(path: Path, parts: Parts, maps: Sequence[Map]) -> str:
-    """The board that a program is for: it fits there, and uses the devices there.
+    """The board that a program is for: it fits there, and looks made for it.
 
     Raises `UsageError` if it fits none, or several alike.
     """
@@ -139,11 +148,18 @@ def board_of(path: Path, parts: Parts, maps: Sequence[Map]) -> str:
     if not fitting:
         boards = ", ".join(one.board for one in maps)
         raise UsageError(f"{name}: it fits none of the boards {boards}: --board says which it is")
-    ranked = sorted(fitting, key=lambda one: -one.used_devices(parts))
-    if len(ranked) > 1 and ranked[0].used_devices(parts) == ranked[1].used_devices(parts):
+    ranked = sorted(fitting, key=lambda one: one.likeness(parts), reverse=True)
+    if len(ranked) > 1 and ranked[0].likeness(parts) == ranked[1].likeness(parts):
         boards = " and ".join(one.board for one in ranked[:2])
         raise UsageError(f"{name}: it fits {boards} alike: --board says which it is")
     return ranked[0].board
+
+
+def _stack(parts: Parts) -> int:
+    """Where the stack begins: the first word of the vector table."""
+    _, first = min(parts)
+    (stack,) = struct.unpack_from("<I", first.ljust(_WORD_BYTES, b"\0"))
+    return int(stack)
 
 
 def _is_in(spans: Iterable[_Span], address: int) -> bool:

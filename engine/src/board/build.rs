@@ -460,6 +460,9 @@ fn add_rams<'a>(plans: &[RamPlan], nodes: impl Iterator<Item = &'a Node>, bus: &
             if plan.shared {
                 ram.share();
             }
+            if plan.data_only {
+                ram.refuse_fetches();
+            }
             bus.rams.push(ram);
         } else {
             let at = node.property("reg").map_or(&node.at, |property| &property.at).clone();

@@ -18,6 +18,8 @@ pub struct RamPlan {
     pub dram: Option<DramTiming>,
     /// More than one core writes it.
     pub shared: bool,
+    /// No instructions come from it.
+    pub data_only: bool,
 }
 
 /// Reads the node of a memory with these ranges.
@@ -27,7 +29,8 @@ pub fn read(reader: &mut NodeReader, ranges: &[(u32, u32)]) -> RamPlan {
     let size_bytes = last - base + 1;
     let dram = read_dram(reader, size_bytes);
     let shared = reader.flag("cyclescope,shared", "more than one core writes the memory");
-    RamPlan { size_bytes, timing, dram, shared }
+    let data_only = reader.flag("cyclescope,data-only", "no instructions can be fetched from it: a bus fault");
+    RamPlan { size_bytes, timing, dram, shared, data_only }
 }
 
 /// A memory's addresses, then those under which it is seen once more.

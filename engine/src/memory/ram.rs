@@ -81,6 +81,8 @@ pub struct Ram {
     code: CodeMarks,
     /// Several cores write to it.
     shared: bool,
+    /// No instructions come from it.
+    data_only: bool,
     /// Of shared memory: cores with a reservation, and the granule in which it is.
     reservations: Vec<(u32, u32)>,
 }
@@ -105,6 +107,7 @@ impl Ram {
             free_edge: 0,
             code: CodeMarks::try_new(size_bytes)?,
             shared: false,
+            data_only: false,
             reservations: Vec::new(),
         })
     }
@@ -118,6 +121,16 @@ impl Ram {
     #[inline]
     pub fn is_shared(&self) -> bool {
         self.shared
+    }
+
+    /// It is on buses for data alone: instructions can't be fetched from it.
+    pub fn refuse_fetches(&mut self) {
+        self.data_only = true;
+    }
+
+    /// See [`Ram::refuse_fetches`].
+    pub fn refuses_fetches(&self) -> bool {
+        self.data_only
     }
 
     /// Core number `core` has loaded exclusively from here: whoever writes there ends that.

@@ -25,6 +25,10 @@ int main(void)
 #endif
         console_print("%s KEYS\n\n+\n", VERDICT);
     }
+#ifdef HANGS
+    for (volatile uint32_t n = 0;; n++)
+        ;
+#endif
 #ifndef CUT_OFF
     console_print("#\n");
 #endif

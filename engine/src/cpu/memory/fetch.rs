@@ -223,7 +223,7 @@ impl Memory {
     pub fn code_via<M: Mmu>(&mut self, bus: &Bus, mmu: &M, va: u32) -> Result<(Via, u32), AbortOf<M>> {
         let to = mmu.translate(va, mmu.access(Kind::Execute, 0), |physical| bus.peek_word(physical))?;
         let place = self.code_place_of(bus, mmu, to);
-        if !bus.peek(place.physical, &mut [0; 2]) {
+        if refuses_fetches(bus, place.physical) || !bus.peek(place.physical, &mut [0; 2]) {
             return Err(abort_of(va, false, no_code(bus, place.physical, Ps::ZERO)));
         }
         Ok((place.via, place.physical))
@@ -445,10 +445,16 @@ impl Memory {
     }
 }
 
-/// Why nothing can be fetched at an address: registers, or nothing at all.
+/// True for memory that only data comes from.
+fn refuses_fetches(bus: &Bus, physical: u32) -> bool {
+    bus.ram_at(physical).is_some_and(|place| bus.rams[place.ram].refuses_fetches())
+}
+
+/// Why nothing can be fetched at an address: registers, memory for data, or nothing at all.
 fn no_code(bus: &Bus, physical: u32, at: Ps) -> BusFault {
     let entry = bus.entry_at(physical);
     let kind = match entry.map(|entry| bus.map[entry].target) {
+        Some(Target::Ram(_)) if refuses_fetches(bus, physical) => BusFaultKind::Slave,
         None | Some(Target::Ram(_)) => BusFaultKind::Unmapped,
         Some(Target::Device(..)) => BusFaultKind::Slave,
     };

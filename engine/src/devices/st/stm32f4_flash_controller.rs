@@ -5,9 +5,9 @@
 //! Programs can be loaded there.
 //!
 //! Modelled: wait states, the line of 128 bits, prefetch, instruction and data cache with their resets; unlocking by
-//! keys; programming by bytes, halfwords and words with the parallelism that FLASH_CR.PSIZE asks for, erasing of sectors
-//! and of all, with typical times; what is refused, with its flags; write protection by FLASH_OPTCR.nWRP; the interrupt.
-//! Reads of an array that is busy stall the bus. An hclk too high for the wait states leaves a note.
+//! keys; programming by bytes, halfwords and words with the parallelism that FLASH_CR.PSIZE asks for, erasing of
+//! sectors and of all, with typical times; what is refused, with its flags; write protection by FLASH_OPTCR.nWRP; the
+//! interrupt. Reads of an array that is busy stall the bus. An hclk too high for the wait states leaves a note.
 //!
 //! Not modelled: option bytes take effect at once and are not kept; read protection; parallelism of 64 bits takes the
 //! times of 32; stale lines of the caches after programming (bytes are always those of the flash); the bus error of a
@@ -94,7 +94,6 @@ pub const MODEL: Model = Model::device(Group::Memory, &["st,stm32f4-flash-contro
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    reader.known(&["#address-cells", "#size-cells", "ranges"]);
     let flash = Flash::from_node(reader, 1);
     if !is_whole_sectors(flash.size_bytes()) {
         let value = flash.size_bytes().to_string();

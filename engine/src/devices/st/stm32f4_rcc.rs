@@ -114,7 +114,7 @@ pub const MODEL: Model =
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    reader.known(&["#clock-cells", "#reset-cells", "clock-names"]);
+    reader.known(&["#reset-cells"]);
     let oscillators = named_clocks(reader, ["hsi", "hse", "lse", "lsi"]);
     Box::new(Rcc::new(Params {
         part: reader.word_or_first(

@@ -5,10 +5,10 @@
 //! Programs can be loaded there.
 //!
 //! Modelled: wait states, the line of 64 bits (two banks) or 128 bits (FLASH_OPTR.DBANK 0), prefetch, instruction and
-//! data cache with their resets; unlocking by keys; programming of double words, erasing of pages, of a bank and of all,
-//! with typical times; what is refused, with its flags; the interrupt. A read of the bank that is busy stalls the bus,
-//! one of the other bank goes on. An hclk too high for the wait states leaves a note (voltage range 1; that of range 2
-//! is not looked at).
+//! data cache with their resets; unlocking by keys; programming of double words, erasing of pages, of a bank and of
+//! all, with typical times; what is refused, with its flags; the interrupt. A read of the bank that is busy stalls the
+//! bus, one of the other bank goes on. An hclk too high for the wait states leaves a note (voltage range 1; that of
+//! range 2 is not looked at).
 //!
 //! Not modelled: fast programming of rows; ECC; write, read and code protection; option bytes other than DBANK, which
 //! keep what is written and are not loaded anew; power-down.
@@ -115,7 +115,6 @@ pub const MODEL: Model = Model::device(Group::Memory, &["st,stm32l4-flash-contro
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    reader.known(&["#address-cells", "#size-cells", "ranges"]);
     let flash = Flash::from_node(reader, BANKS);
     if flash.size_bytes() != BANKS as u32 * PAGES_OF_BANK * page_bytes(true) {
         let value = flash.size_bytes().to_string();

@@ -128,7 +128,7 @@ pub const MODEL: Model = Model::device(Group::System, &["st,stm32l4-rcc"], 1, fr
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    reader.known(&["#clock-cells", "#reset-cells", "clock-names"]);
+    reader.known(&["#reset-cells"]);
     let oscillators = named_clocks(reader, ["hsi", "hse", "lse", "lsi", "hsi48"]);
     Box::new(Rcc::new(Params {
         oscillators,

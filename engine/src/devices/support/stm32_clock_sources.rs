@@ -300,7 +300,8 @@ impl Hse {
         }
         if self.is_external && !bypass {
             ctx.note(
-                "HSE is turned on without RCC_CR.HSEBYP, and OSC_IN has a clock from elsewhere: it is taken all the same",
+                "HSE is turned on without RCC_CR.HSEBYP, and OSC_IN has a clock from elsewhere: it is taken all \
+                 the same",
             );
         }
         sources.set_rate(hse, Some(rate));
@@ -321,12 +322,11 @@ pub fn start_time(reader: &mut NodeReader, name: &str, of: &str) -> Ps {
 
 /// A node's clocks by `clock-names`: those that a board does not have are `None`.
 pub fn named_clocks<const N: usize>(reader: &mut NodeReader, names: [&str; N]) -> [Option<Hz>; N] {
+    let given = reader.strings("clock-names", "which oscillators `clocks` has, in its order");
     if reader.is_documenting() {
-        let meaning = format!("the oscillators that there are, by clock-names: {}", names.join(", "));
+        let meaning = format!("the oscillators that the board has, by clock-names: {}", names.join(", "));
         return [Some(reader.clock(0, &meaning)); N];
     }
-    let property = reader.node.property("clock-names");
-    let given = property.and_then(|property| property.strings()).unwrap_or_default();
     let index = names.map(|name| given.iter().position(|given| *given == name));
     let mut clocks = [None; N];
     for (place, name) in names.iter().enumerate() {

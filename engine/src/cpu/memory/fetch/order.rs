@@ -1,9 +1,9 @@
 //! The order in which an instruction cache's lines were used, where it gives up the one that was used longest ago.
 //!
 //! A line that is there costs nothing; but its use makes others older. A block leaves a stamp for each line of which an
-//! instruction has run, when it comes to its end or is left, a number that grows from instruction to instruction. Before
-//! anything is done with a set, or a line is no longer known to be there, the directory learns of the uses since then,
-//! in the order of their stamps.
+//! instruction has run, when it comes to its end or is left, a number that grows from instruction to instruction.
+//! Before anything is done with a set, or a line is no longer known to be there, the directory learns of the uses since
+//! then, in the order of their stamps.
 
 use std::borrow::Cow;
 use std::mem::offset_of;

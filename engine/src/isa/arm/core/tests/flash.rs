@@ -97,9 +97,21 @@ fn cycles_to(code: &[u16], acr: u32, target: u32) -> u64 {
         if core.pc & !1 == target {
             return core.shell.cycles;
         }
+        bus.run_events(core.shell.now());
         core.step(&mut bus);
     }
     panic!("it does not come there");
+}
+
+/// Runs up to a time, or to what stops the core before.
+fn run_to(core: &mut CortexM, bus: &mut Bus, until: Ps) -> Stop {
+    let mut stop = Stop::Horizon;
+    while core.shell.now() < until && matches!(stop, Stop::Horizon) {
+        let now = core.shell.now();
+        bus.run_events(now);
+        stop = core.run(bus, until);
+    }
+    stop
 }
 
 /// The same of straight-line code, to its end.
@@ -111,7 +123,8 @@ fn straight(instructions: &[u16], acr: u32) -> u64 {
 #[test]
 fn straight_code_waits_for_each_line() {
     // RM0090, "Instruction prefetch": a read brings 128 bits: eight instructions of 16, or four of 32. With 5 wait
-    // states, four lines: 4 * 5 beside a cycle for each instruction. The jump to itself is in a fifth line, not fetched.
+    // states, four lines: 4 * 5 beside a cycle for each instruction. The jump to itself is in a fifth line, not
+    // fetched.
     assert_eq!(straight(&[NARROW; 32], 0), 32);
     assert_eq!(straight(&[NARROW; 32], 5), 32 + 4 * 5);
     assert_eq!(straight(&[WIDE; 16].concat(), 5), 16 + 4 * 5);
@@ -146,6 +159,58 @@ fn a_loop_of_two_lines_is_fetched_again_unless_it_is_cached() {
     assert_eq!(once, 8 + 16 * rounds + (rounds - 1));
     assert_eq!(wait(4), 4 + rounds * 2 * 4, "the first line, and two in each round");
     assert_eq!(wait(ICACHE | 4), 4 + 2 * 4, "each line once");
+}
+
+/// movw and movt.
+fn constant(register: u16, value: u32) -> Vec<u16> {
+    let half = |opcode: u16, imm: u16| {
+        let low = (imm >> 8 & 7) << 12 | register << 8 | imm & 0xff;
+        [opcode | (imm >> 11 & 1) << 10 | imm >> 12, low]
+    };
+    [half(0xf240, value as u16), half(0xf2c0, (value >> 16) as u16)].concat()
+}
+
+/// A store of a word at an address.
+fn store(addr: u32, value: u32) -> Vec<u16> {
+    [constant(6, addr), constant(5, value), vec![0x6035]].concat()
+}
+
+#[test]
+fn what_a_program_writes_to_its_flash_runs_when_that_is_done() {
+    let place = FLASH + 0x1000;
+    let code = [
+        // The keys, FLASH_CR.PG with words; two additions of 5 and a jump to itself.
+        store(REGISTERS + 0x04, 0x4567_0123),
+        store(REGISTERS + 0x04, 0xcdef_89ab),
+        store(REGISTERS + 0x10, 0x201),
+        store(place, 0x3005_3005),
+        store(place + 4, 0xe7fe_e7fe),
+        constant(6, place | 1),
+        vec![0x4730],
+    ]
+    .concat();
+    for acr in [0, 5, ICACHE | PREFETCH | 5] {
+        let cycles = cycles_to(&code, acr, place + 4);
+        // Each word takes 16 us, in which nothing can be fetched but from the cache.
+        assert!((3200..3300).contains(&cycles), "{acr:#x}: {cycles}");
+        let (mut core, mut bus) = board(&code, acr);
+        run_to(&mut core, &mut bus, Ps(100_000_000));
+        assert_eq!(core.x[0], 10, "{acr:#x}");
+    }
+}
+
+#[test]
+fn memory_for_data_gives_no_instructions() {
+    let jump = [constant(6, SRAM | 1), vec![0x4730]].concat();
+    for refuses in [false, true] {
+        let (mut core, mut bus) = board(&jump, 0);
+        assert!(bus.poke(SRAM, &[0xfe, 0xe7]));
+        if refuses {
+            bus.rams[0].refuse_fetches();
+        }
+        run_to(&mut core, &mut bus, Ps(1_000_000));
+        assert_eq!(core.pc & !1 == SRAM, !refuses);
+    }
 }
 
 // ---- Random programs
@@ -223,11 +288,7 @@ fn run(code: &[u16], acr: u32, compile_after: u16, slice: Ps) -> Left {
     let mut until = Ps::ZERO;
     while until < LIMIT {
         until = (until + slice).min(LIMIT);
-        while core.shell.now() < until {
-            let now = core.shell.now();
-            bus.run_events(now);
-            assert!(matches!(core.run(&mut bus, until), Stop::Horizon));
-        }
+        assert!(matches!(run_to(&mut core, &mut bus, until), Stop::Horizon));
     }
     left(core, &bus)
 }

@@ -1,0 +1,4 @@
+@ The vector table of an STM32F4 or STM32L4+: as many interrupts as the largest of them has.
+#include "vectors.inc"
+
+    vectors 95

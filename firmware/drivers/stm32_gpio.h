@@ -1,0 +1,10 @@
+/* GPIO of an STM32 (RM0090 and RM0432, GPIO registers): pins for peripherals. */
+#ifndef STM32_GPIO_H
+#define STM32_GPIO_H
+
+#include <stdint.h>
+
+/* The pin is a peripheral's, by its alternate function: push-pull, fast, without a pull resistor. */
+void stm32_gpio_alternate(uintptr_t port, uint32_t pin, uint32_t function);
+
+#endif
