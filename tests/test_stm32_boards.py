@@ -26,8 +26,7 @@ def test_hello(board: str) -> None:
 @pytest.mark.parametrize("board", BOARDS)
 def test_a_program_raises_its_clocks_and_its_console_keeps_its_rate(board: str) -> None:
     reset_hz, fast_hz = BOARDS[board]
-    raised = firmware.build_app("clock_setup", board, {})
-    done = package.Board(board, unmapped="warn").load(raised).run("1s")
+    done = package.Board(board).load(firmware.build_app("clock_setup", board, {})).run("1s")
     assert done.exit_code == 0, done.console
     before, after = done.console.splitlines()
     assert before.startswith(f"out of reset: {reset_hz} Hz")

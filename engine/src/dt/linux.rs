@@ -39,6 +39,7 @@ const TAKEN: &[(&str, &str)] = &[
     ("#dma-cells", "cells of a request line; marks a DMA controller, whose request lines `dmas` may name"),
     ("#gpio-cells", "cells of a pin in others' `-gpios`: its number and flags"),
     ("#hwlock-cells", "cells of a hardware spinlock"),
+    ("#io-channel-cells", "cells of a converter's channel in others' `io-channels`"),
     ("#mbox-cells", "cells of a mailbox's channel"),
     ("#reset-cells", "cells of a reset line"),
     ("always-on", "the timer goes on while its core sleeps"),

@@ -1,4 +1,4 @@
-//! `st,stm32mp15-i2c`, `st,stm32f7-i2c`: the I2C interface of STM32MP1, and, the same but for details, of the STM32F0,
+//! `st,stm32mp15-i2c`, `st,stm32f7-i2c`, `st,stm32-i2c-v2`: the I2C interface of STM32MP1, and, the same but for details, of the STM32F0,
 //! F3, F7, G, H7, L4 and others (RM0436, RM0385, RM0432, "Inter-integrated circuit (I2C) interface").
 //!
 //! Modelled: master mode with addresses of 7 bits, NBYTES, AUTOEND, RELOAD, START, repeated START and STOP; I2C_TXDR
@@ -15,11 +15,13 @@
 //!   shift register and a byte more is needed, so that bytes can follow each other without a gap.
 //! - `cyclescope,start-cycles` lie between a write of a register and what the bus shows of it.
 //!
+//! It asks DMA controllers as TXIS and RXNE are set. A kernel clock that changes takes what is left of a step.
+//!
 //! A chip that stretches SCL lets go of it at a time of its own; the master goes on at the next kernel clock. A master
 //! that is switched off within a frame lets go of both lines, and chips take that for a STOP.
 //!
 //! Not modelled: slave mode (own addresses are kept, and nobody calls them), addresses of 10 bits (no chip acknowledges
-//! their header), SMBus (PEC, alert, timeouts), DMA requests, wake-up from Stop, the wait states of a second write.
+//! their header), SMBus (PEC, alert, timeouts), wake-up from Stop, the wait states of a second write.
 //! With one master on the bus neither arbitration is lost (ARLO) nor does a START come where none should be (BERR), so
 //! the error interrupt stays low.
 
@@ -40,19 +42,24 @@ use crate::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, IrqLine, Repl
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::devices::support::axi_lite::edge_in_reach;
+use crate::devices::support::dma_lines::DmaLine;
 use crate::devices::support::i2c_chips::{I2cChips, MASTER_EVENT};
 use crate::devices::support::registers::{find, flag};
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
+use crate::dt::wiring::ClockInput;
 use crate::observe::i2c::I2cSignals;
 use crate::polling::Poll;
-use crate::time::{Cycles, Hz};
+use crate::time::Cycles;
+
+/// The token of the event by which DMA controllers are told.
+const DMA_TOLD: u32 = MASTER_EVENT + 1;
 
 /// What a board says of the device.
 #[derive(Clone, Copy, Debug)]
 pub struct Params {
     /// i2c_ker_ck.
-    pub kernel_clock: Hz,
+    pub kernel_clock: ClockInput,
     /// The delays that make up tSYNC1 and tSYNC2.
     pub delays: Delays,
     /// From a write of a register to what the bus shows of it.
@@ -86,15 +93,18 @@ pub struct I2c {
     flags: u32,
     is_busy: bool,
     master: Master,
+    /// Requests: transmit, receive.
+    dma: [DmaLine; 2],
     alarm: Alarm,
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::I2c, &["st,stm32mp15-i2c", "st,stm32f7-i2c"], 1, from_node);
+pub const MODEL: Model =
+    Model::device(Group::I2c, &["st,stm32mp15-i2c", "st,stm32f7-i2c", "st,stm32-i2c-v2"], 1, from_node);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    reader.known(&["clock-names", "interrupt-names", "resets", "dmas", "dma-names", "wakeup-source"]);
+    reader.known(&["clock-names", "interrupt-names", "resets", "wakeup-source"]);
     reader.known(&["i2c-analog-filter", "st,syscfg-fmp"]);
     reader.frequency_or("clock-frequency", None, "what drivers aim at; what counts is what they write to I2C_TIMINGR");
     let delays = Delays {
@@ -105,7 +115,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
             .timing_cycles("cyclescope,synchronisation-cycles", "kernel clocks from the first that sees an edge"),
     };
     let params = Params {
-        kernel_clock: reader.clock(0, "the kernel clock, which the times of the bus are counted in"),
+        kernel_clock: reader.clock_input(0, "the kernel clock, which the times of the bus are counted in"),
         delays,
         start_cycles: reader.timing_cycles("cyclescope,start-cycles", "kernel clocks from a register to the bus"),
         event: [
@@ -118,13 +128,17 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         ],
         gate: ClockGate::from_node(reader),
     };
+    let dma = [
+        DmaLine::from_node(reader, "tx", 0, "I2C_TXDR takes data"),
+        DmaLine::from_node(reader, "rx", 1, "I2C_RXDR has data"),
+    ];
     let chips = I2cChips::from_node(reader);
-    Box::new(I2c::new(params, chips))
+    Box::new(I2c::new(params, dma, chips))
 }
 
 impl I2c {
     /// The device after reset, with the chips on its bus.
-    pub fn new(params: Params, chips: I2cChips) -> I2c {
+    pub fn new(params: Params, dma: [DmaLine; 2], chips: I2cChips) -> I2c {
         I2c {
             params,
             chips,
@@ -141,6 +155,7 @@ impl I2c {
             flags: 0,
             is_busy: false,
             master: Master::default(),
+            dma,
             alarm: Alarm::default(),
         }
     }
@@ -151,7 +166,7 @@ impl I2c {
 
     /// The cycle in which something written or read now shows on the bus.
     fn arrival(&self, ctx: &Ctx) -> u64 {
-        self.params.kernel_clock.cycles_until_ceil(ctx.now).0 + self.params.start_cycles.0
+        self.params.kernel_clock.rate.cycles_until_ceil(ctx.now).0 + self.params.start_cycles.0
     }
 
     const fn status(&self) -> u32 {
@@ -175,8 +190,11 @@ impl I2c {
         for line in self.params.event {
             ctx.set_irq(line, event);
         }
+        let status = self.status();
+        self.dma[0].set(cr1 & CR1_TXDMAEN != 0 && status & ISR_TXIS != 0, DMA_TOLD, ctx);
+        self.dma[1].set(cr1 & CR1_RXDMAEN != 0 && status & ISR_RXNE != 0, DMA_TOLD, ctx);
         self.chips.settle(ctx);
-        match self.master.next().and_then(|next| edge_in_reach(self.params.kernel_clock, next)) {
+        match self.master.next().and_then(|next| edge_in_reach(self.params.kernel_clock.rate, next)) {
             Some(due) => self.alarm.set(due, MASTER_EVENT, ctx),
             None => self.alarm.cancel(MASTER_EVENT, ctx),
         }
@@ -188,10 +206,8 @@ impl I2c {
         if (before ^ value) & locked != 0 {
             note_locked("the filters (I2C_CR1.ANFOFF, DNF)", ctx);
         }
-        if value & (CR1_DMA | CR1_UNMODELLED) != 0 {
-            ctx.note(
-                "a mode is on that is not modelled (I2C_CR1: DMA requests, slave mode, SMBus): it goes on without it",
-            );
+        if value & CR1_UNMODELLED != 0 {
+            ctx.note("a mode is on that is not modelled (I2C_CR1: slave mode, SMBus): it goes on without it");
         }
         let value = before & locked | value & !locked;
         if before & !value & CR1_PE != 0 {
@@ -201,7 +217,7 @@ impl I2c {
     }
 
     fn software_reset(&mut self, ctx: &mut Ctx) {
-        let cycle = self.params.kernel_clock.cycles_until_floor(ctx.now).0;
+        let cycle = self.params.kernel_clock.rate.cycles_until_floor(ctx.now).0;
         self.abandon(cycle);
         self.command &= !CR2_SET_ONLY;
         (self.to_send, self.received, self.flags, self.is_busy) = (None, None, 0, false);
@@ -340,11 +356,25 @@ impl Device for I2c {
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
+        if token == DMA_TOLD {
+            self.dma.iter_mut().for_each(|line| line.event(DMA_TOLD, ctx));
+            return;
+        }
         if token == MASTER_EVENT {
             self.alarm.rang(ctx.now);
         }
         self.settle(ctx);
         self.chips.event(token, ctx);
+        self.update(ctx);
+    }
+
+    /// What is left of a step goes on by the new clock.
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        self.settle(ctx);
+        let before = self.params.kernel_clock.rate.cycles_until_floor(ctx.now).0;
+        self.params.kernel_clock.rate = ctx.bus.clocks.rate_of(self.params.kernel_clock);
+        self.master.move_by(before, self.params.kernel_clock.rate.cycles_until_floor(ctx.now).0);
+        self.alarm.cancel(MASTER_EVENT, ctx);
         self.update(ctx);
     }
 
@@ -357,10 +387,10 @@ impl Device for I2c {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         // What changes by itself does so at an event, in the chips, too.
         if let Some(next) = self.master.next() {
-            if next <= self.params.kernel_clock.cycles_until_floor(poll.now()).0 {
+            if next <= self.params.kernel_clock.rate.cycles_until_floor(poll.now()).0 {
                 return false;
             }
-            if let Some(due) = edge_in_reach(self.params.kernel_clock, next) {
+            if let Some(due) = edge_in_reach(self.params.kernel_clock.rate, next) {
                 poll.until(due);
             }
         }

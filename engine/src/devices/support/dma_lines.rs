@@ -9,6 +9,11 @@
 use crate::bus::device::{Ctx, IrqLine};
 use crate::dt::reader::NodeReader;
 
+/// True if a controller at one of these lines is accessing something: it can't be told of a request now.
+pub fn are_busy(lines: &[IrqLine], ctx: &Ctx) -> bool {
+    lines.iter().any(|line| matches!(line, IrqLine::Device { device, .. } if ctx.bus.is_busy(*device)))
+}
+
 /// A request line.
 #[derive(Debug, Default)]
 pub struct DmaLine {
@@ -28,9 +33,9 @@ impl DmaLine {
         DmaLine { lines, ..DmaLine::default() }
     }
 
-    /// The line of a node that `dma-names` calls `name`.
-    pub fn from_node(reader: &mut NodeReader, name: &str, meaning: &str) -> DmaLine {
-        DmaLine::new(reader.dma_lines(name, meaning))
+    /// The line of a node that `dma-names` calls `name`; without names, number `index`.
+    pub fn from_node(reader: &mut NodeReader, name: &str, index: usize, meaning: &str) -> DmaLine {
+        DmaLine::new(reader.dma_requests(name, index, &format!("{meaning} ({name})")))
     }
 
     /// True if the line leads nowhere.
@@ -62,8 +67,7 @@ impl DmaLine {
             self.pulse = false;
             return;
         }
-        let is_busy = |line: &IrqLine| matches!(line, IrqLine::Device { device, .. } if ctx.bus.is_busy(*device));
-        if self.lines.iter().any(is_busy) {
+        if are_busy(&self.lines, ctx) {
             if !std::mem::replace(&mut self.awaited, true) {
                 ctx.schedule(ctx.now, token);
             }
@@ -76,7 +80,9 @@ impl DmaLine {
             if pulse {
                 ctx.set_irq(line, true);
             }
-            ctx.set_irq(line, self.level);
+            if !pulse || !self.level {
+                ctx.set_irq(line, self.level);
+            }
         }
     }
 }

@@ -100,6 +100,14 @@ impl Master {
         self.in_data && !self.reads && self.left > on_the_bus as u32
     }
 
+    /// Cycle numbers are those of another clock: what was `before` is `now`.
+    pub fn move_by(&mut self, before: u64, now: u64) {
+        let moved = |cycle: u64| if cycle > before { now + (cycle - before) } else { cycle.min(now) };
+        (self.at, self.fell, self.rise, self.data_at) =
+            (moved(self.at), moved(self.fell), moved(self.rise), moved(self.data_at));
+        self.free_since = self.free_since.map(moved);
+    }
+
     const fn go(&mut self, step: Step, at: u64) {
         (self.step, self.at) = (step, at);
     }
@@ -112,16 +120,16 @@ impl Master {
 
 impl I2c {
     fn timing(&self) -> Timing {
-        Timing::of(self.timing, self.control, self.params.kernel_clock, &self.params.delays)
+        Timing::of(self.timing, self.control, self.params.kernel_clock.rate, &self.params.delays)
     }
 
     pub(super) fn time(&self, cycle: u64) -> Ps {
-        self.params.kernel_clock.ps_at_floor(Cycles(cycle))
+        self.params.kernel_clock.rate.ps_at_floor(Cycles(cycle))
     }
 
     /// Takes all steps up to the time of the call.
     pub(super) fn settle(&mut self, ctx: &mut Ctx) {
-        let cycle = self.params.kernel_clock.cycles_until_floor(ctx.now).0;
+        let cycle = self.params.kernel_clock.rate.cycles_until_floor(ctx.now).0;
         while let Some(at) = self.master.next().filter(|at| *at <= cycle) {
             self.take_step(at, self.timing());
         }
@@ -182,7 +190,7 @@ impl I2c {
     fn end_of_low(&mut self, at: u64, timing: Timing) -> u64 {
         let data_at = at.max(self.master.fell + timing.sync1 + timing.data_delay);
         let let_go = (self.master.fell + timing.least_low()).max(data_at + timing.setup);
-        let chips = self.params.kernel_clock.cycles_until_ceil(self.master.stretched_until).0;
+        let chips = self.params.kernel_clock.rate.cycles_until_ceil(self.master.stretched_until).0;
         (self.master.data_at, self.master.rise) = (data_at, let_go.max(chips));
         self.master.rise
     }

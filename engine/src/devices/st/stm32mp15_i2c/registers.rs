@@ -40,8 +40,8 @@ pub const CR1_DNF: u32 = 8;
 pub const CR1_ANFOFF: u32 = 1 << 12;
 /// DNF and ANFOFF: writable while PE is 0.
 pub const CR1_LOCKED: u32 = 0x1f00;
-/// TXDMAEN, RXDMAEN.
-pub const CR1_DMA: u32 = 1 << 14 | 1 << 15;
+pub const CR1_TXDMAEN: u32 = 1 << 14;
+pub const CR1_RXDMAEN: u32 = 1 << 15;
 /// SBC, NOSTRETCH, WUPEN, GCEN, SMBHEN, SMBDEN, ALERTEN, PECEN.
 pub const CR1_UNMODELLED: u32 = 0x00ff_0000;
 

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use super::*;
 use crate::devices::bench::Bench;
 use crate::devices::support::hosted_chip::Hosted;
-use crate::time::Ps;
+use crate::time::{Hz, Ps};
 use crate::wire::i2c::{Answer, Direction, Given, I2cTarget};
 
 /// RM0360, table 75 and its kin: 100 kHz from a kernel clock of 16 MHz. PRESC 3, SCLDEL 4, SDADEL 2, SCLH 15, SCLL 19.
@@ -116,8 +116,15 @@ impl Bus {
         };
         let [event, error] = [4, 5].map(|bit| [Some(IrqLine::Core { core: 0, bit }), None]);
         let gate = ClockGate::default();
-        let params = Params { kernel_clock: clock(), delays, start_cycles: Cycles(START), event, error, gate };
-        Bus { bench: Bench::new(I2c::new(params, chips)), calls }
+        let params = Params {
+            kernel_clock: ClockInput::fixed(clock()),
+            delays,
+            start_cycles: Cycles(START),
+            event,
+            error,
+            gate,
+        };
+        Bus { bench: Bench::new(I2c::new(params, Default::default(), chips)), calls }
     }
 
     /// Switched on, with interrupts.
@@ -162,4 +169,49 @@ const fn transfer(bytes: u32, more: u32) -> u32 {
 const fn first_byte(at: u64) -> [u64; 2] {
     let first_fall = at + HOLD;
     [first_fall + 8 * PERIOD, first_fall + 9 * PERIOD]
+}
+
+/// Keeps when its inputs rise, as a DMA controller's.
+struct Requests(Arc<Mutex<Vec<(u32, u64)>>>);
+
+impl Device for Requests {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        Ok(Reply::read(0, ctx.now))
+    }
+
+    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        Ok(Reply::written(ctx.now))
+    }
+
+    fn irq_input(&mut self, input: u32, level: bool, ctx: &mut Ctx) {
+        if level {
+            self.0.lock().unwrap().push((input, clock().cycles_until_floor(ctx.now).0));
+        }
+    }
+}
+
+#[test]
+fn bytes_are_asked_for_as_txis_is_set() {
+    let kept = Arc::new(Mutex::new(Vec::new()));
+    let line = |input| DmaLine::new(vec![IrqLine::Device { device: DeviceId(1), input }]);
+    let delays = Delays {
+        falling: Ps::from_ns(10),
+        rising: Ps::from_ns(100),
+        analog_filter: Ps::from_ns(50),
+        synchronisation: Cycles(2),
+    };
+    let (event, error, gate) = ([None; 2], [None; 2], ClockGate::default());
+    let params =
+        Params { kernel_clock: ClockInput::fixed(clock()), delays, start_cycles: Cycles(START), event, error, gate };
+    let chip: Box<dyn I2cTarget> =
+        Box::new(Recorder { calls: Calls::default(), answers: VecDeque::new(), bytes: VecDeque::new() });
+    let chips = I2cChips::new(vec![(ADDRESS, Hosted::new(chip, "chip".to_owned(), None, 0))]);
+    let bench = Bench::new(I2c::new(params, [line(3), line(4)], chips)).and(Requests(Arc::clone(&kept)));
+    let mut bus = Bus { bench, calls: Calls::default() };
+    bus.write(0, TIMINGR, TIMING);
+    bus.write(0, CR1, CR1_PE | CR1_TXDMAEN);
+    bus.write(0, CR2, transfer(1, 0));
+    let [_, acknowledged] = first_byte(START);
+    bus.bench.run(cycle_ps(acknowledged + 100));
+    assert_eq!(*kept.lock().unwrap(), [(3, acknowledged + SYNC1)]);
 }

@@ -106,9 +106,16 @@ fn a_chip_is_woken_and_its_interrupt_comes_through() {
     let chip: Box<dyn I2cTarget> = Box::new(Alarm(Some(due), false));
     let delays = Delays { falling: Ps::ZERO, rising: Ps::ZERO, analog_filter: Ps::ZERO, synchronisation: Cycles(2) };
     let (lines, gate) = ([None; 2], ClockGate::default());
-    let params = Params { kernel_clock: clock(), delays, start_cycles: Cycles(2), event: lines, error: lines, gate };
+    let params = Params {
+        kernel_clock: ClockInput::fixed(clock()),
+        delays,
+        start_cycles: Cycles(2),
+        event: lines,
+        error: lines,
+        gate,
+    };
     let chips = I2cChips::new(vec![(ADDRESS, Hosted::new(chip, "chip".to_owned(), line, 0))]);
-    bus.bench = Bench::new(I2c::new(params, chips));
+    bus.bench = Bench::new(I2c::new(params, Default::default(), chips));
     bus.bench.record();
     bus.bench.run(Ps(due.0 - 1));
     assert_eq!(bus.bench.pending(), 0);

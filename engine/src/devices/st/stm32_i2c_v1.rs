@@ -1,0 +1,346 @@
+//! `st,stm32-i2c-v1`: the I2C interface of STM32F4 (`st,stm32f4-i2c`), F1, F2 and L1 (RM0090, "Inter-integrated circuit
+//! (I2C) interface"), as a master.
+//!
+//! Modelled: master mode with addresses of 7 bits: START, SB, ADDR, TXE, RXNE, BTF, AF and the sequences by which they
+//! are cleared; repeated START and STOP; ACK and POS; SCL that is held low where the firmware is late; standard and fast
+//! mode with both duty cycles (I2C_CCR, in cycles of PCLK1); the event and the error interrupt; DMA requests; the reset
+//! by PE and SWRST. A rising edge of SCL that takes up to I2C_TRISE cycles is part of the clock's high time; one that
+//! takes longer makes it longer.
+//!
+//! START and STOP have SCL high for the high time of a clock before and behind the edge of SDA. SB is set as SCL falls
+//! behind START, ADDR, TXE, RXNE and BTF as it falls behind the acknowledge clock. A register acts on the bus
+//! `cyclescope,start-cycles` behind its write. A chip that stretches SCL lets go of it at a time of its own.
+//!
+//! Not modelled, and what then happens: slave mode (own addresses are kept, and nobody calls them), addresses of 10 bits
+//! (no chip acknowledges their header), SMBus and PEC (a note), LAST (a note: firmware clears ACK), the filters. With one
+//! master on the bus there is neither ARLO nor BERR.
+
+mod master;
+mod registers;
+
+#[cfg(test)]
+mod tests;
+
+pub use self::registers::REGISTERS;
+
+use self::master::Master;
+use self::registers::*;
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
+use crate::devices::model::{Group, Model};
+use crate::devices::support::apb;
+use crate::devices::support::axi_lite::edge_in_reach;
+use crate::devices::support::dma_lines::DmaLine;
+use crate::devices::support::i2c_chips::{I2cChips, MASTER_EVENT};
+use crate::devices::support::registers::{find, flag};
+use crate::devices::support::stm32_clock_gate::ClockGate;
+use crate::dt::reader::NodeReader;
+use crate::dt::wiring::ClockInput;
+use crate::observe::i2c::I2cSignals;
+use crate::polling::Poll;
+use crate::time::{Cycles, Ps};
+
+/// The token of the event by which DMA controllers are told.
+const DMA_TOLD: u32 = MASTER_EVENT + 1;
+
+/// What a board says of the device.
+#[derive(Clone, Copy, Debug)]
+pub struct Params {
+    /// PCLK1.
+    pub clock: ClockInput,
+    /// The rise time of SCL.
+    pub rising: Ps,
+    /// From a write of a register to what the bus shows of it.
+    pub start_cycles: Cycles,
+    /// The event and the error interrupt.
+    pub interrupts: [Option<IrqLine>; 2],
+    /// Its enable bit.
+    pub gate: ClockGate,
+}
+
+/// The device.
+pub struct I2c {
+    params: Params,
+    chips: I2cChips,
+    signals: I2cSignals,
+    control: u32,
+    control2: u32,
+    own_addresses: [u32; 2],
+    ccr: u32,
+    trise: u32,
+    filter: u32,
+    /// SB, ADDR, BTF and AF.
+    flags: u32,
+    /// I2C_SR1 was read while ADDR was set: a read of I2C_SR2 clears it.
+    seen_address: bool,
+    /// MSL and BUSY.
+    is_master: bool,
+    /// A chip has acknowledged its address, and the frame goes on.
+    in_data: bool,
+    /// I2C_DR as it waits for the shift register; received data, and a byte that waits behind it.
+    to_send: Option<u8>,
+    data: Option<u8>,
+    shifted: Option<u8>,
+    /// What I2C_DR reads.
+    last: u8,
+    master: Master,
+    /// Requests: transmit, receive.
+    dma: [DmaLine; 2],
+    levels: [bool; 2],
+    alarm: Alarm,
+}
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::I2c, &["st,stm32-i2c-v1", "st,stm32f4-i2c"], 1, from_node);
+
+/// Builds the device from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    reader.known(&["clock-names", "interrupt-names", "resets"]);
+    reader.frequency_or("clock-frequency", None, "what drivers aim at; what counts is what they write to I2C_CCR");
+    let params = Params {
+        clock: reader.clock_input(0, "PCLK1, which the times of the bus are counted in"),
+        rising: reader.timing_ps("i2c-scl-rising-time-ns", "the rise time of SCL"),
+        start_cycles: reader.timing_cycles("cyclescope,start-cycles", "clocks from a register to the bus"),
+        interrupts: [reader.interrupt(0, "its event interrupt"), reader.interrupt(1, "its error interrupt")],
+        gate: ClockGate::from_node(reader),
+    };
+    let dma = [
+        DmaLine::from_node(reader, "tx", 0, "I2C_DR takes data"),
+        DmaLine::from_node(reader, "rx", 1, "I2C_DR has data"),
+    ];
+    let chips = I2cChips::from_node(reader);
+    Box::new(I2c::new(params, dma, chips))
+}
+
+impl I2c {
+    /// The device after reset, with the chips on its bus.
+    pub fn new(params: Params, dma: [DmaLine; 2], chips: I2cChips) -> I2c {
+        I2c {
+            params,
+            chips,
+            signals: I2cSignals::default(),
+            control: 0,
+            control2: 0,
+            own_addresses: [0; 2],
+            ccr: 0,
+            trise: 2,
+            filter: 0,
+            flags: 0,
+            seen_address: false,
+            is_master: false,
+            in_data: false,
+            to_send: None,
+            data: None,
+            shifted: None,
+            last: 0,
+            master: Master::default(),
+            dma,
+            levels: [false; 2],
+            alarm: Alarm::default(),
+        }
+    }
+
+    /// The cycle in which something written or read now shows on the bus.
+    fn arrival(&self, ctx: &Ctx) -> u64 {
+        self.params.clock.rate.cycles_until_ceil(ctx.now).0 + self.params.start_cycles.0
+    }
+
+    /// I2C_SR1.
+    fn status(&self) -> u32 {
+        let transmits = self.in_data && !self.master.reads && self.flags & SR1_AF == 0;
+        self.flags | flag(SR1_TXE, transmits && self.to_send.is_none()) | flag(SR1_RXNE, self.data.is_some())
+    }
+
+    fn status2(&self) -> u32 {
+        let transmits = self.is_master && self.in_data && !self.master.reads;
+        flag(SR2_MSL | SR2_BUSY, self.is_master) | flag(SR2_TRA, transmits)
+    }
+
+    fn set_control(&mut self, value: u32, ctx: &mut Ctx) {
+        if value & CR1_UNMODELLED != 0 {
+            ctx.note("SMBus and PEC (I2C_CR1) are not modelled: it goes on without them");
+        }
+        if value & CR1_PE == 0 || value & CR1_SWRST != 0 {
+            if value & CR1_START != 0 {
+                ctx.note("START was set while the interface is off (I2C_CR1.PE): nothing is sent");
+            }
+            self.abandon(ctx.now);
+            self.control = value & !(CR1_START | CR1_STOP);
+            return;
+        }
+        self.control = value;
+        let arrival = self.arrival(ctx);
+        self.order(arrival);
+    }
+
+    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
+        let value = find(REGISTERS, offset).map_or(0, |row| value & row.mask);
+        match offset {
+            CR1 => self.set_control(value, ctx),
+            CR2 => {
+                if value & CR2_LAST != 0 {
+                    ctx.note("I2C_CR2.LAST is not modelled: the last byte that DMA reads is acknowledged by ACK");
+                }
+                self.control2 = value;
+            }
+            OAR1 | OAR2 => self.own_addresses[usize::from(offset == OAR2)] = value,
+            DR if self.control & CR1_PE != 0 => {
+                self.last = value as u8;
+                let arrival = self.arrival(ctx);
+                self.send(value as u8, arrival);
+            }
+            SR1 => self.flags &= value | !SR1_ERRORS,
+            CCR => self.ccr = value,
+            TRISE => self.trise = value,
+            FLTR => self.filter = value,
+            _ => {}
+        }
+    }
+
+    fn register(&mut self, offset: u32, ctx: &Ctx) -> u32 {
+        match offset {
+            CR1 => self.control,
+            CR2 => self.control2,
+            OAR1 => self.own_addresses[0],
+            OAR2 => self.own_addresses[1],
+            DR => {
+                if let Some(data) = self.data {
+                    self.last = data;
+                    let arrival = self.arrival(ctx);
+                    self.taken(arrival);
+                }
+                self.last.into()
+            }
+            SR1 => {
+                self.seen_address = self.flags & SR1_ADDR != 0;
+                self.status()
+            }
+            SR2 => {
+                let status = self.status2();
+                if std::mem::take(&mut self.seen_address) {
+                    self.flags &= !SR1_ADDR;
+                    let arrival = self.arrival(ctx);
+                    self.cleared(arrival);
+                }
+                status
+            }
+            CCR => self.ccr,
+            TRISE => self.trise,
+            FLTR => self.filter,
+            _ => 0,
+        }
+    }
+
+    /// Interrupts, requests, chips, and an event at the master's next step.
+    fn update(&mut self, ctx: &mut Ctx) {
+        let (status, enables) = (self.status(), self.control2);
+        let on = |enable: u32, flags: u32| enables & enable == enable && status & flags != 0;
+        let events = on(CR2_ITEVTEN, SR1_SB | SR1_ADDR | SR1_BTF) || on(CR2_ITEVTEN | CR2_ITBUFEN, SR1_TXE | SR1_RXNE);
+        for (index, level) in [events, on(CR2_ITERREN, SR1_AF)].into_iter().enumerate() {
+            if std::mem::replace(&mut self.levels[index], level) != level {
+                ctx.set_irq(self.params.interrupts[index], level);
+            }
+        }
+        // Until ADDR is cleared nothing is asked for.
+        let asks = status & SR1_ADDR == 0;
+        self.dma[0].set(asks && on(CR2_DMAEN, SR1_TXE), DMA_TOLD, ctx);
+        self.dma[1].set(asks && on(CR2_DMAEN, SR1_RXNE), DMA_TOLD, ctx);
+        self.chips.settle(ctx);
+        match self.master.next().and_then(|next| edge_in_reach(self.params.clock.rate, next)) {
+            Some(due) => self.alarm.set(due, MASTER_EVENT, ctx),
+            None => self.alarm.cancel(MASTER_EVENT, ctx),
+        }
+    }
+}
+
+impl Device for I2c {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        let name = ctx.label().to_owned();
+        self.signals = I2cSignals::new(&ctx.bus.waves, &name);
+        self.chips.start_up(ctx);
+    }
+
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        if !self.params.gate.is_open(ctx) {
+            return Ok(Reply::read(0, ctx.now));
+        }
+        self.settle(ctx);
+        let register = self.register(offset & !3, ctx);
+        self.update(ctx);
+        Ok(apb::read(register, offset, size, ctx))
+    }
+
+    fn write(
+        &mut self,
+        _: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        if self.params.gate.is_open(ctx) {
+            self.settle(ctx);
+            let (offset, value) = apb::written(value, offset, size);
+            self.set_register(offset, value, ctx);
+            self.settle(ctx);
+            self.update(ctx);
+        }
+        Ok(Reply::written(ctx.now))
+    }
+
+    fn event(&mut self, token: u32, ctx: &mut Ctx) {
+        if token == DMA_TOLD {
+            self.dma.iter_mut().for_each(|line| line.event(DMA_TOLD, ctx));
+            return;
+        }
+        if token == MASTER_EVENT {
+            self.alarm.rang(ctx.now);
+        }
+        self.settle(ctx);
+        self.chips.event(token, ctx);
+        self.update(ctx);
+    }
+
+    /// What is left of a step goes on by the new clock.
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        self.settle(ctx);
+        let before = self.params.clock.rate.cycles_until_floor(ctx.now).0;
+        self.params.clock.rate = ctx.bus.clocks.rate_of(self.params.clock);
+        self.master.move_by(before, self.params.clock.rate.cycles_until_floor(ctx.now).0);
+        self.alarm.cancel(MASTER_EVENT, ctx);
+        self.update(ctx);
+    }
+
+    fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+        self.settle(ctx);
+        self.chips.pins_changed(port, changed, levels, ctx);
+        self.update(ctx);
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        // What changes by itself does so at an event, in the chips, too.
+        if let Some(next) = self.master.next() {
+            if next <= self.params.clock.rate.cycles_until_floor(poll.now()).0 {
+                return false;
+            }
+            if let Some(due) = edge_in_reach(self.params.clock.rate, next) {
+                poll.until(due);
+            }
+        }
+        let data = |byte: Option<u8>| byte.map_or(0x100, u32::from);
+        let waiting = data(self.to_send) << 9 | data(self.data) << 18 | data(self.shifted);
+        let [own1, own2] = self.own_addresses;
+        let last = u32::from(self.last) | flag(1 << 8, self.seen_address);
+        for register in [self.control, self.control2, own1, own2, self.ccr, self.trise, self.filter] {
+            poll.state(register);
+        }
+        [self.status(), self.status2(), waiting, last].into_iter().for_each(|word| poll.state(word));
+        self.master.state(|word| poll.state(word));
+        true
+    }
+
+    fn counters(&self) -> Vec<(String, u64)> {
+        let Master { frames, bytes, nacks, .. } = self.master;
+        let own = [("frames", frames), ("bytes", bytes), ("nacks", nacks)];
+        own.into_iter().map(|(name, count)| (name.to_owned(), count)).chain(self.chips.counters()).collect()
+    }
+}

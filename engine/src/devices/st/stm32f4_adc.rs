@@ -1,0 +1,327 @@
+//! `st,stm32f4-adc`: the analog-to-digital converters of an STM32F4, up to three in one node with the registers that
+//! they share (RM0090, "Analog-to-digital converter (ADC)").
+//!
+//! Modelled: regular sequences by software's start, single, scanned (SCAN) and continuous; sample times, and 12 to 6
+//! cycles of conversion by RES; ADCCLK, PCLK2 divided by ADCPRE, at whose next edge a sequence begins; EOC by EOCS,
+//! STRT, OVR; both alignments; the analog watchdog; DMA requests; the interrupt, which all converters share.
+//!
+//! What is at the inputs, the board says (`cyclescope,inputs-microvolts`, by channel), and stays. Channels 16 to 18 of
+//! the first converter are the temperature sensor, the internal reference and half of VBAT, where TSVREFE or VBATE lets
+//! them. A voltage is sampled without noise and error.
+//!
+//! Not modelled, and what then happens: injected sequences and external triggers (registers, with a note), discontinuous
+//! mode, two converters that take turns (ADC_CCR.MULTI, with a note), the stabilisation time behind ADON. With DMA and
+//! without DDS requests go on behind the last transfer.
+
+mod converter;
+
+#[cfg(test)]
+mod tests;
+
+use self::converter::{Converter, cr2};
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::devices::model::{Group, Model};
+use crate::devices::support::apb;
+use crate::devices::support::dma_lines::DmaLine;
+use crate::devices::support::registers::{AccessKind, Register, find};
+use crate::devices::support::stm32_clock_gate::ClockGate;
+use crate::dt::reader::NodeReader;
+use crate::dt::wiring::ClockInput;
+use crate::polling::Poll;
+use crate::time::Cycles;
+
+/// A converter's registers (RM0090, "ADC register map").
+pub const REGISTERS: &[Register] = &[
+    Register::new("ADC_SR", SR, AccessKind::Rw, 0, 0x3f),
+    Register::new("ADC_CR1", CR1, AccessKind::Rw, 0, 0x07c0_ffff),
+    Register::new("ADC_CR2", CR2, AccessKind::Rw, 0, 0x7f7f_0f03),
+    Register::new("ADC_SMPR1", SMPR1, AccessKind::Rw, 0, 0x07ff_ffff),
+    Register::new("ADC_SMPR2", SMPR2, AccessKind::Rw, 0, 0x3fff_ffff),
+    Register::new("ADC_JOFR1", 0x14, AccessKind::Rw, 0, 0xfff),
+    Register::new("ADC_JOFR2", 0x18, AccessKind::Rw, 0, 0xfff),
+    Register::new("ADC_JOFR3", 0x1c, AccessKind::Rw, 0, 0xfff),
+    Register::new("ADC_JOFR4", 0x20, AccessKind::Rw, 0, 0xfff),
+    Register::new("ADC_HTR", HTR, AccessKind::Rw, 0xfff, 0xfff),
+    Register::new("ADC_LTR", LTR, AccessKind::Rw, 0, 0xfff),
+    Register::new("ADC_SQR1", SQR1, AccessKind::Rw, 0, 0x00ff_ffff),
+    Register::new("ADC_SQR2", SQR1 + 4, AccessKind::Rw, 0, 0x3fff_ffff),
+    Register::new("ADC_SQR3", SQR3, AccessKind::Rw, 0, 0x3fff_ffff),
+    Register::new("ADC_JSQR", 0x38, AccessKind::Rw, 0, 0x003f_ffff),
+    Register::new("ADC_JDR1", 0x3c, AccessKind::Ro, 0, 0xffff),
+    Register::new("ADC_JDR2", 0x40, AccessKind::Ro, 0, 0xffff),
+    Register::new("ADC_JDR3", 0x44, AccessKind::Ro, 0, 0xffff),
+    Register::new("ADC_JDR4", 0x48, AccessKind::Ro, 0, 0xffff),
+    Register::new("ADC_DR", DR, AccessKind::Ro, 0, 0xffff),
+];
+
+const SR: u32 = 0x00;
+const CR1: u32 = 0x04;
+const CR2: u32 = 0x08;
+const SMPR1: u32 = 0x0c;
+const SMPR2: u32 = 0x10;
+const HTR: u32 = 0x24;
+const LTR: u32 = 0x28;
+const SQR1: u32 = 0x2c;
+const SQR3: u32 = 0x34;
+const DR: u32 = 0x4c;
+/// From a converter's registers to the next one's, and where the common ones are.
+const STRIDE: u32 = 0x100;
+const CSR: u32 = 0x300;
+const CCR: u32 = 0x304;
+const CCR_MASK: u32 = 0x00c3_ef1f;
+/// MULTI.
+const CCR_MULTI: u32 = 0x1f;
+/// ADCPRE, two bits.
+const CCR_ADCPRE: u32 = 16;
+const CCR_VBATE: u32 = 1 << 22;
+const CCR_TSVREFE: u32 = 1 << 23;
+
+const CONVERTERS: usize = 3;
+/// Channels 0 to 18.
+const CHANNELS: usize = 19;
+const TEMPERATURE: usize = 16;
+const VREFINT: usize = 17;
+const VBAT: usize = 18;
+/// Typical values (DS8626, temperature sensor characteristics, embedded reference voltage): at 25 degrees, for each
+/// degree, and of the reference.
+const SENSOR_25_UV: i64 = 760_000;
+const SENSOR_SLOPE_UV: i64 = 2_500;
+const VREFINT_UV: u32 = 1_210_000;
+
+/// Tokens of events.
+const CONVERTED: u32 = 0;
+const DMA_TOLD: u32 = 1;
+
+/// What a board says of the converters.
+#[derive(Clone, Copy, Debug)]
+pub struct Params {
+    /// PCLK2.
+    pub clock: ClockInput,
+    /// How many there are.
+    pub converters: usize,
+    /// What is at the channels, in microvolts.
+    pub inputs_uv: [u32; CHANNELS],
+    /// VREF+, likewise.
+    pub reference_uv: u32,
+    /// Their interrupt.
+    pub interrupt: Option<IrqLine>,
+    /// Their enable bit.
+    pub gate: ClockGate,
+}
+
+/// The converters.
+#[derive(Debug)]
+pub struct Adc {
+    params: Params,
+    converters: [Converter; CONVERTERS],
+    common: u32,
+    dma: [DmaLine; CONVERTERS],
+    level: bool,
+    alarm: Alarm,
+    changes: u64,
+}
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::System, &["st,stm32f4-adc"], 1, from_node);
+
+/// Builds the converters from their node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    reader.known(&["clock-names", "resets", "#io-channel-cells"]);
+    let range = "a voltage of up to 3.6 V in microvolts";
+    let reference_uv = reader.u32_or("cyclescope,reference-microvolts", 3_300_000, 1_000_000..=3_600_000, range);
+    let meaning = "what is at channels 0, 1 and so on, up to 15, in microvolts; 0 where the list ends";
+    let given = reader.bytes("cyclescope,inputs-microvolts", meaning).unwrap_or_default();
+    let mut inputs_uv = [0; CHANNELS];
+    for (input, cell) in inputs_uv[..TEMPERATURE].iter_mut().zip(given.as_chunks::<4>().0) {
+        *input = u32::from_be_bytes(*cell);
+    }
+    let meaning = "the chip's temperature in thousandths of a degree, -40000 to 125000";
+    let allowed = |value: u32| (-40_000..=125_000).contains(&(value as i32));
+    let temperature = reader.u32_or("cyclescope,temperature-millicelsius", 25_000, allowed, meaning) as i32;
+    inputs_uv[TEMPERATURE] = (SENSOR_25_UV + SENSOR_SLOPE_UV * i64::from(temperature - 25_000) / 1000) as u32;
+    inputs_uv[VREFINT] = VREFINT_UV;
+    inputs_uv[VBAT] = reference_uv / 2;
+    let params = Params {
+        clock: reader.clock_input(0, "PCLK2"),
+        converters: reader.u32_or("cyclescope,converters", 1, 1..=3, "there are 1 to 3 converters") as usize,
+        inputs_uv,
+        reference_uv,
+        interrupt: reader.interrupt(0, "their interrupt"),
+        gate: ClockGate::from_node(reader),
+    };
+    let mut index = 0;
+    let dma = ["adc1", "adc2", "adc3"].map(|name| {
+        index += 1;
+        DmaLine::from_node(reader, name, index - 1, "a converter's data register has data")
+    });
+    Box::new(Adc::new(params, dma))
+}
+
+impl Adc {
+    /// The converters after reset.
+    pub fn new(params: Params, dma: [DmaLine; CONVERTERS]) -> Adc {
+        let converters = [Converter::default(); CONVERTERS];
+        Adc { params, converters, common: 0, dma, level: false, alarm: Alarm::default(), changes: 0 }
+    }
+
+    /// Clocks of PCLK2 in one of ADCCLK.
+    const fn divider(&self) -> u64 {
+        2 * ((self.common >> CCR_ADCPRE & 3) as u64 + 1)
+    }
+
+    /// What the first `bits` bits of a conversion of a channel give.
+    fn sample(&self, index: usize, channel: usize) -> u32 {
+        let on = |bit: u32| index == 0 && self.common & bit != 0;
+        let connected = match channel {
+            TEMPERATURE | VREFINT => on(CCR_TSVREFE),
+            VBAT => on(CCR_VBATE),
+            _ => channel < CHANNELS,
+        };
+        let voltage = if connected { self.params.inputs_uv[channel] } else { 0 };
+        (u64::from(voltage) * 4096 / u64::from(self.params.reference_uv)).min(4095) as u32
+    }
+
+    fn settle(&mut self, ctx: &Ctx) {
+        let cycle = self.params.clock.rate.cycles_until_floor(ctx.now).0;
+        let divider = self.divider();
+        for index in 0..self.params.converters {
+            while let Some(channel) = self.converters[index].ends_by(cycle) {
+                let code = self.sample(index, channel);
+                self.converters[index].end(code, divider);
+                self.changes += 1;
+            }
+        }
+    }
+
+    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
+        if offset == CCR {
+            if value & CCR_MULTI != 0 {
+                ctx.note("converters that work together (ADC_CCR.MULTI) are not modelled: each works alone");
+            }
+            self.common = value & CCR_MASK;
+            return;
+        }
+        let index = (offset / STRIDE) as usize;
+        let Some(row) = find(REGISTERS, offset % STRIDE).filter(|_| index < self.params.converters) else { return };
+        let value = value & row.mask;
+        let cycle = self.params.clock.rate.cycles_until_ceil(ctx.now).0;
+        let divider = self.divider();
+        let converter = &mut self.converters[index];
+        match row.offset {
+            // Zeroes clear.
+            SR => converter.status &= value,
+            CR2 => {
+                if value & cr2::UNMODELLED != 0 {
+                    ctx.note("injected sequences and external triggers (ADC_CR2) are not modelled: none begins");
+                }
+                if value & cr2::SWSTART != 0 && value & cr2::ADON == 0 {
+                    ctx.note("SWSTART was set while the converter is off (ADC_CR2.ADON): nothing is converted");
+                }
+                converter.set_control2(value, cycle.next_multiple_of(divider), divider);
+            }
+            _ if row.access == AccessKind::Rw => converter.registers[row.offset as usize / 4] = value,
+            _ => {}
+        }
+    }
+
+    fn register(&mut self, offset: u32) -> u32 {
+        match offset {
+            CSR => (0..self.params.converters).map(|index| self.converters[index].status << (8 * index)).sum(),
+            CCR => self.common,
+            _ => {
+                let index = (offset / STRIDE) as usize;
+                let Some(converter) = self.converters[..self.params.converters].get_mut(index) else { return 0 };
+                match offset % STRIDE {
+                    SR => converter.status,
+                    DR => converter.take(),
+                    register => converter.registers.get(register as usize / 4).copied().unwrap_or(0),
+                }
+            }
+        }
+    }
+
+    fn update(&mut self, ctx: &mut Ctx) {
+        let level = self.converters[..self.params.converters].iter().any(Converter::interrupts);
+        if std::mem::replace(&mut self.level, level) != level {
+            ctx.set_irq(self.params.interrupt, level);
+        }
+        for index in 0..self.params.converters {
+            let converter = &self.converters[index];
+            self.dma[index].set(converter.asks(), DMA_TOLD, ctx);
+        }
+        let next = self.converters.iter().filter_map(Converter::next).min();
+        match next {
+            Some(cycle) => self.alarm.set(self.params.clock.rate.ps_at_floor(Cycles(cycle)), CONVERTED, ctx),
+            None => self.alarm.cancel(CONVERTED, ctx),
+        }
+    }
+}
+
+impl Device for Adc {
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        if !self.params.gate.is_open(ctx) {
+            return Ok(Reply::read(0, ctx.now));
+        }
+        self.settle(ctx);
+        let value = self.register(offset & !3);
+        self.changes += u64::from(offset % STRIDE == DR);
+        self.update(ctx);
+        Ok(apb::read(value, offset, size, ctx))
+    }
+
+    fn write(
+        &mut self,
+        _: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        if self.params.gate.is_open(ctx) {
+            self.settle(ctx);
+            self.changes += 1;
+            let (offset, value) = apb::written(value, offset, size);
+            self.set_register(offset, value, ctx);
+            self.update(ctx);
+        }
+        Ok(Reply::written(ctx.now))
+    }
+
+    fn event(&mut self, token: u32, ctx: &mut Ctx) {
+        if token == DMA_TOLD {
+            self.dma.iter_mut().for_each(|line| line.event(DMA_TOLD, ctx));
+            return;
+        }
+        self.alarm.rang(ctx.now);
+        self.settle(ctx);
+        self.update(ctx);
+    }
+
+    /// What is left of a conversion goes on by the new clock.
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        self.settle(ctx);
+        let before = self.params.clock.rate.cycles_until_floor(ctx.now).0;
+        self.params.clock.rate = ctx.bus.clocks.rate_of(self.params.clock);
+        let now = self.params.clock.rate.cycles_until_floor(ctx.now).0;
+        self.converters.iter_mut().for_each(|converter| converter.move_by(before, now));
+        self.alarm.cancel(CONVERTED, ctx);
+        self.update(ctx);
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        // Conversions end at events.
+        let now = self.params.clock.rate.cycles_until_floor(poll.now()).0;
+        if let Some(next) = self.converters.iter().filter_map(Converter::next).min() {
+            if next <= now {
+                return false;
+            }
+            poll.until(self.params.clock.rate.ps_at_floor(Cycles(next)));
+        }
+        poll.state(self.changes);
+        true
+    }
+
+    fn counters(&self) -> Vec<(String, u64)> {
+        vec![("conversions".to_owned(), self.converters.iter().map(|converter| converter.conversions).sum())]
+    }
+}
