@@ -22,7 +22,7 @@ class BindingProperty:
     `kind` says what its value is: "number" (one cell), "numbers" (cells), "flag" (empty; being
     there is its value), "word" (a string out of a few), "words" and "string" (any),
     "ranges" (pairs of address and size), or what it refers to ("clocks", "interrupts",
-    "DMA requests", "pins", "core", "bus"); "any" is not looked at.
+    "DMA requests", "pins", "ports", "core", "bus"); "any" is not looked at.
     `unit` is that of a number ("" where it has none: a count, an address).
     `default` is what counts where the node has none, as text; None where that is nothing.
     `range` says what the value may be; None where `meaning` does, or anything may be.

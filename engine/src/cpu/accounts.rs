@@ -134,6 +134,19 @@ impl<I: Isa> Cpu<I> {
         totals
     }
 
+    /// Everything up to the access of operation `at` of the block that runs, which is in its middle; and what that
+    /// access's instruction has waited before its own cycle.
+    pub(crate) fn totals_at(&mut self, index: u32, at: u32) -> (Totals, u64) {
+        let count = self.blocks.info(index, at).instr;
+        let before = self.before(index, count).fixed;
+        let waited = self.begins_cycle(index, at).wrapping_sub(self.shell.cycles + before.cycles() + 1);
+        let mut totals = self.totals();
+        totals.fixed.add_runs(before, 1);
+        totals.instructions += u64::from(count);
+        totals.cycles += before.cycles();
+        (totals, waited)
+    }
+
     /// Everything so far but the static time of whole blocks, which is in their runs.
     pub(super) fn counted(&self) -> Totals {
         self.shell.totals(self.memory.accounts())

@@ -36,16 +36,31 @@ pub struct Breakdown {
     pub jump: u64,
     /// Instructions that are never compiled: see [`super::isa::Isa::is_never_compiled`].
     pub never_compiled: u64,
+    /// What of waits for results and of long operations is that of accesses to memory: see
+    /// [`super::isa::Isa::accesses_memory`].
+    pub accesses: u64,
+}
+
+/// What there is to know of an instruction beside its cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sort {
+    /// [`super::isa::Isa::is_never_compiled`].
+    pub never_compiled: bool,
+    /// [`super::isa::Isa::accesses_memory`].
+    pub accesses: bool,
 }
 
 impl Breakdown {
-    /// Adds what an instruction cost, which is never compiled or may be.
-    pub fn add(&mut self, cost: Cost, never_compiled: bool) {
+    /// Adds what an instruction of a sort cost.
+    pub fn add(&mut self, cost: Cost, sort: Sort) {
         self.issue += u64::from(cost.issue_cycles.min(1));
         self.operand_wait += u64::from(cost.stall_cycles);
         self.long_operation += u64::from(cost.issue_cycles.saturating_sub(1));
         self.jump += u64::from(cost.refill_cycles);
-        self.never_compiled += u64::from(never_compiled);
+        self.never_compiled += u64::from(sort.never_compiled);
+        if sort.accesses {
+            self.accesses += u64::from(cost.stall_cycles) + u64::from(cost.issue_cycles.saturating_sub(1));
+        }
     }
 
     /// Adds what came between two moments, `times` times.
@@ -55,6 +70,7 @@ impl Breakdown {
         self.long_operation += times * (to.long_operation - from.long_operation);
         self.jump += times * (to.jump - from.jump);
         self.never_compiled += times * (to.never_compiled - from.never_compiled);
+        self.accesses += times * (to.accesses - from.accesses);
     }
 
     /// Adds `times` runs of a block.
@@ -69,6 +85,7 @@ impl Breakdown {
         self.long_operation -= part.long_operation;
         self.jump -= part.jump;
         self.never_compiled -= part.never_compiled;
+        self.accesses -= part.accesses;
     }
 
     /// All cycles.

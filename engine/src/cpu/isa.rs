@@ -11,7 +11,7 @@ use std::mem::offset_of;
 use super::Cpu;
 use super::block::{Blocks, Draft, EntryOf};
 use super::compile::{Emitter, RegisterBits, Resumed, Value};
-use super::cost::Cost;
+use super::cost::{Cost, Sort};
 use super::counting::Counting;
 use super::iteration::Iteration;
 use super::memory::access::Abort;
@@ -220,6 +220,16 @@ pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
     fn resolve(_core: &mut Cpu<Self>, _index: u32, _exit: usize) {}
 
     // ---- Compiled code
+
+    /// True for an instruction that loads or stores: what it takes beyond a cycle is known apart.
+    fn accesses_memory(_instr: &Self::Instr) -> bool {
+        false
+    }
+
+    /// What there is to know of an instruction that is fetched so, beside its cost.
+    fn sort(instr: &Self::Instr, fetch: Via) -> Sort {
+        Sort { never_compiled: Self::is_never_compiled(instr, fetch), accesses: Self::accesses_memory(instr) }
+    }
 
     /// True if compiled code always leaves an instruction to the interpreter, if it is fetched so. That is known when
     /// it is decoded, and does not depend on what has been compiled. Nothing is compiled of what is fetched past the

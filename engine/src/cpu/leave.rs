@@ -78,7 +78,7 @@ impl<I: Isa> Cpu<I> {
         let cold = &self.blocks.cold[index as usize];
         let (cost, pending) = cold.last;
         let instr = self.blocks.instrs_of(index).last();
-        self.shell.fixed.add(cost, instr.is_some_and(|instr| I::is_never_compiled(instr, cold.fetch)));
+        self.shell.fixed.add(cost, instr.map(|instr| I::sort(instr, cold.fetch)).unwrap_or_default());
         self.shell.cycles += u64::from(cost.cycles());
         self.shell.instructions += 1;
         self.pending = pending;
@@ -235,7 +235,7 @@ impl<I: Isa> Cpu<I> {
         for instr in instrs {
             all.push(BeforeOf::<I> { fixed, pending, pc, context: I::context_before(instr, entry.context) });
             let cost = I::pass(&self.timing, instr, fetch, &mut pending);
-            fixed.add(cost, I::is_never_compiled(instr, fetch));
+            fixed.add(cost, I::sort(instr, fetch));
             pc = pc.wrapping_add(I::instr_bytes(instr));
         }
         all.push(BeforeOf::<I> { fixed, pending, pc, context: cold.context_behind });

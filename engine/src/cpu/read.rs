@@ -188,7 +188,7 @@ impl<I: Isa> Draft<I> {
         self.before_last = (*breakdown, *pending);
         let cost = I::pass(timing, &instr, fetch, pending);
         let begins = (breakdown.cycles() as u32 + cost.waits_cycles() + 1) as u16;
-        breakdown.add(cost, I::is_never_compiled(&instr, fetch));
+        breakdown.add(cost, I::sort(&instr, fetch));
         self.last = (cost, *pending);
         self.instrs.push(instr);
         (cost, begins)

@@ -58,6 +58,8 @@
 #define DEMCR REGISTER(0xe000edfcu)
 #define DWT_CTRL REGISTER(0xe0001000u)
 #define DWT_CYCCNT REGISTER(0xe0001004u)
+/* CPICNT, EXCCNT, SLEEPCNT, LSUCNT, FOLDCNT. */
+#define DWT_EVENTS 0xe0001008u
 #define ITM 0xe0000000u
 #define NVIC_ISER0 REGISTER(0xe000e100u)
 
@@ -190,6 +192,24 @@ static void try_numbers(void)
     tell("crc ", REGISTER(CRC));
 }
 
+/* What each counter has counted in a loop that runs long enough to be compiled; an interrupt comes in its middle. */
+static void try_events(void)
+{
+    static volatile uint32_t words[16];
+    DWT_CTRL |= 0x1fu << 17;
+    for (uint32_t i = 0; i < 5000; i++) {
+        words[i % 16u] += words[(i + 3u) % 16u] / (i | 1u);
+        if (i == 4000) {
+            REGISTER(EXTI + 0x10u) = 1u << 0;
+        }
+    }
+    uint32_t counts = 0;
+    for (uint32_t number = 0; number < 4; number++) {
+        counts = counts << 8 | REGISTER(DWT_EVENTS + 4u * number);
+    }
+    tell("events ", counts);
+}
+
 static void try_stimulus(void)
 {
     REGISTER(ITM + 0xfb0u) = 0xc5acce55u;
@@ -217,6 +237,7 @@ void reset(void)
     try_pins();
     try_bits();
     try_numbers();
+    try_events();
     try_stimulus();
     say(USART1, "the other line\n");
     serial_drain(CONSOLE);

@@ -83,6 +83,12 @@ impl Accounts {
         self.parts.iter().sum::<u64>() + self.entries.iter().flatten().sum::<u64>()
     }
 
+    /// Of all of it, what fetches took at the memories.
+    pub fn fetches(&self) -> u64 {
+        let of_entry = |cycles: &EntryCycles| cycles[Purpose::Fetch as usize] + cycles[Purpose::Discarded as usize];
+        self.entries.iter().map(of_entry).sum()
+    }
+
     /// The time by cause, under the names that the user sees.
     pub fn named(&self, bus: &Bus) -> Vec<(String, Cycles)> {
         let mut causes = Vec::new();

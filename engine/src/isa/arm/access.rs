@@ -20,7 +20,7 @@ impl<P: Profile> Arm<P> {
         let moves = moves(op.code);
         let begins = self.begins_cycle(index, at);
         if P::is_own(addr) {
-            return match P::load_own(self, bus, begins, Own { addr, size: moves.size }) {
+            return match P::load_own(self, bus, begins, Own { addr, size: moves.size, place: (index, at) }) {
                 Ok(value) => {
                     self.x[usize::from(op.rd)] = moves.extended(value);
                     self.after_access(bus, index, at)
@@ -44,7 +44,7 @@ impl<P: Profile> Arm<P> {
         let moves = moves(op.code);
         let (begins, value) = (self.begins_cycle(index, at), self.x[usize::from(op.rd)]);
         if P::is_own(addr) {
-            return match P::store_own(self, bus, begins, Own { addr, size: moves.size }, value) {
+            return match P::store_own(self, bus, begins, Own { addr, size: moves.size, place: (index, at) }, value) {
                 Ok(()) => self.after_access(bus, index, at),
                 Err(exception) => self.refuse_access(bus, index, at, op, exception),
             };

@@ -10,7 +10,7 @@ use super::predictor::{Jump, Predictor};
 use super::profile::Profile;
 use super::registers::{ADDRESS, LR, OPERAND, SINK, SP};
 use super::system::{Events, System};
-use super::timing::{CoreTiming, Pending};
+use super::timing::{CoreTiming, Pending, accesses};
 use super::{decode_a32, decode_t32};
 use crate::bus::Bus;
 use crate::cpu::Cpu;
@@ -227,6 +227,10 @@ impl<P: Profile> Isa for ArmSet<P> {
     #[inline]
     fn is_current(core: &Arm<P>, index: u32) -> bool {
         core.blocks.cold[index as usize].entry.context.privileged == core.isa.system.is_privileged()
+    }
+
+    fn accesses_memory(instr: &Decoded) -> bool {
+        accesses(&instr.instr)
     }
 
     fn is_never_compiled(instr: &Decoded, fetch: Via) -> bool {

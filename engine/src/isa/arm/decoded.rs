@@ -6,7 +6,7 @@ use super::op::{Code, Instr, Op};
 use super::predictor::Jump;
 use super::profile::Profile;
 use super::registers::{LR, RegisterSet, SINK, SP, one};
-use super::timing::{CoreTiming, FloatingUses, Pending};
+use super::timing::{CoreTiming, FloatingUses, Pending, accesses};
 use crate::cpu::block::{Draft, Entry, FALLEN, TAKEN};
 use crate::cpu::cost::Cost;
 use crate::cpu::memory::Via;
@@ -82,7 +82,11 @@ pub(super) fn draft<P: Profile>(
     }
     draft.end(Op { code: Code::End, rd: SINK, rn: 0, rm: 0, ra: 0, imm: 0 });
     if end.skipped {
-        draft.breakdown[FALLEN].long_operation -= u64::from(draft.last.0.issue_cycles.saturating_sub(1));
+        let more_cycles = u64::from(draft.last.0.issue_cycles.saturating_sub(1));
+        draft.breakdown[FALLEN].long_operation -= more_cycles;
+        if read.instrs.last().is_some_and(|(decoded, _)| accesses(&decoded.instr)) {
+            draft.breakdown[FALLEN].accesses -= more_cycles;
+        }
     }
     let unpredicted = if predicts { 0 } else { timing.mispredicted_branch };
     let refill_cycles = read.instrs.last().map_or(0, |(decoded, _)| timing.refill_cycles(&decoded.instr));

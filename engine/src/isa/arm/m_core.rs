@@ -11,7 +11,9 @@ mod frames;
 
 use super::core::Arm;
 use super::m_profile::exceptions::number;
-use super::m_profile::{Exception, Outcome, Protection, Return, System, Unstack, is_itm, is_ppb};
+use super::m_profile::{
+    Events, Exception, Outcome, Protection, Return, System, Unstack, counts_events, is_itm, is_ppb,
+};
 use super::profile::{Own, Profile, SystemSide as _};
 use super::registers::{COUNT, LR, SP};
 use super::timing::{Pending, ThreeStage};
@@ -151,6 +153,7 @@ impl Profile for System {
 
     fn load_own(core: &mut Arm<System>, bus: &mut Bus, cycle: u64, access: Own) -> Result<u32, Exception> {
         let had_cycles = core.shell.had(cycle);
+        core.tell_events(access);
         let own = core.isa.system.load_own(access.addr, access.size, had_cycles).map_err(Exception::DataAbort)?;
         let Some(entry) = core.traced(bus, access) else { return Ok(own) };
         let at = core.shell.clock.ps_at_floor(Cycles(cycle));
@@ -166,6 +169,7 @@ impl Profile for System {
             let _answered = bus.write_beat(entry, at, access.addr, access.size, value);
             return Ok(());
         }
+        core.tell_events(access);
         match core.isa.system.store_own(access.addr, access.size, value, had_cycles).map_err(Exception::DataAbort)? {
             Outcome::Done => {}
             Outcome::TranslationChanged => core.map_changed(),
@@ -190,6 +194,26 @@ impl Arm<System> {
         {
             self.set_place(first, 0);
         }
+    }
+
+    /// Tells the watchpoint unit what its event counters count, for an access that may ask or start them (ARM, C1.8.4;
+    /// each by its definition there: a cycle belongs to one of them, or is an instruction's own first cycle).
+    fn tell_events(&mut self, access: Own) {
+        if !counts_events(access.addr) {
+            return;
+        }
+        let (totals, waited) = self.totals_at(access.place.0, access.place.1);
+        let (fixed, spent, memory) = (totals.fixed, totals.spent, totals.memory);
+        let fetches = memory.fetches();
+        let further = fixed.operand_wait + fixed.long_operation + fixed.jump + spent.mispredicted + spent.annulled;
+        self.isa.system.set_events(Events {
+            cpi: further.wrapping_sub(spent.saved).wrapping_sub(fixed.accesses).wrapping_add(fetches),
+            exceptions: spent.exceptions,
+            sleep: spent.idle,
+            load_store: fixed.accesses + waited + (memory.total() - fetches),
+            // An instruction that is taken along with the one before it has no cycle of its own.
+            folded: totals.instructions - fixed.issue,
+        });
     }
 
     /// The map entry of the instrumentation macrocell, for an access to it: of a board that has one, while trace is on.

@@ -33,7 +33,7 @@ pub use config::SystemConfig;
 pub use entry::{Activated, Floating, Frame, exc_return};
 pub use exceptions::{Abort, Exception, FaultStatus, Lockup};
 pub use mpu::Protection;
-pub use ppb::{Outcome, is_itm, is_ppb};
+pub use ppb::{Outcome, counts_events, is_itm, is_ppb};
 pub use psr::is_special_register;
 pub use returning::{Return, Unstack};
 
@@ -48,6 +48,7 @@ use nvic::Nvic;
 use psr::Masks;
 use scb::{CCR_DIV_0_TRP, Scb};
 use std::mem::offset_of;
+pub use trace::Events;
 use trace::Trace;
 
 /// Levels of a core's 256 inputs ([`crate::inputs::Inputs::levels`]). External interrupt n is input n;

@@ -242,6 +242,8 @@ pub struct Own {
     pub addr: u32,
     /// Its size.
     pub size: AccessSize,
+    /// The block that runs, and its operation.
+    pub place: (u32, u32),
 }
 
 impl Own {

@@ -16,7 +16,7 @@ mod pairs;
 mod three_stage;
 
 pub use division::EarlyDivision;
-pub use three_stage::{FloatingUses, FrontEnd, ThreeStage};
+pub use three_stage::{FloatingUses, FrontEnd, ThreeStage, accesses};
 
 /// Longest time of an instruction that is worked out: those of a block have to fit 16 bits together.
 const LONGEST_INSTRUCTION_CYCLES: u32 = 1000;

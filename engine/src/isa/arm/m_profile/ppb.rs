@@ -7,7 +7,7 @@ use super::exceptions::number;
 use super::nvic::Grouping;
 use super::scb::{ACTLR_MASK, CCR_MASK, CCR_USERSETMPEND, SCR_MASK, VTOR_MASK, set_shcsr, shcsr};
 use super::trace::{DEMCR_MON_EN, DEMCR_TRCENA};
-use super::{Abort, FaultStatus, System};
+use super::{Abort, Events, FaultStatus, System};
 use crate::bus::device::AccessSize;
 
 const BASE: u32 = 0xe000_0000;
@@ -36,6 +36,17 @@ pub fn is_ppb(addr: u32) -> bool {
     addr >> 20 == BASE >> 20 && addr & !0xf != SCS + SYSTICK && addr & !0xfff != VENDOR
 }
 
+/// True for registers that ask the event counters, or start them: of the watchpoint unit all but the cycle counter and
+/// the comparators, and DEMCR.
+#[inline]
+pub fn counts_events(addr: u32) -> bool {
+    match addr & !0xfff {
+        DWT => matches!(addr & 0xffc, 0x0 | 0x8..=0x18),
+        SCS => addr & 0xffc == 0xdfc,
+        _ => false,
+    }
+}
+
 /// True for the addresses of the instrumentation macrocell, which a board may have as a device.
 #[inline]
 pub fn is_itm(addr: u32) -> bool {
@@ -57,6 +68,11 @@ impl System {
     /// True while trace is on (DEMCR.TRCENA).
     pub fn traces(&self) -> bool {
         self.trace.demcr & DEMCR_TRCENA != 0
+    }
+
+    /// What the event counters count has come to this.
+    pub fn set_events(&mut self, events: Events) {
+        self.trace.events = events;
     }
 
     /// Loads from a register, in core cycle `cycles`. Registers that are not there read as 0.

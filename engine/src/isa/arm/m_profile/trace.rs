@@ -1,8 +1,9 @@
 //! Debug and trace: DEMCR, the cycle counter and the comparators of the data watchpoint unit, the instrumentation
 //! macrocell and the trace port (ARM, C1.6 to C1.10).
 //!
-//! The comparators are registers only: they match nothing. There are no profiling counters, which DWT_CTRL says. What
-//! is written to stimulus ports goes nowhere, unless the board has a macrocell (`arm,armv7m-itm`).
+//! The comparators are registers only: they match nothing. An event counter counts while its enable bit in DWT_CTRL and
+//! DEMCR.TRCENA are set, and begins at 0 with the former; that it wraps around makes no packet. What is written to
+//! stimulus ports goes nowhere, unless the board has a macrocell (`arm,armv7m-itm`).
 
 /// DEMCR.
 pub(super) const DEMCR_TRCENA: u32 = 1 << 24;
@@ -10,8 +11,8 @@ pub(super) const DEMCR_MON_EN: u32 = 1 << 16;
 /// Those, MON_PEND, MON_STEP, MON_REQ, and the vector catches, which need a debugger.
 const DEMCR_MASK: u32 = 0x010f_07f1;
 
-/// DWT_CTRL: four comparators (TRM, 8.2); NOTRCPKT, NOEXTTRIG, NOPRFCNT.
-const DWT_CTRL_FIXED: u32 = 0x4d00_0000;
+/// DWT_CTRL: four comparators (TRM, 8.2); NOTRCPKT, NOEXTTRIG.
+const DWT_CTRL_FIXED: u32 = 0x4c00_0000;
 /// The comparators' registers begin here, each 16 bytes behind the last: DWT_COMPn, DWT_MASKn, DWT_FUNCTIONn.
 const COMPARATORS: u32 = 0x20;
 const COMPARATOR_BYTES: u32 = 16;
@@ -25,6 +26,34 @@ const FUNCTION_FIXED: [u32; 4] = [0, 1 << 9, 0, 0];
 const TPIU_SSPSR: u32 = 0xf;
 const TPIU_FFSR: u32 = 1 << 3;
 const DWT_CTRL_CYCCNTENA: u32 = 1 << 0;
+/// CPIEVTENA, EXCEVTENA, SLEEPEVTENA, LSUEVTENA, FOLDEVTENA, in the order of the counters.
+const DWT_CTRL_EVENTS: u32 = 17;
+const EVENT_COUNTERS: usize = 5;
+const DWT_CTRL_MASK: u32 = DWT_CTRL_CYCCNTENA | 0x1f << DWT_CTRL_EVENTS;
+/// DWT_CPICNT, the first of the event counters, which have 8 bits.
+const CPICNT: u32 = 0x8;
+const EVENT_MASK: u32 = 0xff;
+
+/// What the event counters count, since the core's reset.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Events {
+    /// Further cycles of instructions that are no accesses to memory, and waits for fetches.
+    pub cpi: u64,
+    /// Cycles of exceptions, on the way there and back.
+    pub exceptions: u64,
+    /// Cycles asleep.
+    pub sleep: u64,
+    /// Further cycles of loads and stores.
+    pub load_store: u64,
+    /// Instructions that took no cycle.
+    pub folded: u64,
+}
+
+impl Events {
+    fn in_order(self) -> [u32; EVENT_COUNTERS] {
+        [self.cpi, self.exceptions, self.sleep, self.load_store, self.folded].map(|count| count as u32)
+    }
+}
 
 /// Registers of the three units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,6 +62,10 @@ pub(super) struct Trace {
     dwt_ctrl: u32,
     /// CYCCNT less the core's cycles, while it counts; else CYCCNT.
     cyccnt: u32,
+    /// What the event counters count, as last told.
+    pub events: Events,
+    /// Event counters less what they count, while they do; else their values.
+    counters: [u32; EVENT_COUNTERS],
     /// DWT_COMPn, DWT_MASKn, DWT_FUNCTIONn.
     comparators: [[u32; 3]; 4],
     /// TPIU_CSPSR, TPIU_ACPR, TPIU_SPPR, TPIU_FFCR, as they differ from their resets.
@@ -47,6 +80,21 @@ impl Trace {
         self.demcr & DEMCR_TRCENA != 0 && self.dwt_ctrl & DWT_CTRL_CYCCNTENA != 0
     }
 
+    /// True if an event counter counts.
+    fn counts_event(&self, number: usize) -> bool {
+        self.demcr & DEMCR_TRCENA != 0 && self.dwt_ctrl >> (DWT_CTRL_EVENTS as usize + number) & 1 != 0
+    }
+
+    fn event_count(&self, number: usize) -> u32 {
+        let counted = if self.counts_event(number) { self.events.in_order()[number] } else { 0 };
+        self.counters[number].wrapping_add(counted) & EVENT_MASK
+    }
+
+    fn set_event_count(&mut self, number: usize, value: u32) {
+        let counted = if self.counts_event(number) { self.events.in_order()[number] } else { 0 };
+        self.counters[number] = value.wrapping_sub(counted);
+    }
+
     fn read_cyccnt(&self, cycles: u64) -> u32 {
         if self.counts() { self.cyccnt.wrapping_add(cycles as u32) } else { self.cyccnt }
     }
@@ -55,15 +103,20 @@ impl Trace {
         self.cyccnt = if self.counts() { value.wrapping_sub(cycles as u32) } else { value };
     }
 
-    /// Calls `change`, which may start or stop the counter.
-    fn keep_cyccnt(&mut self, cycles: u64, change: impl FnOnce(&mut Trace)) {
-        let value = self.read_cyccnt(cycles);
+    /// Calls `change`, which may start or stop counters.
+    fn keep_counters(&mut self, cycles: u64, change: impl FnOnce(&mut Trace)) {
+        let (value, before) = (self.read_cyccnt(cycles), self.dwt_ctrl);
+        let events: [u32; EVENT_COUNTERS] = std::array::from_fn(|number| self.event_count(number));
         change(self);
         self.set_cyccnt(value, cycles);
+        let enabled = (self.dwt_ctrl & !before) >> DWT_CTRL_EVENTS;
+        for (number, value) in events.into_iter().enumerate() {
+            self.set_event_count(number, if enabled >> number & 1 != 0 { 0 } else { value });
+        }
     }
 
     pub fn set_demcr(&mut self, value: u32, cycles: u64) {
-        self.keep_cyccnt(cycles, |trace| trace.demcr = value & DEMCR_MASK);
+        self.keep_counters(cycles, |trace| trace.demcr = value & DEMCR_MASK);
     }
 
     /// The watchpoint unit's register at `offset`, in core cycle `cycles`.
@@ -71,6 +124,7 @@ impl Trace {
         match offset {
             0x0 => DWT_CTRL_FIXED | self.dwt_ctrl,
             0x4 => self.read_cyccnt(cycles),
+            CPICNT..=0x18 => self.event_count((offset - CPICNT) as usize / 4),
             _ => comparator(offset).map_or(0, |(number, register)| {
                 self.comparators[number][register] | if register == 2 { FUNCTION_FIXED[number] } else { 0 }
             }),
@@ -79,8 +133,9 @@ impl Trace {
 
     pub fn write_dwt(&mut self, offset: u32, value: u32, cycles: u64) {
         match offset {
-            0x0 => self.keep_cyccnt(cycles, |trace| trace.dwt_ctrl = value & DWT_CTRL_CYCCNTENA),
+            0x0 => self.keep_counters(cycles, |trace| trace.dwt_ctrl = value & DWT_CTRL_MASK),
             0x4 => self.set_cyccnt(value, cycles),
+            CPICNT..=0x18 => self.set_event_count((offset - CPICNT) as usize / 4, value),
             _ => {
                 if let Some((number, register)) = comparator(offset) {
                     let mask = [u32::MAX, MASK_MASK, FUNCTION_MASKS[number]][register];

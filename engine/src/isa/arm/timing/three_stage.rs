@@ -201,7 +201,8 @@ fn pipelines(instr: &Instr) -> bool {
     matches!(instr.class, TimingClass::Load | TimingClass::Exclusive)
 }
 
-fn accesses(instr: &Instr) -> bool {
+/// True for an instruction that loads or stores.
+pub fn accesses(instr: &Instr) -> bool {
     use TimingClass::*;
     matches!(instr.class, Load | Store | LoadMultiple | StoreMultiple | Exclusive | VfpLoad | VfpStore)
         || matches!(instr.class, IndirectBranch | TableBranch) && instr.words > 0

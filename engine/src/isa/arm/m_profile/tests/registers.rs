@@ -109,7 +109,31 @@ fn the_cycle_counter_counts_while_it_is_on() {
     assert_eq!([1000, 1023, 1000 + (1 << 32) + 5].map(|cycle| read(&rig, cycle)), [0, 23, 5]);
     rig.system.store_own(DWT, AccessSize::Word, 0, 2000).unwrap();
     assert_eq!(read(&rig, 3000), 1000);
-    assert_eq!(rig.system.load_own(DWT, AccessSize::Word, 0), Ok(0x4d00_0000));
+    assert_eq!(rig.system.load_own(DWT, AccessSize::Word, 0), Ok(0x4c00_0000));
+}
+
+#[test]
+fn event_counters_count_from_zero_while_they_are_enabled() {
+    const DWT: u32 = 0xe000_1000;
+    let mut rig = rig();
+    let events = |load_store| Events { load_store, folded: 7, ..Events::default() };
+    let write = |rig: &mut Rig, at: u32, value: u32| rig.system.store_own(at, AccessSize::Word, value, 0).unwrap();
+    let counts = |rig: &Rig| [0x14, 0x18].map(|at| rig.system.load_own(DWT + at, AccessSize::Word, 0).unwrap());
+    write(&mut rig, SCS + 0xdfc, 1 << 24);
+    write(&mut rig, DWT + 0x14, 0x55);
+    rig.system.set_events(events(100));
+    assert_eq!(counts(&rig), [0x55, 0], "not enabled yet");
+    // LSUEVTENA.
+    write(&mut rig, DWT, 1 << 20);
+    assert_eq!(counts(&rig), [0, 0]);
+    rig.system.set_events(events(400));
+    assert_eq!(counts(&rig), [300 & 0xff, 0]);
+    write(&mut rig, DWT + 0x14, 9);
+    rig.system.set_events(events(401));
+    assert_eq!(counts(&rig), [10, 0]);
+    write(&mut rig, DWT, 0);
+    rig.system.set_events(events(500));
+    assert_eq!(counts(&rig), [10, 0], "it stands still");
 }
 
 #[test]
