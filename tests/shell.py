@@ -17,6 +17,8 @@ BOARDS = {
     "sama5d2-xplained": "uart1",
     "ben-nanonote": "uart0",
     "stm32mp157c-dk2": "uart4",
+    "stm32f4-disco": "usart2",
+    "nucleo-l4r5zi": "lpuart1",
 }
 
 # 3 ms between characters: PicoSoC runs from flash and is slower than its line.

@@ -35,7 +35,7 @@ COMMANDS = {
     "ipc": ("--board", "no-such-board"),
     "binding": ("no-such-compatible",),
     "board": ("no-such-board",),
-    "svd": ("missing.svd", "--clock", "1M", "--memory", "ram=0:4Ki"),
+    "new-board": ("missing.svd", "--clock", "1M", "--memory", "ram=0:4Ki"),
     "devices": ("no-such-device",),
     # nothing else is wrong with it
     "doctor": ("--no-such-option",),

@@ -24,7 +24,11 @@ from cyclescope.board.results import RunResult
 # Chips on SPI wires.
 CHIPS = {"jedec,spi-nor", "mmc-spi-slot", "atmel,at86rf230", "atmel,at86rf231"}
 # Boards without any.
-NO_CHIPS = {name for name in shipped_boards() if name.startswith(("minimal-", "stm32mp157c-"))}
+NO_CHIPS = {
+    name
+    for name in shipped_boards()
+    if name.startswith(("minimal-", "nucleo-", "stm32f4-", "stm32mp157c-"))
+}
 # Modes of the AXI Quad SPI core. The program writes and reads with the address on one line.
 SPI_MODES = {"standard": 0, "dual": 1, "quad": 2}
 PAGE_PROGRAM, FAST_READ = 0x02, 0x0B

@@ -19,6 +19,7 @@ FOLLOWED = (
     ("your-own-board", "slow-flash-write", "how-to-trust-a-number"),
     ("is-qspi-fast-enough",),
     ("run-from-flash",),
+    ("board-from-svd",),
 )
 
 

@@ -86,7 +86,7 @@ def test_start_up_code_gets_to_main_and_the_table_is_right(
 def chip_board(cyclescope: Command, folder: Path) -> Path:
     """The board that is made of the chip's file."""
     memories = ["--memory", "flash=0x8000000:512Ki", "--memory", "ram=0x20000000:128Ki"]
-    made = cyclescope("svd", vendor.SVD, "--clock", "168M", *memories)
+    made = cyclescope("new-board", vendor.SVD, "--clock", "168M", *memories)
     assert made.status == 0, made.stderr
     board = folder / "acme.dts"
     board.write_text(made.stdout)
@@ -196,7 +196,7 @@ def test_what_is_no_svd_file_is_one_line(
 ) -> None:
     file = tmp_path / "chip.svd"
     file.write_text(text)
-    done = cyclescope("svd", file, "--clock", "1M", "--memory", "ram=0:4Ki")
+    done = cyclescope("new-board", file, "--clock", "1M", "--memory", "ram=0:4Ki")
     assert (done.status, done.stdout) == (Status.USAGE, "")
     assert told in done.error
 
@@ -213,7 +213,7 @@ def test_what_is_no_svd_file_is_one_line(
 def test_a_board_that_can_not_be_made_is_one_line(
     cyclescope: Command, arguments: list[str], told: str
 ) -> None:
-    done = cyclescope("svd", vendor.SVD, *arguments)
+    done = cyclescope("new-board", vendor.SVD, *arguments)
     assert done.status == Status.USAGE
     assert told in done.error
 

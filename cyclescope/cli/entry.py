@@ -26,10 +26,10 @@ from cyclescope.host.interrupts import Interrupted
 from cyclescope.near import did_you_mean_or
 from cyclescope.statuses import Status
 
-# Each is `<name>_command` in a module of that name.
+# Each is `<name>_command` in a module of that name, with underscores.
 _COMMANDS = (
     *("bench", "board", "completion", "devices", "disassemble", "doctor"),
-    *("ipc", "list", "run", "show", "svd"),
+    *("ipc", "list", "new-board", "run", "show"),
 )
 
 
@@ -47,7 +47,7 @@ class _Group(click.Group):
         """The command of this name, if there is one."""
         if cmd_name not in _COMMANDS:
             return None
-        name = f"{cmd_name}_command"
+        name = f"{cmd_name.replace('-', '_')}_command"
         return getattr(import_module(f"cyclescope.cli.{name}"), name)
 
     def resolve_command(

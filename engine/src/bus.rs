@@ -23,6 +23,7 @@ use crate::event::EventQueue;
 use crate::faults::{BusFaultKind, CoreFault};
 use crate::host::Host;
 use crate::inputs::Inputs;
+use crate::memory::line_buffers::LineBuffers;
 use crate::memory::outer::OuterCache;
 use crate::memory::ram::{Direction, Ram};
 use crate::observe::notes::{Notes, Traps};
@@ -156,6 +157,8 @@ pub struct Bus {
     pub outer: Option<OuterCache>,
     /// Cores whose accesses do not pass it: bit n is core n.
     pub past_outer: u32,
+    /// Lines that a flash interface keeps for the cores.
+    pub line_buffers: LineBuffers,
     /// Devices; a slot is empty while its device is being called.
     pub devices: Vec<Option<Box<dyn Device>>>,
     /// Labels of the devices, for messages.

@@ -6,6 +6,7 @@
 //! - what is driven; low, where one side drives high and the other low (the stronger transistors of most outputs pull
 //!   down): the user gets a note, once a wire;
 //! - high, where nobody drives and a pull-up is on, the port's or one of the board;
+//! - low, where nobody drives and only the port's pull-down is on;
 //! - what it was before, where nothing holds it.
 //!
 //! A port tells of a register write as one change, at its exact time; the devices that watch its pins get that change
@@ -48,6 +49,8 @@ pub(crate) struct Port {
     pub(crate) own: Drive,
     pub(crate) far: Drive,
     pub(crate) pull_ups: u32,
+    /// Wires that the port pulls down.
+    pull_downs: u32,
     /// Wires with a pull-up on the board, which nobody switches off.
     board_pull_ups: u32,
     pub(crate) levels: u32,
@@ -69,6 +72,7 @@ impl Port {
             own: Drive::default(),
             far: Drive::default(),
             pull_ups: u32::MAX,
+            pull_downs: 0,
             board_pull_ups: 0,
             levels: u32::MAX,
             rose: 0,
@@ -88,7 +92,7 @@ impl Port {
     pub(crate) fn settle(&mut self) -> u32 {
         let driven = self.own.enables | self.far.enables;
         let high = (self.own.high() | self.far.high()) & !self.disputes();
-        let left = !driven & (self.pull_ups | self.board_pull_ups | self.levels);
+        let left = !driven & (self.pull_ups | self.board_pull_ups | self.levels & !self.pull_downs);
         let before = std::mem::replace(&mut self.levels, high | left);
         let changed = before ^ self.levels;
         self.rose |= changed & self.levels;
@@ -146,6 +150,13 @@ impl Wires {
             watcher.late |= pin.mask();
         } else {
             watcher.pins |= pin.mask();
+        }
+    }
+
+    /// A port pulls these wires down from when it next drives its wires.
+    pub fn set_pull_downs(&mut self, port: DeviceId, pull_downs: u32) {
+        if let Some(port) = self.port_mut(port) {
+            port.pull_downs = pull_downs;
         }
     }
 

@@ -16,6 +16,7 @@ use crate::bus::{Bus, MapEntry, Route, Target};
 use crate::clocks::{Clocks, User};
 use crate::core::Core;
 use crate::devices::external::{ExternalModel, Externals};
+use crate::devices::support::bit_band::{self, BitBand};
 use crate::devices::{self, Entry, Kind as ModelKind};
 use crate::dt::fault::{BoardFault, FaultKind, near_matches};
 use crate::dt::inputs;
@@ -23,6 +24,7 @@ use crate::dt::linux;
 use crate::dt::node::{Node, Property};
 use crate::dt::reader::{self, Board, NodeReader};
 use crate::host_image::{HostImage, ImageError};
+use crate::isa::arm::config::BIT_BAND;
 use crate::machine::{Description, DeviceInfo, Machine};
 use crate::memory::ram::Ram;
 use crate::time::{Hz, Ps};
@@ -126,6 +128,9 @@ pub fn build_with(root: &Node, externals: &Externals) -> Result<Machine, Vec<Boa
             node: root.name.clone(),
             kind: FaultKind::Incomplete { what },
         });
+    }
+    if let Some(core) = cpus.iter().find(|node| node.property(BIT_BAND.0).is_some()) {
+        add_bit_band(core, &mut bus, &mut entries, &mut description);
     }
     entries.sort_by_key(|(entry, _): &(MapEntry, &Node)| (entry.base, entry.last));
     find_overlaps(&entries, &mut board.faults);
@@ -421,6 +426,27 @@ fn add_node<'a>(
         }
     }
     reader.finish();
+}
+
+/// The alias regions of a core that has bit-banding: the core itself answers there, so there is no route.
+fn add_bit_band<'a>(
+    core: &'a Node,
+    bus: &mut Bus,
+    entries: &mut Vec<(MapEntry, &'a Node)>,
+    description: &mut Description,
+) {
+    let id = DeviceId(bus.devices.len() as u32);
+    let mut ranges = Vec::new();
+    for (range, region) in bit_band::REGIONS.iter().enumerate() {
+        let (name, last) = (bit_band::NAME.to_owned(), region.alias + (bit_band::ALIAS_BYTES - 1));
+        let target = Target::Device(id, range);
+        entries.push((MapEntry { name, base: region.alias, last, target, route: None, cacheable: false }, core));
+        ranges.push((region.alias, last));
+    }
+    bus.devices.push(Some(Box::new(BitBand)));
+    bus.device_names.push(bit_band::NAME.to_owned());
+    let (name, path) = (bit_band::NAME.to_owned(), core.path.clone());
+    description.devices.push(DeviceInfo { name, compatible: String::new(), path, ranges });
 }
 
 pub(super) fn read_held(reader: &mut NodeReader) -> bool {

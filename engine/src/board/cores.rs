@@ -159,7 +159,9 @@ fn read_cortex_a7(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreIn
 }
 
 fn read_cortex_m4(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreInfo) {
-    let config = arm::config::CoreConfig::cortex_m4(reader, index);
+    // All lines of a flash interface's cache are in one set, as far as that is told.
+    let icache = read_cache(reader, "i-cache", Replacement::LeastRecentlyUsed, WritePolicy::WriteBack);
+    let config = arm::config::CoreConfig::cortex_m4(reader, index, icache);
     let info = first_level_info(reader.node, config.isa(), &config.memory);
     (Box::new(CortexM::new(config)), info)
 }

@@ -139,6 +139,13 @@ pub trait Device: Send {
         false
     }
 
+    /// Where the host has the bytes of such a range, for ranges whose reads may take no time
+    /// ([`crate::memory::line_buffers`]). They stay there for as long as the device lives, and nobody holds a reference
+    /// into them.
+    fn host_bytes(&self, _range: usize) -> Option<*const u8> {
+        None
+    }
+
     /// A burst read of `bytes` (a cache line fill): when its last byte arrives. Only asked where [`Device::peek`]
     /// holds.
     ///

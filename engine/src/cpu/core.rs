@@ -74,6 +74,8 @@ pub struct Cpu<I: Isa> {
     /// What is known of [`Bus::code_written`] and [`Bus::code_marked`].
     written_epoch: u64,
     marked_epoch: u64,
+    /// What is known of [`Bus::line_buffers`].
+    buffers_epoch: u64,
 }
 
 impl<I: Isa> Cpu<I> {
@@ -106,6 +108,7 @@ impl<I: Isa> Cpu<I> {
             only_core: false,
             written_epoch: 0,
             marked_epoch: 0,
+            buffers_epoch: 0,
             config,
         }
     }
@@ -130,10 +133,11 @@ impl<I: Isa> Cpu<I> {
         self.shell.irqs.up(bus, self.shell.cycles)
     }
 
-    /// True if memory that holds decoded code was written, and the loop below has yet to look at that.
+    /// True if memory that holds decoded code was written, or is fetched from in another way than before, and the loop
+    /// below has yet to look at that.
     #[inline(always)]
     pub(super) fn code_was_written(&self, bus: &Bus) -> bool {
-        bus.code_written.epoch() != self.written_epoch
+        bus.code_written.epoch() != self.written_epoch || bus.line_buffers.epoch() != self.buffers_epoch
     }
 
     /// True if something has happened that the loop below has to look at before the next instruction.
@@ -345,6 +349,11 @@ impl<I: Isa> Cpu<I> {
     #[cold]
     #[inline(never)]
     fn follow_writes(&mut self, bus: &Bus) {
+        if bus.line_buffers.epoch() != self.buffers_epoch {
+            self.buffers_epoch = bus.line_buffers.epoch();
+            self.memory.forget_fetched();
+            self.map_changed();
+        }
         match bus.code_written.since(self.written_epoch) {
             Some(spans) => spans.for_each(|span| self.kill_blocks(span)),
             None => self.drop_blocks(),

@@ -79,10 +79,12 @@ impl<I: Isa> Cpu<I> {
     }
 
     fn fetch_cached(&mut self, bus: &mut Bus, index: u32) -> bool {
+        let first = self.lines_of(index).next();
         for line in self.lines_of(index) {
             if self.memory.has_fetch_line(line) {
                 continue;
             }
+            self.memory.hold_fetched(first.filter(|first| *first != line));
             if self.line_must_wait(bus, line) {
                 return false;
             }

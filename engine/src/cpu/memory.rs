@@ -43,6 +43,7 @@ use crate::memory::cache::{Cache, CacheCounters, CacheShape, WritePolicy};
 use crate::time::Hz;
 use access::{Abort, Status};
 use fetch::on_demand::WordBuffer;
+use fetch::passing::Passing;
 use fetch::{FetchLines, Prefetch};
 use known_path::KnownPath;
 use meter::{Meter, Trip};
@@ -138,6 +139,8 @@ pub struct State {
     fill_ends: u64,
     /// How often the second-level cache was looked up.
     outer_uses: u64,
+    /// Lines of instructions that are there and in no cache.
+    passing: Passing,
 }
 
 impl Memory {
@@ -158,6 +161,7 @@ impl Memory {
                 stores: StoreBuffer::default(),
                 fill_ends: 0,
                 outer_uses: 0,
+                passing: Passing::default(),
             },
             accounts: Accounts::default(),
             shortcuts: Shortcuts::new(line_bytes(config.dcache, config.granule_bytes), !turns.is_empty()),
@@ -325,6 +329,7 @@ impl Memory {
             && state.tlb == before.tlb
             && state.prefetch.behaves_like(now, &before.prefetch, then)
             && state.words == before.words
+            && state.passing.behaves_like(&before.passing)
             && state.stores.behaves_like(now, &before.stores, then)
             && state.fill_ends.saturating_sub(now) == before.fill_ends.saturating_sub(then)
     }

@@ -205,6 +205,16 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         self.get(name).map(|property| property.value.as_slice())
     }
 
+    /// Cells, however many there are; none if the property is not there.
+    pub fn numbers(&mut self, name: &str, meaning: &str) -> Vec<u32> {
+        self.note(|| Declared::new(name, "numbers", meaning));
+        let Some(property) = self.get(name) else { return Vec::new() };
+        property.cells().unwrap_or_else(|| {
+            self.wrong_type(property, "cells");
+            Vec::new()
+        })
+    }
+
     /// A fixed number of cells, if there. `allowed` checks them; `meaning` tells what they say and what is allowed, as
     /// a clause.
     pub fn cells<const N: usize>(

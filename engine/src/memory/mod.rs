@@ -4,5 +4,6 @@ mod bytes;
 pub mod cache;
 pub mod code_marks;
 pub mod dram;
+pub mod line_buffers;
 pub mod outer;
 pub mod ram;

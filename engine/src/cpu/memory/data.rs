@@ -118,7 +118,7 @@ impl Memory {
         let place = self.data_place(trip, mmu, asked.va, mmu.access(asked.kind, asked.how))?;
         let in_ram = host_of(trip.bus, place.physical).is_some();
         // What an execute-in-place window gets is not memory: it can't wait in a cache.
-        let uncached = place.via == Via::Uncached || place.via == Via::Cached && !in_ram;
+        let uncached = place.via == Via::Uncached || !in_ram;
         // The transfer that takes it along has been paid for.
         if !(uncached && in_ram && asked.how & how::TOLD != 0) {
             if uncached && (place.ordered || !in_ram) {
@@ -269,16 +269,26 @@ impl Memory {
         }
         let Some(index) = bus.entry_at(place.physical) else { return };
         let entry = &bus.map[index];
-        let Target::Ram(ram) = entry.target else { return };
-        // Others may have to come first, each time.
-        if bus.rams[ram].is_shared() {
-            return;
-        }
         let (_, bytes) = self.shortcuts.line_of(asked.va);
         let line = place.physical & !(bytes - 1);
         if line < entry.base || entry.last - line < bytes - 1 {
             return;
         }
+        let ram = match entry.target {
+            // Others may have to come first, each time.
+            Target::Ram(ram) if bus.rams[ram].is_shared() => return,
+            Target::Ram(ram) => ram,
+            Target::Device(id, range) => {
+                let device = bus.devices[id.0 as usize].as_ref();
+                if let Some(start) = device.and_then(|device| device.host_bytes(range))
+                    && place.via == Via::Local
+                {
+                    let host = start.wrapping_add((place.physical - entry.base) as usize);
+                    self.shortcuts.add(asked.va, host.cast_mut(), Stores::No, None);
+                }
+                return;
+            }
+        };
         let is_dirty = |cache: &mut Cache| cache.is_dirty(place.physical);
         let stays = place.via == Via::Local || self.writes_back() && self.state.dcache.as_mut().is_some_and(is_dirty);
         // A load tells nothing of the permission to store.

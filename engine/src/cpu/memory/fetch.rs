@@ -7,6 +7,7 @@
 
 pub mod on_demand;
 pub mod order;
+pub mod passing;
 pub mod prefetch_next;
 
 use std::mem::offset_of;
@@ -24,6 +25,7 @@ use crate::faults::BusFaultKind;
 use crate::memory::cache::{Cache, NO_LINE};
 use crate::time::Ps;
 use order::Stamps;
+use passing::Passing;
 
 /// Lines that [`FetchLines`] can hold.
 const SLOTS: usize = 1 << 10;
@@ -274,7 +276,10 @@ impl Memory {
             self.accounts.spend(&mut trip.meter, Part::Fill, self.state.fill_ends);
             let filled = self.read(trip, Place { physical: line, ..place }, fill);
             filled.map_err(|fault| abort_of(va, false, fault))?;
-            let victim = self.state.icache.as_mut().and_then(|cache| cache.fill(line, false));
+            let passes = trip.bus.line_buffers.passes;
+            self.pass(line, passes);
+            let cache = self.state.icache.as_mut().filter(|_| !passes);
+            let victim = cache.and_then(|cache| cache.fill(line, false));
             if let Some(victim) = victim {
                 self.fetched.remove_physical(victim.line_addr);
             }
@@ -293,6 +298,7 @@ impl Memory {
         self.forget_uncached();
         self.learn_fetches();
         self.fetched.clear();
+        self.state.passing = Passing::default();
         self.state.icache.iter_mut().for_each(Cache::invalidate_all);
     }
 

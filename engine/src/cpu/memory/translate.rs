@@ -8,7 +8,7 @@ use super::outward::Transfer;
 use super::tlb::{Entry, permission};
 use super::{Memory, Via};
 use crate::bus::device::AccessSize;
-use crate::bus::{Bus, Target};
+use crate::bus::{Bus, MapEntry, Target};
 use crate::memory::outer::OuterCache;
 
 /// Where an access goes.
@@ -180,10 +180,17 @@ fn place_of<M: Mmu>(bus: &Bus, mmu: &M, to: Translation, has_cache: bool) -> Pla
 #[inline]
 fn via_to(bus: &Bus, physical: u32, cached: bool) -> Via {
     match bus.entry_at(physical) {
-        Some(entry) if bus.path(entry).local => Via::Local,
+        Some(entry) if bus.path(entry).local || answers_at_once(bus, entry) => Via::Local,
         Some(entry) if cached && bus.map[entry].cacheable => Via::Cached,
         _ => Via::Uncached,
     }
+}
+
+/// True for the window of a flash that has no wait states.
+#[inline]
+fn answers_at_once(bus: &Bus, entry: usize) -> bool {
+    let MapEntry { target, cacheable, .. } = bus.map[entry];
+    matches!(target, Target::Device(id, _) if cacheable && bus.line_buffers.are_at_once(id))
 }
 
 /// True for what the map keeps out of caches, and that is no memory.

@@ -1,6 +1,7 @@
 //! Models of Arm's parts.
 
 pub mod armv7_timer;
+pub mod armv7m_itm;
 pub mod armv7m_systick;
 pub mod gic_400;
 pub mod pl310_cache;

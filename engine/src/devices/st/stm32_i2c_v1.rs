@@ -103,10 +103,8 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         interrupts: [reader.interrupt(0, "its event interrupt"), reader.interrupt(1, "its error interrupt")],
         gate: ClockGate::from_node(reader),
     };
-    let dma = [
-        DmaLine::from_node(reader, "tx", 0, "I2C_DR takes data"),
-        DmaLine::from_node(reader, "rx", 1, "I2C_DR has data"),
-    ];
+    let dma =
+        [DmaLine::from_node(reader, "tx", "I2C_DR takes data"), DmaLine::from_node(reader, "rx", "I2C_DR has data")];
     let chips = I2cChips::from_node(reader);
     Box::new(I2c::new(params, dma, chips))
 }

@@ -122,13 +122,8 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let meaning = "the pins of its channels, from the first on: outputs where the firmware makes them outputs";
     let pins = [0, 1, 2, 3].map(|index| reader.gpio("channel-gpios", index, meaning));
     let requests = [("up", "an update"), ("ch1", "channel 1"), ("ch2", "channel 2"), ("ch3", "channel 3")];
-    let mut index = 0;
-    let mut line = |(name, meaning)| {
-        index += 1;
-        DmaLine::from_node(reader, name, index - 1, meaning)
-    };
-    let [up, ch1, ch2, ch3] = requests.map(&mut line);
-    let ch4 = line(("ch4", "channel 4"));
+    let [up, ch1, ch2, ch3] = requests.map(|(name, meaning)| DmaLine::from_node(reader, name, meaning));
+    let ch4 = DmaLine::from_node(reader, "ch4", "channel 4");
     Box::new(Timer::new(params, pins, [up, ch1, ch2, ch3, ch4]))
 }
 

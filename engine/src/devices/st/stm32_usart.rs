@@ -31,7 +31,7 @@ use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SerialP
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::devices::support::axi_lite::edge_in_reach;
-use crate::devices::support::dma_lines;
+use crate::devices::support::dma_lines::DmaLine;
 use crate::devices::support::registers::flag;
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
@@ -57,6 +57,9 @@ pub struct Params {
     pub dma: [Vec<IrqLine>; 2],
 }
 
+/// Tokens of events for these; that of the line is 0.
+const DMA_TOKENS: [u32; 2] = [1, 2];
+
 /// The device.
 #[derive(Debug)]
 pub struct Usart {
@@ -72,8 +75,8 @@ pub struct Usart {
     alarm: Alarm,
     signal: Option<SignalId>,
     receiving: Receiving,
-    /// Levels of the requests to a DMA controller.
-    requested: [bool; 2],
+    /// Requests to a DMA controller.
+    dma: [DmaLine; 2],
     sent_characters: u64,
 }
 
@@ -88,16 +91,14 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         interrupt: reader.interrupt(0, "its interrupt"),
         is_console: reader.is_stdout(),
         gate: ClockGate::from_node(reader),
-        dma: [
-            reader.dma_requests("tx", 0, "USART_DR is free (tx)"),
-            reader.dma_requests("rx", 1, "USART_DR has a character (rx)"),
-        ],
+        dma: [reader.dma_lines("tx", "USART_DR is free"), reader.dma_lines("rx", "USART_DR has a character")],
     }))
 }
 
 impl Usart {
     /// The device after reset.
-    pub fn new(params: Params) -> Usart {
+    pub fn new(mut params: Params) -> Usart {
+        let dma = std::mem::take(&mut params.dma).map(DmaLine::new);
         Usart {
             params,
             control: [0; 3],
@@ -109,7 +110,7 @@ impl Usart {
             alarm: Alarm::default(),
             signal: None,
             receiving: Receiving::default(),
-            requested: [false; 2],
+            dma,
             sent_characters: 0,
         }
     }
@@ -197,13 +198,8 @@ impl Usart {
     fn update(&mut self, ctx: &mut Ctx) {
         ctx.set_irq(self.params.interrupt, self.interrupts());
         let requests = self.dma_requests();
-        if requests != self.requested && self.params.dma.iter().any(|lines| dma_lines::are_busy(lines, ctx)) {
-            // A controller learns behind its access what that has changed.
-            ctx.schedule(ctx.now, 0);
-        } else if requests != std::mem::replace(&mut self.requested, requests) {
-            for (lines, level) in self.params.dma.iter().zip(requests) {
-                lines.iter().for_each(|line| ctx.set_irq(Some(*line), level));
-            }
+        for ((line, level), token) in self.dma.iter_mut().zip(requests).zip(DMA_TOKENS) {
+            line.set(level, token, ctx);
         }
         let cycle = self.cycle(ctx);
         if let Some(due) = self.next_change(cycle).and_then(|next| edge_in_reach(self.params.clock.rate, next)) {
@@ -343,7 +339,10 @@ impl Device for Usart {
         Ok(Reply::written(ctx.now))
     }
 
-    fn event(&mut self, _token: u32, ctx: &mut Ctx) {
+    fn event(&mut self, token: u32, ctx: &mut Ctx) {
+        if let Some(which) = DMA_TOKENS.iter().position(|dma| *dma == token) {
+            return self.dma[which].event(token, ctx);
+        }
         self.alarm.rang(ctx.now);
         self.settle(ctx);
         self.update(ctx);

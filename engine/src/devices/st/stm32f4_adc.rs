@@ -149,11 +149,8 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         interrupt: reader.interrupt(0, "their interrupt"),
         gate: ClockGate::from_node(reader),
     };
-    let mut index = 0;
-    let dma = ["adc1", "adc2", "adc3"].map(|name| {
-        index += 1;
-        DmaLine::from_node(reader, name, index - 1, "a converter's data register has data")
-    });
+    let dma =
+        ["adc1", "adc2", "adc3"].map(|name| DmaLine::from_node(reader, name, "a converter's data register has data"));
     Box::new(Adc::new(params, dma))
 }
 

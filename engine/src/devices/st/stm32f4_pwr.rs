@@ -22,7 +22,7 @@ const CR: u32 = 0x0;
 const CSR: u32 = 0x4;
 
 /// LPDS, PDDS.
-const CR_DEEP_SLEEP: u32 = 3 << 0;
+const CR_DEEP_SLEEP: u32 = 3;
 /// CWUF, CSBF: they clear flags, and read 0.
 const CR_CLEARS: u32 = 3 << 2;
 const CR_DBP: u32 = 1 << 8;
@@ -177,7 +177,8 @@ impl Pwr {
         let hz = self.hclk.rate.get();
         if hz > most_mhz * 1_000_000 {
             ctx.note(&format!(
-                "HCLK runs at {hz} Hz with PWR_CR.VOS = {vos} (scale {scale}), which allows {most_mhz} MHz: the chip may fail"
+                "HCLK runs at {hz} Hz with PWR_CR.VOS = {vos} (scale {scale}), which allows {most_mhz} MHz: \
+                 the chip may fail"
             ));
         }
     }

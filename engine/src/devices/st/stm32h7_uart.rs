@@ -40,7 +40,7 @@ use crate::bus::device::{AccessSize, Alarm, Ctx, Device, Reply, SerialPort, Slav
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::devices::support::axi_lite::edge_in_reach;
-use crate::devices::support::dma_lines;
+use crate::devices::support::dma_lines::DmaLine;
 use crate::devices::support::registers::flag;
 use crate::dt::reader::NodeReader;
 use crate::observe::waves::SignalId;
@@ -49,6 +49,9 @@ use crate::time::Cycles;
 
 /// Eighths of the FIFO that USART_ISR.TXFT wants free, by TXFTCFG; values above say no more.
 const TXFT_EIGHTHS: [usize; 8] = [1, 2, 4, 6, 7, 8, 8, 8];
+
+/// Tokens of events for these; that of the line is 0.
+const DMA_TOKENS: [u32; 2] = [1, 2];
 
 /// The device.
 #[derive(Debug)]
@@ -70,8 +73,8 @@ pub struct Uart {
     alarm: Alarm,
     signal: Option<SignalId>,
     receiving: Receiving,
-    /// Levels of the requests to a DMA controller.
-    requested: [bool; 2],
+    /// Requests to a DMA controller.
+    dma: [DmaLine; 2],
     sent_characters: u64,
 }
 
@@ -85,7 +88,8 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 
 impl Uart {
     /// The device after reset.
-    pub fn new(params: Params) -> Uart {
+    pub fn new(mut params: Params) -> Uart {
+        let dma = std::mem::take(&mut params.dma).map(DmaLine::new);
         Uart {
             params,
             control: [0; 3],
@@ -101,7 +105,7 @@ impl Uart {
             alarm: Alarm::default(),
             signal: None,
             receiving: Receiving::default(),
-            requested: [false; 2],
+            dma,
             sent_characters: 0,
         }
     }
@@ -198,13 +202,8 @@ impl Uart {
             ctx.set_irq(line, level);
         }
         let requests = self.dma_requests();
-        if requests != self.requested && self.params.dma.iter().any(|lines| dma_lines::are_busy(lines, ctx)) {
-            // A controller learns behind its access what that has changed.
-            ctx.schedule(ctx.now, 0);
-        } else if requests != std::mem::replace(&mut self.requested, requests) {
-            for (lines, level) in self.params.dma.iter().zip(requests) {
-                lines.iter().for_each(|line| ctx.set_irq(Some(*line), level));
-            }
+        for ((line, level), token) in self.dma.iter_mut().zip(requests).zip(DMA_TOKENS) {
+            line.set(level, token, ctx);
         }
         if let Some(due) = self.next_change(cycle).and_then(|next| edge_in_reach(self.params.kernel_clock.rate, next)) {
             self.alarm.set(due, 0, ctx);
@@ -353,7 +352,10 @@ impl Device for Uart {
         Ok(Reply::written(ctx.now))
     }
 
-    fn event(&mut self, _token: u32, ctx: &mut Ctx) {
+    fn event(&mut self, token: u32, ctx: &mut Ctx) {
+        if let Some(which) = DMA_TOKENS.iter().position(|dma| *dma == token) {
+            return self.dma[which].event(token, ctx);
+        }
         self.alarm.rang(ctx.now);
         self.settle(ctx);
         self.update(ctx);

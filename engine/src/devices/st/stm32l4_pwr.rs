@@ -24,7 +24,7 @@ const SCR: u32 = 0x18;
 const CR5: u32 = 0x80;
 const REGISTER_BYTES: u32 = 0x84;
 
-const CR1_LPMS: u32 = 7 << 0;
+const CR1_LPMS: u32 = 7;
 const CR1_DBP: u32 = 1 << 8;
 const CR1_VOS: u32 = 3 << 9;
 const CR1_VOS_SHIFT: u32 = 9;

@@ -129,8 +129,8 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         gate: ClockGate::from_node(reader),
     };
     let dma = [
-        DmaLine::from_node(reader, "tx", 0, "I2C_TXDR takes data"),
-        DmaLine::from_node(reader, "rx", 1, "I2C_RXDR has data"),
+        DmaLine::from_node(reader, "tx", "I2C_TXDR takes data"),
+        DmaLine::from_node(reader, "rx", "I2C_RXDR has data"),
     ];
     let chips = I2cChips::from_node(reader);
     Box::new(I2c::new(params, dma, chips))

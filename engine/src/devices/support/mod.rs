@@ -2,6 +2,7 @@
 
 pub mod apb;
 pub mod axi_lite;
+pub mod bit_band;
 pub mod byte_registers;
 pub mod dma_lines;
 pub mod hosted_chip;
@@ -14,3 +15,4 @@ pub mod shift_register;
 pub mod stm32_clock_gate;
 pub mod stm32_clock_sources;
 pub mod stm32_dma;
+pub mod stm32_flash;

@@ -300,7 +300,8 @@ impl Hse {
         }
         if self.is_external && !bypass {
             ctx.note(
-                "HSE is turned on without RCC_CR.HSEBYP, and OSC_IN has a clock from elsewhere: it is taken all the same",
+                "HSE is turned on without RCC_CR.HSEBYP, and OSC_IN has a clock from elsewhere: it is taken all \
+                 the same",
             );
         }
         sources.set_rate(hse, Some(rate));

@@ -5,7 +5,7 @@ use super::super::fault::FaultKind;
 use super::super::node::{Node, Property};
 use super::{Declared, NodeReader};
 use crate::dt::MOST_CELLS;
-use crate::dt::wiring::{IrqLine, PINS_OF_PORT, Pin};
+use crate::dt::wiring::{DeviceId, IrqLine, PINS_OF_PORT, Pin};
 
 /// Cells of a pin in a property that names some, the phandle of its port included.
 pub fn cells_of_pin(root: &Node, port: u32) -> usize {
@@ -51,6 +51,25 @@ impl NodeReader<'_, '_> {
             return Vec::new();
         }
         (0..most).map_while(|index| self.pin(name, index)).collect()
+    }
+
+    /// The ports that a property lists by their phandles, in an order that means something; 0 stands for one that the
+    /// chip does not have.
+    pub fn ports(&mut self, name: &str, meaning: &str) -> Vec<Option<DeviceId>> {
+        self.note(|| Declared::new(name, "ports", meaning));
+        let Some(property) = self.get(name) else { return Vec::new() };
+        let phandles = property.cells().unwrap_or_default();
+        let is_port = |phandle: u32| self.board.root.by_phandle(phandle).is_some_and(|node| (self.board.ports)(node));
+        let device = |phandle: u32| match (self.board.interrupts)(phandle, &[0]) {
+            Some(IrqLine::Device { device, .. }) if is_port(phandle) => Some(device),
+            _ => None,
+        };
+        let ports: Vec<_> = phandles.iter().map(|phandle| device(*phandle)).collect();
+        if phandles.iter().zip(&ports).any(|(phandle, port)| *phandle != 0 && port.is_none()) {
+            let expected = format!("enabled GPIO ports, or 0: {meaning}");
+            self.fault(&property.at, FaultKind::BadReference { property: name.to_owned(), expected });
+        }
+        ports
     }
 
     fn pin(&mut self, name: &str, index: usize) -> Option<Pin> {

@@ -85,9 +85,19 @@ fn read_features(reader: &mut NodeReader, fpus: &[(&str, u32)], divide: bool) ->
 /// Floating-point units that a Cortex-M4 can have.
 const FPUS_OF_M4: [(&str, bool); 2] = [("none", false), ("fpv4-sp-d16", true)];
 
+/// The property of a core that has bit-banding, and its meaning.
+pub const BIT_BAND: (&str, &str) = (
+    "cyclescope,bit-band",
+    "the core has bit-banding: words at 0x22000000 and 0x42000000 are bits of SRAM and of peripherals",
+);
+
 impl CoreConfig<m_profile::SystemConfig> {
-    /// Reads a Cortex-M4 from its node.
-    pub fn cortex_m4(reader: &mut NodeReader, index: u32) -> CoreConfig<m_profile::SystemConfig> {
+    /// Reads a Cortex-M4 from its node; `icache` is that of the flash's interface, if the chip has one.
+    pub fn cortex_m4(
+        reader: &mut NodeReader,
+        index: u32,
+        icache: Option<CacheShape>,
+    ) -> CoreConfig<m_profile::SystemConfig> {
         let vfp = reader.word_or_first("cyclescope,fpu", &FPUS_OF_M4, FPU);
         let interrupts = reader.u32(
             "cyclescope,external-interrupts",
@@ -96,6 +106,8 @@ impl CoreConfig<m_profile::SystemConfig> {
         );
         let priority_bits =
             reader.u32("cyclescope,priority-bits", 3..=8, "the priority of an interrupt has 3 to 8 bits");
+        // What it means is the map's: the board adds the regions.
+        reader.flag(BIT_BAND.0, BIT_BAND.1);
         let clock = reader.clock_input(0, "clock of the core").rate;
         CoreConfig {
             name: reader.node.label().to_owned(),
@@ -103,7 +115,7 @@ impl CoreConfig<m_profile::SystemConfig> {
             clock,
             timing: CoreTiming::cortex_m4(reader, vfp),
             system: m_profile::SystemConfig::cortex_m4(vfp, interrupts, priority_bits, 0),
-            memory: MemoryConfig::without_caches(reader, clock),
+            memory: MemoryConfig { icache, ..MemoryConfig::without_caches(reader, clock) },
         }
     }
 

@@ -11,7 +11,7 @@ mod frames;
 
 use super::core::Arm;
 use super::m_profile::exceptions::number;
-use super::m_profile::{Exception, Outcome, Protection, Return, System, Unstack, is_ppb};
+use super::m_profile::{Exception, Outcome, Protection, Return, System, Unstack, is_itm, is_ppb};
 use super::profile::{Own, Profile, SystemSide as _};
 use super::registers::{COUNT, LR, SP};
 use super::timing::{Pending, ThreeStage};
@@ -22,6 +22,7 @@ use crate::cpu::memory::access::how;
 use crate::encoding::Encoding;
 use crate::faults::CoreFault;
 use crate::storms::Source;
+use crate::time::Cycles;
 
 /// The first address that can mean a return from an exception.
 const RETURNS: u32 = 0xf000_0000;
@@ -148,12 +149,23 @@ impl Profile for System {
         is_ppb(addr)
     }
 
-    fn load_own(core: &mut Arm<System>, _bus: &mut Bus, cycle: u64, access: Own) -> Result<u32, Exception> {
-        core.isa.system.load_own(access.addr, access.size, core.shell.had(cycle)).map_err(Exception::DataAbort)
+    fn load_own(core: &mut Arm<System>, bus: &mut Bus, cycle: u64, access: Own) -> Result<u32, Exception> {
+        let had_cycles = core.shell.had(cycle);
+        let own = core.isa.system.load_own(access.addr, access.size, had_cycles).map_err(Exception::DataAbort)?;
+        let Some(entry) = core.traced(bus, access) else { return Ok(own) };
+        let at = core.shell.clock.ps_at_floor(Cycles(cycle));
+        Ok(bus.read_beat(entry, at, access.addr, access.size).map_or(0, |(value, _)| value))
     }
 
-    fn store_own(core: &mut Arm<System>, _bus: &mut Bus, cycle: u64, access: Own, value: u32) -> Result<(), Exception> {
+    fn store_own(core: &mut Arm<System>, bus: &mut Bus, cycle: u64, access: Own, value: u32) -> Result<(), Exception> {
         let had_cycles = core.shell.had(cycle);
+        if let Some(entry) = core.traced(bus, access) {
+            core.isa.system.load_own(access.addr, access.size, had_cycles).map_err(Exception::DataAbort)?;
+            let at = core.shell.clock.ps_at_floor(Cycles(cycle));
+            // The macrocell refuses nothing.
+            let _answered = bus.write_beat(entry, at, access.addr, access.size, value);
+            return Ok(());
+        }
         match core.isa.system.store_own(access.addr, access.size, value, had_cycles).map_err(Exception::DataAbort)? {
             Outcome::Done => {}
             Outcome::TranslationChanged => core.map_changed(),
@@ -178,6 +190,12 @@ impl Arm<System> {
         {
             self.set_place(first, 0);
         }
+    }
+
+    /// The map entry of the instrumentation macrocell, for an access to it: of a board that has one, while trace is on.
+    fn traced(&self, bus: &Bus, access: Own) -> Option<usize> {
+        let reaches = is_itm(access.addr) && self.isa.system.traces();
+        bus.entry_at(access.addr).filter(|_| reaches)
     }
 
     fn stages(&self) -> ThreeStage {

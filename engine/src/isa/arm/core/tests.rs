@@ -1,5 +1,7 @@
 //! Blocks of Thumb code.
 
+mod flash;
+
 use super::super::config::CoreConfig;
 use super::super::m_profile::SystemConfig;
 use super::super::timing::{CoreTiming, ThreeStage};

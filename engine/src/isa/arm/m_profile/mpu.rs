@@ -231,8 +231,9 @@ impl Mmu for System {
         false
     }
 
+    /// A Cortex-M4 has none: it is that of a chip's flash interface, which switches it on and off.
     fn icache_is_on(&self) -> bool {
-        false
+        true
     }
 
     fn checks_alignment(&self) -> bool {

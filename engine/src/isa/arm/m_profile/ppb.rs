@@ -6,7 +6,7 @@ use super::config::identification;
 use super::exceptions::number;
 use super::nvic::Grouping;
 use super::scb::{ACTLR_MASK, CCR_MASK, CCR_USERSETMPEND, SCR_MASK, VTOR_MASK, set_shcsr, shcsr};
-use super::trace::DEMCR_MON_EN;
+use super::trace::{DEMCR_MON_EN, DEMCR_TRCENA};
 use super::{Abort, FaultStatus, System};
 use crate::bus::device::AccessSize;
 
@@ -36,6 +36,12 @@ pub fn is_ppb(addr: u32) -> bool {
     addr >> 20 == BASE >> 20 && addr & !0xf != SCS + SYSTICK && addr & !0xfff != VENDOR
 }
 
+/// True for the addresses of the instrumentation macrocell, which a board may have as a device.
+#[inline]
+pub fn is_itm(addr: u32) -> bool {
+    addr & !0xfff == ITM
+}
+
 /// What a store to a register asks of the core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -48,6 +54,11 @@ pub enum Outcome {
 }
 
 impl System {
+    /// True while trace is on (DEMCR.TRCENA).
+    pub fn traces(&self) -> bool {
+        self.trace.demcr & DEMCR_TRCENA != 0
+    }
+
     /// Loads from a register, in core cycle `cycles`. Registers that are not there read as 0.
     ///
     /// # Errors
@@ -57,6 +68,7 @@ impl System {
         let word = match addr & !0xfff {
             ITM => self.trace.read_itm(addr & 0xffc),
             DWT => self.trace.read_dwt(addr & 0xffc, cycles),
+            TPIU => self.trace.read_tpiu(addr & 0xffc),
             SCS => self.read_scs(addr & 0xffc),
             _ => 0,
         };
@@ -77,6 +89,7 @@ impl System {
         match addr & !0xfff {
             ITM => self.trace.write_itm(offset, word),
             DWT => self.trace.write_dwt(offset, word, cycles),
+            TPIU => self.trace.write_tpiu(offset, word),
             SCS => return Ok(self.write_scs(offset, word, cycles)),
             _ => {}
         }

@@ -109,7 +109,29 @@ fn the_cycle_counter_counts_while_it_is_on() {
     assert_eq!([1000, 1023, 1000 + (1 << 32) + 5].map(|cycle| read(&rig, cycle)), [0, 23, 5]);
     rig.system.store_own(DWT, AccessSize::Word, 0, 2000).unwrap();
     assert_eq!(read(&rig, 3000), 1000);
-    assert_eq!(rig.system.load_own(DWT, AccessSize::Word, 0), Ok(0x0d00_0000));
+    assert_eq!(rig.system.load_own(DWT, AccessSize::Word, 0), Ok(0x4d00_0000));
+}
+
+#[test]
+fn comparators_and_the_trace_port_keep_what_is_written() {
+    const DWT: u32 = 0xe000_1000;
+    const TPIU: u32 = 0xe004_0000;
+    let mut rig = rig();
+    let mut kept = |at: u32| {
+        rig.system.store_own(at, AccessSize::Word, u32::MAX, 0).unwrap();
+        rig.system.load_own(at, AccessSize::Word, 0).unwrap()
+    };
+    assert_eq!([0x20, 0x24, 0x28, 0x38, 0x58].map(|at| kept(DWT + at)), [u32::MAX, 0xf, 0xf_fcaf, 0xf_ff2f, 0xf_fc2f]);
+    assert_eq!([0x2c, 0x60].map(|at| kept(DWT + at)), [0, 0], "there are four");
+    assert_eq!([0x000, 0x004, 0x010, 0x0f0, 0x304].map(|at| kept(TPIU + at)), [0xf, 0xf, 0x1fff, 3, 0x103]);
+    let fresh = rig_reads(&[DWT + 0x38, TPIU + 0x004, TPIU + 0x0f0, TPIU + 0x300, TPIU + 0x304]);
+    assert_eq!(fresh, [0x200, 1, 1, 8, 0x102]);
+}
+
+/// What registers read after reset.
+fn rig_reads(addresses: &[u32]) -> Vec<u32> {
+    let rig = rig();
+    addresses.iter().map(|at| rig.system.load_own(*at, AccessSize::Word, 0).unwrap()).collect()
 }
 
 #[test]

@@ -1,4 +1,4 @@
-"""`cyclescope svd`: a first board for a chip, from its CMSIS-SVD file."""
+"""`cyclescope new-board`: a first board for a chip, from its CMSIS-SVD file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cyclescope.errors import UsageError, warn
 from cyclescope.units import parse_number
 
 
-@click.command("svd")
+@click.command("new-board")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--clock", required=True, metavar="HZ", help="The core's clock, as in 16M.")
 @click.option(
@@ -23,7 +23,7 @@ from cyclescope.units import parse_number
     metavar="NAME=ADDRESS:SIZE",
     help="A memory, as in flash=0x8000000:512Ki or ram=0x20000000:128Ki.",
 )
-def svd_command(file: Path, clock: str, memories: tuple[str, ...]) -> None:
+def new_board_command(file: Path, clock: str, memories: tuple[str, ...]) -> None:
     """Print a board's source for the chip of a CMSIS-SVD FILE.
 
     It has a Cortex-M4, the memories, and each peripheral as registers that keep what is stored:

@@ -1,0 +1,380 @@
+//! `st,stm32-gpio`: a port of 16 general-purpose pins of an STM32 (RM0090, "General-purpose I/Os (GPIO)"; RM0432 has
+//! GPIOx_BRR beside).
+//!
+//! Modelled: all registers; inputs, push-pull and open-drain outputs, pull-ups and pull-downs, analog pins, which read
+//! 0; GPIOx_BSRR and GPIOx_BRR; the lock by its sequence. A pin that nothing drives or pulls keeps its level, which is
+//! low out of reset. Byte and halfword writes change their lanes only.
+//!
+//! A write takes effect, and wires change, at the time at which it reaches the port; a read shows the wires at that
+//! time.
+//!
+//! Not modelled: what a pin does for another peripheral (alternate function): the port does not drive it then, and the
+//! peripheral's own wires are named at its node. Speeds change nothing.
+
+use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
+use crate::devices::model::Model;
+use crate::devices::support::registers::{AccessKind, Register};
+use crate::devices::support::stm32_clock_gate::ClockGate;
+use crate::dt::reader::NodeReader;
+use crate::polling::Poll;
+use crate::wires::Drive;
+
+/// The register map; GPIOx_BRR is not in all chips.
+pub const REGISTERS: &[Register] = &[
+    Register::new("GPIOx_MODER", MODER, AccessKind::Rw, 0, u32::MAX),
+    Register::new("GPIOx_OTYPER", OTYPER, AccessKind::Rw, 0, PINS),
+    Register::new("GPIOx_OSPEEDR", OSPEEDR, AccessKind::Rw, 0, u32::MAX),
+    Register::new("GPIOx_PUPDR", PUPDR, AccessKind::Rw, 0, u32::MAX),
+    Register::new("GPIOx_IDR", IDR, AccessKind::Ro, 0, PINS),
+    Register::new("GPIOx_ODR", ODR, AccessKind::Rw, 0, PINS),
+    Register::new("GPIOx_BSRR", BSRR, AccessKind::Wo, 0, u32::MAX),
+    Register::new("GPIOx_LCKR", LCKR, AccessKind::Rw, 0, LCKK | PINS),
+    Register::new("GPIOx_AFRL", AFRL, AccessKind::Rw, 0, u32::MAX),
+    Register::new("GPIOx_AFRH", AFRH, AccessKind::Rw, 0, u32::MAX),
+    Register::new("GPIOx_BRR", BRR, AccessKind::Wo, 0, PINS),
+];
+
+const MODER: u32 = 0x00;
+const OTYPER: u32 = 0x04;
+const OSPEEDR: u32 = 0x08;
+const PUPDR: u32 = 0x0c;
+const IDR: u32 = 0x10;
+const ODR: u32 = 0x14;
+const BSRR: u32 = 0x18;
+const LCKR: u32 = 0x1c;
+const AFRL: u32 = 0x20;
+const AFRH: u32 = 0x24;
+const BRR: u32 = 0x28;
+
+const PINS: u32 = 0xffff;
+const LCKK: u32 = 1 << 16;
+/// GPIOx_MODER.
+const OUTPUT: u32 = 1;
+const ANALOG: u32 = 3;
+/// GPIOx_PUPDR.
+const UP: u32 = 1;
+const DOWN: u32 = 2;
+
+/// What a board says of the port.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Params {
+    /// GPIOx_MODER, GPIOx_OSPEEDR and GPIOx_PUPDR out of reset.
+    pub resets: [u32; 3],
+    /// It has a GPIOx_BRR.
+    pub has_brr: bool,
+    /// Its enable bit.
+    pub gate: ClockGate,
+}
+
+/// How far the lock's sequence has come: with LCKK, without, with, each time with the same pins; then it is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Lock {
+    #[default]
+    Open,
+    /// So many of the three writes, with these pins.
+    Begun(u8, u32),
+    /// Until reset.
+    Locked(u32),
+}
+
+/// The port.
+#[derive(Debug)]
+pub struct Gpio {
+    params: Params,
+    mode: u32,
+    open_drain: u32,
+    speed: u32,
+    pulls: u32,
+    output: u32,
+    functions: [u32; 2],
+    lock: Lock,
+    /// A wire may change before the next access, without an event.
+    moving: bool,
+    /// Grows with all that may change an answer.
+    changes: u64,
+    reads: u64,
+    writes: u64,
+}
+
+/// For the list of models.
+pub const MODEL: Model = Model::port(&["st,stm32-gpio"], 1, from_node);
+
+/// Builds the port from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    reader.known(&["gpio-controller", "#gpio-cells", "gpio-ranges", "ngpios", "clocks"]);
+    let meaning = "GPIOx_MODER, GPIOx_OSPEEDR and GPIOx_PUPDR out of reset; without it they are 0";
+    Box::new(Gpio::new(Params {
+        resets: reader.cells("cyclescope,reset-values", |_: [u32; 3]| true, meaning).unwrap_or_default(),
+        has_brr: reader.flag("cyclescope,reset-register", "it has GPIOx_BRR"),
+        gate: ClockGate::from_node(reader),
+    }))
+}
+
+/// The bits of the even places of a word that has two bits a pin where these are `wanted`: a bit a pin.
+fn pins_where(word: u32, wanted: u32) -> u32 {
+    (0..16).filter(|pin| word >> (2 * pin) & 3 == wanted).fold(0, |pins, pin| pins | 1 << pin)
+}
+
+/// As many bits for each of these pins as a register has: all ones for those that are in `pins`.
+fn spread(pins: u32, bits: u32, first: u32) -> u32 {
+    let field = (1 << bits) - 1;
+    (0..32 / bits)
+        .filter(|place| pins >> (first + place) & 1 != 0)
+        .fold(0, |mask, place| mask | field << (bits * place))
+}
+
+impl Gpio {
+    /// The port after reset.
+    pub fn new(params: Params) -> Gpio {
+        let [mode, speed, pulls] = params.resets;
+        Gpio {
+            params,
+            mode,
+            open_drain: 0,
+            speed,
+            pulls,
+            output: 0,
+            functions: [0; 2],
+            lock: Lock::default(),
+            moving: false,
+            changes: 0,
+            reads: 0,
+            writes: 0,
+        }
+    }
+
+    /// What the port drives, and what it pulls up and down.
+    fn drive(&self) -> (Drive, u32, u32) {
+        let outputs = pins_where(self.mode, OUTPUT);
+        let enables = outputs & !(self.open_drain & self.output);
+        let pulled = !pins_where(self.mode, ANALOG);
+        let (up, down) = (pins_where(self.pulls, UP) & pulled, pins_where(self.pulls, DOWN) & pulled);
+        (Drive { enables, levels: self.output }, up, down)
+    }
+
+    fn apply(&self, ctx: &mut Ctx) {
+        let (drive, up, down) = self.drive();
+        ctx.bus.wires.set_pull_downs(ctx.id, down);
+        ctx.bus.drive_port(ctx.id, drive, up, ctx.now);
+    }
+
+    fn register(&mut self, offset: u32, ctx: &mut Ctx) -> u32 {
+        match offset {
+            IDR => {
+                let levels = ctx.bus.sample_port(ctx.id, ctx.now);
+                self.moving = ctx.bus.wires.is_moving(ctx.id);
+                levels & PINS & !pins_where(self.mode, ANALOG)
+            }
+            LCKR => self.read_lock(),
+            _ => self.held(offset).map_or(0, |(held, _)| *held),
+        }
+    }
+
+    /// The register at `offset` that keeps what is written, and the bits of it that the lock holds.
+    fn held(&mut self, offset: u32) -> Option<(&mut u32, u32)> {
+        let pins = if let Lock::Locked(pins) = self.lock { pins } else { 0 };
+        Some(match offset {
+            MODER => (&mut self.mode, spread(pins, 2, 0)),
+            OTYPER => (&mut self.open_drain, pins),
+            OSPEEDR => (&mut self.speed, spread(pins, 2, 0)),
+            PUPDR => (&mut self.pulls, spread(pins, 2, 0)),
+            ODR => (&mut self.output, 0),
+            AFRL => (&mut self.functions[0], spread(pins, 4, 0)),
+            AFRH => (&mut self.functions[1], spread(pins, 4, 8)),
+            _ => return None,
+        })
+    }
+
+    /// GPIOx_LCKR: the read ends the sequence.
+    fn read_lock(&mut self) -> u32 {
+        if let Lock::Begun(3, pins) = self.lock {
+            self.lock = Lock::Locked(pins);
+        }
+        match self.lock {
+            Lock::Open => 0,
+            Lock::Begun(_, pins) => pins,
+            Lock::Locked(pins) => LCKK | pins,
+        }
+    }
+
+    fn write_lock(&mut self, value: u32) {
+        let (key, pins) = (value & LCKK != 0, value & PINS);
+        self.lock = match self.lock {
+            Lock::Locked(pins) => Lock::Locked(pins),
+            Lock::Begun(1, before) if !key && pins == before => Lock::Begun(2, pins),
+            Lock::Begun(2, before) if key && pins == before => Lock::Begun(3, pins),
+            _ => Lock::Begun(u8::from(key), pins),
+        };
+    }
+
+    fn set_register(&mut self, offset: u32, size: AccessSize, value: u32) {
+        let (word, lanes) = (offset & !3, size.merged(0, offset, value));
+        match word {
+            // Where both are asked for, setting wins.
+            BSRR => self.output = self.output & !(lanes >> 16) | lanes & PINS,
+            BRR if self.params.has_brr => self.output &= !lanes,
+            LCKR => self.write_lock(lanes),
+            _ => {
+                let mask = if matches!(word, OTYPER | ODR) { PINS } else { u32::MAX };
+                if let Some((held, locked)) = self.held(word) {
+                    let written = size.merged(*held, offset, value) & mask;
+                    *held = *held & locked | written & !locked;
+                }
+            }
+        }
+    }
+}
+
+impl Device for Gpio {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        // What nothing holds is low.
+        ctx.bus.wires.set_pull_downs(ctx.id, u32::MAX);
+        let (drive, up, _) = self.drive();
+        ctx.bus.drive_port(ctx.id, drive, up, ctx.now);
+        self.apply(ctx);
+    }
+
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        self.reads += 1;
+        let open = self.params.gate.is_open(ctx);
+        let register = if open { self.register(offset & !3, ctx) } else { 0 };
+        Ok(Reply::read(size.extracted(register, offset), ctx.now))
+    }
+
+    fn write(
+        &mut self,
+        _: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        self.writes += 1;
+        if self.params.gate.is_open(ctx) {
+            let before = self.drive();
+            self.set_register(offset, size, value);
+            if self.drive() != before {
+                self.apply(ctx);
+            }
+        }
+        Ok(Reply::written(ctx.now))
+    }
+
+    fn pins_changed(&mut self, _port: DeviceId, _changed: u32, _levels: u32, _ctx: &mut Ctx) {
+        self.changes += 1;
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        poll.state(self.writes);
+        poll.state(self.changes);
+        poll.state(u64::from(matches!(self.lock, Lock::Locked(_))));
+        poll.counter(&mut self.reads);
+        !self.moving
+    }
+
+    fn counters(&self) -> Vec<(String, u64)> {
+        vec![("reads".to_owned(), self.reads), ("writes".to_owned(), self.writes)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::devices::bench::{Bench, read_plain_node};
+    use crate::devices::support::registers::walk;
+    use crate::time::Ps;
+    use crate::wires::Pin;
+
+    const NOW: Ps = Ps(0);
+
+    fn gpio(resets: [u32; 3]) -> Bench {
+        let mut bench = Bench::new(Gpio::new(Params { resets, has_brr: true, ..Params::default() })).as_port();
+        bench.bus.with_device(DeviceId(0), NOW, |port, ctx| port.reset(ctx));
+        bench
+    }
+
+    fn outside(bench: &mut Bench, pin: u32, level: Option<bool>) {
+        bench.bus.drive_pin(Pin { port: DeviceId(0), number: pin }, level, NOW);
+    }
+
+    #[test]
+    fn the_device_keeps_its_table() {
+        walk::device_keeps_its_table(REGISTERS, &["GPIOx_LCKR"], &mut gpio([0; 3]));
+    }
+
+    #[test]
+    fn outputs_drive_and_inputs_read_what_is_driven_or_pulled() {
+        let mut bench = gpio([0; 3]);
+        // Pin 0 push-pull, pin 1 open drain, pin 2 pulled up, pin 3 pulled down, pin 4 analog.
+        for (offset, value) in [(MODER, 0b11_00_00_01_01), (OTYPER, 0b10), (PUPDR, 0b01_10_01_00_00), (BSRR, 0b11)] {
+            bench.write(NOW, offset, value).unwrap();
+        }
+        assert_eq!(bench.value(NOW, IDR), 0b0_0101, "an open drain that is off drives nothing");
+        outside(&mut bench, 1, Some(true));
+        outside(&mut bench, 3, Some(true));
+        outside(&mut bench, 4, Some(true));
+        assert_eq!(bench.value(NOW, IDR), 0b0_1111, "an analog pin reads 0");
+        bench.write(NOW, BSRR, 0b11 << 16).unwrap();
+        outside(&mut bench, 1, None);
+        outside(&mut bench, 3, None);
+        assert_eq!(bench.value(NOW, IDR), 0b0_0100);
+    }
+
+    #[test]
+    fn bits_are_set_and_reset_and_setting_wins() {
+        let mut bench = gpio([0; 3]);
+        bench.write(NOW, ODR, 0xf0f0).unwrap();
+        bench.write(NOW, BSRR, 0xffff_000f).unwrap();
+        assert_eq!((bench.value(NOW, ODR), bench.value(NOW, BSRR)), (0x000f, 0));
+        bench.write(NOW, BRR, 0x3).unwrap();
+        assert_eq!(bench.value(NOW, ODR), 0x000c);
+        // A halfword write of BSRR's upper half resets.
+        let reset = |port: &mut dyn Device, ctx: &mut Ctx| port.write(0, BSRR + 2, AccessSize::Half, 0x4, ctx);
+        bench.bus.with_device(DeviceId(0), NOW, reset).unwrap();
+        assert_eq!(bench.value(NOW, ODR), 0x0008);
+        let byte = |port: &mut dyn Device, ctx: &mut Ctx| port.write(0, ODR + 1, AccessSize::Byte, 0xa5, ctx);
+        bench.bus.with_device(DeviceId(0), NOW, byte).unwrap();
+        assert_eq!(bench.value(NOW, ODR), 0xa508);
+    }
+
+    #[test]
+    fn a_locked_pin_keeps_its_configuration() {
+        let mut bench = gpio([0; 3]);
+        for value in [LCKK | 0x201, 0x201, LCKK | 0x201] {
+            bench.write(NOW, MODER, u32::MAX).unwrap();
+            bench.write(NOW, LCKR, value).unwrap();
+        }
+        assert_eq!(bench.value(NOW, LCKR), LCKK | 0x201);
+        for offset in [MODER, AFRL, AFRH, OTYPER] {
+            bench.write(NOW, offset, 0).unwrap();
+        }
+        assert_eq!(bench.value(NOW, MODER), 3 << 18 | 3);
+        bench.write(NOW, AFRH, u32::MAX).unwrap();
+        bench.write(NOW, OTYPER, u32::MAX).unwrap();
+        assert_eq!((bench.value(NOW, AFRH), bench.value(NOW, OTYPER)), (0xffff_ff0f, 0xfdfe));
+        // A wrong sequence locks nothing.
+        let mut bench = gpio([0; 3]);
+        for value in [LCKK | 1, 3, LCKK | 1] {
+            bench.write(NOW, LCKR, value).unwrap();
+        }
+        assert_eq!(bench.value(NOW, LCKR) & LCKK, 0);
+    }
+
+    #[test]
+    fn a_node_gives_resets_and_gate() {
+        let properties: [(&str, &[u32]); 2] = [
+            ("cyclescope,reset-values", &[0xa800_0000, 0x0c00_0000, 0x6400_0000]),
+            ("cyclescope,clock-enable", &[0x30, 0]),
+        ];
+        let (mut bench, faults) = read_plain_node(from_node, &properties);
+        assert!(faults.is_empty(), "{faults:?}");
+        assert_eq!([MODER, OSPEEDR, PUPDR].map(|at| bench.value(NOW, at)), [0xa800_0000, 0x0c00_0000, 0x6400_0000]);
+        bench.bus.clocks.set_gates(0x30, 0);
+        assert_eq!((bench.value(NOW, MODER), bench.bus.notes().len()), (0, 1));
+        // Without BRR.
+        bench.bus.clocks.set_gates(0x30, 1);
+        bench.write(NOW, ODR, 3).unwrap();
+        bench.write(NOW, BRR, 1).unwrap();
+        assert_eq!(bench.value(NOW, ODR), 3);
+    }
+}

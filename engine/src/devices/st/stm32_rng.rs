@@ -1,0 +1,363 @@
+//! `st,stm32-rng`: the random number generator of STM32F4 (RM0090, "Random number generator (RNG)") and of STM32L4.
+//!
+//! Modelled: all registers. While RNG_CR.RNGEN is set a word is made in `cyclescope,word-cycles` of the RNG's clock,
+//! from its next edge on; it is ready (DRDY) until it is read, and then the next one is made. A clock slower than a
+//! sixteenth of the bus clock is a clock error (CECS, CEIS), and gives no words. The interrupt.
+//!
+//! Words are not random: they are a fixed sequence, another one for each `cyclescope,seed`, so that a run can be
+//! repeated. There are no seed errors (SECS, SEIS).
+
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::devices::model::{Group, Model};
+use crate::devices::support::apb;
+use crate::devices::support::axi_lite::edge_in_reach;
+use crate::devices::support::registers::{AccessKind, Register, flag};
+use crate::devices::support::stm32_clock_gate::ClockGate;
+use crate::dt::reader::{ANY, NodeReader};
+use crate::dt::wiring::ClockInput;
+use crate::polling::Poll;
+use crate::time::Cycles;
+
+/// The register map.
+pub const REGISTERS: &[Register] = &[
+    Register::new("RNG_CR", CR, AccessKind::Rw, 0, CR_RNGEN | CR_IE | CR_CED),
+    Register::new("RNG_SR", SR, AccessKind::Rw, 0, 0x67),
+    Register::new("RNG_DR", DR, AccessKind::Ro, 0, u32::MAX),
+];
+
+const CR: u32 = 0x0;
+const SR: u32 = 0x4;
+const DR: u32 = 0x8;
+
+const CR_RNGEN: u32 = 1 << 2;
+const CR_IE: u32 = 1 << 3;
+/// No clock error is looked for; reserved in an STM32F4.
+const CR_CED: u32 = 1 << 5;
+const SR_DRDY: u32 = 1 << 0;
+const SR_CECS: u32 = 1 << 1;
+const SR_CEIS: u32 = 1 << 5;
+/// The RNG's clock must not be slower than this part of the bus clock.
+const SLOWEST: u64 = 16;
+
+/// What a board says of the generator.
+#[derive(Clone, Copy, Debug)]
+pub struct Params {
+    /// RNG_CLK.
+    pub clock: ClockInput,
+    /// That of its bus.
+    pub bus_clock: ClockInput,
+    /// From a word to the next.
+    pub word_cycles: Cycles,
+    /// Where the sequence of words begins.
+    pub seed: u32,
+    /// Its interrupt.
+    pub interrupt: Option<IrqLine>,
+    /// Its enable bit.
+    pub gate: ClockGate,
+}
+
+/// The generator.
+#[derive(Debug)]
+pub struct Rng {
+    params: Params,
+    control: u32,
+    /// RNG_SR.CEIS.
+    clock_failed: bool,
+    /// The clock's edge at which the next word is ready, while one is made.
+    due: Option<u64>,
+    /// The word that is ready.
+    word: Option<u32>,
+    state: u64,
+    words: u64,
+    alarm: Alarm,
+}
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::System, &["st,stm32-rng"], 1, from_node);
+
+/// Builds the generator from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    Box::new(Rng::new(Params {
+        clock: reader.clock_input(0, "the RNG's clock"),
+        bus_clock: reader.clock_input(1, "that of its bus, which the RNG's clock is held against"),
+        word_cycles: reader.timing_cycles("cyclescope,word-cycles", "clocks of the RNG in which a word is made"),
+        seed: reader.u32_or("cyclescope,seed", 1, ANY, "which sequence of words it gives"),
+        interrupt: reader.interrupt(0, "its interrupt"),
+        gate: ClockGate::from_node(reader),
+    }))
+}
+
+impl Rng {
+    /// The generator after reset.
+    pub fn new(params: Params) -> Rng {
+        let state = u64::from(params.seed);
+        Rng { params, control: 0, clock_failed: false, due: None, word: None, state, words: 0, alarm: Alarm::default() }
+    }
+
+    /// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators), the upper half of each number.
+    fn next_word(&mut self) -> u32 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.state ^ self.state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ mixed >> 31) >> 32) as u32
+    }
+
+    const fn is_on(&self) -> bool {
+        self.control & CR_RNGEN != 0
+    }
+
+    /// The clock is too slow.
+    fn is_slow(&self) -> bool {
+        let (own, bus) = (self.params.clock.rate.get(), self.params.bus_clock.rate.get());
+        self.is_on() && self.control & CR_CED == 0 && own * SLOWEST < bus
+    }
+
+    /// Brings the generator up to the time of the call.
+    fn settle(&mut self, ctx: &mut Ctx) {
+        let edge = self.params.clock.rate.cycles_until_floor(ctx.now).0;
+        if self.due.is_some_and(|due| due <= edge) {
+            self.due = None;
+            let word = self.next_word();
+            self.word = Some(word);
+            self.words += 1;
+        }
+    }
+
+    /// Begins with a word if none is there or under way.
+    fn begin(&mut self, ctx: &mut Ctx) {
+        if self.is_slow() {
+            if !self.clock_failed {
+                ctx.note("the RNG's clock is slower than a sixteenth of the bus clock: it gives no words");
+            }
+            self.clock_failed = true;
+            self.due = None;
+        } else if self.is_on() && self.word.is_none() && self.due.is_none() {
+            let begins = self.params.clock.rate.cycles_until_ceil(ctx.now).0;
+            self.due = Some(begins + self.params.word_cycles.0);
+        }
+    }
+
+    fn status(&self) -> u32 {
+        flag(SR_DRDY, self.word.is_some()) | flag(SR_CECS, self.is_slow()) | flag(SR_CEIS, self.clock_failed)
+    }
+
+    fn update(&mut self, ctx: &mut Ctx) {
+        let waits = self.control & CR_IE != 0;
+        ctx.set_irq(self.params.interrupt, waits && self.status() & (SR_DRDY | SR_CEIS) != 0);
+        if let Some(due) = self.due.filter(|_| waits).and_then(|due| edge_in_reach(self.params.clock.rate, due)) {
+            self.alarm.set(due, 0, ctx);
+        }
+    }
+
+    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
+        match offset {
+            CR => {
+                self.control = value & (CR_RNGEN | CR_IE | CR_CED);
+                if !self.is_on() {
+                    (self.due, self.word) = (None, None);
+                }
+            }
+            // Only zeroes at CEIS and SEIS change something.
+            SR => self.clock_failed &= value & SR_CEIS != 0,
+            _ => {}
+        }
+        self.begin(ctx);
+    }
+}
+
+impl Device for Rng {
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        if !self.params.gate.is_open(ctx) {
+            return Ok(Reply::read(0, ctx.now));
+        }
+        self.settle(ctx);
+        let register = match offset & !3 {
+            CR => self.control,
+            SR => self.status(),
+            DR => {
+                let word = self.word.take().unwrap_or(0);
+                self.begin(ctx);
+                self.update(ctx);
+                word
+            }
+            _ => 0,
+        };
+        Ok(apb::read(register, offset, size, ctx))
+    }
+
+    fn write(
+        &mut self,
+        _: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        if self.params.gate.is_open(ctx) {
+            self.settle(ctx);
+            let (offset, value) = apb::written(value, offset, size);
+            self.set_register(offset, value, ctx);
+            self.update(ctx);
+        }
+        Ok(Reply::written(ctx.now))
+    }
+
+    fn event(&mut self, _token: u32, ctx: &mut Ctx) {
+        self.alarm.rang(ctx.now);
+        self.settle(ctx);
+        self.update(ctx);
+    }
+
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        self.settle(ctx);
+        let from = self.params.clock.rate.cycles_until_floor(ctx.now).0;
+        self.params.clock.rate = ctx.bus.clocks.rate_of(self.params.clock);
+        self.params.bus_clock.rate = ctx.bus.clocks.rate_of(self.params.bus_clock);
+        let to = self.params.clock.rate.cycles_until_floor(ctx.now).0;
+        self.due = self.due.map(|due| to + due.saturating_sub(from));
+        self.alarm.cancel(0, ctx);
+        self.begin(ctx);
+        self.update(ctx);
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        if let Some(due) = self.due.and_then(|due| edge_in_reach(self.params.clock.rate, due)) {
+            if due <= poll.now() {
+                return false;
+            }
+            poll.until(due);
+        }
+        poll.state(self.control);
+        poll.state(self.status());
+        poll.state(self.words);
+        poll.state(self.due.unwrap_or(u64::MAX));
+        poll.state(u64::from(self.word.unwrap_or(0)));
+        true
+    }
+
+    fn counters(&self) -> Vec<(String, u64)> {
+        vec![("words".to_owned(), self.words)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bus::device::DeviceId;
+    use crate::clocks::User;
+    use crate::devices::bench::{Bench, CPU_INTC, read_plain_node};
+    use crate::devices::support::registers::walk;
+    use crate::dt::wiring::ClockId;
+    use crate::time::{Hz, Ps};
+
+    const PLL48: ClockId = ClockId(3);
+
+    fn mhz(mhz: u64) -> Hz {
+        Hz::new(mhz * 1_000_000).unwrap()
+    }
+
+    fn edge(number: u64) -> Ps {
+        mhz(48).ps_at_floor(Cycles(number))
+    }
+
+    fn rng(clock: u64, seed: u32) -> Bench {
+        let mut bench = Bench::new(Rng::new(Params {
+            clock: ClockInput { rate: mhz(clock), id: Some(PLL48) },
+            bus_clock: ClockInput::fixed(mhz(168)),
+            word_cycles: Cycles(40),
+            seed,
+            interrupt: Some(IrqLine::Core { core: 0, bit: 5 }),
+            gate: ClockGate::default(),
+        }));
+        bench.bus.clocks.add_user(PLL48, User::Device(DeviceId(0)));
+        bench
+    }
+
+    #[test]
+    fn the_device_keeps_its_table() {
+        walk::device_keeps_its_table(REGISTERS, &["RNG_CR", "RNG_SR"], &mut rng(48, 1));
+        assert_eq!((rng(48, 1).value(Ps(0), CR), rng(48, 1).value(Ps(0), SR)), (0, 0));
+    }
+
+    #[test]
+    fn a_word_takes_forty_clocks_from_the_last_ones_read() {
+        let mut bench = rng(48, 1);
+        bench.write(edge(7), CR, CR_RNGEN).unwrap();
+        assert_eq!(bench.value(Ps(edge(47).0 - 1), SR), 0);
+        assert_eq!(bench.value(edge(47), SR), SR_DRDY);
+        assert_eq!(bench.value(edge(1000), SR), SR_DRDY);
+        let word = bench.value(edge(1000), DR);
+        assert_eq!(bench.value(edge(1040 - 1), SR), 0);
+        assert_eq!(bench.value(edge(1040 - 1), DR), 0, "nothing is ready");
+        assert_eq!(bench.value(edge(1040), SR), SR_DRDY);
+        assert_ne!(bench.value(edge(1040), DR), word);
+        assert_eq!(bench.bus.events.next_due(), Ps::MAX, "nobody waits");
+    }
+
+    #[test]
+    fn words_are_the_same_for_the_same_seed() {
+        let words = |seed| {
+            let mut bench = rng(48, seed);
+            bench.write(Ps(0), CR, CR_RNGEN).unwrap();
+            [100, 200, 300].map(|at| bench.value(edge(at), DR))
+        };
+        assert_eq!(words(1), words(1));
+        assert_ne!(words(1), words(2));
+        // SplitMix64 from 0 begins with 0xe220a8397b1dcdaf.
+        assert_eq!(words(0)[0], 0xe220_a839);
+    }
+
+    #[test]
+    fn an_interrupt_comes_with_the_word() {
+        let mut bench = rng(48, 1);
+        bench.write(Ps(0), CR, CR_RNGEN | CR_IE).unwrap();
+        bench.run(Ps(edge(40).0 - 1));
+        assert_eq!(bench.pending(), 0);
+        bench.run(edge(40));
+        assert_eq!(bench.pending(), 1 << 5);
+        bench.value(edge(50), DR);
+        assert_eq!(bench.pending(), 0);
+        bench.run(edge(90));
+        assert_eq!(bench.pending(), 1 << 5);
+    }
+
+    #[test]
+    fn a_slow_clock_is_an_error_until_it_is_fast_again() {
+        let mut bench = rng(10, 1);
+        bench.write(Ps(0), CR, CR_RNGEN | CR_IE).unwrap();
+        let later = Ps::from_us(100);
+        assert_eq!((bench.value(later, SR), bench.pending()), (SR_CECS | SR_CEIS, 1 << 5));
+        assert_eq!(bench.bus.notes().len(), 1);
+        bench.bus.set_clocks(&[(PLL48, mhz(48))], later);
+        bench.write(later, SR, 0).unwrap();
+        assert_eq!((bench.value(later, SR), bench.pending()), (0, 0));
+        bench.run(later + Ps::from_us(1));
+        assert_eq!(bench.value(later + Ps::from_us(1), SR), SR_DRDY);
+        // 160 MHz / 16 is not yet too slow.
+        let mut bench = rng(11, 1);
+        bench.write(Ps(0), CR, CR_RNGEN).unwrap();
+        assert_eq!(bench.value(Ps(0), SR), 0);
+    }
+
+    #[test]
+    fn a_word_under_way_follows_its_clock() {
+        let mut bench = rng(48, 1);
+        bench.write(Ps(0), CR, CR_RNGEN).unwrap();
+        // Half of it at 48 MHz, half at 24 MHz.
+        bench.bus.set_clocks(&[(PLL48, mhz(24))], edge(20));
+        assert_eq!(bench.value(Ps(edge(60).0 - 1), SR), 0);
+        assert_eq!(bench.value(edge(60), SR), SR_DRDY);
+    }
+
+    #[test]
+    fn a_node_gives_clocks_and_interrupt() {
+        let properties: [(&str, &[u32]); 2] =
+            [("interrupts-extended", &[CPU_INTC, 3]), ("cyclescope,word-cycles", &[40])];
+        let (mut bench, mut faults) = read_plain_node(from_node, &properties);
+        faults.retain(|fault| !fault.contains("cyclescope,sources"));
+        assert!(faults.is_empty(), "{faults:?}");
+        bench.write(Ps(0), CR, CR_RNGEN | CR_IE).unwrap();
+        bench.run(Ps(400_000));
+        assert_eq!(bench.pending(), 1 << 3);
+    }
+}

@@ -1,0 +1,229 @@
+//! `st,stm32-syscfg`: the system configuration controller of STM32F4 (RM0090, "System configuration controller
+//! (SYSCFG)"), and `st,stm32l4-syscfg`: that of STM32L4+ (RM0432).
+//!
+//! Modelled: all registers; the multiplexers by which SYSCFG_EXTICRx give a pin of one of the ports to each of EXTI's
+//! lines 0 to 15.
+//!
+//! Not modelled: what the other registers do. SYSCFG_MEMRMP keeps what is written, with a note: what is at address 0
+//! stays there. On an STM32L4+, SRAM2 is not erased (SYSCFG_SCSR).
+
+use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
+use crate::devices::model::{Group, Model};
+use crate::devices::support::apb;
+use crate::devices::support::registers::{AccessKind, Register, find};
+use crate::devices::support::stm32_clock_gate::ClockGate;
+use crate::dt::reader::NodeReader;
+use crate::polling::Poll;
+use crate::wires::Pin;
+
+/// The register map of an STM32F4.
+pub const REGISTERS: &[Register] = &[
+    Register::new("SYSCFG_MEMRMP", MEMRMP, AccessKind::Rw, 0, 3),
+    Register::new("SYSCFG_PMC", 0x04, AccessKind::Rw, 0, 1 << 23),
+    Register::new("SYSCFG_EXTICR1", EXTICR1, AccessKind::Rw, 0, 0xffff),
+    Register::new("SYSCFG_EXTICR2", 0x0c, AccessKind::Rw, 0, 0xffff),
+    Register::new("SYSCFG_EXTICR3", 0x10, AccessKind::Rw, 0, 0xffff),
+    Register::new("SYSCFG_EXTICR4", 0x14, AccessKind::Rw, 0, 0xffff),
+    Register::new("SYSCFG_CMPCR", 0x20, AccessKind::Rw, 0, 1),
+];
+
+/// The register map of an STM32L4+.
+pub const REGISTERS_L4: &[Register] = &[
+    Register::new("SYSCFG_MEMRMP", MEMRMP, AccessKind::Rw, 0, 0x107),
+    Register::new("SYSCFG_CFGR1", 0x04, AccessKind::Rw, 0x7c00_0001, 0xfc7f_0101),
+    Register::new("SYSCFG_EXTICR1", EXTICR1, AccessKind::Rw, 0, 0xffff),
+    Register::new("SYSCFG_EXTICR2", 0x0c, AccessKind::Rw, 0, 0xffff),
+    Register::new("SYSCFG_EXTICR3", 0x10, AccessKind::Rw, 0, 0xffff),
+    Register::new("SYSCFG_EXTICR4", 0x14, AccessKind::Rw, 0, 0xffff),
+    Register::new("SYSCFG_SCSR", 0x18, AccessKind::Rw, 0, 0),
+    Register::new("SYSCFG_CFGR2", 0x1c, AccessKind::Rw, 0, 0x0f),
+    Register::new("SYSCFG_SWPR", 0x20, AccessKind::Rw, 0, u32::MAX),
+    Register::new("SYSCFG_SKR", 0x24, AccessKind::Wo, 0, 0xff),
+    Register::new("SYSCFG_SWPR2", 0x28, AccessKind::Rw, 0, u32::MAX),
+];
+
+const MEMRMP: u32 = 0x00;
+const EXTICR1: u32 = 0x08;
+/// SYSCFG_MEMRMP.MEM_MODE.
+const MEM_MODE: u32 = 7;
+/// Lines that a pin can have.
+const LINES: usize = 16;
+/// The compatible of an STM32L4+'s.
+const L4: &str = "st,stm32l4-syscfg";
+
+/// What a board says of the controller.
+#[derive(Clone, Debug)]
+pub struct Params {
+    /// Its registers.
+    pub map: &'static [Register],
+    /// The ports by their numbers in SYSCFG_EXTICRx, as far as the chip has them.
+    pub ports: Vec<Option<DeviceId>>,
+    /// EXTI's lines 0 to 15.
+    pub lines: Vec<Option<IrqLine>>,
+    /// Its enable bit.
+    pub gate: ClockGate,
+}
+
+/// The controller.
+#[derive(Debug)]
+pub struct Syscfg {
+    params: Params,
+    values: Vec<u32>,
+    /// Levels of the lines, as EXTI has them.
+    levels: [bool; LINES],
+    writes: u64,
+}
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::System, &["st,stm32-syscfg", L4], 1, from_node);
+
+/// Builds the controller from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    reader.known(&["clocks"]);
+    let is_l4 = reader.node.compatibles().contains(&L4);
+    Box::new(Syscfg::new(Params {
+        map: if is_l4 { REGISTERS_L4 } else { REGISTERS },
+        ports: reader.ports("cyclescope,ports", "the GPIO ports, in the order of their numbers in SYSCFG_EXTICRx"),
+        lines: reader.interrupts("EXTI's lines 0 to 15, in this order"),
+        gate: ClockGate::from_node(reader),
+    }))
+}
+
+impl Syscfg {
+    /// The controller after reset.
+    pub fn new(params: Params) -> Syscfg {
+        let values = params.map.iter().map(|register| register.reset).collect();
+        Syscfg { params, values, levels: [false; LINES], writes: 0 }
+    }
+
+    fn value(&self, offset: u32) -> u32 {
+        let index = self.params.map.iter().position(|register| register.offset == offset);
+        index.map_or(0, |index| self.values[index])
+    }
+
+    /// The port whose pin a line has.
+    fn port_of(&self, line: usize) -> Option<DeviceId> {
+        let register = self.value(EXTICR1 + 4 * (line / 4) as u32);
+        let port = register >> (4 * (line % 4)) & 0xf;
+        self.params.ports.get(port as usize).copied().flatten()
+    }
+
+    fn drive(&mut self, line: usize, level: bool, ctx: &mut Ctx) {
+        if std::mem::replace(&mut self.levels[line], level) != level {
+            ctx.set_irq(self.params.lines.get(line).copied().flatten(), level);
+        }
+    }
+
+    /// Each line takes the level of its pin.
+    fn connect(&mut self, ctx: &mut Ctx) {
+        for line in 0..LINES {
+            let port = self.port_of(line);
+            let level = port.is_some_and(|port| ctx.bus.wires.levels(port) >> line & 1 != 0);
+            self.drive(line, level, ctx);
+        }
+    }
+}
+
+impl Device for Syscfg {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        for port in self.params.ports.iter().flatten() {
+            for number in 0..LINES as u32 {
+                ctx.bus.wires.watch(Pin { port: *port, number }, ctx.id, false);
+            }
+        }
+        self.connect(ctx);
+    }
+
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        let open = self.params.gate.is_open(ctx);
+        let is_readable = |register: &Register| register.access != AccessKind::Wo;
+        let readable = find(self.params.map, offset & !3).is_some_and(is_readable);
+        let register = if open && readable { self.value(offset & !3) } else { 0 };
+        Ok(apb::read(register, offset, size, ctx))
+    }
+
+    fn write(
+        &mut self,
+        _: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        let index = self.params.map.iter().position(|register| register.offset == offset & !3);
+        if let Some(index) = index.filter(|_| self.params.gate.is_open(ctx)) {
+            self.writes += 1;
+            let (register, old) = (&self.params.map[index], self.values[index]);
+            self.values[index] = register.after_write(old, size.merged(old, offset, value));
+            if register.offset == MEMRMP && (old ^ self.values[index]) & MEM_MODE != 0 {
+                ctx.note("SYSCFG_MEMRMP was written: what is at address 0 stays what the boot pins chose");
+            }
+            self.connect(ctx);
+        }
+        Ok(Reply::written(ctx.now))
+    }
+
+    fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+        for line in (0..LINES).filter(|line| changed >> line & 1 != 0) {
+            if self.port_of(line) == Some(port) {
+                self.drive(line, levels >> line & 1 != 0, ctx);
+            }
+        }
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        poll.state(self.writes);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::devices::bench::Bench;
+    use crate::devices::st::stm32_gpio::{self, Gpio};
+    use crate::devices::support::registers::walk;
+    use crate::time::Ps;
+
+    const NOW: Ps = Ps(0);
+
+    /// The controller is device 0, ports are devices 1 and 2; lines lead to core 0's inputs.
+    fn syscfg(map: &'static [Register]) -> Bench {
+        let port = || Gpio::new(stm32_gpio::Params::default());
+        let lines = (0..16).map(|bit| Some(IrqLine::Core { core: 0, bit })).collect();
+        let ports = vec![Some(DeviceId(1)), None, Some(DeviceId(2))];
+        let params = Params { map, ports, lines, gate: ClockGate::default() };
+        let mut bench = Bench::new(Syscfg::new(params)).and(port()).and(port());
+        for device in [1, 2] {
+            bench.bus.wires.add_port(DeviceId(device));
+        }
+        for device in [1, 2, 0] {
+            bench.bus.with_device(DeviceId(device), NOW, |device, ctx| device.reset(ctx));
+        }
+        bench
+    }
+
+    fn drive(bench: &mut Bench, port: u32, number: u32, level: bool) {
+        bench.bus.drive_pin(Pin { port: DeviceId(port), number }, Some(level), NOW);
+    }
+
+    #[test]
+    fn the_devices_keep_their_tables() {
+        walk::device_keeps_its_table(REGISTERS, &[], &mut syscfg(REGISTERS));
+        walk::device_keeps_its_table(REGISTERS_L4, &[], &mut syscfg(REGISTERS_L4));
+    }
+
+    #[test]
+    fn each_line_has_the_pin_of_its_number_of_the_port_that_is_chosen() {
+        let mut bench = syscfg(REGISTERS);
+        drive(&mut bench, 1, 5, true);
+        drive(&mut bench, 2, 6, true);
+        assert_eq!(bench.pending(), 1 << 5);
+        // EXTICR2: line 6 from port C, line 5 from port B, which the chip has not.
+        bench.write(NOW, EXTICR1 + 4, 0x0210).unwrap();
+        assert_eq!(bench.pending(), 1 << 6);
+        drive(&mut bench, 2, 6, false);
+        drive(&mut bench, 1, 6, true);
+        assert_eq!(bench.pending(), 0);
+    }
+}

@@ -1,0 +1,346 @@
+//! `st,stm32f4-flash-controller`: the flash of STM32F4 and its interface (RM0090, "Embedded flash memory interface";
+//! RM0383 has the same for the STM32F411).
+//!
+//! The second range of `reg` is where the flash is; further ones show it once more, as that at 0 does out of reset.
+//! Programs can be loaded there.
+//!
+//! Modelled: wait states, the line of 128 bits, prefetch, instruction and data cache with their resets; unlocking by
+//! keys; programming by bytes, halfwords and words with the parallelism that FLASH_CR.PSIZE asks for, erasing of sectors
+//! and of all, with typical times; what is refused, with its flags; write protection by FLASH_OPTCR.nWRP; the interrupt.
+//! Reads of an array that is busy stall the bus. An hclk too high for the wait states leaves a note.
+//!
+//! Not modelled: option bytes take effect at once and are not kept; read protection; parallelism of 64 bits takes the
+//! times of 32; stale lines of the caches after programming (bytes are always those of the flash); the bus error of a
+//! wrong key.
+
+#[cfg(test)]
+mod tests;
+
+use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::devices::model::{Group, Model};
+use crate::devices::support::apb;
+use crate::devices::support::registers::flag;
+use crate::devices::support::stm32_flash::{ENDS, Flash};
+use crate::dt::fault::FaultKind;
+use crate::dt::reader::NodeReader;
+use crate::polling::Poll;
+use crate::time::Ps;
+
+const ACR: u32 = 0x00;
+const KEYR: u32 = 0x04;
+const OPTKEYR: u32 = 0x08;
+const SR: u32 = 0x0c;
+const CR: u32 = 0x10;
+const OPTCR: u32 = 0x14;
+
+const ACR_MASK: u32 = 0x0000_070f;
+const KEYS: [u32; 2] = [0x4567_0123, 0xcdef_89ab];
+const OPTION_KEYS: [u32; 2] = [0x0819_2a3b, 0x4c5d_6e7f];
+
+const SR_EOP: u32 = 1 << 0;
+const SR_OPERR: u32 = 1 << 1;
+const SR_WRPERR: u32 = 1 << 4;
+const SR_PGPERR: u32 = 1 << 6;
+const SR_PGSERR: u32 = 1 << 7;
+const SR_CLEARED: u32 = 0x0000_01f3;
+const SR_BSY: u32 = 1 << 16;
+
+const CR_PG: u32 = 1 << 0;
+const CR_SER: u32 = 1 << 1;
+const CR_MER: u32 = 1 << 2;
+const CR_STRT: u32 = 1 << 16;
+const CR_EOPIE: u32 = 1 << 24;
+const CR_ERRIE: u32 = 1 << 25;
+const CR_LOCK: u32 = 1 << 31;
+const CR_MASK: u32 = 0x0300_037f;
+
+const OPTCR_OPTLOCK: u32 = 1 << 0;
+const OPTCR_OPTSTRT: u32 = 1 << 1;
+const OPTCR_NWRP: u32 = 16;
+/// No protection, brown-out reset off, watchdogs in software.
+const OPTCR_RESET: u32 = 0x0fff_aaed;
+
+/// Sectors below 128 KiB; all behind them have that.
+const FIRST_SECTORS: [u32; 5] = [16 << 10, 16 << 10, 16 << 10, 16 << 10, 64 << 10];
+const SECTOR_BYTES: u32 = 128 << 10;
+const MOST_BYTES: u32 = 1 << 20;
+
+/// How long operations take, by parallelism: 8, 16, 32 bits.
+#[derive(Clone, Copy, Debug)]
+struct Times {
+    program: Ps,
+    /// Sectors of 16, 64 and 128 KiB.
+    erase: [[Ps; 3]; 3],
+    erase_all: [Ps; 3],
+}
+
+/// The device.
+#[derive(Debug)]
+pub struct FlashController {
+    flash: Flash,
+    times: Times,
+    interrupt: Option<IrqLine>,
+    status: u32,
+    control: u32,
+    options: u32,
+    /// Keys that have been written of the sequence; `None` after a wrong one, up to the next reset.
+    keys: Option<usize>,
+    option_keys: Option<usize>,
+    writes: u64,
+}
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Memory, &["st,stm32f4-flash-controller"], 2, from_node);
+
+/// Builds the device from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    reader.known(&["#address-cells", "#size-cells", "ranges"]);
+    let flash = Flash::from_node(reader, 1);
+    if !is_whole_sectors(flash.size_bytes()) {
+        let value = flash.size_bytes().to_string();
+        let allowed = "the flash has sectors of 4 times 16, 64 and then 128 KiB, and up to 1 MiB".to_owned();
+        reader.fault_at("reg", FaultKind::OutOfRange { property: "reg".into(), value, allowed });
+    }
+    let mut by_width = |what: &str| {
+        [8, 16, 32].map(|bits| {
+            reader.timing_ps(&format!("cyclescope,{what}-x{bits}-ms"), "time to erase so much with that parallelism")
+        })
+    };
+    let erase = ["erase-16k", "erase-64k", "erase-128k"].map(&mut by_width);
+    let erase_all = by_width("mass-erase");
+    let program = reader.timing_ps("cyclescope,program-us", "time to program a byte, a halfword or a word");
+    let interrupt = reader.interrupt(0, "the end of an operation, or an error");
+    Box::new(FlashController {
+        flash,
+        times: Times { program, erase, erase_all },
+        interrupt,
+        status: 0,
+        control: CR_LOCK,
+        options: OPTCR_RESET,
+        keys: Some(0),
+        option_keys: Some(0),
+        writes: 0,
+    })
+}
+
+/// The sectors: first byte and size.
+fn sectors(bytes: u32) -> impl Iterator<Item = (u32, u32)> {
+    let sizes = FIRST_SECTORS.into_iter().chain(std::iter::repeat(SECTOR_BYTES));
+    let places = sizes.scan(0, |first, size| {
+        let here = *first;
+        *first += size;
+        Some((here, size))
+    });
+    places.take_while(move |(first, size)| first + size <= bytes)
+}
+
+fn is_whole_sectors(bytes: u32) -> bool {
+    (1..=MOST_BYTES).contains(&bytes) && sectors(bytes).map(|(_, size)| size).sum::<u32>() == bytes
+}
+
+impl FlashController {
+    fn read_register(&self, offset: u32, now: Ps) -> u32 {
+        match offset {
+            ACR => self.flash.acr(),
+            SR => self.status | flag(SR_BSY, self.flash.is_busy(now)),
+            CR => self.control | flag(CR_STRT, self.control & (CR_SER | CR_MER) != 0 && self.flash.is_busy(now)),
+            OPTCR => self.options,
+            _ => 0,
+        }
+    }
+
+    fn write_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
+        match offset {
+            ACR => self.flash.set_acr(value, ACR_MASK, ctx),
+            KEYR => self.unlock(value, ctx),
+            OPTKEYR => self.unlock_options(value, ctx),
+            SR => self.status &= !(value & SR_CLEARED),
+            CR => self.set_control(value, ctx),
+            OPTCR => self.set_options(value, ctx),
+            _ => {}
+        }
+        self.update_interrupt(ctx);
+    }
+
+    fn unlock(&mut self, key: u32, ctx: &mut Ctx) {
+        if unlocks(&mut self.keys, KEYS, key, ctx) {
+            self.control &= !CR_LOCK;
+        }
+    }
+
+    fn unlock_options(&mut self, key: u32, ctx: &mut Ctx) {
+        if unlocks(&mut self.option_keys, OPTION_KEYS, key, ctx) {
+            self.options &= !OPTCR_OPTLOCK;
+        }
+    }
+
+    fn set_control(&mut self, value: u32, ctx: &mut Ctx) {
+        if self.control & CR_LOCK != 0 {
+            ctx.note("FLASH_CR was written while it is locked: that has no effect before the two keys of FLASH_KEYR");
+            return;
+        }
+        self.control = value & CR_MASK;
+        if value & CR_LOCK != 0 {
+            (self.control, self.keys) = (self.control | CR_LOCK, self.keys.map(|_| 0));
+        }
+        if value & CR_STRT != 0 {
+            self.erase(ctx);
+        }
+    }
+
+    fn set_options(&mut self, value: u32, ctx: &mut Ctx) {
+        if self.options & OPTCR_OPTLOCK != 0 {
+            ctx.note("FLASH_OPTCR was written while it is locked: that has no effect before the keys of FLASH_OPTKEYR");
+            return;
+        }
+        self.options = value & !OPTCR_OPTSTRT;
+        if value & OPTCR_OPTLOCK != 0 {
+            self.option_keys = self.option_keys.map(|_| 0);
+        }
+        if value & OPTCR_OPTSTRT != 0 {
+            ctx.note("option bytes are not kept beyond the run; write protection holds at once");
+        }
+    }
+
+    fn erase(&mut self, ctx: &mut Ctx) {
+        let width = (self.control >> 8 & 3).min(2) as usize;
+        let bytes = self.flash.size_bytes();
+        if self.control & CR_MER != 0 {
+            if sectors(bytes).enumerate().any(|(number, _)| self.is_protected(number)) {
+                return self.refuse(SR_WRPERR, "all of the flash was to be erased, and a sector is protected", ctx);
+            }
+            self.flash.erase(0, bytes, ctx);
+            return self.flash.begin(None, self.times.erase_all[width], ctx);
+        }
+        let number = (self.control >> 3 & 0xf) as usize;
+        let Some((first, size)) = sectors(bytes).nth(number).filter(|_| self.control & CR_SER != 0) else {
+            return self.refuse(SR_PGSERR, "FLASH_CR.STRT was set without a sector to erase (SER, SNB, MER)", ctx);
+        };
+        if self.is_protected(number) {
+            return self.refuse(SR_WRPERR, "a sector was to be erased that is protected (FLASH_OPTCR.nWRP)", ctx);
+        }
+        let kind = [16 << 10, 64 << 10].iter().position(|bytes| *bytes == size).unwrap_or(2);
+        self.flash.erase(first, size, ctx);
+        self.flash.begin(Some(first), self.times.erase[kind][width], ctx);
+    }
+
+    /// A store to the flash.
+    fn program(&mut self, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) {
+        if self.control & (CR_LOCK | CR_PG) != CR_PG {
+            let what = "the flash was written without FLASH_CR.PG: nothing is programmed (PGSERR)";
+            return self.refuse(SR_PGSERR, what, ctx);
+        }
+        let width_bytes = 1 << (self.control >> 8 & 3);
+        // Two words make up 64 bits.
+        if size.bytes() != width_bytes && !(width_bytes == 8 && size == AccessSize::Word) {
+            let what =
+                "the flash was written with another size than FLASH_CR.PSIZE says: nothing is programmed (PGPERR)";
+            return self.refuse(SR_PGPERR, what, ctx);
+        }
+        let number = sectors(self.flash.size_bytes()).take_while(|(first, _)| *first <= offset).count();
+        if self.is_protected(number.saturating_sub(1)) {
+            return self.refuse(SR_WRPERR, "a protected sector of the flash was written (FLASH_OPTCR.nWRP)", ctx);
+        }
+        self.flash.program(offset, &value.to_le_bytes()[..size.bytes() as usize], ctx);
+        self.flash.begin(Some(offset), self.times.program, ctx);
+    }
+
+    fn is_protected(&self, sector: usize) -> bool {
+        self.options >> (OPTCR_NWRP + sector as u32) & 1 == 0
+    }
+
+    fn refuse(&mut self, why: u32, what: &str, ctx: &mut Ctx) {
+        self.status |= why | flag(SR_OPERR, self.control & CR_ERRIE != 0);
+        ctx.note(what);
+        self.update_interrupt(ctx);
+    }
+
+    fn update_interrupt(&self, ctx: &mut Ctx) {
+        let up = self.status & SR_EOP != 0 && self.control & CR_EOPIE != 0
+            || self.status & SR_OPERR != 0 && self.control & CR_ERRIE != 0;
+        ctx.set_irq(self.interrupt, up);
+    }
+}
+
+/// True if `value` is the last key of a sequence. A wrong one locks up to the next reset.
+fn unlocks(written: &mut Option<usize>, keys: [u32; 2], value: u32, ctx: &mut Ctx) -> bool {
+    *written = match *written {
+        Some(count) if keys.get(count) == Some(&value) => Some(count + 1),
+        _ => {
+            ctx.note("a wrong key was written to unlock the flash: it stays locked up to the next reset");
+            None
+        }
+    };
+    *written == Some(keys.len())
+}
+
+impl Device for FlashController {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        self.flash.reset(0, ctx);
+    }
+
+    fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        if range > 0 {
+            return Ok(self.flash.read(offset, size, ctx));
+        }
+        Ok(apb::read(self.read_register(offset & !3, ctx.now), offset, size, ctx))
+    }
+
+    fn write(
+        &mut self,
+        range: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        self.writes += 1;
+        let busy_until = self.flash.free_at(ctx.now);
+        if range > 0 {
+            self.program(offset, size, value, ctx);
+            return Ok(Reply::written(busy_until));
+        }
+        let (offset, value) = apb::written(value, offset, size);
+        self.write_register(offset, value, ctx);
+        // RM0090, FLASH_CR: a write while the flash is busy stalls the bus.
+        Ok(Reply::written(if offset == CR { busy_until } else { ctx.now }))
+    }
+
+    fn event(&mut self, token: u32, ctx: &mut Ctx) {
+        if token == ENDS && self.flash.has_ended(ctx) {
+            // RM0090, FLASH_SR: set only where it interrupts.
+            self.status |= flag(SR_EOP, self.control & CR_EOPIE != 0);
+            self.update_interrupt(ctx);
+        }
+    }
+
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        self.flash.clocks_changed(ctx);
+    }
+
+    fn peek(&self, range: usize, offset: u32, into: &mut [u8]) -> bool {
+        range > 0 && self.flash.peek(offset, into)
+    }
+
+    fn load(&mut self, range: usize, offset: u32, bytes: &[u8]) -> bool {
+        range > 0 && self.flash.load(offset, bytes)
+    }
+
+    fn host_bytes(&self, range: usize) -> Option<*const u8> {
+        (range > 0).then(|| self.flash.host_bytes())
+    }
+
+    fn burst(&mut self, range: usize, offset: u32, bytes: u32, ctx: &mut Ctx) -> Result<Ps, SlaveError> {
+        if range == 0 { Err(SlaveError { done: ctx.now }) } else { Ok(self.flash.burst(offset, bytes, ctx)) }
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        poll.state(self.writes);
+        poll.state(u64::from(self.status) << 32 | u64::from(self.control));
+        self.flash.polled(poll)
+    }
+
+    fn counters(&self) -> Vec<(String, u64)> {
+        self.flash.counters()
+    }
+}

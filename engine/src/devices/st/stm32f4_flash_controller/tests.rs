@@ -1,0 +1,247 @@
+//! Registers, wait states and operations by RM0090, "Embedded flash memory interface". The bench's clock has 100 MHz: a
+//! cycle is 10 ns.
+
+use super::*;
+use crate::bus::device::DeviceId;
+use crate::devices::bench::{Bench, CPU_INTC, read_plain_node};
+use crate::devices::support::stm32_flash::ACR_PRFTEN;
+
+const BYTES: u32 = 1 << 20;
+const CYCLE: Ps = Ps(10_000);
+const ACR_ICEN: u32 = 1 << 9;
+const ACR_ICRST: u32 = 1 << 11;
+const ACR_DCEN: u32 = 1 << 10;
+const ACR_DCRST: u32 = 1 << 12;
+
+fn parameters() -> Vec<(&'static str, Vec<u32>)> {
+    vec![
+        ("reg", vec![0x4002_3c00, 0x400, 0x0800_0000, BYTES, 0, BYTES]),
+        ("st,wait-state-frequencies", [30, 60, 90, 120, 150, 168, 168, 168].map(|mhz| mhz * 1_000_000).to_vec()),
+        ("cyclescope,line-bytes", vec![16]),
+        ("cyclescope,data-cache-lines", vec![8]),
+        ("cyclescope,program-us", vec![16]),
+        ("cyclescope,erase-16k-x8-ms", vec![400]),
+        ("cyclescope,erase-16k-x16-ms", vec![300]),
+        ("cyclescope,erase-16k-x32-ms", vec![250]),
+        ("cyclescope,erase-64k-x8-ms", vec![1200]),
+        ("cyclescope,erase-64k-x16-ms", vec![700]),
+        ("cyclescope,erase-64k-x32-ms", vec![550]),
+        ("cyclescope,erase-128k-x8-ms", vec![2000]),
+        ("cyclescope,erase-128k-x16-ms", vec![1300]),
+        ("cyclescope,erase-128k-x32-ms", vec![1000]),
+        ("cyclescope,mass-erase-x8-ms", vec![16_000]),
+        ("cyclescope,mass-erase-x16-ms", vec![11_000]),
+        ("cyclescope,mass-erase-x32-ms", vec![8_000]),
+        ("interrupts-extended", vec![CPU_INTC, 4]),
+    ]
+}
+
+fn read(parameters: &[(&str, Vec<u32>)]) -> (Bench, Vec<String>) {
+    let borrowed: Vec<(&str, &[u32])> = parameters.iter().map(|(name, cells)| (*name, cells.as_slice())).collect();
+    read_plain_node(from_node, &borrowed)
+}
+
+/// A flash of 1 MiB out of reset, asked by core 0.
+fn flash() -> Bench {
+    let (mut bench, faults) = read(&parameters());
+    assert_eq!(faults, Vec::<String>::new());
+    bench.bus.with_device(DeviceId(0), Ps::ZERO, |device, ctx| device.reset(ctx));
+    bench
+}
+
+/// A line that the core's cache does not have: the cycles that it waits from `cycle` on.
+fn fetch(bench: &mut Bench, cycle: u64, offset: u32) -> u64 {
+    ask(bench, cycle, Some(0), |device, ctx| device.burst(1, offset, 16, ctx).unwrap())
+}
+
+/// A word of data that the core loads.
+fn load(bench: &mut Bench, cycle: u64, offset: u32) -> u64 {
+    ask(bench, cycle, Some(0), |device, ctx| device.read(1, offset, AccessSize::Word, ctx).unwrap().done)
+}
+
+fn ask(bench: &mut Bench, cycle: u64, core: Option<usize>, call: impl Fn(&mut dyn Device, &mut Ctx) -> Ps) -> u64 {
+    let now = Ps(cycle * CYCLE.0);
+    bench.bus.master = core;
+    let done = bench.bus.with_device(DeviceId(0), now, call);
+    (done - now).0 / CYCLE.0
+}
+
+fn unlock(bench: &mut Bench) {
+    KEYS.into_iter().for_each(|key| _ = bench.write(Ps::ZERO, KEYR, key).unwrap());
+}
+
+/// A store to the flash, and when it is answered.
+fn store(bench: &mut Bench, at: Ps, offset: u32, size: AccessSize, value: u32) -> Ps {
+    bench.bus.with_device(DeviceId(0), at, |device, ctx| device.write(1, offset, size, value, ctx)).unwrap().done
+}
+
+fn word(bench: &Bench, offset: u32) -> u32 {
+    let mut bytes = [0; 4];
+    assert!(bench.bus.devices[0].as_ref().unwrap().peek(1, offset, &mut bytes));
+    u32::from_le_bytes(bytes)
+}
+
+#[test]
+fn registers_are_those_of_reset() {
+    let mut bench = flash();
+    let values = [ACR, KEYR, OPTKEYR, SR, CR, OPTCR].map(|offset| bench.value(Ps::ZERO, offset));
+    assert_eq!(values, [0, 0, 0, 0, 0x8000_0000, 0x0fff_aaed]);
+    assert_eq!(word(&bench, 0), u32::MAX, "erased");
+    bench.write(Ps::ZERO, ACR, u32::MAX).unwrap();
+    assert_eq!(bench.value(Ps::ZERO, ACR), 0x70f, "resets of the caches are not kept");
+}
+
+#[test]
+fn a_line_takes_the_wait_states_and_what_follows_in_it_none() {
+    // RM0090, "Relation between CPU clock frequency and flash memory read time": LATENCY wait states a read.
+    let mut bench = flash();
+    bench.write(Ps::ZERO, ACR, 5).unwrap();
+    assert_eq!(fetch(&mut bench, 100, 0x40), 5);
+    assert_eq!(fetch(&mut bench, 105, 0x44), 0, "in the middle of the line that has come");
+    // The array is free in the cycle behind that in which the line came.
+    assert_eq!(fetch(&mut bench, 120, 0x80), 5);
+    assert_eq!(load(&mut bench, 120, 0x200), 6 + 5, "that is read from 120 up to 125, this from 126");
+    bench.write(Ps::ZERO, ACR, 0).unwrap();
+    assert_eq!((fetch(&mut bench, 200, 0xc0), load(&mut bench, 200, 0x300)), (0, 0));
+}
+
+#[test]
+fn the_next_line_is_read_while_one_runs() {
+    // RM0090, "Instruction prefetch": with 5 wait states a line is read in 6 cycles.
+    let mut bench = flash();
+    bench.write(Ps::ZERO, ACR, ACR_PRFTEN | 5).unwrap();
+    assert_eq!(fetch(&mut bench, 100, 0x40), 5);
+    // It came in cycle 105; the next one is read from 106 on and comes in 111. Eight instructions of a cycle each, from
+    // 105 on, end in 112.
+    assert_eq!(fetch(&mut bench, 113, 0x50), 0);
+    // Taken in 113, so the next one comes in 119. Four of 32 bits, up to 116, wait for two more cycles.
+    assert_eq!(fetch(&mut bench, 117, 0x60), 2);
+    // That was in 119, and the next line comes in 125: a jump elsewhere waits for it, and then for its own.
+    assert_eq!(fetch(&mut bench, 121, 0x400), 5 + 5);
+}
+
+#[test]
+fn the_data_cache_keeps_eight_lines_and_no_device_sees_it() {
+    let mut bench = flash();
+    bench.write(Ps::ZERO, ACR, ACR_DCEN | 3).unwrap();
+    let mut cycle = 100;
+    let mut wait = |bench: &mut Bench, offset: u32| {
+        cycle += 100;
+        load(bench, cycle, offset)
+    };
+    for line in 0..8 {
+        assert_eq!((wait(&mut bench, 16 * line), wait(&mut bench, 16 * line + 12)), (3, 0));
+    }
+    assert_eq!(wait(&mut bench, 0), 0);
+    // The line that was used longest ago goes: number 1.
+    assert_eq!((wait(&mut bench, 128), wait(&mut bench, 0), wait(&mut bench, 16)), (3, 0, 3));
+    // A device reads past it.
+    assert_eq!(ask(&mut bench, 2150, None, |device, ctx| device.read(1, 0, AccessSize::Word, ctx).unwrap().done), 3);
+    // The reset has an effect while the cache is off.
+    bench.write(Ps::ZERO, ACR, ACR_DCEN | ACR_DCRST | 3).unwrap();
+    assert_eq!(wait(&mut bench, 0), 0);
+    for acr in [3, ACR_DCRST | 3, ACR_DCEN | 3] {
+        bench.write(Ps::ZERO, ACR, acr).unwrap();
+    }
+    assert_eq!(wait(&mut bench, 0), 3);
+}
+
+#[test]
+fn the_core_is_told_of_wait_states_and_of_its_cache() {
+    let mut bench = flash();
+    assert!(bench.bus.line_buffers.are_at_once(DeviceId(0)));
+    bench.write(Ps::ZERO, ACR, ACR_ICEN | ACR_PRFTEN | 3).unwrap();
+    assert!(!bench.bus.line_buffers.are_at_once(DeviceId(0)));
+    // A line that was missed is kept, and not the one that was prefetched.
+    let passes = [(100, 0), (120, 16), (140, 64)].map(|(cycle, offset)| {
+        fetch(&mut bench, cycle, offset);
+        bench.bus.line_buffers.passes
+    });
+    assert_eq!(passes, [false, true, false]);
+    let epoch = bench.bus.line_buffers.epoch();
+    bench.write(Ps::ZERO, ACR, ACR_ICRST | ACR_ICEN | 3).unwrap();
+    assert_eq!(bench.bus.line_buffers.epoch(), epoch, "ICRST has no effect while the cache is on");
+    bench.write(Ps::ZERO, ACR, 3).unwrap();
+    bench.write(Ps::ZERO, ACR, ACR_ICRST | 3).unwrap();
+    assert_eq!(bench.bus.line_buffers.epoch(), epoch + 2);
+    fetch(&mut bench, 200, 128);
+    assert!(bench.bus.line_buffers.passes, "the cache is off");
+}
+
+#[test]
+fn too_few_wait_states_leave_a_note() {
+    let mut bench = flash();
+    // 100 MHz from 2.7 V on (RM0090, table of wait states): 3.
+    assert!(bench.bus.notes().last().unwrap().contains("LATENCY = 0, which is for up to 30000000 Hz: it takes 3"));
+    let notes = bench.bus.notes().len();
+    bench.write(Ps::ZERO, ACR, 3).unwrap();
+    assert_eq!(bench.bus.notes().len(), notes);
+}
+
+#[test]
+fn a_word_is_programmed_once_it_is_unlocked() {
+    let mut bench = flash();
+    store(&mut bench, Ps::ZERO, 0, AccessSize::Word, 0);
+    assert_eq!((bench.value(Ps::ZERO, SR), word(&bench, 0)), (SR_PGSERR, u32::MAX));
+    bench.write(Ps::ZERO, SR, SR_PGSERR).unwrap();
+    unlock(&mut bench);
+    assert_eq!(bench.value(Ps::ZERO, CR), 0);
+    bench.write(Ps::ZERO, CR, CR_PG | 2 << 8 | CR_EOPIE).unwrap();
+    store(&mut bench, Ps::ZERO, 8, AccessSize::Byte, 0);
+    assert_eq!(bench.value(Ps::ZERO, SR), SR_PGPERR, "the parallelism is 32 bits");
+    bench.write(Ps::ZERO, SR, SR_PGPERR).unwrap();
+    // DS8626, flash memory programming: 16 us.
+    let epoch = bench.bus.code_written.epoch();
+    assert_eq!(store(&mut bench, Ps::ZERO, 8, AccessSize::Word, 0x1234_5678), Ps::ZERO);
+    assert_eq!(bench.bus.code_written.epoch(), epoch + 1);
+    let (before, end) = (Ps::from_us(16) - Ps(1), Ps::from_us(16));
+    assert_eq!((bench.value(before, SR), bench.pending()), (SR_BSY, 0));
+    // A second one is taken when the first has ended, and a read of the array then, too.
+    assert_eq!(store(&mut bench, before, 12, AccessSize::Word, 0), end);
+    assert_eq!(load(&mut bench, 1_000, 8), 3200 - 1000);
+    bench.run(end + end);
+    assert_eq!((bench.value(end + end, SR), bench.pending()), (SR_EOP, 1 << 4));
+    bench.write(end + end, SR, SR_EOP).unwrap();
+    assert_eq!(bench.pending(), 0);
+    // Bits only become 0.
+    store(&mut bench, end + end, 8, AccessSize::Word, 0xffff_0f0f);
+    assert_eq!((word(&bench, 8), word(&bench, 12)), (0x1234_0608, 0));
+}
+
+#[test]
+fn sectors_are_erased_in_the_time_of_their_parallelism() {
+    // RM0090, flash module of 1 MiB: sector 4 has 64 KiB from 0x10000 on, sector 5 is 128 KiB from 0x20000 on.
+    let mut bench = flash();
+    for at in [0xfffc, 0x1_0000, 0x1_fffc, 0x2_0000] {
+        bench.bus.devices[0].as_mut().unwrap().load(1, at, &[0; 4]);
+    }
+    unlock(&mut bench);
+    bench.write(Ps::ZERO, CR, CR_SER | 4 << 3 | 1 << 8 | CR_STRT).unwrap();
+    assert_eq!([0xfffc, 0x1_0000, 0x1_fffc, 0x2_0000].map(|at| word(&bench, at)), [0, u32::MAX, u32::MAX, 0]);
+    let end = Ps(700 * 1_000_000_000);
+    assert_eq!(bench.value(end - Ps(1), SR), SR_BSY);
+    bench.run(end);
+    assert_eq!(bench.value(end, SR), 0, "EOP is for the interrupt");
+    // A protected sector stays: nWRP of sector 0.
+    OPTION_KEYS.into_iter().for_each(|key| _ = bench.write(end, OPTKEYR, key).unwrap());
+    bench.write(end, OPTCR, 0x0ffe_aaec).unwrap();
+    bench.write(end, CR, CR_SER | CR_STRT).unwrap();
+    assert_eq!(bench.value(end, SR), SR_WRPERR);
+    bench.write(end, CR, CR_MER | CR_STRT).unwrap();
+    assert_eq!((bench.value(end, SR), word(&bench, 0xfffc)), (SR_WRPERR, 0));
+}
+
+#[test]
+fn a_wrong_key_locks_up_to_the_next_reset() {
+    let mut bench = flash();
+    bench.write(Ps::ZERO, KEYR, KEYS[1]).unwrap();
+    unlock(&mut bench);
+    assert_eq!(bench.value(Ps::ZERO, CR), CR_LOCK);
+}
+
+#[test]
+fn a_flash_of_no_such_sectors_is_refused() {
+    let mut odd = parameters();
+    odd[0].1 = vec![0x4002_3c00, 0x400, 0x0800_0000, 100_000];
+    assert!(read(&odd).1.iter().any(|fault| fault.contains("4 times 16, 64 and then 128 KiB")));
+}

@@ -1,0 +1,394 @@
+//! `st,stm32l4-flash-controller`: the flash of STM32L4+ and its interface (RM0432, "Embedded Flash memory (FLASH)"), of
+//! parts with two banks of 1 MiB, as the STM32L4R5ZI.
+//!
+//! The second range of `reg` is where the flash is; further ones show it once more, as that at 0 does out of reset.
+//! Programs can be loaded there.
+//!
+//! Modelled: wait states, the line of 64 bits (two banks) or 128 bits (FLASH_OPTR.DBANK 0), prefetch, instruction and
+//! data cache with their resets; unlocking by keys; programming of double words, erasing of pages, of a bank and of all,
+//! with typical times; what is refused, with its flags; the interrupt. A read of the bank that is busy stalls the bus,
+//! one of the other bank goes on. An hclk too high for the wait states leaves a note (voltage range 1; that of range 2
+//! is not looked at).
+//!
+//! Not modelled: fast programming of rows; ECC; write, read and code protection; option bytes other than DBANK, which
+//! keep what is written and are not loaded anew; power-down.
+
+#[cfg(test)]
+mod tests;
+
+use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::devices::model::{Group, Model};
+use crate::devices::support::apb;
+use crate::devices::support::registers::flag;
+use crate::devices::support::stm32_flash::{ENDS, Flash};
+use crate::dt::fault::FaultKind;
+use crate::dt::reader::NodeReader;
+use crate::polling::Poll;
+use crate::time::Ps;
+
+const ACR: u32 = 0x00;
+const KEYR: u32 = 0x08;
+const OPTKEYR: u32 = 0x0c;
+const SR: u32 = 0x10;
+const CR: u32 = 0x14;
+const OPTR: u32 = 0x20;
+/// Option registers behind FLASH_OPTR: FLASH_PCROP1SR to FLASH_WRP2BR.
+const OPTIONS: [(u32, u32); 8] = [
+    (0x24, 0xffff_ffff),
+    (0x28, 0x0fff_0000),
+    (0x2c, 0xff00_ffff),
+    (0x30, 0xff00_ffff),
+    (0x44, 0xffff_ffff),
+    (0x48, 0x0000_0000),
+    (0x4c, 0xff00_ffff),
+    (0x50, 0xff00_ffff),
+];
+
+const ACR_MASK: u32 = 0x0000_670f;
+/// Both caches on.
+const ACR_RESET: u32 = 0x0000_0600;
+const KEYS: [u32; 2] = [0x4567_0123, 0xcdef_89ab];
+const OPTION_KEYS: [u32; 2] = [0x0819_2a3b, 0x4c5d_6e7f];
+
+const SR_EOP: u32 = 1 << 0;
+const SR_OPERR: u32 = 1 << 1;
+const SR_PROGERR: u32 = 1 << 3;
+const SR_PGAERR: u32 = 1 << 5;
+const SR_SIZERR: u32 = 1 << 6;
+const SR_PGSERR: u32 = 1 << 7;
+const SR_ERRORS: u32 = 0x0000_c3fa;
+const SR_BSY: u32 = 1 << 16;
+
+const CR_PG: u32 = 1 << 0;
+const CR_PER: u32 = 1 << 1;
+const CR_MER1: u32 = 1 << 2;
+const CR_PNB: u32 = 3;
+const CR_BKER: u32 = 1 << 11;
+const CR_MER2: u32 = 1 << 15;
+const CR_STRT: u32 = 1 << 16;
+const CR_OPTSTRT: u32 = 1 << 17;
+const CR_FSTPG: u32 = 1 << 18;
+const CR_EOPIE: u32 = 1 << 24;
+const CR_ERRIE: u32 = 1 << 25;
+const CR_OBL_LAUNCH: u32 = 1 << 27;
+const CR_OPTLOCK: u32 = 1 << 30;
+const CR_LOCK: u32 = 1 << 31;
+const CR_MASK: u32 = 0x0704_8fff;
+
+const OPTR_DBANK: u32 = 1 << 22;
+/// As ST delivers the part: two banks.
+const OPTR_RESET: u32 = 0xffef_f8aa;
+
+/// Bytes that are programmed at once.
+const DOUBLE_WORD: u32 = 8;
+const BANKS: usize = 2;
+const PAGES_OF_BANK: u32 = 256;
+
+/// How long operations take.
+#[derive(Clone, Copy, Debug)]
+struct Times {
+    program: Ps,
+    erase: Ps,
+    erase_all: Ps,
+}
+
+/// The device.
+#[derive(Debug)]
+pub struct FlashController {
+    flash: Flash,
+    times: Times,
+    interrupt: Option<IrqLine>,
+    status: u32,
+    control: u32,
+    options: u32,
+    more_options: [u32; OPTIONS.len()],
+    /// Keys that have been written of the sequence; `None` after a wrong one, up to the next reset.
+    keys: Option<usize>,
+    option_keys: Option<usize>,
+    /// The first word of a double word: where, and what.
+    first_word: Option<(u32, u32)>,
+    writes: u64,
+}
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Memory, &["st,stm32l4-flash-controller"], 2, from_node);
+
+/// Builds the device from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    reader.known(&["#address-cells", "#size-cells", "ranges"]);
+    let flash = Flash::from_node(reader, BANKS);
+    if flash.size_bytes() != BANKS as u32 * PAGES_OF_BANK * page_bytes(true) {
+        let value = flash.size_bytes().to_string();
+        let allowed = "the flash has 2 MiB: two banks of 256 pages of 4 KiB".to_owned();
+        reader.fault_at("reg", FaultKind::OutOfRange { property: "reg".into(), value, allowed });
+    }
+    let times = Times {
+        program: reader.timing_ps("cyclescope,program-ns", "time to program a double word"),
+        erase: reader.timing_ps("cyclescope,page-erase-us", "time to erase a page"),
+        erase_all: reader.timing_ps("cyclescope,mass-erase-us", "time to erase a bank, or both"),
+    };
+    let interrupt = reader.interrupt(0, "the end of an operation, or an error");
+    Box::new(FlashController {
+        flash,
+        times,
+        interrupt,
+        status: 0,
+        control: CR_LOCK | CR_OPTLOCK,
+        options: OPTR_RESET,
+        more_options: OPTIONS.map(|(_, reset)| reset),
+        keys: Some(0),
+        option_keys: Some(0),
+        first_word: None,
+        writes: 0,
+    })
+}
+
+const fn page_bytes(two_banks: bool) -> u32 {
+    if two_banks { 4 << 10 } else { 8 << 10 }
+}
+
+fn option_at(offset: u32) -> Option<usize> {
+    OPTIONS.iter().position(|(at, _)| *at == offset)
+}
+
+impl FlashController {
+    fn has_two_banks(&self) -> bool {
+        self.options & OPTR_DBANK != 0
+    }
+
+    fn read_register(&self, offset: u32, now: Ps) -> u32 {
+        match offset {
+            ACR => self.flash.acr(),
+            SR => self.status | flag(SR_BSY, self.flash.is_busy(now)),
+            CR => self.control,
+            OPTR => self.options,
+            _ => option_at(offset).map_or(0, |option| self.more_options[option]),
+        }
+    }
+
+    /// False if it is answered with a bus error.
+    fn write_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) -> bool {
+        let mut accepted = true;
+        match offset {
+            ACR => self.flash.set_acr(value, ACR_MASK, ctx),
+            KEYR => accepted = self.unlock(value, ctx),
+            OPTKEYR => accepted = self.unlock_options(value, ctx),
+            SR => self.status &= !(value & (SR_EOP | SR_ERRORS)),
+            CR => self.set_control(value, ctx),
+            _ if self.control & CR_OPTLOCK == 0 => self.set_option(offset, value, ctx),
+            _ => {}
+        }
+        self.update_interrupt(ctx);
+        accepted
+    }
+
+    fn unlock(&mut self, key: u32, ctx: &mut Ctx) -> bool {
+        let accepted = takes_key(&mut self.keys, KEYS, key, ctx);
+        if self.keys == Some(KEYS.len()) {
+            self.control &= !CR_LOCK;
+        }
+        accepted
+    }
+
+    fn unlock_options(&mut self, key: u32, ctx: &mut Ctx) -> bool {
+        let accepted = takes_key(&mut self.option_keys, OPTION_KEYS, key, ctx);
+        if self.option_keys == Some(OPTION_KEYS.len()) && self.control & CR_LOCK == 0 {
+            self.control &= !CR_OPTLOCK;
+        }
+        accepted
+    }
+
+    fn set_option(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
+        if offset == OPTR {
+            self.options = value;
+            let (line_bytes, banks) = if self.has_two_banks() { (8, BANKS) } else { (16, 1) };
+            self.flash.reshape(line_bytes, banks);
+            ctx.bus.line_buffers.forget();
+        } else if let Some(option) = option_at(offset) {
+            self.more_options[option] = value;
+        }
+        ctx.note("option bytes hold at once, and are not kept beyond the run");
+    }
+
+    fn set_control(&mut self, value: u32, ctx: &mut Ctx) {
+        if self.control & CR_LOCK != 0 {
+            ctx.note("FLASH_CR was written while it is locked: that has no effect before the two keys of FLASH_KEYR");
+            return;
+        }
+        // Locks are set here, and only keys take them back.
+        self.control = value & CR_MASK | (self.control | value) & CR_OPTLOCK;
+        if value & CR_LOCK != 0 {
+            self.control |= CR_LOCK | CR_OPTLOCK;
+            (self.keys, self.option_keys) = (self.keys.map(|_| 0), self.option_keys.map(|_| 0));
+        }
+        if value & CR_PG == 0 {
+            self.first_word = None;
+        }
+        if value & CR_FSTPG != 0 {
+            ctx.note("fast programming (FLASH_CR.FSTPG) is not modelled");
+        }
+        if value & (CR_OPTSTRT | CR_OBL_LAUNCH) != 0 {
+            ctx.note("options are not programmed or loaded anew: they hold as they were written");
+        }
+        if value & CR_STRT != 0 {
+            self.erase(ctx);
+        }
+    }
+
+    fn erase(&mut self, ctx: &mut Ctx) {
+        if self.status & SR_ERRORS != 0 {
+            return self.refuse(SR_PGSERR, "an operation was started with error flags set in FLASH_SR", ctx);
+        }
+        let bank_bytes = self.flash.size_bytes() / BANKS as u32;
+        match (self.control & CR_MER1 != 0, self.control & CR_MER2 != 0) {
+            (true, true) => {
+                self.flash.erase(0, 2 * bank_bytes, ctx);
+                self.flash.begin(None, self.times.erase_all, ctx);
+            }
+            (false, false) if self.control & CR_PER != 0 => {
+                let bytes = page_bytes(self.has_two_banks());
+                let number = self.control >> CR_PNB & (PAGES_OF_BANK - 1);
+                let bank = u32::from(self.control & CR_BKER != 0 && self.has_two_banks());
+                let first = bank * bank_bytes + number * bytes;
+                self.flash.erase(first, bytes, ctx);
+                self.flash.begin(Some(first), self.times.erase, ctx);
+            }
+            (false, false) => {
+                self.refuse(SR_PGSERR, "FLASH_CR.STRT was set without anything to erase (PER, MER1, MER2)", ctx);
+            }
+            (_, second) => {
+                let first = if second { bank_bytes } else { 0 };
+                self.flash.erase(first, bank_bytes, ctx);
+                self.flash.begin(Some(first), self.times.erase_all, ctx);
+            }
+        }
+    }
+
+    /// A store to the flash.
+    fn program(&mut self, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) {
+        if self.control & (CR_LOCK | CR_PG) != CR_PG {
+            let what = "the flash was written without FLASH_CR.PG: nothing is programmed (PGSERR)";
+            return self.refuse(SR_PGSERR, what, ctx);
+        }
+        if self.status & SR_ERRORS != 0 {
+            return self.refuse(SR_PGSERR, "the flash was written with error flags set in FLASH_SR", ctx);
+        }
+        if size != AccessSize::Word {
+            let what = "a byte or a halfword was written to the flash: nothing is programmed (SIZERR)";
+            return self.refuse(SR_SIZERR, what, ctx);
+        }
+        let Some((first_at, first)) = self.first_word.take() else {
+            if offset.is_multiple_of(DOUBLE_WORD) {
+                self.first_word = Some((offset, value));
+                return;
+            }
+            let what = "a double word of the flash was not written from its first word on (PGAERR)";
+            return self.refuse(SR_PGAERR, what, ctx);
+        };
+        if offset != first_at + 4 {
+            return self.refuse(SR_PGAERR, "two words were written that are in two double words (PGAERR)", ctx);
+        }
+        let data = u64::from(value) << 32 | u64::from(first);
+        let held = [first_at, offset].map(|at| self.flash.value(at, AccessSize::Word));
+        if held != [u32::MAX; 2] && data != 0 {
+            let what = "a double word was programmed that is not erased: nothing is programmed (PROGERR)";
+            return self.refuse(SR_PROGERR, what, ctx);
+        }
+        self.flash.program(first_at, &data.to_le_bytes(), ctx);
+        self.flash.begin(Some(first_at), self.times.program, ctx);
+    }
+
+    fn refuse(&mut self, why: u32, what: &str, ctx: &mut Ctx) {
+        self.status |= why | flag(SR_OPERR, self.control & CR_ERRIE != 0);
+        ctx.note(what);
+        self.update_interrupt(ctx);
+    }
+
+    fn update_interrupt(&self, ctx: &mut Ctx) {
+        let up = self.status & SR_EOP != 0 && self.control & CR_EOPIE != 0
+            || self.status & SR_OPERR != 0 && self.control & CR_ERRIE != 0;
+        ctx.set_irq(self.interrupt, up);
+    }
+}
+
+/// Takes a key of a sequence. False for a wrong one, which locks up to the next reset.
+fn takes_key(written: &mut Option<usize>, keys: [u32; 2], key: u32, ctx: &mut Ctx) -> bool {
+    *written = written.filter(|count| keys.get(*count) == Some(&key)).map(|count| count + 1);
+    if written.is_none() {
+        ctx.note("a wrong key was written to unlock the flash: a bus error, and it stays locked up to the next reset");
+    }
+    written.is_some()
+}
+
+impl Device for FlashController {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        self.flash.reset(ACR_RESET, ctx);
+    }
+
+    fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        if range > 0 {
+            return Ok(self.flash.read(offset, size, ctx));
+        }
+        Ok(apb::read(self.read_register(offset & !3, ctx.now), offset, size, ctx))
+    }
+
+    fn write(
+        &mut self,
+        range: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        self.writes += 1;
+        let busy_until = self.flash.free_at(ctx.now);
+        if range > 0 {
+            self.program(offset, size, value, ctx);
+            return Ok(Reply::written(busy_until));
+        }
+        let (offset, value) = apb::written(value, offset, size);
+        if self.write_register(offset, value, ctx) {
+            Ok(Reply::written(ctx.now))
+        } else {
+            Err(SlaveError { done: ctx.now })
+        }
+    }
+
+    fn event(&mut self, token: u32, ctx: &mut Ctx) {
+        if token == ENDS && self.flash.has_ended(ctx) {
+            // RM0432, FLASH_SR: set only where it interrupts.
+            self.status |= flag(SR_EOP, self.control & CR_EOPIE != 0);
+            self.update_interrupt(ctx);
+        }
+    }
+
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        self.flash.clocks_changed(ctx);
+    }
+
+    fn peek(&self, range: usize, offset: u32, into: &mut [u8]) -> bool {
+        range > 0 && self.flash.peek(offset, into)
+    }
+
+    fn load(&mut self, range: usize, offset: u32, bytes: &[u8]) -> bool {
+        range > 0 && self.flash.load(offset, bytes)
+    }
+
+    fn host_bytes(&self, range: usize) -> Option<*const u8> {
+        (range > 0).then(|| self.flash.host_bytes())
+    }
+
+    fn burst(&mut self, range: usize, offset: u32, bytes: u32, ctx: &mut Ctx) -> Result<Ps, SlaveError> {
+        if range == 0 { Err(SlaveError { done: ctx.now }) } else { Ok(self.flash.burst(offset, bytes, ctx)) }
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        poll.state(self.writes);
+        poll.state(u64::from(self.status) << 32 | u64::from(self.control));
+        self.flash.polled(poll)
+    }
+
+    fn counters(&self) -> Vec<(String, u64)> {
+        self.flash.counters()
+    }
+}

@@ -1,0 +1,438 @@
+//! The flash of an STM32F4 or STM32L4+, as its interface reads it (RM0090, "Embedded flash memory interface"; RM0432,
+//! "Embedded Flash memory (FLASH)").
+//!
+//! A read of the array brings a line and takes FLASH_ACR.LATENCY wait states beyond the core's own cycle; the next one
+//! begins in the cycle behind it. Words of a line that has come take no wait states. With the prefetch on, the line
+//! behind one that an instruction fetch has read is read at once; a fetch that wants it waits for what is left of that,
+//! and a read of anything else for its end. What the instruction cache has is known to the core's directory
+//! ([`crate::memory::line_buffers`]), which asks for lines that it misses. As the manuals have it, a line goes to the
+//! cache where it is neither there nor prefetched: one that was prefetched is used and forgotten. Prefetches begin
+//! behind reads of the array, and where one ends up being used; whether also behind hits is not told. The data cache is
+//! here: literals and other data that the core reads; DMA reads past it. Both give up the line that was used longest
+//! ago. Without wait states nothing here takes time.
+//!
+//! An array that is being programmed or erased answers when it is done: the bus is stalled until then.
+
+use crate::bus::code::CodeSpan;
+use crate::bus::device::{AccessSize, Ctx, Reply};
+use crate::dt::fault::FaultKind;
+use crate::dt::reader::{NodeReader, PowerOfTwo};
+use crate::dt::wiring::ClockInput;
+use crate::memory::ram::{PortTiming, Ram};
+use crate::polling::Poll;
+use crate::time::{Cycles, Ps};
+
+/// FLASH_ACR, alike in both families.
+pub const ACR_PRFTEN: u32 = 1 << 8;
+const ACR_ICEN: u32 = 1 << 9;
+const ACR_DCEN: u32 = 1 << 10;
+const ACR_ICRST: u32 = 1 << 11;
+const ACR_DCRST: u32 = 1 << 12;
+const ACR_LATENCY: u32 = 0xf;
+/// An erased byte.
+pub const ERASED: u8 = 0xff;
+/// No line's address.
+const NO_LINE: u32 = u32::MAX;
+/// The token of the event that ends an operation.
+pub const ENDS: u32 = 0;
+const MOST_BANKS: usize = 2;
+/// Values of LATENCY in the table of frequencies.
+const LATENCIES: usize = 8;
+
+/// A line that is being prefetched, and the edge of the clock from which on it is there.
+#[derive(Clone, Copy, Debug)]
+struct Ahead {
+    line: u32,
+    ready: u64,
+}
+
+/// The array and its interface.
+#[derive(Debug)]
+pub struct Flash {
+    contents: Ram,
+    size_bytes: u32,
+    /// hclk.
+    clock: ClockInput,
+    /// Bytes that a read of the array brings.
+    line_bytes: u32,
+    /// The highest hclk for each number of wait states.
+    most_hz: [u32; LATENCIES],
+    /// FLASH_ACR without its resets.
+    acr: u32,
+    /// The edge of the clock from which on the array can be read again.
+    free_edge: u64,
+    /// The line that instructions were last fetched from, and whether it was prefetched.
+    code_line: u32,
+    code_prefetched: bool,
+    ahead: Option<Ahead>,
+    /// Lines of the data cache, the one used last first.
+    data: Vec<u32>,
+    data_lines: usize,
+    banks: usize,
+    busy_until: [Ps; MOST_BANKS],
+    counters: Counters,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Counters {
+    fetches: u64,
+    prefetched: u64,
+    data_reads: u64,
+    data_hits: u64,
+}
+
+impl Flash {
+    /// Reads what its node says: a second range in `reg` is where the flash is, further ones show it once more.
+    pub fn from_node(reader: &mut NodeReader, banks: usize) -> Flash {
+        let size_bytes = reader.reg(2).get(1).map_or(0, |(_, size)| *size);
+        let meaning =
+            "the highest frequency of hclk in Hz for FLASH_ACR.LATENCY from 0 to 7: 8 numbers that don't fall";
+        let sound = |hz: [u32; LATENCIES]| hz.is_sorted();
+        let most_hz = reader.cells("st,wait-state-frequencies", sound, meaning);
+        let line_meaning = "a read of the array brings 8 or 16 bytes";
+        Flash {
+            contents: Ram::new(0, PLAIN),
+            size_bytes,
+            clock: reader.clock_input(0, "hclk, by which wait states count"),
+            line_bytes: reader.timing_u32("cyclescope,line-bytes", PowerOfTwo(8..=16), line_meaning).max(8),
+            most_hz: most_hz.unwrap_or([u32::MAX; LATENCIES]),
+            acr: 0,
+            free_edge: 0,
+            code_line: NO_LINE,
+            code_prefetched: false,
+            ahead: None,
+            data: Vec::new(),
+            data_lines: reader.timing_u32("cyclescope,data-cache-lines", 0..=64, "lines of the data cache: 0 to 64")
+                as usize,
+            banks,
+            busy_until: [Ps::ZERO; MOST_BANKS],
+            counters: Counters::default(),
+        }
+        .filled(reader)
+    }
+
+    fn filled(mut self, reader: &mut NodeReader) -> Flash {
+        match Ram::try_new(self.size_bytes, PLAIN, None) {
+            Some(contents) if self.size_bytes <= MOST_BYTES => self.contents = contents,
+            _ => {
+                let (value, allowed) = (self.size_bytes.to_string(), format!("a flash has up to {MOST_BYTES} bytes"));
+                reader.fault_at("reg", FaultKind::OutOfRange { property: "reg".into(), value, allowed });
+                self.size_bytes = 0;
+            }
+        }
+        self.fill(0, self.size_bytes);
+        self
+    }
+
+    // ---- Contents
+
+    /// Bytes of it.
+    pub fn size_bytes(&self) -> u32 {
+        self.size_bytes
+    }
+
+    /// Copies bytes out. The bus has checked the span.
+    pub fn peek(&self, offset: u32, into: &mut [u8]) -> bool {
+        self.contents.read(offset, into);
+        true
+    }
+
+    /// As a programmer does, without time.
+    pub fn load(&mut self, offset: u32, bytes: &[u8]) -> bool {
+        self.contents.write(offset, bytes);
+        true
+    }
+
+    /// Where the host has them.
+    pub fn host_bytes(&self) -> *const u8 {
+        self.contents.as_ptr().cast_const()
+    }
+
+    /// The number of so many bytes there.
+    pub fn value(&self, offset: u32, size: AccessSize) -> u32 {
+        self.contents.value(offset, size.bytes())
+    }
+
+    fn fill(&mut self, first: u32, bytes: u32) {
+        const PIECE: [u8; 1024] = [ERASED; 1024];
+        for at in (first..first + bytes).step_by(PIECE.len()) {
+            let here = PIECE.len().min((first + bytes - at) as usize);
+            self.contents.write(at, &PIECE[..here]);
+        }
+    }
+
+    /// Erases a span. Decoded instructions are of no use any more.
+    pub fn erase(&mut self, first: u32, bytes: u32, ctx: &mut Ctx) {
+        self.fill(first, bytes);
+        ctx.bus.code_written.tell(CodeSpan::ELSEWHERE);
+    }
+
+    /// Programs bytes: bits become 0.
+    pub fn program(&mut self, offset: u32, bytes: &[u8], ctx: &mut Ctx) {
+        for (at, byte) in (offset..).zip(bytes) {
+            let mut held = [0];
+            self.contents.read(at, &mut held);
+            self.contents.write(at, &[held[0] & byte]);
+        }
+        ctx.bus.code_written.tell(CodeSpan::ELSEWHERE);
+    }
+
+    // ---- Reads
+
+    /// The core fetches instructions from a line that its cache does not have, or a device reads `bytes` in one burst:
+    /// when the last of them has come.
+    pub fn burst(&mut self, offset: u32, bytes: u32, ctx: &mut Ctx) -> Ps {
+        let now = self.edge(offset, ctx);
+        let done = if ctx.core.is_some() {
+            let (done, prefetched) = self.fetch(offset, now);
+            ctx.bus.line_buffers.passes = prefetched || self.acr & ACR_ICEN == 0;
+            done
+        } else {
+            self.stream(offset, bytes, now)
+        };
+        self.clock.rate.ps_at_floor(Cycles(done))
+    }
+
+    /// When the line of an instruction has come, and whether it was prefetched.
+    fn fetch(&mut self, offset: u32, now: u64) -> (u64, bool) {
+        let line = self.line_of(offset);
+        if line == self.code_line {
+            return (now, self.code_prefetched);
+        }
+        self.counters.fetches += 1;
+        self.code_line = line;
+        let ahead = self.ahead.take().filter(|ahead| ahead.line == line);
+        self.code_prefetched = ahead.is_some();
+        self.counters.prefetched += u64::from(self.code_prefetched);
+        let done = ahead.map_or_else(|| self.read_array(now), |ahead| now.max(ahead.ready));
+        if self.acr & ACR_PRFTEN != 0 && line + self.line_bytes < self.size_bytes {
+            let ready = self.read_array(done + 1);
+            self.ahead = Some(Ahead { line: line + self.line_bytes, ready });
+        }
+        (done, self.code_prefetched)
+    }
+
+    /// Data, read by the core or by a device: the value, and when it has come.
+    pub fn read(&mut self, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Reply {
+        let now = self.edge(offset, ctx);
+        let line = self.line_of(offset);
+        let cached = ctx.core.is_some() && self.acr & ACR_DCEN != 0 && self.data_lines > 0;
+        self.counters.data_reads += 1;
+        let place = self.data.iter().position(|held| *held == line).filter(|_| cached);
+        let done = match place {
+            Some(place) => {
+                self.counters.data_hits += 1;
+                self.data[..=place].rotate_right(1);
+                now
+            }
+            None => self.read_array(now),
+        };
+        if cached && place.is_none() {
+            self.data.truncate(self.data_lines - 1);
+            self.data.insert(0, line);
+        }
+        Reply::read(self.value(offset, size), self.clock.rate.ps_at_floor(Cycles(done)))
+    }
+
+    /// A burst of a device: a word a cycle, with the wait states of each line.
+    fn stream(&mut self, offset: u32, bytes: u32, now: u64) -> u64 {
+        let (first, last) = (self.line_of(offset), self.line_of(offset + bytes.max(1) - 1));
+        let lines = u64::from((last - first) / self.line_bytes) + 1;
+        let words = u64::from(bytes.div_ceil(4).max(1));
+        self.read_array(now) + (lines - 1) * self.latency() + (words - 1)
+    }
+
+    /// The array is read from an edge on at which it is asked: the edge of the cycle in which the line comes.
+    fn read_array(&mut self, asked: u64) -> u64 {
+        if self.latency() == 0 {
+            return asked;
+        }
+        let done = asked.max(self.free_edge) + self.latency();
+        self.free_edge = done + 1;
+        done
+    }
+
+    /// The edge at which an access begins, which waits for the end of an operation in its bank.
+    fn edge(&self, offset: u32, ctx: &mut Ctx) -> u64 {
+        let busy_until = self.busy_until[self.bank_of(offset)];
+        if ctx.now < busy_until {
+            ctx.note(
+                "the flash was read while it was being programmed or erased: the bus is stalled until that has ended",
+            );
+        }
+        self.clock.rate.cycles_until_ceil(ctx.now.max(busy_until)).0
+    }
+
+    fn line_of(&self, offset: u32) -> u32 {
+        offset & !(self.line_bytes - 1)
+    }
+
+    fn latency(&self) -> u64 {
+        u64::from(self.acr & ACR_LATENCY)
+    }
+
+    // ---- Settings
+
+    /// The bytes that a read brings from now on, and the banks.
+    pub fn reshape(&mut self, line_bytes: u32, banks: usize) {
+        (self.line_bytes, self.banks) = (line_bytes, banks);
+    }
+
+    /// FLASH_ACR.
+    pub fn acr(&self) -> u32 {
+        self.acr
+    }
+
+    /// A write of FLASH_ACR, of which the bits of `mask` are there.
+    pub fn set_acr(&mut self, value: u32, mask: u32, ctx: &mut Ctx) {
+        // The resets can be written while their caches are off.
+        if value & ACR_DCRST != 0 && self.acr & ACR_DCEN == 0 {
+            self.data.clear();
+        }
+        if value & ACR_ICRST != 0 && self.acr & ACR_ICEN == 0 {
+            self.forget_code(ctx);
+        }
+        let changed = (self.acr ^ value) & mask;
+        self.acr = value & mask;
+        if changed & ACR_PRFTEN != 0 {
+            self.ahead = None;
+        }
+        if changed & ACR_ICEN != 0 {
+            self.forget_code(ctx);
+        }
+        self.publish(ctx);
+        self.check_wait_states(ctx);
+    }
+
+    /// Comes out of reset with this in FLASH_ACR.
+    pub fn reset(&mut self, acr: u32, ctx: &mut Ctx) {
+        self.acr = acr;
+        self.publish(ctx);
+        self.check_wait_states(ctx);
+    }
+
+    /// hclk runs at another rate from now on. What is under way takes as many cycles more as it had left.
+    pub fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        let (before, after) = (self.clock.rate, ctx.bus.clocks.rate_of(self.clock));
+        let rebased = |edge: u64| {
+            let left_cycles = edge.saturating_sub(before.cycles_until_ceil(ctx.now).0);
+            if left_cycles > 0 { after.cycles_until_ceil(ctx.now).0 + left_cycles } else { 0 }
+        };
+        self.free_edge = rebased(self.free_edge);
+        self.ahead = self.ahead.map(|ahead| Ahead { ready: rebased(ahead.ready), ..ahead });
+        self.clock.rate = after;
+        self.check_wait_states(ctx);
+    }
+
+    fn forget_code(&mut self, ctx: &mut Ctx) {
+        self.code_line = NO_LINE;
+        self.ahead = None;
+        ctx.bus.line_buffers.forget();
+    }
+
+    /// Tells the core how its fetches are answered.
+    fn publish(&self, ctx: &mut Ctx) {
+        let at_once = self.latency() == 0 && !self.is_busy(ctx.now);
+        ctx.bus.line_buffers.answer(ctx.id, at_once);
+    }
+
+    fn check_wait_states(&self, ctx: &mut Ctx) {
+        let (hz, latency) = (self.clock.rate.get(), self.latency());
+        let most = self.most_hz.get(latency as usize).copied().unwrap_or(u32::MAX);
+        if hz <= u64::from(most) {
+            return;
+        }
+        let needed = self.most_hz.iter().position(|most| hz <= u64::from(*most));
+        let asked = needed.map_or("no number of them is enough".to_owned(), |needed| format!("it takes {needed}"));
+        ctx.note(&format!(
+            "hclk is {hz} Hz with FLASH_ACR.LATENCY = {latency}, which is for up to {most} Hz: {asked} \
+             (st,wait-state-frequencies); the real chip may read wrong bytes"
+        ));
+    }
+
+    // ---- Operations
+
+    /// True while something is programmed or erased.
+    pub fn is_busy(&self, now: Ps) -> bool {
+        self.busy_until.iter().any(|until| now < *until)
+    }
+
+    /// When the operation under way ends; `now` if there is none.
+    pub fn free_at(&self, now: Ps) -> Ps {
+        self.busy_until.into_iter().fold(now, Ps::max)
+    }
+
+    /// An operation of so long begins in the bank of an offset, or in all of them, when the one before has ended.
+    pub fn begin(&mut self, offset: Option<u32>, lasts: Ps, ctx: &mut Ctx) {
+        let ends = self.free_at(ctx.now) + lasts;
+        match offset {
+            Some(offset) => self.busy_until[self.bank_of(offset)] = ends,
+            None => self.busy_until = [ends; MOST_BANKS],
+        }
+        ctx.schedule(ends, ENDS);
+        self.publish(ctx);
+    }
+
+    /// The event of an operation's end. False if another one goes on.
+    pub fn has_ended(&mut self, ctx: &mut Ctx) -> bool {
+        self.publish(ctx);
+        !self.is_busy(ctx.now)
+    }
+
+    /// The bank of an offset.
+    pub fn bank_of(&self, offset: u32) -> usize {
+        let bank_bytes = (self.size_bytes / self.banks as u32).max(1);
+        ((offset / bank_bytes) as usize).min(self.banks - 1)
+    }
+
+    // ---- What it has done
+
+    /// State for a polling loop. `false` if it can't be listed in the cycles of the core.
+    pub fn polled(&mut self, poll: &mut Poll) -> bool {
+        if poll.clock() != self.clock.rate {
+            return false;
+        }
+        poll.state(u64::from(self.acr) << 32 | u64::from(self.code_line));
+        poll.state(u64::from(self.code_prefetched));
+        for place in 0..self.data_lines {
+            poll.state(u64::from(self.data.get(place).copied().unwrap_or(NO_LINE)));
+        }
+        poll.state(u64::from(self.ahead.map_or(NO_LINE, |ahead| ahead.line)));
+        let mut free = Cycles(self.free_edge);
+        poll.end(&mut free);
+        self.free_edge = free.0;
+        let mut ready = Cycles(self.ahead.map_or(0, |ahead| ahead.ready));
+        poll.end(&mut ready);
+        self.ahead = self.ahead.map(|ahead| Ahead { ready: ready.0, ..ahead });
+        let Counters { fetches, prefetched, data_reads, data_hits } = &mut self.counters;
+        [fetches, prefetched, data_reads, data_hits].into_iter().for_each(|total| poll.counter(total));
+        self.busy_until.iter().for_each(|until| poll.until(*until));
+        true
+    }
+
+    /// Totals since reset, of accesses that the array or its buffers were asked for.
+    pub fn counters(&self) -> Vec<(String, u64)> {
+        let Counters { fetches, prefetched, data_reads, data_hits } = self.counters;
+        [
+            ("line fetches", fetches),
+            ("prefetches used", prefetched),
+            ("data reads", data_reads),
+            ("data cache hits", data_hits),
+        ]
+        .map(|(what, total)| (what.to_owned(), total))
+        .to_vec()
+    }
+}
+
+/// Contents alone: times are here.
+const PLAIN: PortTiming = PortTiming::symmetric(
+    match crate::time::Hz::new(1) {
+        Some(clock) => clock,
+        None => unreachable!(),
+    },
+    Cycles(0),
+    Cycles(0),
+    4,
+);
+/// Far more than such a chip has.
+const MOST_BYTES: u32 = 16 << 20;

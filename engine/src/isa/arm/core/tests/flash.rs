@@ -1,0 +1,259 @@
+//! A Cortex-M4 that runs from the flash of an STM32F4: lines that are counted by hand, and random programs
+//! interpreted, compiled, stepped and in slices.
+
+use proptest::prelude::*;
+
+use super::super::super::config::CoreConfig;
+use super::super::super::m_profile::SystemConfig;
+use super::super::super::timing::{CoreTiming, ThreeStage};
+use super::super::CortexM;
+use crate::bus::device::{AccessSize, DeviceId};
+use crate::bus::{Bus, MapEntry, Target};
+use crate::core::{Core, CoreReport, Stop};
+use crate::cpu::memory::MemoryConfig;
+use crate::devices::bench::read_plain_node;
+use crate::devices::st::stm32f4_flash_controller::from_node;
+use crate::memory::cache::{CacheShape, Replacement, WritePolicy};
+use crate::memory::ram::{PortTiming, Ram};
+use crate::time::{Cycles, Hz, Ps};
+
+const FLASH: u32 = 0x0800_0000;
+const REGISTERS: u32 = 0x4002_3c00;
+const SRAM: u32 = 0x2000_0000;
+const BYTES: u32 = 16 << 10;
+const CODE: u32 = FLASH + 0x100;
+const TO_ITSELF: u16 = 0xe7fe;
+const NARROW: u16 = 0x3001;
+const WIDE: [u16; 2] = [0xf101, 0x0101];
+const PREFETCH: u32 = 0x100;
+const ICACHE: u32 = 0x200;
+
+/// A core, out of reset, whose code is this; FLASH_ACR has this in it.
+fn board(code: &[u16], acr: u32) -> (CortexM, Bus) {
+    let clock = Hz::new(100_000_000).unwrap();
+    let (bench, faults) = read_plain_node(
+        from_node,
+        &[
+            ("reg", &[REGISTERS, 0x400, FLASH, BYTES]),
+            ("cyclescope,line-bytes", &[16]),
+            ("cyclescope,data-cache-lines", &[8]),
+            ("cyclescope,program-us", &[16]),
+            ("cyclescope,erase-16k-x8-ms", &[400]),
+            ("cyclescope,erase-16k-x16-ms", &[300]),
+            ("cyclescope,erase-16k-x32-ms", &[250]),
+            ("cyclescope,erase-64k-x8-ms", &[1]),
+            ("cyclescope,erase-64k-x16-ms", &[1]),
+            ("cyclescope,erase-64k-x32-ms", &[1]),
+            ("cyclescope,erase-128k-x8-ms", &[1]),
+            ("cyclescope,erase-128k-x16-ms", &[1]),
+            ("cyclescope,erase-128k-x32-ms", &[1]),
+            ("cyclescope,mass-erase-x8-ms", &[1]),
+            ("cyclescope,mass-erase-x16-ms", &[1]),
+            ("cyclescope,mass-erase-x32-ms", &[1]),
+        ],
+    );
+    assert_eq!(faults, Vec::<String>::new());
+    let mut bus = bench.bus;
+    bus.rams = vec![Ram::new(0x1000, PortTiming::symmetric(clock, Cycles(0), Cycles(1), 4))];
+    let entry = |name: &str, base: u32, bytes: u32, target, cacheable| MapEntry {
+        name: name.to_owned(),
+        base,
+        last: base + bytes - 1,
+        target,
+        route: None,
+        cacheable,
+    };
+    bus.map = vec![
+        entry("flash window", FLASH, BYTES, Target::Device(DeviceId(0), 1), true),
+        entry("sram", SRAM, 0x1000, Target::Ram(0), false),
+        entry("flash", REGISTERS, 0x400, Target::Device(DeviceId(0), 0), false),
+    ];
+    let mut place = |at: u32, bytes: &[u8]| assert!(bus.devices[0].as_mut().unwrap().load(1, at - FLASH, bytes));
+    place(FLASH, &(SRAM + 0x1000).to_le_bytes());
+    place(FLASH + 4, &(CODE | 1).to_le_bytes());
+    place(CODE, &code.iter().flat_map(|half| half.to_le_bytes()).collect::<Vec<u8>>());
+    bus.with_device(DeviceId(0), Ps::ZERO, |device, ctx| device.reset(ctx));
+    bus.with_device(DeviceId(0), Ps::ZERO, |device, ctx| device.write(0, 0, AccessSize::Word, acr, ctx)).unwrap();
+    let (replacement, write) = (Replacement::LeastRecentlyUsed, WritePolicy::WriteBack);
+    let icache = Some(CacheShape { size_bytes: 1024, line_bytes: 16, ways: 64, replacement, write });
+    let three_stage = ThreeStage { load: 2, register_jump: 2, memory_jump: 3, ..ThreeStage::default() };
+    let mut core = CortexM::new(CoreConfig {
+        name: "cpu".to_owned(),
+        index: 0,
+        clock,
+        timing: CoreTiming { three_stage: Some(three_stage), taken_branch: 2, ..CoreTiming::default() },
+        memory: MemoryConfig::unbuffered(clock, icache, None),
+        system: SystemConfig::cortex_m4(false, 1, 4, FLASH),
+    });
+    core.reset(&mut bus);
+    bus.master = Some(0);
+    (core, bus)
+}
+
+/// Cycles until the instruction at an address comes next.
+fn cycles_to(code: &[u16], acr: u32, target: u32) -> u64 {
+    let (mut core, mut bus) = board(code, acr);
+    for _ in 0..10_000 {
+        if core.pc & !1 == target {
+            return core.shell.cycles;
+        }
+        core.step(&mut bus);
+    }
+    panic!("it does not come there");
+}
+
+/// The same of straight-line code, to its end.
+fn straight(instructions: &[u16], acr: u32) -> u64 {
+    let code = [instructions, &[TO_ITSELF]].concat();
+    cycles_to(&code, acr, CODE + 2 * (code.len() as u32 - 1))
+}
+
+#[test]
+fn straight_code_waits_for_each_line() {
+    // RM0090, "Instruction prefetch": a read brings 128 bits: eight instructions of 16, or four of 32. With 5 wait
+    // states, four lines: 4 * 5 beside a cycle for each instruction. The jump to itself is in a fifth line, not fetched.
+    assert_eq!(straight(&[NARROW; 32], 0), 32);
+    assert_eq!(straight(&[NARROW; 32], 5), 32 + 4 * 5);
+    assert_eq!(straight(&[WIDE; 16].concat(), 5), 16 + 4 * 5);
+    // With prefetch, the next line is there 6 cycles behind the one before: it is taken up in cycle 8, or in 4 + 2.
+    assert_eq!(straight(&[NARROW; 32], PREFETCH | 5), 32 + 5);
+    assert_eq!(straight(&[WIDE; 16].concat(), PREFETCH | 5), 16 + 5 + 3 * 2);
+    // The caches do nothing for code that runs once.
+    assert_eq!(straight(&[NARROW; 32], ICACHE | 5), 32 + 4 * 5);
+}
+
+#[test]
+fn an_instruction_across_two_lines_waits_for_both_and_for_no_more() {
+    // Seven of 16 bits, then one of 32, whose second half is in the second line.
+    let code = [&[NARROW; 7][..], &WIDE, &[NARROW; 2]].concat();
+    for acr in [3, ICACHE | 3] {
+        assert_eq!(straight(&code, acr), 10 + 2 * 3, "{acr:#x}");
+    }
+}
+
+#[test]
+fn a_loop_of_two_lines_is_fetched_again_unless_it_is_cached() {
+    // r7 rounds of 14 additions, subs and bne, which is two lines from their beginning on. A taken branch takes two
+    // cycles, one that is not taken one.
+    let rounds = 10;
+    let mut code = vec![0xbf00; 7];
+    code.push(0x2700 | rounds);
+    code.extend([NARROW; 14]);
+    code.extend([0x3f01, 0xd1ef, TO_ITSELF]);
+    let end = CODE + 2 * (code.len() as u32 - 1);
+    let (rounds, once) = (u64::from(rounds), cycles_to(&code, 0, end));
+    let wait = |acr: u32| cycles_to(&code, acr, end) - once;
+    assert_eq!(once, 8 + 16 * rounds + (rounds - 1));
+    assert_eq!(wait(4), 4 + rounds * 2 * 4, "the first line, and two in each round");
+    assert_eq!(wait(ICACHE | 4), 4 + 2 * 4, "each line once");
+}
+
+// ---- Random programs
+
+#[derive(Clone, Debug)]
+enum Step {
+    Narrow(u8),
+    Wide(u8),
+    Literal(u8, u8),
+    Skip(u8, usize),
+    Acr(u16),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        10 => (0u8..4).prop_map(Step::Narrow),
+        10 => (0u8..4).prop_map(Step::Wide),
+        4 => (0u8..4, 0u8..40).prop_map(|(register, word)| Step::Literal(register, word)),
+        4 => (0u8..14, 1usize..12).prop_map(|(condition, over)| Step::Skip(condition, over)),
+        1 => (0u16..8).prop_map(|bits| Step::Acr(bits << 8 | if bits % 3 == 0 { 0 } else { bits })),
+    ];
+    prop::collection::vec(step, 4..300)
+}
+
+fn place(step: &Step) -> Vec<u16> {
+    match *step {
+        Step::Narrow(register) => vec![NARROW + (u16::from(register) << 8)],
+        Step::Wide(register) => vec![0xf110 | u16::from(register), u16::from(register) << 8 | 7],
+        Step::Literal(register, word) => vec![0x4800 | u16::from(register) << 8 | u16::from(word)],
+        Step::Skip(..) => vec![0xbf00],
+        Step::Acr(acr) => vec![0xf240 | (acr >> 11 & 1) << 10, (acr >> 8 & 7) << 12 | 5 << 8 | acr & 0xff, 0x6035],
+    }
+}
+
+/// `rounds` times these steps, behind what sets up the registers.
+fn assemble(steps: &[Step], rounds: u8) -> Vec<u16> {
+    let mut code = vec![0xf643, 0x4600, 0xf2c4, 0x0602, 0x2700 | u16::from(rounds)];
+    let begin = code.len();
+    let mut starts = Vec::new();
+    for step in steps {
+        starts.push(code.len());
+        code.extend(place(step));
+    }
+    starts.push(code.len());
+    for (number, step) in steps.iter().enumerate() {
+        if let Step::Skip(condition, over) = *step {
+            let target = starts[(number + 1 + over).min(steps.len())];
+            let distance = target as i32 - starts[number] as i32 - 2;
+            code[starts[number]] = 0xd000 | u16::from(condition) << 8 | distance as u16 & 0xff;
+        }
+    }
+    code.extend([0x3f01, 0xd000]);
+    let back = begin as i32 - code.len() as i32 - 2;
+    code.extend([0xe000 | back as u16 & 0x7ff, TO_ITSELF]);
+    code
+}
+
+#[derive(Debug, PartialEq)]
+struct Left {
+    registers: Vec<u32>,
+    report: CoreReport,
+    flash: Vec<(String, u64)>,
+}
+
+fn left(mut core: CortexM, bus: &Bus) -> Left {
+    Left { registers: core.registers(), report: core.report(bus), flash: bus.devices[0].as_ref().unwrap().counters() }
+}
+
+/// Far behind the end of such a program: the core is at the jump to itself.
+const LIMIT: Ps = Ps(900_000_000);
+
+fn run(code: &[u16], acr: u32, compile_after: u16, slice: Ps) -> Left {
+    let (mut core, mut bus) = board(code, acr);
+    core.compile_after(compile_after);
+    let mut until = Ps::ZERO;
+    while until < LIMIT {
+        until = (until + slice).min(LIMIT);
+        while core.shell.now() < until {
+            let now = core.shell.now();
+            bus.run_events(now);
+            assert!(matches!(core.run(&mut bus, until), Stop::Horizon));
+        }
+    }
+    left(core, &bus)
+}
+
+fn step(code: &[u16], acr: u32) -> Left {
+    let (mut core, mut bus) = board(code, acr);
+    while core.shell.now() < LIMIT {
+        core.step(&mut bus);
+    }
+    left(core, &bus)
+}
+
+/// Few where the tests themselves are emulated, as they are for aarch64: new code takes an emulator long.
+const CASES: u32 = if cfg!(target_arch = "x86_64") { 24 } else { 3 };
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(CASES))]
+
+    #[test]
+    fn flash_takes_the_same_time_however_it_is_run(
+        steps in steps(), rounds in 2u8..40, bits in 0u32..8, latency in 0u32..6, slice_ps in 300_000u64..5_000_000,
+    ) {
+        let (code, acr) = (assemble(&steps, rounds), bits << 8 | latency);
+        let interpreted = run(&code, acr, 0, LIMIT);
+        prop_assert_eq!(&run(&code, acr, 1, LIMIT), &interpreted);
+        prop_assert_eq!(&run(&code, acr, 1, Ps(slice_ps)), &interpreted);
+        prop_assert_eq!(&step(&code, acr), &interpreted);
+    }
+}
