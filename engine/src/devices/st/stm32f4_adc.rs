@@ -9,9 +9,9 @@
 //! the first converter are the temperature sensor, the internal reference and half of VBAT, where TSVREFE or VBATE lets
 //! them. A voltage is sampled without noise and error.
 //!
-//! Not modelled, and what then happens: injected sequences and external triggers (registers, with a note), discontinuous
-//! mode, two converters that take turns (ADC_CCR.MULTI, with a note), the stabilisation time behind ADON. With DMA and
-//! without DDS requests go on behind the last transfer.
+//! Not modelled, and what then happens: injected sequences and external triggers (registers, with a note),
+//! discontinuous mode, two converters that take turns (ADC_CCR.MULTI, with a note), the stabilisation time behind ADON.
+//! With DMA and without DDS requests go on behind the last transfer.
 
 mod converter;
 
