@@ -43,6 +43,23 @@ fn is_gic(node: &Node) -> bool {
     node.compatibles().iter().any(|compatible| GICS.contains(compatible))
 }
 
+/// Controllers whose requests are a stream and one of its eight channels (RM0090, "DMA1 request mapping").
+const STREAMS: [&str; 2] = ["st,stm32-dma", "st,stm32-dma-v1"];
+/// Controllers whose requests are a channel, which firmware picks, and a request's number.
+const MULTIPLEXERS: [&str; 1] = ["st,stm32-dmamux"];
+
+/// The number of the request line that these cells of `dmas` name.
+pub fn request(controller: &Node, cells: &[u32]) -> Option<u32> {
+    let is_one_of = |names: &[&str]| controller.compatibles().iter().any(|compatible| names.contains(compatible));
+    match *cells {
+        [stream @ 0..8, channel @ 0..8, ..] if is_one_of(&STREAMS) => Some(8 * stream + channel),
+        _ if is_one_of(&STREAMS) => None,
+        [_, request, ..] if is_one_of(&MULTIPLEXERS) => Some(request),
+        [cell, ..] => Some(cell >> 24 & 0x7f),
+        [] => None,
+    }
+}
+
 /// The end of a sentence about an input that is not there.
 pub fn in_words(controller: Option<&Node>) -> String {
     if let Some(gic) = controller.filter(|node| is_gic(node)) {

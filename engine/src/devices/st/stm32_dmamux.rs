@@ -2,8 +2,8 @@
 //! (DMAMUX)").
 //!
 //! Modelled: DMAMUX_CxCR.DMAREQ_ID, by which each channel of the controllers behind it gets one of the requests. The
-//! controllers are `dma-masters`, the first one's seven channels first. A device's request line is an input of this one,
-//! by the request's number: `dmas` names it.
+//! controllers are `dma-masters`, the first one's seven channels first. A device's request line is an input of this
+//! one, by the request's number: `dmas` names it.
 //!
 //! Not modelled: synchronisation and events (SE, EGE), with a note: requests pass at once; request generators (their
 //! registers are kept). A request passes without a delay.

@@ -2,18 +2,18 @@
 //! (I2C) interface"), as a master.
 //!
 //! Modelled: master mode with addresses of 7 bits: START, SB, ADDR, TXE, RXNE, BTF, AF and the sequences by which they
-//! are cleared; repeated START and STOP; ACK and POS; SCL that is held low where the firmware is late; standard and fast
-//! mode with both duty cycles (I2C_CCR, in cycles of PCLK1); the event and the error interrupt; DMA requests; the reset
-//! by PE and SWRST. A rising edge of SCL that takes up to I2C_TRISE cycles is part of the clock's high time; one that
-//! takes longer makes it longer.
+//! are cleared; repeated START and STOP; ACK and POS; SCL that is held low where the firmware is late; standard and
+//! fast mode with both duty cycles (I2C_CCR, in cycles of PCLK1); the event and the error interrupt; DMA requests; the
+//! reset by PE and SWRST. A rising edge of SCL that takes up to I2C_TRISE cycles is part of the clock's high time; one
+//! that takes longer makes it longer.
 //!
 //! START and STOP have SCL high for the high time of a clock before and behind the edge of SDA. SB is set as SCL falls
 //! behind START, ADDR, TXE, RXNE and BTF as it falls behind the acknowledge clock. A register acts on the bus
 //! `cyclescope,start-cycles` behind its write. A chip that stretches SCL lets go of it at a time of its own.
 //!
-//! Not modelled, and what then happens: slave mode (own addresses are kept, and nobody calls them), addresses of 10 bits
-//! (no chip acknowledges their header), SMBus and PEC (a note), LAST (a note: firmware clears ACK), the filters. With one
-//! master on the bus there is neither ARLO nor BERR.
+//! Not modelled, and what then happens: slave mode (own addresses are kept, and nobody calls them), addresses of 10
+//! bits (no chip acknowledges their header), SMBus and PEC (a note), LAST (a note: firmware clears ACK), the filters.
+//! With one master on the bus there is neither ARLO nor BERR.
 
 mod master;
 mod registers;
@@ -103,10 +103,8 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         interrupts: [reader.interrupt(0, "its event interrupt"), reader.interrupt(1, "its error interrupt")],
         gate: ClockGate::from_node(reader),
     };
-    let dma = [
-        DmaLine::from_node(reader, "tx", 0, "I2C_DR takes data"),
-        DmaLine::from_node(reader, "rx", 1, "I2C_DR has data"),
-    ];
+    let dma =
+        [DmaLine::from_node(reader, "tx", "I2C_DR takes data"), DmaLine::from_node(reader, "rx", "I2C_DR has data")];
     let chips = I2cChips::from_node(reader);
     Box::new(I2c::new(params, dma, chips))
 }

@@ -102,10 +102,8 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         selects: (0..SELECTS).map_while(|index| reader.gpio("cs-gpios", index, meaning)).collect(),
         gate: ClockGate::from_node(reader),
     };
-    let dma = [
-        DmaLine::from_node(reader, "tx", 0, "SPI_DR takes data"),
-        DmaLine::from_node(reader, "rx", 1, "SPI_DR has data"),
-    ];
+    let dma =
+        [DmaLine::from_node(reader, "tx", "SPI_DR takes data"), DmaLine::from_node(reader, "rx", "SPI_DR has data")];
     let chips = Chips::from_node(reader, params.selects.len().max(1) as u32);
     Box::new(Spi::new(params, dma, chips))
 }

@@ -4,9 +4,9 @@
 //! Modelled, to the clock: prescaler and its preload; up, down and centre-aligned counting; TIM_ARR with and without
 //! preload (ARPE); the repetition counter; one-pulse mode; update events with UDIS, URS and UG; output compare and PWM
 //! with preload, and their flags by CMS; outputs on pins of a GPIO port (`channel-gpios`) in their polarity, behind MOE
-//! where a timer has that; input capture from such a pin, with its prescaler, and from the pin of the neighbour channel;
-//! interrupts; DMA requests of updates and channels; TIM_DCR and TIM_DMAR. A counter is enabled a clock after CEN. A
-//! change of the clock's rate leaves the counter and its prescaler as they are.
+//! where a timer has that; input capture from such a pin, with its prescaler, and from the pin of the neighbour
+//! channel; interrupts; DMA requests of updates and channels; TIM_DCR and TIM_DMAR. A counter is enabled a clock after
+//! CEN. A change of the clock's rate leaves the counter and its prescaler as they are.
 //!
 //! A write takes effect on the first edge of the timer's clock at which it is there. A capture takes the counter as it
 //! is at the edge of the pin: the two clocks of the synchronisation, the filter (ICxF) and the dead time are left out.
@@ -122,13 +122,8 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let meaning = "the pins of its channels, from the first on: outputs where the firmware makes them outputs";
     let pins = [0, 1, 2, 3].map(|index| reader.gpio("channel-gpios", index, meaning));
     let requests = [("up", "an update"), ("ch1", "channel 1"), ("ch2", "channel 2"), ("ch3", "channel 3")];
-    let mut index = 0;
-    let mut line = |(name, meaning)| {
-        index += 1;
-        DmaLine::from_node(reader, name, index - 1, meaning)
-    };
-    let [up, ch1, ch2, ch3] = requests.map(&mut line);
-    let ch4 = line(("ch4", "channel 4"));
+    let [up, ch1, ch2, ch3] = requests.map(|(name, meaning)| DmaLine::from_node(reader, name, meaning));
+    let ch4 = DmaLine::from_node(reader, "ch4", "channel 4");
     Box::new(Timer::new(params, pins, [up, ch1, ch2, ch3, ch4]))
 }
 

@@ -91,10 +91,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         interrupt: reader.interrupt(0, "its interrupt"),
         is_console: reader.is_stdout(),
         gate: ClockGate::from_node(reader),
-        dma: [
-            reader.dma_requests("tx", 0, "USART_DR is free (tx)"),
-            reader.dma_requests("rx", 1, "USART_DR has a character (rx)"),
-        ],
+        dma: [reader.dma_lines("tx", "USART_DR is free"), reader.dma_lines("rx", "USART_DR has a character")],
     }))
 }
 

@@ -9,9 +9,9 @@
 //! the first converter are the temperature sensor, the internal reference and half of VBAT, where TSVREFE or VBATE lets
 //! them. A voltage is sampled without noise and error.
 //!
-//! Not modelled, and what then happens: injected sequences and external triggers (registers, with a note), discontinuous
-//! mode, two converters that take turns (ADC_CCR.MULTI, with a note), the stabilisation time behind ADON. With DMA and
-//! without DDS requests go on behind the last transfer.
+//! Not modelled, and what then happens: injected sequences and external triggers (registers, with a note),
+//! discontinuous mode, two converters that take turns (ADC_CCR.MULTI, with a note), the stabilisation time behind ADON.
+//! With DMA and without DDS requests go on behind the last transfer.
 
 mod converter;
 
@@ -149,11 +149,8 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         interrupt: reader.interrupt(0, "their interrupt"),
         gate: ClockGate::from_node(reader),
     };
-    let mut index = 0;
-    let dma = ["adc1", "adc2", "adc3"].map(|name| {
-        index += 1;
-        DmaLine::from_node(reader, name, index - 1, "a converter's data register has data")
-    });
+    let dma =
+        ["adc1", "adc2", "adc3"].map(|name| DmaLine::from_node(reader, name, "a converter's data register has data"));
     Box::new(Adc::new(params, dma))
 }
 

@@ -1,5 +1,6 @@
-//! `st,stm32mp15-i2c`, `st,stm32f7-i2c`, `st,stm32-i2c-v2`: the I2C interface of STM32MP1, and, the same but for details, of the STM32F0,
-//! F3, F7, G, H7, L4 and others (RM0436, RM0385, RM0432, "Inter-integrated circuit (I2C) interface").
+//! `st,stm32mp15-i2c`, `st,stm32f7-i2c`, `st,stm32-i2c-v2`: the I2C interface of STM32MP1, and, the same but for
+//! details, of the STM32F0, F3, F7, G, H7, L4 and others (RM0436, RM0385, RM0432, "Inter-integrated circuit (I2C)
+//! interface").
 //!
 //! Modelled: master mode with addresses of 7 bits, NBYTES, AUTOEND, RELOAD, START, repeated START and STOP; I2C_TXDR
 //! and I2C_RXDR with TXE, TXIS, RXNE, and SCL that is held low where the firmware is late; NACKF, STOPF, TC, TCR, BUSY;
@@ -129,8 +130,8 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         gate: ClockGate::from_node(reader),
     };
     let dma = [
-        DmaLine::from_node(reader, "tx", 0, "I2C_TXDR takes data"),
-        DmaLine::from_node(reader, "rx", 1, "I2C_RXDR has data"),
+        DmaLine::from_node(reader, "tx", "I2C_TXDR takes data"),
+        DmaLine::from_node(reader, "rx", "I2C_RXDR has data"),
     ];
     let chips = I2cChips::from_node(reader);
     Box::new(I2c::new(params, dma, chips))

@@ -9,11 +9,6 @@
 use crate::bus::device::{Ctx, IrqLine};
 use crate::dt::reader::NodeReader;
 
-/// True if a controller at one of these lines is accessing something: it can't be told of a request now.
-pub fn are_busy(lines: &[IrqLine], ctx: &Ctx) -> bool {
-    lines.iter().any(|line| matches!(line, IrqLine::Device { device, .. } if ctx.bus.is_busy(*device)))
-}
-
 /// A request line.
 #[derive(Debug, Default)]
 pub struct DmaLine {
@@ -33,9 +28,9 @@ impl DmaLine {
         DmaLine { lines, ..DmaLine::default() }
     }
 
-    /// The line of a node that `dma-names` calls `name`; without names, number `index`.
-    pub fn from_node(reader: &mut NodeReader, name: &str, index: usize, meaning: &str) -> DmaLine {
-        DmaLine::new(reader.dma_requests(name, index, &format!("{meaning} ({name})")))
+    /// The line of a node that `dma-names` calls `name`.
+    pub fn from_node(reader: &mut NodeReader, name: &str, meaning: &str) -> DmaLine {
+        DmaLine::new(reader.dma_lines(name, meaning))
     }
 
     /// True if the line leads nowhere.
@@ -67,7 +62,8 @@ impl DmaLine {
             self.pulse = false;
             return;
         }
-        if are_busy(&self.lines, ctx) {
+        let is_busy = |line: &IrqLine| matches!(line, IrqLine::Device { device, .. } if ctx.bus.is_busy(*device));
+        if self.lines.iter().any(is_busy) {
             if !std::mem::replace(&mut self.awaited, true) {
                 ctx.schedule(ctx.now, token);
             }

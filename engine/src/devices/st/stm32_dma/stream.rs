@@ -71,6 +71,8 @@ pub struct Stream {
     pub memories: [u32; 2],
     pub flags: u32,
     pub fifo: VecDeque<u8>,
+    /// The FIFO has reached its threshold, and is emptied into memory.
+    pub draining: bool,
     /// It was switched off, and has bytes left for memory.
     pub closing: bool,
     /// Addresses of the next accesses of the two sides, and bytes that are left there.
@@ -88,6 +90,7 @@ impl Default for Stream {
             memories: [0; 2],
             flags: 0,
             fifo: VecDeque::with_capacity(FIFO_BYTES as usize),
+            draining: false,
             closing: false,
             next: [0; 2],
             left: [0; 2],
@@ -202,13 +205,18 @@ impl Stream {
             if bytes <= room && !self.closing { bytes } else { 0 }
         } else {
             let is_last = self.left[self.source() as usize] == 0 || self.closing;
-            let waits = side == Side::Memory && !self.is_direct() && fifo < self.threshold() && !is_last;
+            let waits = side == Side::Memory && !self.is_direct() && !self.draining;
             let bytes = burst.min(left).min(fifo);
-            let size = self.size(side);
-            if waits || (bytes < burst.min(size) && !is_last) { 0 } else { bytes }
+            if (waits || bytes < burst.min(left)) && !is_last { 0 } else { bytes }
         };
         let asked = asked || side == Side::Memory || self.direction() == Direction::Memories;
         (bytes > 0 && asked).then_some(bytes)
+    }
+
+    /// The FIFO has got data, or given some: at its threshold it begins to be emptied, all of it (RM0090, "FIFO").
+    pub fn look_at_fifo(&mut self) {
+        let bytes = self.fifo.len() as u32;
+        self.draining = bytes >= self.threshold() || self.draining && bytes > 0;
     }
 
     /// A side has moved so many bytes.
@@ -223,7 +231,7 @@ impl Stream {
     pub fn stop(&mut self) {
         self.items = self.items_left();
         self.control &= !cr::EN;
-        self.closing = false;
+        (self.closing, self.draining) = (false, false);
         self.fifo.clear();
     }
 }

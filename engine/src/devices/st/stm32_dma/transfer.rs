@@ -75,6 +75,7 @@ impl Dma {
             master.read(address, size, step, data, ctx)
         } else {
             data.extend(stream.fifo.drain(..bytes as usize));
+            stream.look_at_fifo();
             master.write(address, size, step, data, ctx)
         };
         if side == Side::Peripheral {
@@ -101,6 +102,7 @@ impl Dma {
         stream.moved(side, bytes);
         if stream.source() == side {
             stream.fifo.extend(&port.data);
+            stream.look_at_fifo();
         } else {
             self.totals.bytes += u64::from(bytes);
             self.has_put(index, side, bytes);

@@ -47,10 +47,7 @@ impl Params {
             gate: ClockGate::from_node(reader),
             is_low_power: reader.node.compatibles().contains(&LOW_POWER),
             fifo_characters: reader.u32_or("cyclescope,fifo-characters", 16, [8, 16], fifo) as usize,
-            dma: [
-                reader.dma_requests("tx", 0, "USART_TDR has room (tx)"),
-                reader.dma_requests("rx", 1, "USART_RDR has a character (rx)"),
-            ],
+            dma: [reader.dma_lines("tx", "USART_TDR has room"), reader.dma_lines("rx", "USART_RDR has a character")],
         }
     }
 }
