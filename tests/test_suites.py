@@ -367,3 +367,30 @@ def test_a_programs_board_is_that_whose_memory_and_devices_it_uses(
             programs.board_of(Path("a.elf"), parts, [SMALL, LARGE])
     else:
         assert programs.board_of(Path("a.elf"), parts, [SMALL, LARGE]) == board
+
+
+@pytest.mark.parametrize(
+    ("stack", "board"),
+    [
+        (0x200A_0000, "nucleo-l4r5zi"),
+        (0x2001_C000, "stm32f4-disco"),
+        (0x2002_0000, "stm32f4-disco"),
+    ],
+)
+def test_pqm4s_linker_scripts_tell_its_boards(stack: int, board: str) -> None:
+    """The ends of RAM in pqm4's own linker scripts, one of them for schemes with large stacks."""
+    maps = [Map.of(name) for name in pqm4.SUITE.tables]
+    parts = ((0x0800_0000, struct.pack("<2I", stack, 0x0800_0101)),)
+    assert programs.board_of(Path("a.elf"), parts, maps) == board
+
+
+def test_kept_rows_stand_beside_what_is_published_now() -> None:
+    kept = suite_store.load(ROOT / "docs" / "suites.csv")
+    assert all(kept.values())
+    for row in kept["pqm4"]:
+        where = {name: row.settings[name] for name in pqm4.SUITE.span_of}
+        assert row.published == running.find(pqm4.SUITE, row.board, "mean", where)
+    for row in kept["embench"]:
+        if row.label != embench.MEAN:
+            where = {"program": row.settings["program"]}
+            assert row.published == running.find(embench.SUITE, row.board, "time_ms", where)

@@ -17,21 +17,28 @@ from cyclescope.suites.suite import Suite
 
 def table(suite: Suite, result: ExperimentResult) -> Group:
     """All rows, how many are how close, what failed, and what a reader must know."""
-    shown = Table(title=f"{suite.name}: {suite.title}", title_justify="left")
-    shown.add_column("board", no_wrap=True)
+    boards = dict.fromkeys(row.board for row in result.rows)
+    shown = [_of_board(suite, board, result) for board in boards]
+    title = Text(f"{suite.name}: {suite.title}")
+    source = Text(f"published: {result.source}")
+    failed = [Text(f"failed: {run.label}: {run.error}") for run in result.failures]
+    return Group(title, *shown, *_close(suite, result), source, *map(Text, result.notes), *failed)
+
+
+def _of_board(suite: Suite, board: str, result: ExperimentResult) -> Table:
+    shown = Table(title=board, title_justify="left")
     shown.add_column("row", overflow="fold")
     for heading in _headings(suite):
         shown.add_column(heading, justify="right", no_wrap=True)
     for row in result.rows:
-        shown.add_row(row.board, row.label, *_cells(suite, row))
-    source = Text(f"published: {result.source}")
-    failed = [Text(f"failed: {run.label}: {run.error}") for run in result.failures]
-    return Group(shown, *_close(suite, result), source, *map(Text, result.notes), *failed)
+        if row.board == board:
+            shown.add_row(row.label, *_cells(suite, row))
+    return shown
 
 
 def _headings(suite: Suite) -> tuple[str, ...]:
     if suite.has_span:
-        return "min", "mean", "max", "simulated", "error", "within min..max"
+        return "min", "mean", "max", "simulated", "error", "inside"
     return "published", "simulated", "unit", "error"
 
 
