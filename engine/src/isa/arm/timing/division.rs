@@ -29,7 +29,8 @@ impl EarlyDivision {
                 1,
                 "cycles of another division, beyond those for the quotient's bits",
             ),
-            bits_a_cycle: reader.timing_u32("cyclescope,divide-bits", PowerOfTwo(1..=32), meaning).max(1) as u8,
+            bits_a_cycle: reader.timing_u32("cyclescope,divide-bits-per-cycle", PowerOfTwo(1..=32), meaning).max(1)
+                as u8,
         }
     }
 
