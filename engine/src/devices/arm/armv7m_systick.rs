@@ -5,8 +5,8 @@
 //! told; a clock later it goes on from SYST_RVR. Reading SYST_CSR clears COUNTFLAG; writing SYST_CVR makes it 0, which
 //! is no tick. It is a function of time; there is an event only for a tick that interrupts.
 //!
-//! It follows its clocks where firmware changes them, from the value that it has then. The first of `clocks` is the core's, the second, if there is one, the external reference. The interrupt line changes
-//! its level with each tick.
+//! It follows its clocks where firmware changes them, from the value that it has then. The first of `clocks` is the
+//! core's, the second, if there is one, the external reference. The interrupt line changes its level with each tick.
 //!
 //! Not modelled: SYST_CALIB tells that no calibration is known (TENMS 0).
 

@@ -1,5 +1,5 @@
-//! `st,stm32-dma-v2`: the DMA controller of STM32L4, G4 and others, seven channels without FIFOs (RM0432, "Direct memory
-//! access controller (DMA)").
+//! `st,stm32-dma-v2`: the DMA controller of STM32L4, G4 and others, seven channels without FIFOs (RM0432, "Direct
+//! memory access controller (DMA)").
 //!
 //! Modelled: all registers; transfers in both directions, between memories, and between peripherals; data sizes that
 //! differ, which are cut or filled with zeroes; increments; circular mode; priorities; the flags of half and whole

@@ -11,8 +11,8 @@
 //! here: literals and other data that the core reads; DMA reads past it. Both give up the line that was used longest
 //! ago. Without wait states nothing here takes time.
 //!
-//! A line is asked for when its first instruction is due. What the core itself fetches ahead (some words) would have the
-//! read of the next line begin a few cycles earlier where the prefetch is off: that is not modelled.
+//! A line is asked for when its first instruction is due. What the core itself fetches ahead (some words) would have
+//! the read of the next line begin a few cycles earlier where the prefetch is off: that is not modelled.
 //!
 //! An array that is being programmed or erased answers when it is done: the bus is stalled until then.
 
