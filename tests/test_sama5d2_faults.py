@@ -317,4 +317,6 @@ def test_a_program_for_another_core_is_refused(
     elf = firmware.build_app("hello", built_for, {})
     done = cyclescope("run", elf, "--board", board)
     assert done.status == Status.USAGE
-    assert done.error == f"{elf}: {said}"
+    message, fits = done.error.split("; it fits ")
+    assert message == f"{elf}: {said}"
+    assert built_for in fits

@@ -19,11 +19,12 @@ from store import Results
 from cyclescope import firmware, suites
 from cyclescope.bench import published
 from cyclescope.bench.rows import Row, RunRecord
+from cyclescope.board.fitting import Map
 from cyclescope.board.results import RunResult
 from cyclescope.errors import UsageError
 from cyclescope.statuses import Status
 from cyclescope.suites import coremark, embench, pqm4, programs, running, summary
-from cyclescope.suites.programs import Map, Program
+from cyclescope.suites.programs import Program
 from cyclescope.suites.running import Done
 from cyclescope.suites.suite import Reading, Reads
 
