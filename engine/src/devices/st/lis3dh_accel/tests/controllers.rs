@@ -54,7 +54,7 @@ struct Driver {
     byte: fn(&mut Bench, Ps, u8) -> Ps,
 }
 
-const DRIVERS: [Driver; 7] = [
+const DRIVERS: [Driver; 9] = [
     Driver {
         compatibles: &["altr,spi-1.0"],
         // SSO, for slave 0.
@@ -124,6 +124,16 @@ const DRIVERS: [Driver; 7] = [
             })
         },
     },
+    Driver { compatibles: &["st,stm32-spi", "st,stm32f4-spi"], select: stm32_select, byte: stm32_byte },
+    Driver {
+        compatibles: &["st,stm32-spi-fifo"],
+        select: |bench, at, on| {
+            // Frames of 8 bits, RXNE with each.
+            put(bench, at, &[(0x04, 7 << 8 | 1 << 12)]);
+            stm32_select(bench, at, on);
+        },
+        byte: stm32_byte,
+    },
     Driver {
         compatibles: &["xlnx,axi-quad-spi-1.00.a", "xlnx,xps-spi-2.00.a"],
         select: |bench, at, on| {
@@ -137,6 +147,24 @@ const DRIVERS: [Driver; 7] = [
         },
     },
 ];
+
+/// Enabled as a master, NSS by software, SCK of PCLK / 128; the chip select is a pin of the port.
+fn stm32_select(bench: &mut Bench, at: Ps, on: bool) {
+    let select = if on { 0x18 } else { 0x14 };
+    put_on(bench, PORT, at, &[(0x64, 1 << CS), (select, 1 << CS)]);
+    put(bench, at, &[(0x00, 0x374)]);
+}
+
+/// Reads what came before, and sends a byte by an access of a byte.
+fn stm32_byte(bench: &mut Bench, at: Ps, byte: u8) -> Ps {
+    bench.run(at);
+    let access = |device: &mut dyn Device, ctx: &mut Ctx| {
+        _ = device.read(0, 0x0c, AccessSize::Byte, ctx);
+        device.write(0, 0x0c, AccessSize::Byte, byte.into(), ctx)
+    };
+    assert!(bench.bus.with_device(CONTROLLER, at, access).is_ok());
+    at + Ps::from_ns(10 * 8 * 128)
+}
 
 /// Writes registers of the controller, each by its offset.
 fn put(bench: &mut Bench, at: Ps, writes: &[(u32, u32)]) {
