@@ -20,10 +20,11 @@ pub const STAMP_SHIFT: i64 = 1;
 /// From instructions before it to that number.
 pub const STAMP_BEHIND: i64 = 1;
 
-/// The stamp of a block before which so many instructions have run.
+/// The stamp of a block before which so many instructions have run. That may be one less than none, where the first
+/// of all is annulled.
 #[inline(always)]
 pub const fn stamp(instructions: u64) -> u64 {
-    (instructions + STAMP_BEHIND as u64) << STAMP_SHIFT
+    instructions.wrapping_add(STAMP_BEHIND as u64) << STAMP_SHIFT
 }
 
 /// That of an instruction which raises an exception, and so is not counted: behind all of those before it, and before
