@@ -15,6 +15,8 @@ PROGRAM = ROOT / "tests" / "firmware" / "arm_gcc"
 GCC = "arm-none-eabi-gcc"
 PACKAGES = "gcc-arm-none-eabi and libnewlib-arm-none-eabi (scripts/install-debian-packages)"
 CORTEX_A5 = ["-mcpu=cortex-a5", "-mfpu=vfpv4-d16", "-mfloat-abi=hard"]
+CORTEX_M4 = ["-mcpu=cortex-m4", "-mthumb", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard"]
+DISCOVERY = "stm32f4-disco"
 UNDEFINED = {"marm": "0xe7f000f0", "mthumb": "0xf7f0a000"}
 
 
@@ -69,3 +71,19 @@ def test_a_program_built_by_gcc_runs(cyclescope: Command, tmp_path: Path, isa: s
     assert f"undefined instruction {UNDEFINED[isa]}" in note
     assert "(main+0x" in note
     assert "main.c:" in note
+
+
+def test_newlib_prints_on_the_port_of_a_discovery(cyclescope: Command, tmp_path: Path) -> None:
+    elf = tmp_path / "program.elf"
+    source, script = PROGRAM / "stm32f407.c", PROGRAM / "stm32f407.ld"
+    newlib = ["--specs=nano.specs", "--specs=nosys.specs", "-u", "_printf_float", "-lm"]
+    options = ["-O2", "-g", "-nostartfiles", "-T", script, "-Wl,--gc-sections,--no-warnings"]
+    subprocess.run([GCC, *CORTEX_M4, source, *newlib, *options, "-o", elf], check=True)
+    done = cyclescope("run", elf, "--board", DISCOVERY, "--exit-status", "firmware")
+    total = sum(math.sqrt(number) for number in range(1, 1000))
+    assert done.status == 7, done.stderr
+    assert done.stdout.startswith(f"data 42, sum of roots {total:.1f}\n")
+    assert done.stderr == ""
+
+    forgotten = cyclescope("run", elf)
+    assert f"fits {DISCOVERY}, " in forgotten.error
