@@ -11,6 +11,7 @@ pub mod device;
 pub mod lines;
 pub mod path;
 mod pins;
+mod shared_lines;
 
 use std::cell::{Cell, OnceCell};
 
@@ -35,6 +36,7 @@ use crate::storms::Storms;
 use crate::time::{Cycles, Hz, Ps};
 use crate::wires::{Pin, Wires};
 use path::{InStep, Path, Paths, Times, View};
+use shared_lines::SharedLines;
 
 /// Notes of devices that tell the user enough.
 const MOST_NOTES: usize = 1000;
@@ -169,6 +171,8 @@ pub struct Bus {
     pub events: EventQueue,
     /// What connects pins.
     pub wires: Wires,
+    /// Interrupt lines that several devices drive.
+    pub shared_lines: SharedLines,
     /// Serial lines with somebody at their other end.
     pub lines: Lines,
     /// Clocks that firmware sets.

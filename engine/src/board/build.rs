@@ -132,6 +132,7 @@ pub fn build_with(root: &Node, externals: &Externals) -> Result<Machine, Vec<Boa
     if let Some(core) = cpus.iter().find(|node| node.property(BIT_BAND.0).is_some()) {
         add_bit_band(core, &mut bus, &mut entries, &mut description);
     }
+    bus.shared_lines.keep_shared();
     entries.sort_by_key(|(entry, _): &(MapEntry, &Node)| (entry.base, entry.last));
     find_overlaps(&entries, &mut board.faults);
     pins::check_claims(root, &mut board.faults);
@@ -412,6 +413,7 @@ fn add_node<'a>(
                 }
             }
             follow_clocks(&reader, &mut bus.clocks, User::Device(id));
+            bus.shared_lines.add(reader.interrupt_lines().iter().copied(), id);
             if model.is_port() {
                 bus.wires.add_port(id);
             }

@@ -361,12 +361,13 @@ impl Ctx<'_> {
         self.bus.set_clocks(rates, self.now);
     }
 
-    /// Sets the level of an interrupt line.
+    /// Sets the level of an interrupt line, which is up while any of its devices holds it up.
     pub fn set_irq(&mut self, line: Option<IrqLine>, level: bool) {
         if let Some(line) = line {
             if level {
                 self.bus.storms.raised(line, self.id);
             }
+            let level = self.bus.shared_lines.level(line, self.id, level);
             self.bus.set_irq(line, level, self.now);
         }
     }

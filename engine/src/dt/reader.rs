@@ -55,12 +55,21 @@ pub struct NodeReader<'a, 'b> {
     sourced: Vec<String>,
     conditions: Vec<declared::Condition>,
     followed: Vec<ClockId>,
+    interrupt_lines: Vec<IrqLine>,
 }
 
 impl<'a, 'b> NodeReader<'a, 'b> {
     /// A reader for `node`. Call [`NodeReader::finish`] at the end.
     pub fn new(node: &'a Node, board: &'b mut Board<'a>) -> NodeReader<'a, 'b> {
-        NodeReader { node, board, asked: Vec::new(), sourced: Vec::new(), conditions: Vec::new(), followed: Vec::new() }
+        NodeReader {
+            node,
+            board,
+            asked: Vec::new(),
+            sourced: Vec::new(),
+            conditions: Vec::new(),
+            followed: Vec::new(),
+            interrupt_lines: Vec::new(),
+        }
     }
 
     /// [`Board::external`].
@@ -285,7 +294,13 @@ impl<'a, 'b> NodeReader<'a, 'b> {
             let expected = format!("an enabled interrupt controller and an input that it has{known}");
             self.fault(&property.at, FaultKind::BadReference { property: "interrupts".into(), expected });
         }
+        self.interrupt_lines.extend(line);
         line
+    }
+
+    /// The interrupt lines that have been read so far.
+    pub fn interrupt_lines(&self) -> &[IrqLine] {
+        &self.interrupt_lines
     }
 
     fn specifiers(&mut self) -> Option<(&'a Property, Specifiers)> {
