@@ -33,6 +33,8 @@ def find(suite: Suite, place: Path, board: str | None) -> tuple[list[Program], l
     They are for `board`, or each for that of the suite's boards that it fits. Raises `UsageError`
     if there is none, `OSError` if a folder can't be read.
     """
+    if not place.exists():
+        raise UsageError(f"{inputs.printable(place)}: no such file or folder; {suite.how}")
     named = _named(suite, place)
     if not named:
         what = f"{suite.files}: there is none" if place.is_dir() else f"not named as {suite.files}"
