@@ -1,0 +1,119 @@
+//! Reads, writes and bursts, as a master sees them: over the route to the RAM's port or the device, and back.
+
+use super::device::AccessSize;
+use super::{Access, Bus, BusFault, Target};
+use crate::faults::BusFaultKind;
+use crate::memory::ram::Direction;
+use crate::time::Ps;
+
+impl Bus {
+    /// A load as a master sees it.
+    ///
+    /// # Errors
+    /// [`BusFault`] if nothing or an error answers.
+    pub fn read(&mut self, at: Ps, addr: u32, size: AccessSize) -> Result<Access, BusFault> {
+        let entry = self.entry_at(addr).ok_or_else(|| unmapped(addr, at))?;
+        let arrived = self.path(entry).request(at);
+        let (value, answered) = self.read_beat(entry, arrived, addr, size)?;
+        Ok(Access { value, entry, arrived, answered, done: self.path(entry).response(answered) })
+    }
+
+    /// A store as a master sees it, up to its response.
+    ///
+    /// # Errors
+    /// [`BusFault`] if nothing or an error answers.
+    pub fn write(&mut self, at: Ps, addr: u32, size: AccessSize, value: u32) -> Result<Access, BusFault> {
+        let entry = self.entry_at(addr).ok_or_else(|| unmapped(addr, at))?;
+        let arrived = self.path(entry).request(at);
+        let answered = self.write_beat(entry, arrived, addr, size, value)?;
+        Ok(Access { value: 0, entry, arrived, answered, done: self.path(entry).response(answered) })
+    }
+
+    /// A burst read of `bytes` from memory or an execute-in-place window (a line fill, a DMA read), for its timing: see
+    /// [`Bus::peek`] for the bytes.
+    ///
+    /// # Errors
+    /// [`BusFault`] if nothing, registers, or an error answers.
+    pub fn read_burst(&mut self, at: Ps, addr: u32, bytes: u32) -> Result<Access, BusFault> {
+        let entry = self.entry_at(addr).ok_or_else(|| unmapped(addr, at))?;
+        let arrived = self.path(entry).request(at);
+        let offset = addr - self.map[entry].base;
+        let answered = match self.map[entry].target {
+            Target::Ram(ram) => self.rams[ram].transfer(arrived, offset, bytes, Direction::Read),
+            Target::Device(id, range) => self
+                .with_device(id, arrived, |device, ctx| device.burst(range, offset, bytes, ctx))
+                .map_err(|error| self.slave_fault(entry, addr, error.done))?,
+        };
+        Ok(Access { value: 0, entry, arrived, answered, done: self.path(entry).response(answered) })
+    }
+
+    /// A burst write of `bytes` to memory (a line write-back, a DMA write), for its timing; [`Bus::poke`] has the
+    /// bytes.
+    ///
+    /// # Errors
+    /// [`BusFault`] unless a RAM answers.
+    pub fn write_burst(&mut self, at: Ps, addr: u32, bytes: u32) -> Result<Access, BusFault> {
+        let entry = self.entry_at(addr).ok_or_else(|| unmapped(addr, at))?;
+        let arrived = self.path(entry).request(at);
+        let Target::Ram(ram) = self.map[entry].target else {
+            return Err(self.slave_fault(entry, addr, arrived));
+        };
+        let offset = addr - self.map[entry].base;
+        let answered = self.rams[ram].transfer(arrived, offset, bytes, Direction::Write);
+        Ok(Access { value: 0, entry, arrived, answered, done: self.path(entry).response(answered) })
+    }
+
+    /// One beat of a read at the target itself, when the route has been paid for: its value, and when it was answered.
+    ///
+    /// # Errors
+    /// [`BusFault`] if the device answers with an error.
+    pub fn read_beat(&mut self, entry: usize, at: Ps, addr: u32, size: AccessSize) -> Result<(u32, Ps), BusFault> {
+        let offset = addr - self.map[entry].base;
+        match self.map[entry].target {
+            Target::Ram(ram) => {
+                let done = self.rams[ram].transfer(at, offset, size.bytes(), Direction::Read);
+                let mut bytes = [0; 4];
+                self.rams[ram].read(offset, &mut bytes[..size.bytes() as usize]);
+                Ok((u32::from_le_bytes(bytes), done))
+            }
+            Target::Device(id, range) => self
+                .with_device(id, at, |device, ctx| device.read(range, offset, size, ctx))
+                .map(|reply| (reply.value, reply.done))
+                .map_err(|error| self.slave_fault(entry, addr, error.done)),
+        }
+    }
+
+    /// One beat of a write at the target itself: when it was answered.
+    ///
+    /// # Errors
+    /// [`BusFault`] if the device answers with an error.
+    pub fn write_beat(
+        &mut self,
+        entry: usize,
+        at: Ps,
+        addr: u32,
+        size: AccessSize,
+        value: u32,
+    ) -> Result<Ps, BusFault> {
+        let offset = addr - self.map[entry].base;
+        match self.map[entry].target {
+            Target::Ram(ram) => {
+                let done = self.rams[ram].transfer(at, offset, size.bytes(), Direction::Write);
+                self.write_ram(ram, offset, &value.to_le_bytes()[..size.bytes() as usize]);
+                Ok(done)
+            }
+            Target::Device(id, range) => self
+                .with_device(id, at, |device, ctx| device.write(range, offset, size, value, ctx))
+                .map(|reply| reply.done)
+                .map_err(|error| self.slave_fault(entry, addr, error.done)),
+        }
+    }
+
+    fn slave_fault(&self, entry: usize, addr: u32, done: Ps) -> BusFault {
+        BusFault { addr, kind: BusFaultKind::Slave, done: self.path(entry).response(done), entry: Some(entry) }
+    }
+}
+
+fn unmapped(addr: u32, at: Ps) -> BusFault {
+    BusFault { addr, kind: BusFaultKind::Unmapped, done: at, entry: None }
+}
