@@ -36,6 +36,11 @@ class Table:
         return self.source.get("kind") == "RTL simulation"
 
     @property
+    def is_by_hand(self) -> bool:
+        """Whether its numbers are sums over what documents say, which nobody measured as such."""
+        return self.source.get("kind") == "sums by hand"
+
+    @property
     def citation(self) -> str:
         """The document as one line: title, publisher, date."""
         parts = (self.source.get(key) for key in ("title", "publisher", "date"))

@@ -135,6 +135,7 @@ def _result(
         runs=(*{id(row.run): row.run for row in rows}.values(), *failed),
         parameters={board: Board(board).parameters for board in boards},
         exact=table.is_exact,
+        by_hand=table.is_by_hand,
         choices=tuple(choice.parameter for choice in experiment.choices),
         left_out=experiment.left_out,
         frames=experiment.frames,

@@ -35,7 +35,8 @@ class ExperimentResult:
     """An experiment's table, the runs behind it, and the parameters of its boards.
 
     `source` cites the published document, whose numbers are `exact` if they come from the
-    hardware's own description; `notes` say what a reader must know to judge the comparison;
+    hardware's own description, and `by_hand` if they are sums over what documents say; `notes` say
+    what a reader must know to judge the comparison;
     `parameters` maps a board's name to its timing parameters; `choices` are what the experiment
     itself assumed or fitted; `left_out` is what the model lacks, the largest effect first; `frames`
     says how the frames are shown that runs kept.
@@ -51,6 +52,7 @@ class ExperimentResult:
     runs: tuple[RunRecord, ...]
     parameters: Mapping[str, tuple[Parameter, ...]]
     exact: bool = False
+    by_hand: bool = False
     choices: tuple[Parameter, ...] = ()
     left_out: tuple[Omission, ...] = ()
     frames: Frames | None = None

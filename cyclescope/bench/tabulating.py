@@ -56,6 +56,7 @@ def _experiment_result(
         runs=tuple(record for _, record in done),
         parameters={board: parameters(board, changed) for board, changed in changes.items()},
         exact=table.is_exact,
+        by_hand=table.is_by_hand,
         choices=tuple(choice.parameter for choice in experiment.choices),
         left_out=experiment.left_out,
         frames=experiment.frames,

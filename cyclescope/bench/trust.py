@@ -16,6 +16,7 @@ class Trust:
     """The rows by what their numbers rest on, and the boards' timing parameters by theirs.
 
     `exact` are those rows whose published numbers come from the hardware's own description,
+    `unmeasured` the experiments whose published numbers nobody measured on hardware,
     `choices` what experiments assumed or fitted beside the boards' parameters, with whose they are.
     """
 
@@ -23,6 +24,7 @@ class Trust:
     parameters: tuple[tuple[str, Parameter], ...]
     exact: tuple[Row, ...] = ()
     choices: tuple[tuple[str, Parameter], ...] = ()
+    unmeasured: tuple[str, ...] = ()
 
     @property
     def published(self) -> int:
@@ -42,8 +44,7 @@ class Trust:
     @property
     def measured(self) -> Trust:
         """The same of the other rows: those beside what was measured on hardware."""
-        names = self.exact_names
-        rows = tuple(row for row in self.rows if row.experiment not in names)
+        rows = tuple(row for row in self.rows if row.experiment not in self.unmeasured)
         return Trust(rows, self.parameters, choices=self.choices)
 
     @property
@@ -168,7 +169,9 @@ def overall(results: Sequence[ExperimentResult]) -> Trust:
         if row.published is not None
     )
     choices = tuple((result.name, choice) for result in results for choice in result.choices)
-    return Trust(rows, tuple(dict.fromkeys(_parameters(results))), exact, choices)
+    unmeasured = tuple(result.name for result in results if result.exact or result.by_hand)
+    parameters = tuple(dict.fromkeys(_parameters(results)))
+    return Trust(rows, parameters, exact, choices, unmeasured)
 
 
 def _parameters(results: Iterable[ExperimentResult]) -> Iterable[tuple[str, Parameter]]:

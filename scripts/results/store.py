@@ -142,7 +142,7 @@ class Results:
     def named(self, name: str) -> list[ExperimentResult]:
         """The experiment of a name, or with "all" those that were measured on hardware."""
         if name == "all":
-            return [result for result in self.published if not result.exact]
+            return [result for result in self.published if not (result.exact or result.by_hand)]
         return [self.experiments[name]]
 
     def trust(self, name: str) -> Trust:
