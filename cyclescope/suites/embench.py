@@ -27,6 +27,10 @@ def identify(stem: str) -> Settings | None:
     return {"program": stem} if {"program": stem} in known else None
 
 
+# Results have three digits of a millisecond.
+LEAST_PS = 10**6
+
+
 def reads(settings: Settings, result: RunResult) -> Reads:
     """The time between the triggers, in milliseconds and cycles."""
     starts, stops = (_windows(result, name) for name in CALLS)
@@ -34,8 +38,8 @@ def reads(settings: Settings, result: RunResult) -> Reads:
         why = f"{START} was called {len(starts)} times, {STOP} {len(stops)} times"
         return Reads(error=f"{why}, not each once and in this order")
     passed_ps = stops[0].begin_ps - starts[0].end_ps
-    if not passed_ps:
-        return Reads(error=f"no time passes between {START} and {STOP}")
+    if passed_ps < LEAST_PS:
+        return Reads(error=f"less than a microsecond passes between {START} and {STOP}")
     cycles = passed_ps * result.cores[0].hz // 10**12
     program = {"program": settings["program"]}
     return Reads(
