@@ -206,6 +206,13 @@ impl Dma {
                 if channel.control & EN == 0 && value & EN != 0 {
                     (channel.moved, channel.count) = (0, channel.left);
                 }
+                // What has been read goes nowhere, not to the channel's next transfer either.
+                if value & EN == 0
+                    && let Some((served, step @ Step::Write(_))) = &mut self.serves
+                    && *served == index
+                {
+                    *step = Step::Done;
+                }
                 channel.control = value & CCR_MASK;
             }
             _ if channel.control & EN != 0 => {
@@ -235,12 +242,11 @@ impl Dma {
     fn step(&mut self, ctx: &mut Ctx) {
         let Some((index, step)) = self.serves.take() else { return };
         let channel = self.channels[index];
-        let is_on = channel.control & EN != 0;
         let next = match step {
             Step::Read if channel.is_ready(self.requests.is_asked(index)) => {
                 self.read(channel, ctx).map(|(value, done)| Some((Step::Write(value), done)))
             }
-            Step::Write(value) if is_on => self.write(index, value, ctx).map(|done| Some((Step::Done, done))),
+            Step::Write(value) => self.write(index, value, ctx).map(|done| Some((Step::Done, done))),
             _ => Ok(None),
         };
         match next {

@@ -154,7 +154,8 @@ impl Spi {
     }
 
     fn status(&self) -> u32 {
-        let bytes = |frames: usize| frames * self.frame_bytes();
+        // A frame size that is changed while frames wait must not count more than there is.
+        let bytes = |frames: usize| (frames * self.frame_bytes()).min(FIFO_BYTES);
         let (waiting, come) = (bytes(self.transmit.len()), bytes(self.receive.len()));
         let busy = flag(SR_BSY, self.is_on() && (self.wire.is_busy() || waiting > 0));
         if !self.params.has_fifos {

@@ -148,6 +148,14 @@ impl FlashController {
         }
     }
 
+    /// The register that a store reaches, and the word it makes there. On the AHB bytes have lanes of their own; of
+    /// flags that ones clear, the other lanes clear none.
+    fn merged(&self, offset: u32, size: AccessSize, value: u32, now: Ps) -> (u32, u32) {
+        let register = offset & !3;
+        let held = if register == SR { 0 } else { self.read_register(register, now) };
+        (register, size.merged(held, offset, value))
+    }
+
     fn write_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
         match offset {
             ACR => self.flash.set_acr(value, ACR_MASK, ctx),
@@ -299,10 +307,10 @@ impl Device for FlashController {
             self.program(offset, size, value, ctx);
             return Ok(Reply::written(busy_until));
         }
-        let (offset, value) = apb::written(value, offset, size);
-        self.write_register(offset, value, ctx);
+        let (register, value) = self.merged(offset, size, value, ctx.now);
+        self.write_register(register, value, ctx);
         // RM0090, FLASH_CR: a write while the flash is busy stalls the bus.
-        Ok(Reply::written(if offset == CR { busy_until } else { ctx.now }))
+        Ok(Reply::written(if register == CR { busy_until } else { ctx.now }))
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {

@@ -219,6 +219,10 @@ impl Device for Pwr {
     /// A flag changes: polls have to look again.
     fn event(&mut self, _: u32, ctx: &mut Ctx) {
         self.alarm.rang(ctx.now);
+        let later = [self.changes_until, self.backup_from].into_iter().flatten().filter(|due| *due > ctx.now).min();
+        if let Some(later) = later {
+            self.alarm.set(later, 0, ctx);
+        }
     }
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
@@ -271,6 +275,16 @@ mod tests {
         bench.write(Ps::from_us(50), CSR, CSR_BRE).unwrap();
         assert_eq!(bench.value(Ps::from_us(149), CSR), CSR_VOSRDY | CSR_BRE);
         assert_eq!(bench.value(Ps::from_us(150), CSR), CSR_VOSRDY | CSR_BRE | CSR_BRR);
+    }
+
+    #[test]
+    fn each_flag_has_its_event() {
+        let mut bench = pwr(Part::F407, 16);
+        bench.write(Ps(0), CR, 0).unwrap();
+        bench.write(Ps::from_us(1), CSR, CSR_BRE).unwrap();
+        assert_eq!(bench.bus.events.next_due(), Ps::from_us(40));
+        bench.run(Ps::from_us(40));
+        assert_eq!(bench.bus.events.next_due(), Ps::from_us(101));
     }
 
     #[test]

@@ -351,7 +351,8 @@ impl Rcc {
         if let Some(next) = next {
             self.alarm.set(next, WAKE, ctx);
         }
-        ctx.set_irq(self.params.interrupt, self.get(CIR) & CIR_FLAGS != 0);
+        let enabled = (self.get(CIR) & CIR_ENABLES) >> 8;
+        ctx.set_irq(self.params.interrupt, self.get(CIR) & enabled != 0);
     }
 }
 

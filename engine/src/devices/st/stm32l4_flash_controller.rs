@@ -166,6 +166,14 @@ impl FlashController {
     }
 
     /// False if it is answered with a bus error.
+    /// The register that a store reaches, and the word it makes there. On the AHB bytes have lanes of their own; of
+    /// flags that ones clear, the other lanes clear none.
+    fn merged(&self, offset: u32, size: AccessSize, value: u32, now: Ps) -> (u32, u32) {
+        let register = offset & !3;
+        let held = if register == SR { 0 } else { self.read_register(register, now) };
+        (register, size.merged(held, offset, value))
+    }
+
     fn write_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) -> bool {
         let mut accepted = true;
         match offset {
@@ -345,8 +353,8 @@ impl Device for FlashController {
             self.program(offset, size, value, ctx);
             return Ok(Reply::written(busy_until));
         }
-        let (offset, value) = apb::written(value, offset, size);
-        if self.write_register(offset, value, ctx) {
+        let (register, value) = self.merged(offset, size, value, ctx.now);
+        if self.write_register(register, value, ctx) {
             Ok(Reply::written(ctx.now))
         } else {
             Err(SlaveError { done: ctx.now })

@@ -174,3 +174,18 @@ fn a_bus_error_switches_the_channel_off() {
     rig.run(50);
     assert_eq!((rig.flags(), rig.get(CHANNEL_3 + CCR) & EN, rig.bus.core_irqs[0].low()), (1 | TEIF, 0, 1 << 6));
 }
+
+#[test]
+fn what_was_read_before_a_channel_is_switched_off_goes_nowhere() {
+    for clocks in 1..12 {
+        let mut rig = rig(0);
+        assert!(rig.bus.poke(RAM, &[7]));
+        rig.set(MEM2MEM, 1, [RAM, RAM + 0x40]);
+        rig.run(clocks);
+        let written = rig.bytes(RAM + 0x40, 1);
+        rig.put(CHANNEL_3 + CCR, 0);
+        rig.set(MEM2MEM, 0, [RAM, RAM + 0x40]);
+        rig.run(50);
+        assert_eq!((rig.bytes(RAM + 0x40, 1), rig.get(CHANNEL_3 + CNDTR)), (written, 0), "after {clocks} clocks");
+    }
+}

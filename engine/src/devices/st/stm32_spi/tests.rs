@@ -266,3 +266,13 @@ fn a_wait_for_a_word_is_skipped() {
     // The chip of this test can't be skipped over: it lists nothing.
     assert!(!wait.assert_skipped_as_run(make, 10, 10));
 }
+
+#[test]
+fn a_frame_size_changed_with_frames_waiting_counts_no_more_than_there_is() {
+    let mut rig = rig(true, &[]);
+    for cycle in 10..14 {
+        rig.sized(cycle, AccessSize::Byte, Some(0x11));
+    }
+    rig.put(20, CR2, 15 << 8);
+    assert_eq!(rig.get(21, SR) >> SR_FTLVL & 3, 3);
+}

@@ -268,3 +268,23 @@ fn a_flash_of_no_such_sectors_is_refused() {
     odd[0].1 = vec![0x4002_3c00, 0x400, 0x0800_0000, 100_000];
     assert!(read(&odd).1.iter().any(|fault| fault.contains("4 times 16, 64 and then 128 KiB")));
 }
+
+#[test]
+fn a_byte_leaves_the_others_as_they_are() {
+    let mut bench = flash();
+    let stored = |bench: &mut Bench, register, value| {
+        bench.bus.with_device(DeviceId(0), Ps::ZERO, |device, ctx| {
+            device.write(0, register, AccessSize::Byte, value, ctx).unwrap();
+        });
+    };
+    bench.write(Ps::ZERO, ACR, ACR_PRFTEN | ACR_ICEN | ACR_DCEN).unwrap();
+    // As ST's library sets the latency.
+    stored(&mut bench, ACR, 5);
+    assert_eq!(bench.value(Ps::ZERO, ACR), ACR_PRFTEN | ACR_ICEN | ACR_DCEN | 5);
+    // Ones clear flags: a byte does not write back what stands beside it.
+    bench.write(Ps::ZERO, OPTCR, u32::MAX).unwrap();
+    store(&mut bench, Ps::ZERO, 0, AccessSize::Word, 0);
+    assert_eq!(bench.value(Ps::ZERO, SR), SR_PGSERR);
+    stored(&mut bench, SR + 1, 0xff);
+    assert_eq!(bench.value(Ps::ZERO, SR), SR_PGSERR);
+}

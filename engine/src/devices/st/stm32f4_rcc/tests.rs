@@ -203,6 +203,9 @@ fn ready_flags_interrupt_if_they_are_enabled() {
     bench.put(CSR, CSR_LSION);
     bench.run(Ps::from_us(15));
     assert_eq!((bench.value(Ps::from_us(15), CIR), bench.pending()), (1 << 8 | 1 << 11 | 1, 1 << 5));
+    // A source that is disabled again does not interrupt.
+    bench.write(Ps::from_us(16), CIR, 1 << 11).unwrap();
+    assert_eq!((bench.value(Ps::from_us(16), CIR), bench.pending()), (1 << 11 | 1, 0));
     bench.write(Ps::from_us(16), CIR, 1 << 8 | 1 << 16).unwrap();
     assert_eq!((bench.value(Ps::from_us(16), CIR), bench.pending()), (1 << 8, 0));
     assert_eq!(bench.value(Ps::from_us(16), CSR) & 3, 3);
