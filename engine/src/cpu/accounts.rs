@@ -139,7 +139,7 @@ impl<I: Isa> Cpu<I> {
     pub(crate) fn totals_at(&mut self, index: u32, at: u32) -> (Totals, u64) {
         let count = self.blocks.info(index, at).instr;
         let before = self.before(index, count).fixed;
-        let waited = self.begins_cycle(index, at).wrapping_sub(self.shell.cycles + before.cycles() + 1);
+        let waited = self.begins_cycle(index, at).wrapping_sub(self.shell.cycles.wrapping_add(before.cycles() + 1));
         let mut totals = self.totals();
         totals.fixed.add_runs(before, 1);
         totals.instructions += u64::from(count);

@@ -127,8 +127,9 @@ impl Machine {
         self.bus.master = Some(core);
         let stop = self.run_printing(core, horizon, pause);
         self.bus.master = None;
-        self.follow_clocks();
+        // Before clocks change: what a core wants is forgotten with its clock's old rate.
         self.progress[core].wanted = self.bus.order.take_wanted();
+        self.follow_clocks();
         self.progress[core].waited = stop == Some(Stop::Waiting);
         let Some(stop) = stop else { return Some(Outcome::Interrupted) };
         match stop {

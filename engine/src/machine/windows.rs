@@ -94,15 +94,18 @@ fn between(before: &CoreReport, after: &CoreReport) -> CoreReport {
     }
 }
 
-/// Of a core: its rates come in their order, of a section: those that it had, the present one last. Rates that one has
-/// beyond the other are new.
+/// A clock may come back to a rate that it had before: all that counted at a rate is taken together.
 fn counted_between(before: &[Counted], after: &[Counted]) -> Vec<Counted> {
-    let counted = after.iter().enumerate().map(|(index, after)| {
-        let before = before.get(index).filter(|before| before.rate == after.rate);
-        let before = before.map_or(&[][..], |before| &before.causes);
-        Counted { rate: after.rate, causes: causes_between(before, &after.causes) }
-    });
-    counted.collect()
+    let at = |counted: &[Counted], rate| -> Vec<(String, Cycles)> {
+        counted.iter().filter(|part| part.rate == rate).flat_map(|part| part.causes.iter().cloned()).collect()
+    };
+    let mut passed: Vec<Counted> = Vec::new();
+    for &Counted { rate, .. } in after {
+        if passed.iter().all(|known| known.rate != rate) {
+            passed.push(Counted { rate, causes: causes_between(&at(before, rate), &at(after, rate)) });
+        }
+    }
+    passed
 }
 
 fn causes_between(before: &[(String, Cycles)], after: &[(String, Cycles)]) -> Vec<(String, Cycles)> {
@@ -118,4 +121,25 @@ fn causes_between(before: &[(String, Cycles)], after: &[(String, Cycles)]) -> Ve
     }
     passed.retain(|(_, cycles)| cycles.0 > 0);
     passed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Hz;
+
+    #[test]
+    fn a_clock_may_come_back_to_a_rate_within_a_window() {
+        let at = |mhz: u64, cycles| Counted {
+            rate: Hz::new(mhz * 1_000_000).unwrap(),
+            causes: vec![("issue".to_string(), Cycles(cycles))],
+        };
+        // A window that begins when the clock is back at 8 MHz, and ends at 16 MHz.
+        let before = [at(8, 100), at(16, 20), at(8, 5)];
+        let after = [at(8, 100), at(16, 20), at(8, 35), at(16, 4)];
+        assert_eq!(counted_between(&before, &after), [at(8, 30), at(16, 4)]);
+        // The same of a section, which has its earlier rates together.
+        let after = [at(8, 135), at(16, 20), at(16, 4)];
+        assert_eq!(counted_between(&before, &after), [at(8, 30), at(16, 4)]);
+    }
 }

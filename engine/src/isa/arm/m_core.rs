@@ -218,8 +218,10 @@ impl Arm<System> {
 
     /// The map entry of the instrumentation macrocell, for an access to it: of a board that has one, while trace is on.
     fn traced(&self, bus: &Bus, access: Own) -> Option<usize> {
-        let reaches = is_itm(access.addr) && self.isa.system.traces();
-        bus.entry_at(access.addr).filter(|_| reaches)
+        if !is_itm(access.addr) || !self.isa.system.traces() {
+            return None;
+        }
+        bus.entry_at(access.addr)
     }
 
     fn stages(&self) -> ThreeStage {
