@@ -130,6 +130,16 @@ def test_an_elf_and_its_hex_give_the_same(cyclescope: Command, tmp_path: Path) -
     assert json.loads(outputs[0])[0]["settings"]["executions"] == 3
 
 
+def test_results_do_not_overwrite_a_program(cyclescope: Command, tmp_path: Path) -> None:
+    program = put(tmp_path / "elfs", f"{NAME}.elf", PRINTS)
+    before = program.read_bytes()
+    arguments = ("--elfs", "elfs", "--board", BOARD, "--json", f"elfs/{NAME}.elf")
+    done = cyclescope("bench", "pqm4", *arguments)
+    assert done.status == Status.USAGE
+    assert f"--json would overwrite the program {NAME}.elf" in done.error
+    assert program.read_bytes() == before
+
+
 @pytest.mark.parametrize(
     ("macros", "rows", "message"),
     [

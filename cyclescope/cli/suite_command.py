@@ -62,8 +62,9 @@ def run(suite: Suite, given: Given) -> int:
     outputs.check_folder(given.out)
     own_json = None if given.json_file == "-" else given.json_file
     places = {f"{path.name} of --out": path for path in _files(suite, given)}
-    outputs.check_outputs({**places, "--json": own_json}, {}, folder=given.out)
     found, left_out = programs.find(suite, given.elfs, given.board)
+    inputs = {str(one.path): f"the program {one.path.name}" for one in found}
+    outputs.check_outputs({**places, "--json": own_json}, inputs, folder=given.out)
     for reason in left_out:
         warn(reason)
     with interrupts.held_back() as held:
