@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import os
+import re
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -25,6 +26,9 @@ from cyclescope import resources
 from cyclescope.errors import FirmwareError
 from cyclescope.firmware import compiler_cache, objects
 from cyclescope.host import kept, leftovers
+
+# In a linker script; such paths are relative to the folder `firmware`.
+_INCLUDED = re.compile(r"^INCLUDE (\S+)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -52,10 +56,14 @@ class Recipe:
             # a source of ours may include one of a crate; what is deeper has the crate's version
             foreign = self._is_foreign(folder)
             included.update(folder.glob("*.[chS]") if foreign else folder.rglob("*.h"))
-        # one linker script may include others beside it
-        scripts = self.linker_script.parent.glob("*.ld")
-        files = {self.linker_script, *scripts, *self.sources, *included}
+        files = {*self._linker_scripts(), *self.sources, *included}
         return sorted(files, key=lambda path: self.portable(str(path)))
+
+    def _linker_scripts(self) -> set[Path]:
+        """The linker script, those beside it, which it may include, and what these include."""
+        near = {self.linker_script, *self.linker_script.parent.glob("*.ld")}
+        named = [name for script in near for name in _INCLUDED.findall(script.read_text("utf-8"))]
+        return near | {resources.firmware().resolve() / name for name in named}
 
     def arguments(self) -> list[str]:
         """What one call of the compiler would need to make the ELF, but for the output."""

@@ -5,8 +5,6 @@
 #include "stm32_board.h"
 #include "stm32f4_rcc.h"
 
-#include <stdbool.h>
-
 #define FLASH_ACR 0x00u
 /* Prefetch, instruction cache, data cache. */
 #define FLASH_ACR_ACCELERATED (7u << 8)
@@ -15,29 +13,17 @@
 #define PWR_CR 0x00u
 #define PWR_CR_VOS (3u << 14)
 
-#define LIMIT_READS 1000000u
-
-static bool wait_for(uint32_t offset, uint32_t mask, uint32_t value)
-{
-    for (uint32_t reads = 0; reads < LIMIT_READS; reads++) {
-        if ((mmio_read(BOARD_RCC_BASE, offset) & mask) == value) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool start_pll(void)
 {
     rcc_set_bits(RCC_CR, BOARD_HSE_IS_EXTERNAL ? RCC_CR_HSEBYP : 0);
     rcc_set_bits(RCC_CR, RCC_CR_HSEON);
-    if (!wait_for(RCC_CR, RCC_CR_HSERDY, RCC_CR_HSERDY)) {
+    if (!rcc_wait_for(RCC_CR, RCC_CR_HSERDY, RCC_CR_HSERDY)) {
         return false;
     }
     mmio_write(BOARD_RCC_BASE, RCC_PLLCFGR,
         BOARD_PLL_M | BOARD_PLL_N << 6 | (BOARD_PLL_P / 2 - 1) << 16 | RCC_PLLCFGR_HSE | BOARD_PLL_Q << 24);
     rcc_set_bits(RCC_CR, RCC_CR_PLLON);
-    return wait_for(RCC_CR, RCC_CR_PLLRDY, RCC_CR_PLLRDY);
+    return rcc_wait_for(RCC_CR, RCC_CR_PLLRDY, RCC_CR_PLLRDY);
 }
 
 struct stm32_clocks stm32_clocks_fast(void)
@@ -52,7 +38,7 @@ struct stm32_clocks stm32_clocks_fast(void)
     }
     rcc_set_bits(RCC_CFGR, BOARD_FAST_PPRE);
     rcc_set_bits(RCC_CFGR, RCC_CFGR_SW_PLL);
-    if (!wait_for(RCC_CFGR, RCC_CFGR_SWS, RCC_CFGR_SWS_PLL)) {
+    if (!rcc_wait_for(RCC_CFGR, RCC_CFGR_SWS, RCC_CFGR_SWS_PLL)) {
         return (struct stm32_clocks){0, 0};
     }
     return (struct stm32_clocks){BOARD_FAST_HZ, BOARD_FAST_UART_HZ};

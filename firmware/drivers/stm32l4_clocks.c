@@ -6,8 +6,6 @@
 #include "stm32_board.h"
 #include "stm32l4_rcc.h"
 
-#include <stdbool.h>
-
 #define FLASH_ACR 0x00u
 /* Prefetch, instruction cache, data cache. */
 #define FLASH_ACR_ACCELERATED (7u << 8)
@@ -19,17 +17,6 @@
 
 #define PLL_N 60u
 #define FAST_HZ 120000000u
-#define LIMIT_READS 1000000u
-
-static bool wait_for(uint32_t offset, uint32_t mask, uint32_t value)
-{
-    for (uint32_t reads = 0; reads < LIMIT_READS; reads++) {
-        if ((mmio_read(BOARD_RCC_BASE, offset) & mask) == value) {
-            return true;
-        }
-    }
-    return false;
-}
 
 static void wait_a_microsecond(void)
 {
@@ -45,7 +32,7 @@ struct stm32_clocks stm32_clocks_fast(void)
     mmio_write(BOARD_PWR_BASE, PWR_CR5, mmio_read(BOARD_PWR_BASE, PWR_CR5) & ~PWR_CR5_R1MODE);
     mmio_write(BOARD_RCC_BASE, RCC_PLLCFGR, RCC_PLLCFGR_MSI | PLL_N << 8 | RCC_PLLCFGR_REN);
     rcc_set_bits(RCC_CR, RCC_CR_PLLON);
-    if (!wait_for(RCC_CR, RCC_CR_PLLRDY, RCC_CR_PLLRDY)) {
+    if (!rcc_wait_for(RCC_CR, RCC_CR_PLLRDY, RCC_CR_PLLRDY)) {
         return (struct stm32_clocks){0, 0};
     }
     mmio_write(BOARD_FLASH_BASE, FLASH_ACR, FLASH_ACR_ACCELERATED | WAIT_STATES_120_MHZ);
@@ -53,7 +40,7 @@ struct stm32_clocks stm32_clocks_fast(void)
     }
     rcc_set_bits(RCC_CFGR, RCC_CFGR_HPRE_2);
     rcc_set_bits(RCC_CFGR, RCC_CFGR_SW_PLL);
-    if (!wait_for(RCC_CFGR, RCC_CFGR_SWS, RCC_CFGR_SWS)) {
+    if (!rcc_wait_for(RCC_CFGR, RCC_CFGR_SWS, RCC_CFGR_SWS)) {
         return (struct stm32_clocks){0, 0};
     }
     wait_a_microsecond();

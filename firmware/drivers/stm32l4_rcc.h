@@ -5,6 +5,11 @@
 #include "board.h"
 #include "mmio.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#define RCC_LIMIT_READS 1000000u
+
 #define RCC_CR 0x00u
 #define RCC_CFGR 0x08u
 #define RCC_PLLCFGR 0x0Cu
@@ -30,6 +35,22 @@ static inline void rcc_set_bits(uint32_t offset, uint32_t bits)
 {
     mmio_write(BOARD_RCC_BASE, offset, mmio_read(BOARD_RCC_BASE, offset) | bits);
     (void)mmio_read(BOARD_RCC_BASE, offset);
+}
+
+static inline void rcc_clear_bits(uint32_t offset, uint32_t bits)
+{
+    mmio_write(BOARD_RCC_BASE, offset, mmio_read(BOARD_RCC_BASE, offset) & ~bits);
+}
+
+/* Waits until the bits of `mask` are `value`. False if they never are. */
+static inline bool rcc_wait_for(uint32_t offset, uint32_t mask, uint32_t value)
+{
+    for (uint32_t reads = 0; reads < RCC_LIMIT_READS; reads++) {
+        if ((mmio_read(BOARD_RCC_BASE, offset) & mask) == value) {
+            return true;
+        }
+    }
+    return false;
 }
 
 #endif

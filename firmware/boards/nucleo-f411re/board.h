@@ -25,4 +25,7 @@
 #define BOARD_FAST_PPRE (4u << 10)
 #define BOARD_FAST_UART_HZ (BOARD_FAST_HZ / 2)
 
+/* Core clocks in MHz with their wait states (RM0383, number of wait states, 2.7 to 3.6 V). */
+#define BOARD_RATES {16, 0}, {24, 0}, {30, 0}, {60, 1}, {84, 2}, {100, 3}
+
 #endif

@@ -12,4 +12,7 @@
 
 #define BOARD_UART_BAUD 115200u
 
+/* Core clocks in MHz with their wait states (RM0432, number of wait states, range 1). */
+#define BOARD_RATES {16, 0}, {20, 0}, {40, 1}, {60, 2}, {80, 3}, {100, 4}, {120, 5}
+
 #endif
