@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from pathlib import Path
 
 
@@ -36,15 +37,23 @@ def loaded(elf: Path, start: int, end: int) -> bytes:
 
 def symbols(elf: Path) -> dict[str, int]:
     """The values of an ELF's symbols."""
+    return {name: value for name, value, _ in _symbol_table(elf)}
+
+
+def sizes(elf: Path) -> dict[str, int]:
+    """How many bytes an ELF's symbols stand for."""
+    return {name: size for name, _, size in _symbol_table(elf)}
+
+
+def _symbol_table(elf: Path) -> Iterator[tuple[str, int, int]]:
+    """Names, values and sizes."""
     data = elf.read_bytes()
     (table,) = words(data, 32, 1)
     size, count = struct.unpack_from("<2H", data, 46)
     sections = [words(data, table + i * size, 10) for i in range(count)]
     (symbol_table,) = [section for section in sections if section[1] == 2]
     names = sections[symbol_table[6]][4]
-    found = {}
     for at in range(symbol_table[4], symbol_table[4] + symbol_table[5], 16):
-        name, value = words(data, at, 2)
+        name, value, bytes_of = words(data, at, 3)
         end = data.index(b"\0", names + name)
-        found[data[names + name : end].decode()] = value
-    return found
+        yield data[names + name : end].decode(), value, bytes_of

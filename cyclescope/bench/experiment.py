@@ -12,7 +12,7 @@ from typing import Any
 
 from cyclescope.bench import published
 from cyclescope.bench.results import Omission
-from cyclescope.bench.rows import Parts, Row
+from cyclescope.bench.rows import Causes, Parts, Row
 from cyclescope.bench.views import Frames, Pivot, Sweep
 from cyclescope.board.frames import Trigger
 from cyclescope.board.overrides import OverrideValue
@@ -145,7 +145,8 @@ class Cell:
     `exact` names metrics that must be what the row says under the same name, or the run has failed:
     they show that the program did what the published one did. `pivots` and `sweeps` show many rows
     together: the first pivot and all sweeps that take the row. `parts` says how the metric's time
-    is told apart in a run with these settings.
+    is told apart in a run with these settings: by functions, or by causes where a run measures in
+    many settings, of which each has a call.
 
     `counts_as` names the independent number that a published cell with these settings stands for;
     without it each is one. Of those that follow from one another (rates of which there are two,
@@ -165,7 +166,7 @@ class Cell:
     pivots: tuple[Pivot, ...] = ()
     sweeps: tuple[Sweep, ...] = ()
     rounded: tuple[str, int] | None = None
-    parts: Callable[[Settings], Parts | None] = _no_parts
+    parts: Callable[[Settings], Parts | Causes | None] = _no_parts
     counts_as: Callable[[Settings], str | None] | None = None
 
     @property

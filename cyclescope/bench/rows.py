@@ -191,6 +191,21 @@ class Parts:
         )
 
 
+@dataclass(frozen=True)
+class Causes:
+    """The time of a metric told apart by causes: the cycle stack of the call that it measured.
+
+    `call` is the function of the first core whose calls were measured, one for each result in turn.
+    """
+
+    call: str
+    functions: tuple[tuple[str, str], ...] = ()
+
+    def of(self, window: Window) -> tuple[StackEntry, ...]:
+        """The first core's stack in a call."""
+        return window.cores[0].stack
+
+
 def flat_row(row: Row) -> dict[str, Any]:
     """A row as one level of columns; settings come as `settings.<name>`."""
     columns = row.to_dict()

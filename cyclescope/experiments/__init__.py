@@ -15,6 +15,7 @@ from cyclescope.experiments import (
     card_probe,
     fat_access,
     fat_write,
+    flash_waits,
     ipc_modes,
     m4_rules,
     picosoc_xip,
@@ -37,6 +38,7 @@ _MODULES = (
     rpmsg_tty,
     ipc_modes,
     m4_rules,
+    flash_waits,
 )
 
 ALL: dict[str, Experiment] = {module.EXPERIMENT.name: module.EXPERIMENT for module in _MODULES}

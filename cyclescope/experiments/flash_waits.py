@@ -1,0 +1,279 @@
+"""What wait states of an STM32's flash cost, and what prefetch and caches bring.
+
+One program, whose work is that of `coremark_like`, at each core clock with the wait states that the
+flash needs there. What was published of it are claims; measurements of others are of their own
+programs, so no row is compared with those (published/flash_waits.toml has them).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from cyclescope.bench import published
+from cyclescope.bench.experiment import Cell, Experiment, Omission, Run
+from cyclescope.bench.rows import DERIVED, Causes, Row
+from cyclescope.bench.views import Pivot, Sweep, Words
+from cyclescope.board.results import Settings, Value
+from cyclescope.experiments.answers import pick, pick_all
+
+APP = "flash_waits"
+TABLE = "flash_waits"
+F407, F411, L4R5 = "stm32f4-disco", "nucleo-f411re", "nucleo-l4r5zi"
+# Where code and stack are beside flash and SRAM1. No code runs from CCM: it is on the data bus.
+_PLACES = {
+    F407: (("flash", "ccm"), ("sram1", "sram1"), ("sram1", "ccm")),
+    L4R5: (
+        *(("flash", stack) for stack in ("sram2", "sram3")),
+        *(("sram1", stack) for stack in ("sram1", "sram2", "sram3")),
+    ),
+}
+# Bytes by which the code is moved against the lines of the flash.
+OFFSETS = {F407: (4, 8, 12), L4R5: (4,)}
+_USUAL: Settings = {"code": "flash", "stack": "sram1"}
+
+_WAYS = (
+    ("off", "all off"),
+    ("prefetch", "prefetch"),
+    ("i-cache", "instruction cache"),
+    ("d-cache", "data cache"),
+    ("caches", "both caches"),
+    ("all", "all on"),
+)
+_WORDS = (
+    Words("accelerators", "on", _WAYS),
+    Words("clock_mhz", "MHz"),
+    Words("wait_states", "wait states"),
+    Words("code", "code in"),
+    Words("stack", "stack in"),
+    Words("offset", "moved by", form="{} B"),
+)
+# The rows of which all clocks and all ways were run; others have their ends.
+_WHOLE = (("sweep", ("whole",)),)
+
+
+def _run(board: str, **settings: Value) -> Run:
+    chosen = {**_USUAL, "offset": 0, "sweep": "ends"} | settings
+    implied = ("sweep",) if chosen["offset"] else ("sweep", "offset")
+    return Run(APP, board, chosen, limit="20s", implied=implied)
+
+
+def _runs() -> Iterator[Run]:
+    for board in (F407, L4R5):
+        yield _run(board, sweep="whole")
+        for code, stack in _PLACES[board]:
+            yield _run(board, code=code, stack=stack)
+        for offset in OFFSETS[board]:
+            yield _run(board, offset=offset)
+    yield _run(F411)
+
+
+_CLOCKS = ("board", "clock_mhz", "wait_states")
+_EACH_PLACE = ("board", "code", "stack", "offset", "clock_mhz", "wait_states")
+
+
+def _pivot(title: str, lines: tuple[str, ...], sweep: str | None, digits: int = 6) -> Pivot:
+    where = () if sweep is None else (("sweep", (sweep,)),)
+    columns = ("accelerators",)
+    return Pivot(title, lines, columns, values=True, words=_WORDS, digits=digits, where=where)
+
+
+_CYCLES = _pivot("Cycles of a round by clock", _CLOCKS, "whole")
+_ELSEWHERE = _pivot("Cycles of a round, code and stack elsewhere", _EACH_PLACE, "ends")
+_TIME = _pivot("Time of a round, us", _CLOCKS, "whole")
+_RELATIVE = _pivot(
+    "Speed for each MHz, % of that without wait states", _EACH_PLACE, sweep=None, digits=4
+)
+_PER_MHZ = Sweep(
+    title="Speed for each MHz by clock",
+    x="clock_mhz",
+    x_title="core clock, MHz; the flash has the wait states that it needs",
+    line="accelerators",
+    y_title="% of that without wait states",
+    words=_WORDS,
+    where=_WHOLE,
+    linear=True,
+)
+_BY_CLOCK = Sweep(
+    title="Time of a round by clock",
+    x="clock_mhz",
+    x_title="core clock, MHz",
+    line="accelerators",
+    y_title="us",
+    words=_WORDS,
+    where=_WHOLE,
+    log=True,
+    order=1,
+)
+
+
+def _causes(settings: Settings) -> Causes:
+    """Each call of what is timed has a stack of its own."""
+    return Causes("timed_rounds")
+
+
+def _derived(rows: Sequence[Row]) -> Iterator[Row]:
+    """Times, and speed for each MHz beside that without wait states, as ST claims it."""
+    cycles = [row for row in rows if row.metric == "cycles"]
+    for row in cycles:
+        if row.settings["sweep"] == "whole":
+            yield row.following(
+                metric="time",
+                unit="us",
+                simulated=round(row.simulated / int(row.settings["clock_mhz"]), 3),
+                basis=DERIVED,
+                pivot=_TIME,
+                sweeps=(_BY_CLOCK,),
+            )
+    for row in cycles:
+        free = _without_waits(row, cycles)
+        if free is not None and row.simulated:
+            yield row.following(
+                metric="relative_speed",
+                unit="%",
+                simulated=round(100 * free.simulated / row.simulated, 2),
+                published=_claimed(row),
+                basis=DERIVED,
+                pivot=_RELATIVE,
+                sweeps=(_PER_MHZ,) if row.settings["sweep"] == "whole" else (),
+            )
+
+
+def _without_waits(row: Row, rows: Sequence[Row]) -> Row | None:
+    """The same program on the same board, where the flash needs no wait states."""
+    same = {name: row.settings[name] for name in ("code", "stack", "offset", "sweep")}
+    found = pick_all(rows, "cycles", wait_states=0, accelerators="off", **same)
+    return next((other for other in found if other.board == row.board), None)
+
+
+def _claimed(row: Row) -> int | float | None:
+    """What its data sheet claims, for a program from flash with the data in SRAM1."""
+    if dict(row.settings) != {**row.settings, **_USUAL, "offset": 0}:
+        return None
+    names = ("clock_mhz", "accelerators")
+    where = {"kind": "claim", "board": row.board, **{name: row.settings[name] for name in names}}
+    return published.load(TABLE).find("relative_percent", where)
+
+
+def _relative(rows: Sequence[Row], board: str, clock_mhz: int, **settings: Value) -> Row | None:
+    usual = {**_USUAL, "offset": 0, "clock_mhz": clock_mhz}
+    found = pick_all(rows, "relative_speed", **(usual | settings))
+    return next((row for row in found if row.board == board), None)
+
+
+def _answer(rows: Sequence[Row]) -> str:
+    said = []
+    for name, board, mhz in (("STM32F407", F407, 168), ("STM32L4R5", L4R5, 120)):
+        found = [_relative(rows, board, mhz, accelerators=way) for way in ("all", "caches", "off")]
+        full, cached, off = (row and row.simulated for row in found)
+        if full and cached and off:
+            said.append(
+                f"at {mhz} MHz with five wait states an {name} has {full:.3g} % of its speed "
+                f"for each MHz without any, {cached:.3g} % without the prefetch and {off:.3g} % "
+                "with all off"
+            )
+    text = "; ".join(said)
+    return f"{text[:1].upper()}{text[1:]}." if said else ""
+
+
+def _findings(rows: Sequence[Row]) -> Iterator[str]:
+    yield from _of_layout(rows)
+    for board, mhz in ((F407, 168), (L4R5, 120)):
+        prefetch, caches, both = (
+            _cycles(rows, board, mhz, accelerators=way) for way in ("prefetch", "caches", "all")
+        )
+        if prefetch and caches and both:
+            yield (
+                f"{board} at {mhz} MHz: the prefetch alone takes {prefetch:,} cycles a round, the "
+                f"caches alone {caches:,}, both together {both:,}."
+            )
+
+
+def _of_layout(rows: Sequence[Row]) -> Iterator[str]:
+    """How far moving the code by some words moves its time."""
+    for board, mhz in ((F407, 168), (L4R5, 120)):
+        for way, words in (("off", "all off"), ("all", "all on")):
+            moved = (0, *OFFSETS[board])
+            found = [_cycles(rows, board, mhz, accelerators=way, offset=at) for at in moved]
+            if all(found):
+                least, most = min(found), max(found)
+                more = 100 * most / least - 100
+                yield (
+                    f"{board} at {mhz} MHz, {words}: the same code moved by up to {moved[-1]} "
+                    f"bytes takes {least:,} to {most:,} cycles a round, {more:.2g} % more."
+                )
+
+
+def _cycles(rows: Sequence[Row], board: str, clock_mhz: int, **settings: Value) -> float:
+    wanted = {**_USUAL, "offset": 0, "clock_mhz": clock_mhz} | settings
+    found = [row for row in rows if row.board == board]
+    row = pick(found, "cycles", **wanted)
+    return row.simulated if row else 0
+
+
+def _shortened(run: Run) -> Run:
+    """The run at the ends of its clocks only."""
+    return run.shortened({"sweep": "ends"})
+
+
+EXPERIMENT = Experiment(
+    name="flash-waits",
+    title="Wait states of the flash of STM32s: clocks, prefetch, caches, places of code and stack",
+    published=TABLE,
+    runs=tuple(_runs()),
+    cells=(
+        Cell(
+            APP,
+            metric="cycles",
+            label="{clock_mhz} MHz {accelerators}, code in {code}, stack in {stack}",
+            pivots=(_CYCLES, _ELSEWHERE),
+            parts=_causes,
+        ),
+    ),
+    notes=(
+        "A round is one of coremark_like's: lists, matrices, a state machine and CRCs. It is not "
+        "CoreMark. All settings run the same instructions, once before they are timed.",
+        "Each clock has the wait states of the manual's table, and no more; a program that has too "
+        "few runs on with a note.",
+        "What ST claims (100 %) is of CoreMark, or of no program that it names. Measurements of "
+        "others are of other programs, and stand beside no row: docs/flash-waits.md has them.",
+        "No code runs from the STM32F407's CCM, which only the data bus reaches: a fetch from "
+        "there is a bus fault.",
+        "Code in SRAM1 is fetched over the system bus, which the data of SRAM1 use as well. What "
+        "that costs is not modelled: these rows are what it takes at the least.",
+    ),
+    left_out=(
+        Omission(
+            what="fetches over the system bus",
+            why="an instruction fetch on the Cortex-M4's system bus comes a cycle later than on "
+            "its instruction bus, and waits for data that go over it; here it does neither",
+            effect_pct=34,
+            cells="rows with code in SRAM1",
+            estimate="a function that steps motors took 162 cycles from an STM32F4's SRAM, 121 "
+            "from flash with its caches on (Teacup_Firmware, issue 189)",
+        ),
+        Omission(
+            what="what the core fetches ahead of a line's end",
+            why="the read of the next line would begin while the last instructions of this one "
+            "run; here it begins when the first one of the next is due",
+            effect_pct=25,
+            cells="rows with the instruction cache off",
+            estimate="of five wait states for 16 bytes up to three cycles would be hidden where "
+            "code is straight",
+        ),
+        Omission(
+            what="prefetches behind hits",
+            why="the manuals tell of prefetches behind reads of the array; whether a hit in the "
+            "cache begins one, too, is not told",
+            effect_pct=5,
+            cells="rows with all on",
+            estimate="what prefetch and caches together take beyond the caches alone",
+        ),
+    ),
+    short_form=_shortened,
+    derived=_derived,
+    derived_pivots={"time": _TIME, "relative_speed": _RELATIVE},
+    findings=_findings,
+    question="How much of its speed does my program lose to the wait states of the flash at a "
+    "higher clock, and what do prefetch and caches bring?",
+    answer=_answer,
+)

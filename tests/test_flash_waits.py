@@ -1,0 +1,202 @@
+"""The experiment `flash-waits`: sums by hand over lines of the flash, and what changes nothing."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+from elf_files import loaded, sizes, symbols, words
+
+import cyclescope as package
+from cyclescope import bench, experiments, firmware
+from cyclescope.bench import planning
+from cyclescope.bench.results import ExperimentResult
+from cyclescope.bench.rows import Row
+from cyclescope.board.results import RunResult, Value
+from cyclescope.experiments.answers import pick
+from cyclescope.experiments.flash_waits import APP, EXPERIMENT, F407, F411, L4R5
+
+# What a read of the array brings (RM0090 and RM0432), and the most wait states of a board's clocks.
+LINE_BYTES = {F407: 16, F411: 16, L4R5: 8}
+MOST_WAITS = {F407: 5, F411: 3, L4R5: 5}
+FETCH, LOAD = "fetch: flash window", "load: flash window"
+
+
+def run(board: str, **settings: Value) -> tuple[Path, RunResult]:
+    elf = firmware.build_app(APP, board, {"sweep": "ends"} | settings)
+    result = (
+        package.Board(board).load(elf).run("20s", sections=["crc16_byte"], windows=["timed_rounds"])
+    )
+    assert result.exit_code == 0, result.console
+    # nothing that a chip would suffer from
+    assert result.notes == ()
+    return elf, result
+
+
+def ends(result: RunResult) -> dict[tuple[Value, Value], tuple[int, dict[str, int]]]:
+    """Cycles and causes by clock and by what is on."""
+    return {
+        (metric.settings["clock_mhz"], metric.settings["accelerators"]): (
+            int(metric.value),
+            {entry.cause: entry.cycles for entry in window.cores[0].stack},
+        )
+        for metric, window in zip(result.metrics, result.windows, strict=True)
+    }
+
+
+@pytest.fixture(scope="module")
+def by_board() -> Callable[[str], tuple[Path, RunResult]]:
+    """A run from flash, once a board."""
+    kept: dict[str, tuple[Path, RunResult]] = {}
+
+    def get(board: str) -> tuple[Path, RunResult]:
+        if board not in kept:
+            kept[board] = run(board)
+        return kept[board]
+
+    return get
+
+
+@pytest.mark.parametrize("board", [F407, F411, L4R5])
+def test_straight_code_waits_for_each_of_its_lines(
+    by_board: Callable[[str], tuple[Path, RunResult]], board: str
+) -> None:
+    """crc16_byte has no jump: a call reads each line that it lies in once, with all off."""
+    elf, result = by_board(board)
+    first = symbols(elf)["crc16_byte"] & ~1
+    last = first + sizes(elf)["crc16_byte"] - 1
+    lines = last // LINE_BYTES[board] - first // LINE_BYTES[board] + 1
+    off = result.windows[2]
+    (section,) = (one for one in off.cores[0].sections if one.name == "crc16_byte")
+    assert section.calls > 300
+    waits = {entry.cause: entry.cycles for entry in section.stack}[FETCH]
+    assert waits == section.calls * lines * MOST_WAITS[board]
+
+
+@pytest.mark.parametrize("board", [F407, F411, L4R5])
+def test_without_wait_states_nothing_matters(
+    by_board: Callable[[str], tuple[Path, RunResult]], board: str
+) -> None:
+    found = ends(by_board(board)[1])
+    (slow, _), *_ = found
+    assert found[slow, "off"] == found[slow, "all"]
+    assert FETCH not in found[slow, "off"][1]
+    # and all boards have the same core
+    assert found[slow, "off"] == ends(by_board(F407)[1])[16, "off"]
+
+
+def test_each_further_wait_state_costs_as_much() -> None:
+    """With the instruction cache off: a cycle for each line that is read, and each literal."""
+    _, result = run(F407, sweep="whole")
+    found = ends(result)
+    assert len(found) == 9 * 6
+    for way, cause in (("off", FETCH), ("off", LOAD), ("i-cache", LOAD), ("d-cache", FETCH)):
+        waits = [found[mhz, way][1][cause] for mhz in (60, 84, 100, 144, 168)]
+        steps = {more - less for less, more in itertools.pairwise(waits)}
+        assert len(steps) == 1
+        assert waits[0] == pytest.approx(steps.pop(), rel=0.02)
+    # at a clock of another rate but as many wait states nothing changes
+    for way in ("off", "prefetch", "i-cache", "d-cache", "caches", "all"):
+        assert found[100, way][0] == found[120, way][0]
+    # the data cache holds all literals; the instruction cache does nothing for them
+    assert LOAD not in found[168, "caches"][1]
+    assert found[168, "i-cache"][1][LOAD] == found[168, "off"][1][LOAD]
+    cycles = [found[168, way][0] for way in ("off", "d-cache", "prefetch", "i-cache", "caches")]
+    assert cycles == sorted(cycles, reverse=True)
+
+
+@pytest.mark.parametrize(("board", "stack"), [(F407, "ccm"), (L4R5, "sram3")])
+def test_memories_without_wait_states_are_alike(
+    by_board: Callable[[str], tuple[Path, RunResult]], board: str, stack: str
+) -> None:
+    usual = ends(by_board(board)[1])
+    elf, moved = run(board, stack=stack)
+    (top,) = words(loaded(elf, 0x0800_0000, 0x0800_0004), 0, 1)
+    assert top == symbols(elf)[f"__{stack}_top"] != symbols(elf)["__sram1_top"]
+    assert {place: cycles for place, (cycles, _) in ends(moved).items()} == {
+        place: cycles for place, (cycles, _) in usual.items()
+    }
+    # from SRAM the wait states of the flash are no matter
+    _, sram = run(board, code="sram1", stack=stack)
+    assert {cycles for cycles, _ in ends(sram).values()} == {usual[16, "off"][0]}
+
+
+def test_where_code_begins_in_a_line_matters_with_all_off(
+    by_board: Callable[[str], tuple[Path, RunResult]],
+) -> None:
+    usual, moved = ends(by_board(F407)[1]), ends(run(F407, offset=4)[1])
+    assert moved[16, "off"] == usual[16, "off"]
+    assert moved[168, "off"][0] != usual[168, "off"][0]
+    # by whole lines it changes nothing
+    whole = ends(run(F407, offset=16)[1])
+    assert whole[168, "off"] == usual[168, "off"]
+
+
+def test_no_code_runs_from_core_coupled_memory() -> None:
+    source = ROOT / "tests" / "firmware" / "stm32" / "run_from_ccm.c"
+    elf = firmware.build(firmware.board_recipe("run_from_ccm", F407, [source]))
+    done = package.Board(F407).load(elf).run("1s")
+    assert done.exit_code == 67, done.console
+    assert done.console.startswith("it holds 47702001\n")
+    assert "instruction bus error, pc 0x10000000" in done.console
+
+
+# ---- the experiment in its short form
+
+
+@pytest.fixture(scope="module")
+def result() -> ExperimentResult:
+    jobs = planning.plan([EXPERIMENT])
+    short = [job for job in jobs if job.run.settings["code"] == "flash"]
+    (table,) = bench.tabulate(short, bench.run_jobs(short, threads=2))
+    return table
+
+
+def relative(result: ExperimentResult, board: str, **settings: Value) -> Row:
+    usual: dict[str, Value] = {"stack": "sram1", "offset": 0, "accelerators": "all"}
+    rows = [row for row in result.rows if row.board == board]
+    found = pick(rows, "relative_speed", **(usual | settings))
+    assert found is not None
+    return found
+
+
+def test_each_setting_has_its_own_stack(result: ExperimentResult) -> None:
+    assert [(run.label, run.error) for run in result.failures] == []
+    timed = [row for row in result.rows if row.metric == "cycles"]
+    for row in timed:
+        # the call, and the look at the counter around it
+        assert 0 <= row.simulated - sum(entry.cycles for entry in row.stack) < 20
+    assert len({row.stack for row in timed}) > 40
+
+
+def test_claims_stand_beside_the_highest_clocks(result: ExperimentResult) -> None:
+    claimed = [row for row in result.rows if row.published is not None]
+    assert [(row.board, row.settings["clock_mhz"]) for row in claimed] == [
+        (F407, 168),
+        (L4R5, 120),
+        (F411, 100),
+    ]
+    assert {row.settings["accelerators"] for row in claimed} == {"all"}
+    # they are no cells
+    assert {row.basis for row in claimed} == {"derived"}
+
+
+def test_with_all_on_an_stm32f4_loses_next_to_nothing(result: ExperimentResult) -> None:
+    assert 98 < relative(result, F407, clock_mhz=168).simulated < 100
+    assert relative(result, F407, clock_mhz=168, accelerators="off").simulated < 60
+    # a read brings half as much on an STM32L4+
+    assert relative(result, L4R5, clock_mhz=120, accelerators="off").simulated < 45
+
+
+def test_findings_and_answer_have_their_numbers(result: ExperimentResult) -> None:
+    assert result.answer.startswith("At 168 MHz with five wait states an STM32F407 has 99.1 %")
+    assert len([*EXPERIMENT.findings(result.rows)]) == 6
+    half = result.rows[: len(result.rows) // 2]
+    assert isinstance(EXPERIMENT.answer(half), str)
+
+
+def test_the_experiment_is_known() -> None:
+    assert experiments.select(["flash-waits"]) == [EXPERIMENT]
