@@ -192,7 +192,7 @@ def test_with_all_on_an_stm32f4_loses_next_to_nothing(result: ExperimentResult) 
 
 
 def test_findings_and_answer_have_their_numbers(result: ExperimentResult) -> None:
-    assert result.answer.startswith("At 168 MHz with five wait states an STM32F407 has 99.1 %")
+    assert result.answer.startswith("At 168 MHz, with five wait states, an STM32F407 keeps 99.1 %")
     assert len([*EXPERIMENT.findings(result.rows)]) == 6
     half = result.rows[: len(result.rows) // 2]
     assert isinstance(EXPERIMENT.answer(half), str)

@@ -80,11 +80,12 @@ def _pivot(title: str, lines: tuple[str, ...], sweep: str | None, digits: int = 
 _CYCLES = _pivot("Cycles of a round by clock", _CLOCKS, "whole")
 _ELSEWHERE = _pivot("Cycles of a round, code and stack elsewhere", _EACH_PLACE, "ends")
 _TIME = _pivot("Time of a round, us", _CLOCKS, "whole")
+_GAIN = _pivot("Times as fast as with all off", _CLOCKS, "whole", digits=3)
 _RELATIVE = _pivot(
-    "Speed for each MHz, % of that without wait states", _EACH_PLACE, sweep=None, digits=4
+    "Speed per MHz, % of that without wait states", _EACH_PLACE, sweep=None, digits=4
 )
 _PER_MHZ = Sweep(
-    title="Speed for each MHz by clock",
+    title="Speed per MHz by clock",
     x="clock_mhz",
     x_title="core clock, MHz; the flash has the wait states that it needs",
     line="accelerators",
@@ -112,7 +113,7 @@ def _causes(settings: Settings) -> Causes:
 
 
 def _derived(rows: Sequence[Row]) -> Iterator[Row]:
-    """Times, and speed for each MHz beside that without wait states, as ST claims it."""
+    """Times, what caches bring, and speed per MHz beside ST's claim."""
     cycles = [row for row in rows if row.metric == "cycles"]
     for row in cycles:
         if row.settings["sweep"] == "whole":
@@ -124,6 +125,7 @@ def _derived(rows: Sequence[Row]) -> Iterator[Row]:
                 pivot=_TIME,
                 sweeps=(_BY_CLOCK,),
             )
+            yield from _gain(row, cycles)
     for row in cycles:
         free = _without_waits(row, cycles)
         if free is not None and row.simulated:
@@ -136,6 +138,18 @@ def _derived(rows: Sequence[Row]) -> Iterator[Row]:
                 pivot=_RELATIVE,
                 sweeps=(_PER_MHZ,) if row.settings["sweep"] == "whole" else (),
             )
+
+
+def _gain(row: Row, rows: Sequence[Row]) -> Iterator[Row]:
+    """How many times as fast the caches alone make the program."""
+    same = {name: row.settings[name] for name in ("code", "stack", "offset", "sweep", "clock_mhz")}
+    found = pick_all(rows, "cycles", accelerators="off", **same)
+    off = next((other for other in found if other.board == row.board), None)
+    if off and row.simulated and row.settings["accelerators"] == "caches":
+        gain = round(off.simulated / row.simulated, 3)
+        yield row.following(
+            metric="gain", unit="times", simulated=gain, basis=DERIVED, pivot=_GAIN, sweeps=()
+        )
 
 
 def _without_waits(row: Row, rows: Sequence[Row]) -> Row | None:
@@ -167,9 +181,9 @@ def _answer(rows: Sequence[Row]) -> str:
         full, cached, off = (row and row.simulated for row in found)
         if full and cached and off:
             said.append(
-                f"at {mhz} MHz with five wait states an {name} has {full:.3g} % of its speed "
-                f"for each MHz without any, {cached:.3g} % without the prefetch and {off:.3g} % "
-                "with all off"
+                f"at {mhz} MHz, with five wait states, an {name} keeps {full:.3g} % of its speed "
+                f"per MHz with all on, {cached:.3g} % with the caches alone and {off:.3g} % with "
+                "all off"
             )
     text = "; ".join(said)
     return f"{text[:1].upper()}{text[1:]}." if said else ""
@@ -271,7 +285,7 @@ EXPERIMENT = Experiment(
     ),
     short_form=_shortened,
     derived=_derived,
-    derived_pivots={"time": _TIME, "relative_speed": _RELATIVE},
+    derived_pivots={"time": _TIME, "gain": _GAIN, "relative_speed": _RELATIVE},
     findings=_findings,
     question="How much of its speed does my program lose to the wait states of the flash at a "
     "higher clock, and what do prefetch and caches bring?",
