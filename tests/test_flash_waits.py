@@ -16,6 +16,7 @@ from cyclescope.bench import planning
 from cyclescope.bench.results import ExperimentResult
 from cyclescope.bench.rows import Row
 from cyclescope.board.results import RunResult, Value
+from cyclescope.errors import FirmwareError
 from cyclescope.experiments.answers import pick
 from cyclescope.experiments.flash_waits import APP, EXPERIMENT, F407, F411, L4R5
 
@@ -122,6 +123,19 @@ def test_memories_without_wait_states_are_alike(
     # from SRAM the wait states of the flash are no matter
     _, sram = run(board, code="sram1", stack=stack)
     assert {cycles for cycles, _ in ends(sram).values()} == {usual[16, "off"][0]}
+
+
+@pytest.mark.parametrize(
+    ("board", "stack", "said"),
+    [
+        (F407, "sram3", "that of an STM32F407 may be in sram1 or ccm"),
+        (F411, "ccm", "that of an STM32F411 can only be in sram1"),
+        (L4R5, "ccm", "that of an STM32L4R5 may be in sram1, sram2 or sram3"),
+    ],
+)
+def test_a_memory_that_the_chip_lacks_is_refused(board: str, stack: str, said: str) -> None:
+    with pytest.raises(FirmwareError, match=f"stack: {said}"):
+        firmware.build_app(APP, board, {"sweep": "ends", "stack": stack})
 
 
 def test_where_code_begins_in_a_line_matters_with_all_off(
