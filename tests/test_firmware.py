@@ -42,6 +42,19 @@ def test_a_changed_source_or_setting_is_another_build(tmp_path: Path) -> None:
     assert len(builds) == 3
 
 
+def test_what_linker_scripts_include_counts(tmp_path: Path) -> None:
+    """Also from another board's folder."""
+    path = source(tmp_path, "int main(void) { return 0; }\n")
+    inputs = firmware.board_recipe("included", "nucleo-l4r5zi", [path]).inputs()
+    boards = resources.firmware().resolve() / "boards"
+    for name in (
+        "nucleo-l4r5zi/flash.ld",
+        "nucleo-l4r5zi/memories.ld",
+        "stm32f4-disco/sections.ld",
+    ):
+        assert boards / name in inputs
+
+
 def test_the_same_build_at_once_gives_one_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -61,9 +61,11 @@ class Recipe:
 
     def _linker_scripts(self) -> set[Path]:
         """The linker script, those beside it, which it may include, and what these include."""
-        near = {self.linker_script, *self.linker_script.parent.glob("*.ld")}
+        near = {*self.linker_script.parent.glob("*.ld")}
         named = [name for script in near for name in _INCLUDED.findall(script.read_text("utf-8"))]
-        return near | {resources.firmware().resolve() / name for name in named}
+        included = {resources.firmware().resolve() / name for name in named}
+        # one that is not there is told of where it is read
+        return {self.linker_script} | near | included
 
     def arguments(self) -> list[str]:
         """What one call of the compiler would need to make the ELF, but for the output."""
