@@ -97,6 +97,11 @@ fn bus_of(buses: &[&Node], node: &Node, property: &str, board: &mut Board) -> Op
     bus
 }
 
+/// The number of a slave, from its index.
+fn slave(index: usize) -> u8 {
+    u8::try_from(index + 1).unwrap_or(u8::MAX)
+}
+
 impl Routes {
     /// What each map entry is to each core, of these clocks; empty where no core has a bus of its own.
     pub fn views(&self, bus: &Bus, clocks: &[Hz]) -> Vec<Vec<View>> {
@@ -116,16 +121,22 @@ impl Routes {
         };
         let Some(core_bus) = core_bus else {
             let local = timing.is_some_and(|timing| timing.first_word_cycles == Cycles(0)) && entry.route.is_none();
-            return View { route: entry.route, local };
+            return View { route: entry.route, local, slave: 0 };
         };
         if entry.route == Some(core_bus) {
             let at_once = |timing: PortTiming| {
                 timing.clock == clock && timing.first_word_cycles.max(timing.write_first_word_cycles) <= Cycles(1)
             };
-            return View { route: None, local: timing.is_some_and(at_once) };
+            let slave = slave(match entry.target {
+                Target::Ram(ram) => ram,
+                Target::Device(id, _) => bus.rams.len() + bus.routes.len() + id.0 as usize,
+            });
+            return View { route: None, local: timing.is_some_and(at_once), slave };
         }
         let between = self.between.iter().find(|(from, to, _)| (*from, Some(*to)) == (core_bus, entry.route));
-        View { route: between.map_or(entry.route, |(.., route)| Some(*route)), local: false }
+        // Another bus is one slave of this one, whatever is on it.
+        let slave = entry.route.map_or(0, |route| slave(bus.rams.len() + route));
+        View { route: between.map_or(entry.route, |(.., route)| Some(*route)), local: false, slave }
     }
 }
 

@@ -17,6 +17,8 @@ pub struct View {
     pub route: Option<usize>,
     /// A memory whose accesses fit the core's own cycles.
     pub local: bool,
+    /// Which slave of the core's bus answers there, from 1; 0 for none.
+    pub slave: u8,
 }
 
 /// The path of one master to one map entry: one cache line of the host.
@@ -29,6 +31,8 @@ pub struct Path {
     pub local: bool,
     /// Others see what is done there (a device's registers, shared memory): accesses of all cores have one order.
     pub ordered: bool,
+    /// Of a core that sits on a bus of its own, the slave of that bus, from 1; else 0.
+    pub slave: u8,
     /// The interconnect's clock, if there is one. It is apart: priced in cycles, a transfer needs all but that.
     clock: Option<Box<Hz>>,
     /// Its cycles there and back, and what there is to know of clocks that keep time with the master's.
@@ -157,6 +161,7 @@ impl Path {
             route,
             local,
             ordered: ram.is_none_or(Ram::is_shared),
+            slave: view.map_or(0, |view| view.slave),
             clock: interconnect.map(|route| Box::new(route.clock)),
             in_step: InStep {
                 request_cycles: interconnect.map_or(0, |route| route.request_cycles.0),

@@ -196,6 +196,13 @@ impl<I: Isa> Cpu<I> {
         if self.must_wait(bus, index, at, addr, size.bytes(), Kind::Read) {
             return false;
         }
+        if self.turn_to(bus, addr, Kind::Read)
+            && let Some(host) = self.memory.load_shortcut(addr, size.bytes())
+        {
+            // SAFETY: as for loads by shortcuts.
+            set(self, moves.extended(unsafe { read(host, size) }));
+            return self.after_flat(bus, index, at);
+        }
         let (begins, told) = (self.begins_cycle(index, at), how & how::TOLD != 0);
         let quiet = self.quiet_from(begins);
         if let Some((done, alone)) = self.memory.load_register(bus, quiet, addr, size) {
@@ -233,6 +240,25 @@ impl<I: Isa> Cpu<I> {
                 self.refused(bus, index, at, abort)
             }
         }
+    }
+
+    /// Waits for the bus matrix before an access at `addr`. True if that turns to another slave.
+    #[inline]
+    fn turn_to(&mut self, bus: &Bus, addr: u32, kind: Kind) -> bool {
+        let (turns, cycles) = self.memory.turn_to(bus, addr, kind);
+        self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
+        turns
+    }
+
+    /// Stores the low bytes of `value` in a slave that the bus matrix has just turned to, if a shortcut leads there.
+    /// True if it has.
+    fn store_on_slave(&mut self, addr: u32, size: AccessSize, value: u32) -> bool {
+        let stored = match size {
+            AccessSize::Byte => self.store_by_shortcut(addr, value as u8),
+            AccessSize::Half => self.store_by_shortcut(addr, value as u16),
+            AccessSize::Word => self.store_by_shortcut(addr, value),
+        };
+        stored || self.store_beside_code(addr, size.bytes(), value)
     }
 
     /// A register of a device has been loaded, by an access that reached no further if it was `alone`. True if the
@@ -274,6 +300,9 @@ impl<I: Isa> Cpu<I> {
         }
         if self.must_wait(bus, index, at, addr, size.bytes(), Kind::Write) {
             return false;
+        }
+        if self.turn_to(bus, addr, Kind::Write) && self.store_on_slave(addr, size, value) {
+            return self.after_flat(bus, index, at);
         }
         let (begins, told) = (self.begins_cycle(index, at), how & how::TOLD != 0);
         let quiet = self.quiet_from(begins);
@@ -380,6 +409,9 @@ impl<I: Isa> Cpu<I> {
         size: AccessSize,
         how: u8,
     ) -> Result<u32, I::Exception> {
+        let (_, turn_cycles) = self.memory.turn_to(bus, addr, Kind::Read);
+        self.shell.cycles = self.shell.cycles.wrapping_add(turn_cycles);
+        let now = now + turn_cycles;
         let done = self.memory.load(bus, self.isa.mmu(), now, addr, size, how);
         self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
         self.tell_own_origin(bus);
@@ -395,6 +427,7 @@ impl<I: Isa> Cpu<I> {
         (size, value): (AccessSize, u32),
         how: u8,
     ) -> Result<(), I::Exception> {
+        self.turn_to(bus, addr, Kind::Write);
         let done = self.memory.store(bus, self.isa.mmu(), now, addr, size, value, how);
         self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
         self.tell_own_origin(bus);

@@ -17,6 +17,7 @@ pub mod fetch;
 mod flat;
 mod known_path;
 mod maintain;
+mod matrix;
 mod meter;
 mod mmu;
 mod multiple;
@@ -139,6 +140,8 @@ pub struct State {
     fill_ends: u64,
     /// How often the second-level cache was looked up.
     outer_uses: u64,
+    /// The slave of the bus matrix that was accessed last; 0 for none.
+    slave: u8,
     /// Lines of instructions that are there and in no cache.
     passing: Passing,
 }
@@ -161,10 +164,15 @@ impl Memory {
                 stores: StoreBuffer::default(),
                 fill_ends: 0,
                 outer_uses: 0,
+                slave: 0,
                 passing: Passing::default(),
             },
             accounts: Accounts::default(),
-            shortcuts: Shortcuts::new(line_bytes(config.dcache, config.granule_bytes), !turns.is_empty()),
+            shortcuts: Shortcuts::new(
+                line_bytes(config.dcache, config.granule_bytes),
+                !turns.is_empty(),
+                config.slave_switch_cycles > 0,
+            ),
             turns,
             shortcuts_privileged: true,
             fetched: FetchLines::new(line_bytes(config.icache, LINE_BYTES), fetch::order::matters(config.icache)),
@@ -329,6 +337,7 @@ impl Memory {
             && state.tlb == before.tlb
             && state.prefetch.behaves_like(now, &before.prefetch, then)
             && state.words == before.words
+            && state.slave == before.slave
             && state.passing.behaves_like(&before.passing)
             && state.stores.behaves_like(now, &before.stores, then)
             && state.fill_ends.saturating_sub(now) == before.fill_ends.saturating_sub(then)

@@ -12,7 +12,7 @@ use crate::bus::device::AccessSize;
 use crate::cpu::Cpu;
 use crate::cpu::access::Moves;
 use crate::cpu::isa::Isa;
-use crate::cpu::memory::shortcut::{STAMPED, Slot, Used};
+use crate::cpu::memory::shortcut::{STAMPED, Shortcuts, Slot, Used};
 use crate::cpu::memory::{Memory, Mmu};
 
 /// Accesses of simulated memory.
@@ -193,6 +193,7 @@ impl<I: Isa> Emitter<'_, I> {
         let offset = self.b.ins().band_imm(number, (count as i64 - 1) << log);
         let offset = self.b.ins().uextend(I64, offset);
         let slot = self.b.ins().iadd(self.core, offset);
+        let slot = self.in_bank(slot);
         let line_at = if moves.store { offset_of!(Slot, store_line) } else { offset_of!(Slot, load_line) };
         let (line_mask, rest) = (!((1u32 << shift) - 1), moves.size.bytes() - 1);
         let (place, mask) = if self.takes_unaligned(at) {
@@ -206,6 +207,17 @@ impl<I: Isa> Emitter<'_, I> {
         let line = self.b.ins().load(I32, own(), slot, line_at);
         let here = self.b.ins().icmp(IntCC::Equal, wanted, line);
         Look { slot, wanted, line, here }
+    }
+
+    /// The slot in the bank that is looked at, on a bus matrix; `slot` is that of the first bank.
+    fn in_bank(&mut self, slot: Value) -> Value {
+        if !self.cpu.memory.is_on_matrix() {
+            return slot;
+        }
+        let at = offset_of!(Cpu<I>, memory) + Memory::SHORTCUTS + Shortcuts::BANK;
+        let bank = self.b.ins().load(I64, own(), self.core, at as i32);
+        let offset = self.b.ins().ishl_imm(bank, i64::from(size_of::<Slot>().ilog2()));
+        self.b.ins().iadd(slot, offset)
     }
 
     /// True if the access of operation `at` need not be aligned: within a line that has a shortcut it costs nothing.

@@ -42,13 +42,15 @@ pub enum Part {
     Fill,
     /// Cache and TLB maintenance.
     Maintenance,
+    /// The bus matrix turns to another slave.
+    Matrix,
     /// Not a part: how many there are.
     Count,
 }
 
 /// The parts' names, in the order of [`Part`].
 const PARTS: [&str; Part::Count as usize] =
-    ["second-level cache", "TLB miss", "store buffer", "earlier line fill", "cache and TLB maintenance"];
+    ["second-level cache", "TLB miss", "store buffer", "earlier line fill", "cache and TLB maintenance", "bus matrix"];
 
 /// The time of accesses so far, by cause.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

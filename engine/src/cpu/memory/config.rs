@@ -12,6 +12,7 @@ use crate::time::Hz;
 pub const BUS_BYTES: u32 = 8;
 
 const STORE_BUFFER: &str = "cyclescope,store-buffer-entries";
+const SLAVE_SWITCH: &str = "cyclescope,slave-switch-cycles";
 const FETCH_BYTES: &str = "cyclescope,uncached-fetch-bytes";
 /// The smallest span with access rights of its own: a region of an MPU (ARMv7-M Architecture Reference Manual, B3.5).
 pub const PROTECTED_BYTES: u32 = 32;
@@ -44,6 +45,8 @@ pub struct MemoryConfig {
     /// Where an unaligned access is made as several aligned ones: cycles of each of them beyond the first, without what
     /// memory takes. `None`: it is made as one in each of the words that it lies in, at no cost but memory's.
     pub unaligned_cycles: Option<u64>,
+    /// On a bus matrix: what an access by the system bus waits for if it is of another slave than the one before.
+    pub slave_switch_cycles: u64,
     /// A maintenance operation on one line, or on all of a TLB.
     pub maintenance_cycles: u64,
     /// Bytes of a line of shortcuts where there is no data cache to say it: no more than those among which access
@@ -144,6 +147,7 @@ impl MemoryConfig {
             fetch: FetchPolicy::OnDemand,
             multiple_beat_bytes: 4,
             unaligned_cycles: None,
+            slave_switch_cycles: 0,
             maintenance_cycles: 0,
             granule_bytes: 256,
         }
@@ -166,6 +170,7 @@ impl MemoryConfig {
         let meaning = "each aligned access that an unaligned one is made of, beyond the first";
         MemoryConfig {
             unaligned_cycles: Some(reader.timing_cycles("cyclescope,unaligned-cycles", meaning).0),
+            slave_switch_cycles: read_slave_switch(reader),
             store_buffer_entries: read_store_buffer(reader),
             fetch: FetchPolicy::from_node(reader),
             granule_bytes: PROTECTED_BYTES,
@@ -176,6 +181,11 @@ impl MemoryConfig {
 
 fn read_store_buffer(reader: &mut NodeReader) -> u32 {
     reader.timing_u32(STORE_BUFFER, 0..=MOST_ENTRIES as u32, "the store buffer has 0 to 8 entries")
+}
+
+fn read_slave_switch(reader: &mut NodeReader) -> u64 {
+    let meaning = "an access by the system bus, if it is of another slave of the bus matrix than the one before";
+    reader.given(SLAVE_SWITCH, |reader| reader.timing_cycles(SLAVE_SWITCH, meaning).0).unwrap_or(0)
 }
 
 fn read_tlb(reader: &mut NodeReader) -> TlbShape {

@@ -282,6 +282,7 @@ impl Memory {
                 let device = bus.devices[id.0 as usize].as_ref();
                 if let Some(start) = device.and_then(|device| device.host_bytes(range))
                     && place.via == Via::Local
+                    && !self.is_of_slave(asked.va)
                 {
                     let host = start.wrapping_add((place.physical - entry.base) as usize);
                     self.shortcuts.add(asked.va, host.cast_mut(), Stores::No, None);

@@ -12,13 +12,21 @@
 //!
 //! A line that holds decoded instructions besides data has a shortcut of its own kind: a store to it looks at the marks
 //! of the code ([`CodeMarks`]) first.
+//!
+//! On a bus matrix an access costs a cycle more where it turns to another slave. So each slave's lines are in a bank of
+//! their own, and only the bank of the slave that was accessed last is looked at ([`Shortcuts::choose`]).
 
 use std::mem::offset_of;
 
 use crate::memory::cache::NO_LINE;
 use crate::memory::code_marks::CodeMarks;
 
+/// Slots of a core that is on no bus matrix.
 const SLOTS: usize = 1 << 10;
+/// One bank for what is no memory on a bus matrix, and so many less one for the slaves that are: more take turns.
+const BANKS: usize = 4;
+/// Slots of such a bank.
+const BANK_SLOTS: usize = 1 << 9;
 /// Shortcuts find lines by addresses' bits below this, which no translation changes.
 const PAGE_BYTES: u32 = 0x1000;
 
@@ -100,11 +108,19 @@ impl Marked {
 #[derive(Debug)]
 pub struct Shortcuts {
     /// Inside the core, so that compiled code finds them from its address.
-    slots: [Slot; SLOTS],
+    slots: [Slot; BANK_SLOTS * BANKS],
+    /// Index of the first slot of the bank that is looked at.
+    bank: usize,
+    /// Slots of a bank.
+    bank_slots: usize,
+    /// Slots of all banks that may hold lines.
+    held_slots: usize,
+    /// Whose lines each bank holds.
+    owners: [u8; BANKS],
     /// Those of slots that are [`STAMPED`].
     used: [Used; SLOTS],
     /// For slots with [`BESIDE_CODE`].
-    marked: Box<[Marked; SLOTS]>,
+    marked: Box<[Marked; BANK_SLOTS * BANKS]>,
     line_shift: u32,
     line_mask: u32,
     /// [`STAMPED`] if there may be such; else 0.
@@ -116,12 +132,17 @@ pub struct Shortcuts {
 const EMPTY: Slot = Slot { load_line: NO_LINE, store_line: NO_LINE, host_zero: 0 };
 
 impl Shortcuts {
-    /// No shortcuts; lines of `line_bytes` (a power of two from 8, from 16 with stamps).
-    pub fn new(line_bytes: u32, stamps: bool) -> Shortcuts {
+    /// No shortcuts; lines of `line_bytes` (a power of two from 8, from 16 with stamps). On a bus matrix there
+    /// are no stamps.
+    pub fn new(line_bytes: u32, stamps: bool, on_matrix: bool) -> Shortcuts {
         Shortcuts {
-            slots: [EMPTY; SLOTS],
+            slots: [EMPTY; BANK_SLOTS * BANKS],
+            bank: 0,
+            bank_slots: if on_matrix { BANK_SLOTS } else { SLOTS },
+            held_slots: if on_matrix { BANK_SLOTS * BANKS } else { SLOTS },
+            owners: [0; BANKS],
             used: [UNUSED; SLOTS],
-            marked: Box::new([Marked { ram: 0, marks: 0 }; SLOTS]),
+            marked: Box::new([Marked { ram: 0, marks: 0 }; BANK_SLOTS * BANKS]),
             line_shift: line_bytes.trailing_zeros(),
             line_mask: !(line_bytes - 1),
             stamped: if stamps { STAMPED } else { 0 },
@@ -129,10 +150,31 @@ impl Shortcuts {
         }
     }
 
+    /// The slot of an address, in the bank that is looked at.
+    #[inline(always)]
+    fn number(&self, addr: u32) -> usize {
+        self.bank | (addr >> self.line_shift) as usize & (self.bank_slots - 1)
+    }
+
+    /// From now on looks at the lines of this slave; of 0, at those of no slave. On a bus matrix only.
+    #[inline]
+    pub fn choose(&mut self, slave: u8) {
+        debug_assert!(self.held_slots > self.bank_slots);
+        let bank = if slave == 0 { 0 } else { 1 + (usize::from(slave) - 1) % (BANKS - 1) };
+        self.bank = bank * self.bank_slots;
+        if self.owners[bank] != slave {
+            self.owners[bank] = slave;
+            self.slots[self.bank..][..self.bank_slots].fill(EMPTY);
+        }
+    }
+
+    /// For compiled code: where the offset of the bank that is looked at, in slots, is in this.
+    pub const BANK: usize = offset_of!(Shortcuts, bank);
+
     /// Where the bytes of an aligned load of `bytes` are, if the line is here.
     #[inline(always)]
     pub fn load(&self, addr: u32, bytes: u32) -> Option<*const u8> {
-        let slot = &self.slots[(addr >> self.line_shift) as usize & (SLOTS - 1)];
+        let slot = &self.slots[self.number(addr)];
         // A misaligned address keeps a low bit and equals no line.
         (addr & (self.line_mask | (bytes - 1)) == slot.load_line)
             .then(|| slot.host_zero.wrapping_add(addr as usize) as *const u8)
@@ -141,7 +183,7 @@ impl Shortcuts {
     /// Where the bytes of an aligned store of `bytes` go, if the line is here.
     #[inline(always)]
     pub fn store(&self, addr: u32, bytes: u32) -> Option<*mut u8> {
-        let slot = &self.slots[(addr >> self.line_shift) as usize & (SLOTS - 1)];
+        let slot = &self.slots[self.number(addr)];
         (addr & (self.line_mask | (bytes - 1)) == slot.store_line)
             .then(|| slot.host_zero.wrapping_add(addr as usize) as *mut u8)
     }
@@ -150,7 +192,7 @@ impl Shortcuts {
     /// but none where they go.
     #[inline]
     pub fn store_beside_code(&self, addr: u32, bytes: u32) -> Option<*mut u8> {
-        let number = (addr >> self.line_shift) as usize & (SLOTS - 1);
+        let number = self.number(addr);
         let slot = &self.slots[number];
         let host = slot.host_zero.wrapping_add(addr as usize);
         let here = addr & (self.line_mask | (bytes - 1)) | BESIDE_CODE == slot.store_line;
@@ -186,7 +228,7 @@ impl Shortcuts {
     /// For compiled code: where the first slot is in this, how many there are, and the shift that makes a slot's number
     /// from an address.
     pub fn layout(&self) -> (usize, usize, u32) {
-        (offset_of!(Shortcuts, slots), SLOTS, self.line_shift)
+        (offset_of!(Shortcuts, slots), self.bank_slots, self.line_shift)
     }
 
     /// For compiled code, if shortcuts may have stamps: where the first slot's [`Used`] is in this.
@@ -209,8 +251,8 @@ impl Shortcuts {
     /// slot's line is left to be taken.
     pub fn add(&mut self, addr: u32, host: *mut u8, stores: Stores, stamped: Option<u32>) {
         let line = addr & self.line_mask | stamped.map_or(0, |_| self.stamped);
-        let number = (addr >> self.line_shift) as usize & (SLOTS - 1);
-        self.used[number] = Used { stamp: 0, physical: stamped.unwrap_or(NO_LINE) };
+        let number = self.number(addr);
+        self.used[number % SLOTS] = Used { stamp: 0, physical: stamped.unwrap_or(NO_LINE) };
         let slot = &mut self.slots[number];
         let store_line = match stores {
             Stores::All => line,
@@ -227,9 +269,12 @@ impl Shortcuts {
     /// Removes the line of `addr`.
     pub fn remove(&mut self, addr: u32) {
         let (line, stamped) = (addr & self.line_mask, self.stamped);
-        let slot = self.slot_mut(addr);
-        if slot.load_line & !stamped == line {
-            *slot = EMPTY;
+        let bank_slots = self.bank_slots;
+        let first = (addr >> self.line_shift) as usize & (bank_slots - 1);
+        for slot in self.held_mut().iter_mut().skip(first).step_by(bank_slots) {
+            if slot.load_line & !stamped == line {
+                *slot = EMPTY;
+            }
         }
     }
 
@@ -243,7 +288,7 @@ impl Shortcuts {
         let in_page = (low & (PAGE_BYTES - 1)) >> self.line_shift;
         let step = (PAGE_BYTES >> self.line_shift).max(1) as usize;
         let stamped = self.stamped;
-        self.slots.iter_mut().skip(in_page as usize).step_by(step).filter(move |slot| {
+        self.held_mut().iter_mut().skip(in_page as usize).step_by(step).filter(move |slot| {
             let line = slot.load_line & !stamped;
             slot.load_line != NO_LINE && slot.host_zero.wrapping_add(line as usize) == host as usize
         })
@@ -291,7 +336,7 @@ impl Shortcuts {
 
     /// Removes the lines of `bytes` from `addr` on, both multiples of a line.
     pub fn remove_span(&mut self, addr: u32, bytes: u32) {
-        for slot in self.slots.iter_mut() {
+        for slot in self.held_mut() {
             if slot.load_line.wrapping_sub(addr) < bytes {
                 *slot = EMPTY;
             }
@@ -310,18 +355,19 @@ impl Shortcuts {
 
     /// Removes all lines for stores: some of them may hold decoded instructions now.
     pub fn forbid_stores(&mut self) {
-        for slot in self.slots.iter_mut() {
+        for slot in self.held_mut() {
             slot.store_line = NO_LINE;
         }
     }
 
     /// Removes everything.
     pub fn clear(&mut self) {
-        self.slots.fill(EMPTY);
+        self.held_mut().fill(EMPTY);
     }
 
-    fn slot_mut(&mut self, addr: u32) -> &mut Slot {
-        &mut self.slots[(addr >> self.line_shift) as usize & (SLOTS - 1)]
+    /// The slots of all banks that may hold lines.
+    fn held_mut(&mut self) -> &mut [Slot] {
+        &mut self.slots[..self.held_slots]
     }
 }
 
@@ -333,7 +379,7 @@ mod tests {
     fn a_line_serves_aligned_accesses_inside_it_only() {
         let mut memory = [0u8; 64];
         let host = memory.as_mut_ptr();
-        let mut shortcuts = Shortcuts::new(16, false);
+        let mut shortcuts = Shortcuts::new(16, false, false);
         shortcuts.add(0x1014, host.wrapping_add(4), Stores::No, None);
         assert_eq!(shortcuts.load(0x101c, 4), Some(host.wrapping_add(12).cast_const()));
         assert_eq!(shortcuts.load(0x101d, 1), Some(host.wrapping_add(13).cast_const()));
@@ -346,7 +392,7 @@ mod tests {
     fn a_line_goes_under_all_its_addresses() {
         let mut memory = [0u8; 64];
         let host = memory.as_mut_ptr();
-        let mut shortcuts = Shortcuts::new(32, false);
+        let mut shortcuts = Shortcuts::new(32, false, false);
         shortcuts.add(0x1_0024, host.wrapping_add(4), Stores::All, None);
         shortcuts.add(0x2_3020, host, Stores::All, None);
         shortcuts.add(0x3_5020, host.wrapping_add(32), Stores::All, None);
@@ -358,8 +404,35 @@ mod tests {
     }
 
     #[test]
+    fn each_slave_has_lines_of_its_own() {
+        let mut memory = [0u8; 64];
+        let host = memory.as_mut_ptr();
+        let mut shortcuts = Shortcuts::new(32, false, true);
+        for slave in 1..=4 {
+            shortcuts.choose(slave);
+            assert!(shortcuts.load(0x1000, 4).is_none(), "those of slave {slave} are no other's");
+            shortcuts.add(0x1000, host, Stores::All, None);
+        }
+        let mut has = |slave| {
+            shortcuts.choose(slave);
+            shortcuts.load(0x1000, 4).is_some()
+        };
+        assert!(has(2) && has(3) && has(4) && !has(0));
+        assert!(!has(1), "the fourth has taken its place");
+        shortcuts.choose(2);
+        shortcuts.remove_host(0x1000, host);
+        shortcuts.choose(3);
+        assert!(shortcuts.load(0x1000, 4).is_none(), "all banks forget a line");
+        shortcuts.add(0x1000, host, Stores::All, None);
+        shortcuts.choose(2);
+        shortcuts.forbid_stores();
+        shortcuts.choose(3);
+        assert!(shortcuts.load(0x1000, 4).is_some() && shortcuts.store(0x1000, 4).is_none());
+    }
+
+    #[test]
     fn an_empty_table_serves_no_address() {
-        let shortcuts = Shortcuts::new(8, false);
+        let shortcuts = Shortcuts::new(8, false, false);
         for addr in (0..=16).chain(u32::MAX - 16..=u32::MAX) {
             for bytes in [1, 2, 4] {
                 assert!(shortcuts.load(addr, bytes).is_none() && shortcuts.store(addr, bytes).is_none(), "{addr:#x}");
@@ -371,7 +444,7 @@ mod tests {
     fn stores_beside_code_look_for_it() {
         let (mut memory, mut marks) = ([0u8; 256], CodeMarks::try_new(256).unwrap());
         let host = memory.as_mut_ptr();
-        let mut shortcuts = Shortcuts::new(32, false);
+        let mut shortcuts = Shortcuts::new(32, false, false);
         // From offset 0x60 on; the code reaches from 0x68 to 0x6e.
         let marked = Marked::new(host, &marks);
         shortcuts.add(0x2064, host.wrapping_add(0x64), Stores::BesideCode(marked), None);
@@ -395,7 +468,7 @@ mod tests {
     fn only_who_stamps_finds_lines_with_stamps() {
         let (mut memory, marks) = ([0u8; 64], CodeMarks::try_new(64).unwrap());
         let host = memory.as_mut_ptr();
-        let mut shortcuts = Shortcuts::new(16, true);
+        let mut shortcuts = Shortcuts::new(16, true, false);
         shortcuts.add(0x1014, host.wrapping_add(4), Stores::All, Some(0x9010));
         let beside_code = Stores::BesideCode(Marked::new(host, &marks));
         shortcuts.add(0x1020, host.wrapping_add(16), beside_code, Some(0x9020));
@@ -420,7 +493,7 @@ mod tests {
     #[test]
     fn uses_are_taken_once_in_the_order_of_their_stamps() {
         let mut memory = [0u8; 0x400];
-        let mut shortcuts = Shortcuts::new(16, true);
+        let mut shortcuts = Shortcuts::new(16, true, false);
         // Lines of two sets in a cache with ways of 256 bytes.
         let lines = [0x1000, 0x1100, 0x1210, 0x1300];
         for line in lines {
@@ -444,7 +517,7 @@ mod tests {
     #[test]
     fn stores_are_a_permission_of_their_own() {
         let mut memory = [0u8; 64];
-        let mut shortcuts = Shortcuts::new(16, false);
+        let mut shortcuts = Shortcuts::new(16, false, false);
         shortcuts.add(0x1010, memory.as_mut_ptr(), Stores::All, None);
         assert!(shortcuts.store(0x1010, 4).is_some());
         shortcuts.add(0x1014, memory.as_mut_ptr().wrapping_add(4), Stores::No, None);

@@ -3,6 +3,7 @@
 mod cached;
 mod caches;
 mod fetches;
+mod matrix;
 mod registers;
 mod steps;
 mod tlbs;
@@ -181,6 +182,7 @@ pub(super) fn config() -> MemoryConfig {
     };
     MemoryConfig {
         unaligned_cycles: None,
+        slave_switch_cycles: 0,
         clock: Hz::new(500_000_000).unwrap(),
         icache: Some(shape(2)),
         dcache: Some(shape(4)),
