@@ -12,7 +12,7 @@ import cyclescope as package
 from cyclescope import firmware
 
 SOURCE = ROOT / "tests" / "firmware" / "stm32" / "bus_matrix.c"
-# Behind data and below the stack in SRAM1; SRAM2, and SRAM3; CCM and SRAM2 as the data bus has them.
+# Behind data and below the stack in SRAM1, or SRAM2; SRAM2, or SRAM3; what the data bus has.
 PLACES = {
     "stm32f4-disco": [("0x2001A000", "0x2001C100", "0x10000000")],
     "nucleo-l4r5zi": [
@@ -21,7 +21,8 @@ PLACES = {
     ],
 }
 CASES = [(board, *places) for board, several in PLACES.items() for places in several]
-# Eight pairs of loads, one right behind the other: N + 1; and of stores, one a cycle (Cortex-M4 TRM, 3.3.3).
+# Eight pairs of loads, one right behind the other: N + 1; and of stores, one a cycle (Cortex-M4
+# TRM, 3.3.3).
 LOADS, STORES = 17, 16
 # What is between the counter's reads beside them.
 AROUND = 4

@@ -191,9 +191,8 @@ impl<P: Profile> Isa for ArmSet<P> {
         instr.pass(timing, fetch, pending)
     }
 
-    /// Whatever was under way has arrived meanwhile.
-    fn wait(pending: &mut Pending, _cycles: u64) {
-        *pending = Pending::NONE;
+    fn wait(pending: &mut Pending, cycles: u64) {
+        pending.wait(cycles);
     }
 
     fn encoding(&self) -> Option<Encoding> {

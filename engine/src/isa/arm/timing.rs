@@ -300,6 +300,13 @@ impl Pending {
         }
     }
 
+    /// The next instruction was waited for: whatever was under way has arrived meanwhile, but for a division that goes
+    /// on by itself.
+    pub fn wait(&mut self, cycles: u64) {
+        let stages = self.stages.waited(u32::try_from(cycles).unwrap_or(u32::MAX));
+        *self = Pending { stages, ..Pending::NONE };
+    }
+
     /// A branch was taken: nothing goes with it, and `cycles` pass.
     pub fn jump(&mut self, cycles: u32) {
         self.pass(cycles);

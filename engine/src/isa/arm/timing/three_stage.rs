@@ -191,8 +191,12 @@ impl State {
 
     /// A jump was made, for which `cycles` pass.
     pub fn jump(&mut self, cycles: u32) {
-        self.front = front_end::State::jumped(cycles);
-        self.floating = self.floating.pass(FloatingUses::default(), cycles, 0, false);
+        *self = State { front: front_end::State::jumped(cycles), ..self.waited(cycles) };
+    }
+
+    /// What there is behind a wait of so many cycles.
+    pub fn waited(self, cycles: u32) -> State {
+        State { front: front_end::State::NONE, floating: self.floating.pass(FloatingUses::default(), cycles, 0, false) }
     }
 }
 
@@ -380,6 +384,13 @@ mod tests {
         assert_eq!(total(&[accumulates, product]), 5);
         assert_eq!(total(&[quotient; 3]), 1 + 13 + 1 + 13 + 1);
         assert_eq!(total(&[quotient, product]), 14 + 1 + 1);
+        for (waited, left) in [(0, 14), (5, 9), (13, 1), (20, 1)] {
+            let mut pending = Pending::NONE;
+            let table = CoreTiming { three_stage: Some(STAGES), vfp_divide_single: 14, ..CoreTiming::default() };
+            table.step(&quotient, &mut pending);
+            pending.wait(waited);
+            assert_eq!(table.step(&accumulates, &mut pending).stall_cycles + 1, left, "a division goes on in a wait");
+        }
         let beside = [quotient, add(0, 1), add(0, 1), add(0, 1), add(0, 1), add(0, 1), sum];
         assert_eq!(total(&beside), 14 + 1, "integers go on beside it");
         // vmov r1, r2, s0, s1
