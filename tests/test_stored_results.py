@@ -20,7 +20,10 @@ from cyclescope.errors import UsageError
 from cyclescope.experiments import fat_write
 
 # The experiments of which runs of less than so many seconds of a processor are compared.
-SHORT_RUNS = ("quad-spi-throughput", "rhealstone", "bitbang-spi", "rpmsg-tty", "m4-rules")
+SHORT_RUNS = (
+    *("quad-spi-throughput", "rhealstone", "bitbang-spi", "rpmsg-tty", "m4-rules"),
+    "thread-metric",
+)
 MOST_S = 1.2
 
 # ---- the store

@@ -23,6 +23,7 @@ from cyclescope.experiments import (
     quad_spi_throughput,
     rhealstone,
     rpmsg_tty,
+    thread_metric,
 )
 from cyclescope.near import did_you_mean_or
 
@@ -39,6 +40,7 @@ _MODULES = (
     ipc_modes,
     m4_rules,
     flash_waits,
+    thread_metric,
 )
 
 ALL: dict[str, Experiment] = {module.EXPERIMENT.name: module.EXPERIMENT for module in _MODULES}

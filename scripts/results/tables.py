@@ -40,6 +40,7 @@ ABOUT = {
     "rhealstone": ("rhealstone", "FreeRTOS from QSPI, SRAM, DDR3L on a SAMA5D2"),
     "bitbang-spi": ("bitbang-spi", "SPI drivers on GPIO pins, Ben NanoNote"),
     "rpmsg-tty": ("rpmsg-tty", "messages between the cores of an STM32MP157"),
+    "thread-metric": ("thread-metric", "FreeRTOS on an STM32L4 at 80 MHz from flash"),
     "m4-rules": ("cortex-m4", "instructions of a Cortex-M4, against sums by hand"),
 }
 _ESCAPED = "\\|"

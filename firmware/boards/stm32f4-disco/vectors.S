@@ -1,4 +1,6 @@
 @ The vector table of an STM32F4 or STM32L4+: as many interrupts as the largest of them has.
 #include "vectors.inc"
 
-    vectors 95
+    vectors 6
+    vector  EXTI0_IRQHandler
+    vectors 88

@@ -1,0 +1,35 @@
+/* How a test is measured: threads count their loops, and one of a higher priority looks at the counters at the
+ * beginning and at the end of a window. */
+#ifndef WINDOW_H
+#define WINDOW_H
+
+#include "services.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What the threads count, each its own, and what the interrupt's handler counts. */
+extern volatile uint32_t window_counts[SERVICES_THREADS];
+extern volatile uint32_t window_interrupts;
+
+struct window {
+    uint32_t cycles; /* of the core */
+    uint32_t counts[SERVICES_THREADS];
+    uint32_t interrupts;
+};
+
+/* By the one that measures, with threads ready to run: what they do in APP_WINDOW_MS. */
+struct window window_measure(void);
+
+/* Ends the program: a service did not do what it should. */
+_Noreturn void window_fail(const char *what);
+
+/* A status that must be true. */
+static inline void window_check(bool status, const char *what)
+{
+    if (!status) {
+        window_fail(what);
+    }
+}
+
+#endif
