@@ -75,10 +75,11 @@ def test_a_program_built_by_gcc_runs(cyclescope: Command, tmp_path: Path, isa: s
 
 def test_newlib_prints_on_the_port_of_a_discovery(cyclescope: Command, tmp_path: Path) -> None:
     elf = tmp_path / "program.elf"
-    source, script = PROGRAM / "stm32f407.c", PROGRAM / "stm32f407.ld"
+    sources = [PROGRAM / "stm32f407_start.c", PROGRAM / "stm32f407.c"]
+    script = PROGRAM / "stm32f407.ld"
     newlib = ["--specs=nano.specs", "--specs=nosys.specs", "-u", "_printf_float", "-lm"]
     options = ["-O2", "-g", "-nostartfiles", "-T", script, "-Wl,--gc-sections,--no-warnings"]
-    subprocess.run([GCC, *CORTEX_M4, source, *newlib, *options, "-o", elf], check=True)
+    subprocess.run([GCC, *CORTEX_M4, *sources, *newlib, *options, "-o", elf], check=True)
     done = cyclescope("run", elf, "--board", DISCOVERY, "--exit-status", "firmware")
     total = sum(math.sqrt(number) for number in range(1, 1000))
     assert done.status == 7, done.stderr

@@ -1,0 +1,146 @@
+"""What others would flash on an STM32F4 Discovery: C libraries, C++, an RTOS, Rust."""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, Command
+from test_arm_gcc import CORTEX_M4, DISCOVERY, GCC, PROGRAM, has_gcc_with_newlib
+
+from cyclescope import Board, firmware
+
+GXX = "arm-none-eabi-g++"
+PICOLIBC = Path("/usr/lib/picolibc/arm-none-eabi/picolibc.specs")
+WARNINGS = ["-Wall", "-Wextra", "-Werror"]
+RUST = ROOT / "tests" / "firmware" / "rust_cortex_m"
+RUST_TARGET = "thumbv7em-none-eabihf"
+# Debian's compiler and the sources of its library, of which cargo can build one for another target.
+DEBIAN_RUSTC = Path("/usr/bin/rustc")
+DEBIAN_LIBRARY = Path("/usr/lib/rustlib/src/rust/library")
+
+
+def run(cyclescope: Command, elf: Path) -> tuple[int, list[str]]:
+    """The status and the lines of a program that ends by itself, and has nothing noted."""
+    done = cyclescope("run", elf, "--board", DISCOVERY, "--limit", "2s", "--quiet")
+    assert done.stderr == ""
+    return done.status, done.stdout.splitlines()
+
+
+# ---- C
+
+
+@pytest.mark.skipif(
+    not (shutil.which(GCC) and PICOLIBC.is_file()),
+    reason="needs the packages gcc-arm-none-eabi and picolibc-arm-none-eabi "
+    "(scripts/install-debian-packages)",
+)
+def test_picolibc_with_its_own_start_up(cyclescope: Command, tmp_path: Path) -> None:
+    elf = tmp_path / "program.elf"
+    library = [f"--specs={PICOLIBC}", "--oslib=semihost", "--crt0=hosted"]
+    places = {"flash": "0x08000000", "flash_size": "1M", "ram": "0x20000000", "ram_size": "112K"}
+    link = [f"-Wl,--defsym=__{name}={at}" for name, at in {**places, "stack_size": "4K"}.items()]
+    source = PROGRAM / "stm32f407_picolibc.c"
+    command = [GCC, *CORTEX_M4, "-O2", "-g", *WARNINGS, *library, *link, source, "-lm", "-o", elf]
+    subprocess.run(command, check=True)
+    status, lines = run(cyclescope, elf)
+    assert lines == [
+        "data 42, constructor 1, thread 5",
+        f"sorted 0 to 15, libc, pi {math.pi:.10f}",
+    ]
+    assert status == 7
+
+
+# ---- C++
+
+
+def has_gxx_with_exceptions() -> bool:
+    """Whether the compiler has the C++ library for this core; newlib's small one cannot throw."""
+    if not (has_gcc_with_newlib() and shutil.which(GXX)):
+        return False
+    call = [GXX, *CORTEX_M4, "-print-file-name=libstdc++.a"]
+    found = subprocess.run(call, capture_output=True, text=True, check=False)
+    return "/" in found.stdout
+
+
+@pytest.mark.skipif(
+    not has_gxx_with_exceptions(),
+    reason="needs the packages gcc-arm-none-eabi, libnewlib-arm-none-eabi and "
+    "libstdc++-arm-none-eabi-newlib (scripts/install-debian-packages)",
+)
+def test_exceptions_of_cpp(cyclescope: Command, tmp_path: Path) -> None:
+    elf, start = tmp_path / "program.elf", tmp_path / "start.o"
+    options = [*CORTEX_M4, "-O2", "-g", *WARNINGS]
+    subprocess.run([GCC, *options, "-c", PROGRAM / "stm32f407_start.c", "-o", start], check=True)
+    link = ["--specs=nosys.specs", "-nostartfiles", "-T", PROGRAM / "stm32f407.ld"]
+    link += ["-Wl,--gc-sections,--no-warnings"]
+    source = PROGRAM / "stm32f407_throws.cpp"
+    subprocess.run([GXX, "-std=c++17", *options, start, source, *link, "-o", elf], check=True)
+    status, lines = run(cyclescope, elf)
+    assert lines == [
+        "too deep at 20, 21 destroyed",
+        "out of range",
+        "a square is a square, a shape is none",
+        "map 24",
+    ]
+    assert status == 0
+
+
+# ---- FreeRTOS
+
+
+@pytest.mark.parametrize("board", [DISCOVERY, "nucleo-f411re", "nucleo-l4r5zi"])
+def test_freertos(board: str) -> None:
+    elf = firmware.build_app("freertos_hello", board, {})
+    result = Board(board).load(elf).run("2s")
+    assert result.exit_code == 0
+    assert result.console.splitlines() == [
+        f"FreeRTOS V11.2.0 on {board}",
+        "10 messages, sum 55, in 50 ms; 10 interrupts",
+        "sums in thousandths: 2000, 1500",
+    ]
+    # the 50 ms, and what the UART takes for some 110 characters of ten bits, the first line before
+    assert 0.050 + 0.008 < result.elapsed_ps / 1e12 < 0.050 + 0.025
+
+
+# ---- Rust
+
+
+def rust_build() -> tuple[list[str], dict[str, str]] | None:
+    """Options of cargo and variables of its environment for a Cortex-M4; None if it has no way."""
+    if not shutil.which("cargo"):
+        return None
+    call = ["rustc", "--print", "target-libdir", "--target", RUST_TARGET]
+    found = subprocess.run(call, capture_output=True, text=True, check=False)
+    if found.returncode == 0 and Path(found.stdout.strip()).is_dir():
+        return [], {"RUSTFLAGS": "-C link-arg=-Tlink.x"}
+    if DEBIAN_RUSTC.is_file() and DEBIAN_LIBRARY.is_dir() and shutil.which("arm-none-eabi-ld"):
+        flags = "-C link-arg=-Tlink.x -C linker=arm-none-eabi-ld"
+        variables = {"RUSTC": str(DEBIAN_RUSTC), "RUSTC_BOOTSTRAP": "1", "RUSTFLAGS": flags}
+        return ["-Zbuild-std=core"], variables
+    return None
+
+
+def test_rust_on_cortex_m_rt(cyclescope: Command, tmp_path: Path) -> None:
+    way = rust_build()
+    if way is None:
+        pytest.skip(
+            f"needs Rust's target {RUST_TARGET} (rustup target add), or the packages rustc-web, "
+            "rust-web-src and binutils-arm-none-eabi (scripts/install-debian-packages rust)"
+        )
+    options, variables = way
+    command = ["cargo", "build", "--quiet", "--release", "--locked", "--target", RUST_TARGET]
+    environment = os.environ | variables | {"CARGO_TARGET_DIR": str(tmp_path / "target")}
+    subprocess.run([*command, *options], check=True, cwd=RUST, env=environment)
+    status, lines = run(cyclescope, tmp_path / "target" / RUST_TARGET / "release" / "rust-cortex-m")
+    total = sum(1 / number**2 for number in range(1, 1000))
+    assert lines == [
+        f"data 42, sum {total:.4f}",
+        "20 ticks",
+        "index out of bounds: the len is 3 but the index is 20",
+    ]
+    assert status == 7
