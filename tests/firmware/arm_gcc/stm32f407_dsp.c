@@ -1,6 +1,6 @@
 /*
- * Functions of CMSIS-DSP on an STM32F4 Discovery at 168 MHz, each with the core cycles that it takes (DWT_CYCCNT): complex
- * FFTs and an FIR filter, all of floats. HSE is 8 MHz; the flash has five wait states, its caches and prefetch.
+ * Functions of CMSIS-DSP on an STM32F4 Discovery at 168 MHz, each with the core cycles that it takes (DWT_CYCCNT):
+ * complex FFTs and an FIR filter, all of floats. HSE is 8 MHz; the flash has five wait states, its caches, prefetch.
  */
 #include <arm_math.h>
 #include <stdio.h>
