@@ -36,6 +36,7 @@ mod unaligned;
 pub use accounts::{Accounts, Part, Purpose};
 pub use config::{Chunks, FetchPolicy, MemoryConfig, WriteBack};
 pub use flat::Quiet;
+pub use matrix::SYSTEM_BUS;
 pub use mmu::{Identity, Mmu, Refusal};
 
 use crate::bus::code::CodeSpan;

@@ -10,7 +10,7 @@ use super::accounts::Part;
 use crate::bus::{Bus, Target};
 
 /// First address of the system bus: Cortex-M4 TRM (Arm DDI 0439D), 2.3.1, Bus interfaces.
-const SYSTEM_BUS: u32 = 0x2000_0000;
+pub const SYSTEM_BUS: u32 = 0x2000_0000;
 
 impl Memory {
     /// True if turns to another slave take time.

@@ -9,7 +9,7 @@ use super::registers::{LR, RegisterSet, SINK, SP, one};
 use super::timing::{CoreTiming, FloatingUses, Pending, accesses};
 use crate::cpu::block::{Draft, Entry, FALLEN, TAKEN};
 use crate::cpu::cost::Cost;
-use crate::cpu::memory::Via;
+use crate::cpu::memory::{SYSTEM_BUS, Via};
 use crate::cpu::read::Read;
 
 /// An instruction as decoded.
@@ -23,6 +23,8 @@ pub struct Decoded {
     pub it: u8,
     /// It has four bytes, and begins in the middle of a word.
     pub straddles: bool,
+    /// A core of the microcontroller profile fetches it over its system bus.
+    pub on_system_bus: bool,
     /// What it does with floating-point registers.
     pub floating: FloatingUses,
     /// Compiled code leaves it to the interpreter.
@@ -37,7 +39,9 @@ impl Decoded {
         let loaded = loads.fold(0, |set, op| set | one(op.rd)) & instr.writes;
         let straddles = instr.len_bytes == 4 && at & 2 != 0;
         let floating = FloatingUses::of(ops);
-        Decoded { instr, loaded, it, straddles, floating, is_left: compile::leaves(ops, data_line_bytes) }
+        let on_system_bus = at >= SYSTEM_BUS;
+        let is_left = compile::leaves(ops, data_line_bytes);
+        Decoded { instr, loaded, it, straddles, on_system_bus, floating, is_left }
     }
 
     /// Lets it pass the pipeline, as [`CoreTiming::step`]. What is fetched past the cache waits so long for that that

@@ -365,7 +365,15 @@ mod tests {
     }
 
     pub(super) fn decoded(instr: Instr, loaded: RegisterSet) -> Decoded {
-        Decoded { instr, loaded, it: 0, straddles: false, floating: FloatingUses::default(), is_left: false }
+        Decoded {
+            instr,
+            loaded,
+            it: 0,
+            straddles: false,
+            on_system_bus: false,
+            floating: FloatingUses::default(),
+            is_left: false,
+        }
     }
 
     pub(super) fn total(program: &[(Instr, RegisterSet)]) -> u32 {

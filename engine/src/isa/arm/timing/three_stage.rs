@@ -225,7 +225,14 @@ mod tests {
         register_jump: 2,
         memory_jump: 3,
         table_branch: 3,
-        front_end: FrontEnd { wide_target: 1, straddled_target: 1, most_refill: 3, straddling_run: 1, folds: true },
+        front_end: FrontEnd {
+            wide_target: 1,
+            straddled_target: 1,
+            most_refill: 3,
+            system_fetch: 1,
+            straddling_run: 1,
+            folds: true,
+        },
         vfp_move_two: 2,
         vfp_use: true,
         floating_frame: 17,
@@ -259,7 +266,15 @@ mod tests {
         words: u8,
     ) -> Decoded {
         let instr = Instr { len_bytes: 2, class, reads, reads_early, writes, words, ends_block: false };
-        Decoded { instr, loaded, it: 0, straddles: false, floating: FloatingUses::default(), is_left: false }
+        Decoded {
+            instr,
+            loaded,
+            it: 0,
+            straddles: false,
+            on_system_bus: false,
+            floating: FloatingUses::default(),
+            is_left: false,
+        }
     }
 
     fn total(program: &[Decoded]) -> u32 {
@@ -313,6 +328,18 @@ mod tests {
             table.jump(&mut pending, refilled);
             assert_eq!(table.step(&target, &mut pending).cycles(), expected);
             assert_eq!(table.step(&straddling, &mut pending).cycles(), 1);
+        }
+    }
+
+    #[test]
+    fn a_jump_to_code_on_the_system_bus_takes_a_cycle_more() {
+        let table = CoreTiming { three_stage: Some(STAGES), ..CoreTiming::default() };
+        let far = |decoded| Decoded { on_system_bus: true, ..decoded };
+        for (target, expected) in [(add(0, 1), 2), (wide(add(0, 1)), 3)] {
+            let mut pending = Pending::NONE;
+            table.jump(&mut pending, 1);
+            assert_eq!(table.step(&far(target), &mut pending).cycles(), expected);
+            assert_eq!(table.step(&far(target), &mut pending).cycles(), 1, "the next word is on its way");
         }
     }
 

@@ -27,6 +27,8 @@ pub struct FrontEnd {
     pub straddled_target: u8,
     /// The most that a jump takes beyond its own cycle; 0 for no such limit.
     pub most_refill: u8,
+    /// Further cycle of a jump to code on the system bus, through whose register it is fetched.
+    pub system_fetch: u8,
     /// Stall at the third of instructions across words, one after the other: at the fourth if all are stores.
     pub straddling_run: u8,
     /// An IT instruction takes no cycle behind an instruction of two bytes.
@@ -66,6 +68,7 @@ impl FrontEnd {
                 "further cycles of a jump to one that lies across two words",
             ),
             most_refill: cycles(reader, "most-refill", 1, "the most that a jump takes beyond its own cycle"),
+            system_fetch: cycles(reader, "system-fetch", 0, "further cycles of a jump to code on the system bus"),
             straddling_run: cycles(
                 reader,
                 "straddling-run",
@@ -89,7 +92,8 @@ impl FrontEnd {
         let wide = if decoded.instr.len_bytes == 4 { u32::from(self.wide_target) } else { 0 };
         let straddled = if decoded.straddles { u32::from(self.straddled_target) } else { 0 };
         let most = if self.most_refill == 0 { u32::MAX } else { u32::from(self.most_refill) };
-        (wide + straddled).min(most.saturating_sub(u32::from(state.jumped) - 1))
+        let system = if decoded.on_system_bus { u32::from(self.system_fetch) } else { 0 };
+        (wide + straddled).min(most.saturating_sub(u32::from(state.jumped) - 1)) + system
     }
 
     /// Lets an instruction pass that issues for `issue_cycles`: how long it has to wait for the front end, and what
