@@ -4,8 +4,11 @@
 //! others: it works out from its registers at what rate each of them runs, and tells here when that changes
 //! ([`crate::bus::device::Ctx::set_clocks`]). Cores, buses, memories and devices that run by it follow from that time
 //! on. Every clock has an edge at time 0 at whatever rate it runs, so a change adds no error to any time.
+//!
+//! A clock whose source is off has stopped: its controller tells so, with what the user should know of it
+//! ([`Clocks::stop`]). Devices follow that as they do a new rate.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::dt::wiring::{ClockId, ClockInput, DeviceId};
 use crate::time::{Hz, Ps};
@@ -34,6 +37,9 @@ pub struct Change {
     pub rate: Hz,
 }
 
+/// Stands where a clock has none; nobody runs by it.
+const NO_RATE: Hz = Hz::new(1).expect("it is not 0");
+
 /// The rates and gates that clock controllers have set.
 #[derive(Clone, Debug, Default)]
 pub struct Clocks {
@@ -41,6 +47,9 @@ pub struct Clocks {
     users: BTreeMap<ClockId, Vec<User>>,
     named_rates: BTreeMap<&'static str, Hz>,
     gates: BTreeMap<u32, u32>,
+    stopped: BTreeMap<ClockId, Option<String>>,
+    /// Those that stopped since devices were told last.
+    untold: BTreeSet<ClockId>,
     pending: Vec<Change>,
 }
 
@@ -55,15 +64,39 @@ impl Clocks {
         clock.id.and_then(|id| self.rates.get(&id).copied()).unwrap_or(clock.rate)
     }
 
+    /// A clock does not run until a rate is set anew. `why` names its source and what keeps that off, for a note, as
+    /// "HSI16, which is off (RCC_CR.HSION)"; `None` where it comes by itself, as that of a PLL that has yet to lock.
+    /// Who runs by it is told with the next rates that are set.
+    pub fn stop(&mut self, clock: ClockId, why: Option<String>) {
+        if self.stopped.insert(clock, why).is_none() {
+            self.untold.insert(clock);
+        }
+    }
+
+    /// True if a clock has stopped.
+    pub fn is_stopped(&self, clock: ClockInput) -> bool {
+        clock.id.is_some_and(|id| self.stopped.contains_key(&id))
+    }
+
+    /// What keeps a clock from running for good, until firmware does something.
+    pub fn stopped_by(&self, clock: ClockInput) -> Option<&str> {
+        self.stopped.get(&clock.id?)?.as_deref()
+    }
+
     /// Sets rates. Gives those who run by a clock whose rate was not told before or is another one now, with the
-    /// rate.
+    /// rate, and devices whose clock has stopped.
     pub(crate) fn change(&mut self, rates: &[(ClockId, Hz)]) -> Vec<(User, Hz)> {
         let mut told = Vec::new();
         for (clock, rate) in rates {
-            if self.rates.insert(*clock, *rate) != Some(*rate) {
+            let starts = self.stopped.remove(clock).is_some();
+            if self.rates.insert(*clock, *rate) != Some(*rate) || starts {
                 let users = self.users.get(clock).into_iter().flatten();
                 told.extend(users.map(|user| (*user, *rate)));
             }
+        }
+        for clock in std::mem::take(&mut self.untold) {
+            let devices = self.users.get(&clock).into_iter().flatten().filter(|user| matches!(user, User::Device(_)));
+            told.extend(devices.map(|user| (*user, NO_RATE)));
         }
         told.sort_by_key(|(user, _)| *user);
         told

@@ -222,10 +222,26 @@ static void try_stimulus(void)
     }
 }
 
+/* 48 MHz: by HSI48, or by the PLL's output Q, of HSI / 8 * 192 / 8. */
+static void start_clock_of_rng(void)
+{
+#ifdef STM32L4
+    REGISTER(0x40021098u) |= 1u << 0;
+    while ((REGISTER(0x40021098u) & 1u << 1) == 0) {
+    }
+#else
+    REGISTER(0x40023804u) = 8u << 24 | 192u << 6 | 8u;
+    REGISTER(0x40023800u) |= 1u << 24;
+    while ((REGISTER(0x40023800u) & 1u << 25) == 0) {
+    }
+#endif
+}
+
 void reset(void)
 {
     RCC_GPIO_ENR |= 1u << 0;
     RCC_AHB1ENR |= 1u << 12;
+    start_clock_of_rng();
     RCC_RNG_ENR |= 1u << RCC_RNG_BIT;
     RCC_CONSOLE_ENR |= 1u << RCC_CONSOLE_BIT;
     RCC_APB2ENR |= 1u << RCC_SYSCFG_BIT | 1u << RCC_USART1_BIT;

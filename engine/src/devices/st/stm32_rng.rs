@@ -2,7 +2,7 @@
 //!
 //! Modelled: all registers. While RNG_CR.RNGEN is set a word is made in `cyclescope,word-cycles` of the RNG's clock,
 //! from its next edge on; it is ready (DRDY) until it is read, and then the next one is made. A clock slower than a
-//! sixteenth of the bus clock is a clock error (CECS, CEIS), and gives no words. The interrupt.
+//! sixteenth of the bus clock, or one that has stopped, is a clock error (CECS, CEIS), and gives no words. The interrupt.
 //!
 //! Words are not random: they are a fixed sequence, another one for each `cyclescope,seed`, so that a run can be
 //! repeated. There are no seed errors (SECS, SEIS).
@@ -10,7 +10,7 @@
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
-use crate::devices::support::axi_lite::edge_in_reach;
+use crate::devices::support::kernel_clock::KernelClock;
 use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::{ANY, NodeReader};
@@ -43,7 +43,7 @@ const SLOWEST: u64 = 16;
 #[derive(Clone, Copy, Debug)]
 pub struct Params {
     /// RNG_CLK.
-    pub clock: ClockInput,
+    pub clock: KernelClock,
     /// That of its bus.
     pub bus_clock: ClockInput,
     /// From a word to the next.
@@ -78,7 +78,7 @@ pub const MODEL: Model = Model::device(Group::System, &["st,stm32-rng"], 1, from
 /// Builds the generator from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     Box::new(Rng::new(Params {
-        clock: reader.clock_input(0, "the RNG's clock"),
+        clock: KernelClock::new(reader.clock_input(0, "the RNG's clock")),
         bus_clock: reader.clock_input(1, "that of its bus, which the RNG's clock is held against"),
         word_cycles: reader.timing_cycles("cyclescope,word-cycles", "clocks of the RNG in which a word is made"),
         seed: reader.u32_or("cyclescope,seed", 1, ANY, "which sequence of words it gives"),
@@ -108,13 +108,14 @@ impl Rng {
 
     /// The clock is too slow.
     fn is_slow(&self) -> bool {
-        let (own, bus) = (self.params.clock.rate.get(), self.params.bus_clock.rate.get());
-        self.is_on() && self.control & CR_CED == 0 && own * SLOWEST < bus
+        let (own, bus) = (self.params.clock.rate().get(), self.params.bus_clock.rate.get());
+        let is_slow = own * SLOWEST < bus || !self.params.clock.is_running();
+        self.is_on() && self.control & CR_CED == 0 && is_slow
     }
 
     /// Brings the generator up to the time of the call.
     fn settle(&mut self, ctx: &mut Ctx) {
-        let edge = self.params.clock.rate.cycles_until_floor(ctx.now).0;
+        let edge = self.params.clock.edge(ctx.now);
         if self.due.is_some_and(|due| due <= edge) {
             self.due = None;
             let word = self.next_word();
@@ -125,14 +126,17 @@ impl Rng {
 
     /// Begins with a word if none is there or under way.
     fn begin(&mut self, ctx: &mut Ctx) {
+        if self.is_on() {
+            self.params.clock.is_needed(ctx);
+        }
         if self.is_slow() {
-            if !self.clock_failed {
+            if !self.clock_failed && self.params.clock.is_running() {
                 ctx.note("the RNG's clock is slower than a sixteenth of the bus clock: it gives no words");
             }
             self.clock_failed = true;
             self.due = None;
         } else if self.is_on() && self.word.is_none() && self.due.is_none() {
-            let begins = self.params.clock.rate.cycles_until_ceil(ctx.now).0;
+            let begins = self.params.clock.next_edge(ctx.now);
             self.due = Some(begins + self.params.word_cycles.0);
         }
     }
@@ -144,7 +148,7 @@ impl Rng {
     fn update(&mut self, ctx: &mut Ctx) {
         let waits = self.control & CR_IE != 0;
         ctx.set_irq(self.params.interrupt, waits && self.status() & (SR_DRDY | SR_CEIS) != 0);
-        if let Some(due) = self.due.filter(|_| waits).and_then(|due| edge_in_reach(self.params.clock.rate, due)) {
+        if let Some(due) = self.due.filter(|_| waits).and_then(|due| self.params.clock.due(due)) {
             self.alarm.set(due, 0, ctx);
         }
     }
@@ -210,10 +214,8 @@ impl Device for Rng {
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         self.settle(ctx);
-        let from = self.params.clock.rate.cycles_until_floor(ctx.now).0;
-        self.params.clock.rate = ctx.bus.clocks.rate_of(self.params.clock);
+        let (from, to) = self.params.clock.follow(ctx);
         self.params.bus_clock.rate = ctx.bus.clocks.rate_of(self.params.bus_clock);
-        let to = self.params.clock.rate.cycles_until_floor(ctx.now).0;
         self.due = self.due.map(|due| to + due.saturating_sub(from));
         self.alarm.cancel(0, ctx);
         self.begin(ctx);
@@ -221,7 +223,7 @@ impl Device for Rng {
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        if let Some(due) = self.due.and_then(|due| edge_in_reach(self.params.clock.rate, due)) {
+        if let Some(due) = self.due.and_then(|due| self.params.clock.due(due)) {
             if due <= poll.now() {
                 return false;
             }
@@ -262,7 +264,7 @@ mod tests {
 
     fn rng(clock: u64, seed: u32) -> Bench {
         let mut bench = Bench::new(Rng::new(Params {
-            clock: ClockInput { rate: mhz(clock), id: Some(PLL48) },
+            clock: KernelClock::new(ClockInput { rate: mhz(clock), id: Some(PLL48) }),
             bus_clock: ClockInput::fixed(mhz(168)),
             word_cycles: Cycles(40),
             seed,
@@ -337,6 +339,19 @@ mod tests {
         let mut bench = rng(11, 1);
         bench.write(Ps(0), CR, CR_RNGEN).unwrap();
         assert_eq!(bench.value(Ps(0), SR), 0);
+    }
+
+    #[test]
+    fn a_clock_that_is_off_is_an_error_and_its_source_is_told() {
+        let mut bench = rng(48, 1);
+        bench.bus.clocks.stop(PLL48, Some("the PLL's output Q, which is off (RCC_CR.PLLON)".to_owned()));
+        bench.bus.set_clocks(&[], Ps(0));
+        bench.write(Ps(0), CR, CR_RNGEN).unwrap();
+        assert_eq!(bench.value(Ps::from_us(9), SR), SR_CECS | SR_CEIS);
+        let notes = bench.bus.notes();
+        assert!(notes.len() == 1 && format!("{notes:?}").contains("RCC_CR.PLLON"), "{notes:?}");
+        bench.bus.set_clocks(&[(PLL48, mhz(48))], Ps::from_us(9));
+        assert_eq!(bench.value(Ps::from_us(10), SR), SR_CEIS | SR_DRDY);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! Modelled: the oscillators and PLLs with their ready flags and interrupts, start-up and lock times; SYSCLK's choice;
 //! the dividers of AHB, APB1 and APB2, and the doubled clocks of timers; the PLL's outputs; RTC's clock; enable
 //! registers, which gate peripherals; the backup domain's write protection (PWR_CR.DBP); reset flags. The board's clock
-//! nodes follow: see [`OUTPUTS`].
+//! nodes follow: see [`OUTPUTS`]. One whose source is off stands still.
 //!
 //! What is asked for and not there (HSE without a crystal) never gets ready, as on a board. A PLL out of its range, and
 //! a clock above its limit, run at what is set, with a note.
@@ -144,12 +144,12 @@ impl Rcc {
         let [hsi_start, lse_start, lsi_start] = params.start;
         // RM0090, 7.3.1, RCC_CR: six cycles of the oscillator; 7.3.21, RCC_CSR: three of LSI.
         let list = vec![
-            Source::oscillator(hsi, hsi_start, 6).running(),
-            Source::oscillator(hse, params.hse.start, 6),
-            Source::oscillator(lse, lse_start, 6),
-            Source::oscillator(lsi, lsi_start, 3),
-            Source::pll(params.lock, Some(HSI)),
-            Source::pll(params.lock, Some(HSI)),
+            Source::oscillator(hsi, hsi_start, 6).called("HSI", "RCC_CR.HSION").running(),
+            Source::oscillator(hse, params.hse.start, 6).called("HSE", "RCC_CR.HSEON"),
+            Source::oscillator(lse, lse_start, 6).called("LSE", "RCC_BDCR.LSEON"),
+            Source::oscillator(lsi, lsi_start, 3).called("LSI", "RCC_CSR.LSION"),
+            Source::pll(params.lock, Some(HSI)).called("the PLL", "RCC_CR.PLLON"),
+            Source::pll(params.lock, Some(HSI)).called("PLLI2S", "RCC_CR.PLLI2SON"),
         ];
         let mut words = vec![0; REGISTER_BYTES as usize / 4];
         for register in params.part.registers() {
@@ -247,7 +247,7 @@ impl Rcc {
     }
 
     fn prepare_pll(&mut self, pll: usize, ctx: &mut Ctx) {
-        let source = if self.get(PLLCFGR) & PLLCFGR_PLLSRC != 0 { HSE } else { HSI };
+        let source = self.pll_source();
         self.sources.set_parent(pll, Some(source));
         let input = self.params.oscillators[source];
         let dividers = self.pll_dividers(pll);
@@ -260,19 +260,27 @@ impl Rcc {
         self.sources.set_rate(pll, input.map(|input| dividers.output(input, dividers.main)));
     }
 
+    /// What both PLLs run by.
+    fn pll_source(&self) -> usize {
+        if self.get(PLLCFGR) & PLLCFGR_PLLSRC != 0 { HSE } else { HSI }
+    }
+
     fn pll_dividers(&self, pll: usize) -> tree::Dividers {
         let (main, i2s) = (self.get(PLLCFGR), self.get(PLLI2SCFGR));
         if pll == PLL { tree::Dividers::of_pll(main) } else { tree::Dividers::of_plli2s(self.params.part, main, i2s) }
     }
 
+    /// Factors stay while a PLL is on, and those of the input that both have in common while either is.
     fn write_pll(&mut self, pll: usize, register: u32, value: u32, ctx: &mut Ctx) {
-        if self.sources.is_on(pll) {
-            if value != self.get(register) {
-                ctx.note("a PLL's factors were written while it was on: the write does nothing");
-            }
-            return;
+        let before = self.get(register);
+        let any_is_on = self.sources.is_on(PLL) || self.sources.is_on(PLLI2S);
+        let factors = if self.sources.is_on(pll) { u32::MAX } else { 0 };
+        let input = if register == PLLCFGR && any_is_on { self.params.part.pll_input() } else { 0 };
+        let locked = factors | input;
+        if (value ^ before) & locked != 0 {
+            ctx.note("a PLL's factors were written while it was on, or the input of both while one was: they stay");
         }
-        self.set(register, value);
+        self.set(register, before & locked | value & !locked);
     }
 
     fn write_cfgr(&mut self, value: u32, ctx: &mut Ctx) {

@@ -7,8 +7,8 @@
 //! sends first; TXE (TXFNF), TC, TXFE, TXFT, TEACK and REACK; the receiver with RDR or its FIFO of 16 characters, RXNE
 //! (RXFNE), RXFF, RXFT, ORE, OVRDIS, IDLE, RTOF; interrupts; requests to a DMA controller; registers that are locked
 //! while UE is set. A bit takes whole clocks of the kernel clock, in an LPUART LPUART_BRR / 256 of them, with its edges
-//! at whole ones. Where the kernel clock changes, what is on the line goes on at the new rate. Between a write of
-//! USART_TDR and the start bit lie `cyclescope,start-cycles` of it.
+//! at whole ones. Where the kernel clock changes, what is on the line goes on at the new rate; where it stops, the line
+//! stands. Between a write of USART_TDR and the start bit lie `cyclescope,start-cycles` of it.
 //!
 //! Characters are on the console (of the node that `/chosen`'s stdout-path names) or in the node's own stream when
 //! their stop bits have ended; what is still under way when the firmware ends is sent all the same
@@ -39,7 +39,6 @@ use self::transmitter::Transmitter;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, Reply, SerialPort, SlaveError, Unsent};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
-use crate::devices::support::axi_lite::edge_in_reach;
 use crate::devices::support::dma_lines::DmaLine;
 use crate::devices::support::registers::flag;
 use crate::dt::reader::NodeReader;
@@ -133,12 +132,12 @@ impl Uart {
 
     /// The kernel clock's cycle at the time of the call.
     fn cycle(&self, ctx: &Ctx) -> u64 {
-        self.params.kernel_clock.rate.cycles_until_floor(ctx.now).0
+        self.params.kernel_clock.edge(ctx.now)
     }
 
     /// The cycle in which something written now arrives behind the synchroniser.
     fn arrival(&self, ctx: &Ctx) -> u64 {
-        self.params.kernel_clock.rate.cycles_until_ceil(ctx.now).0 + self.params.start_cycles.0
+        self.params.kernel_clock.next_edge(ctx.now) + self.params.start_cycles.0
     }
 
     /// Brings the transmitter up to the time of the call.
@@ -168,7 +167,7 @@ impl Uart {
     fn record(&self, frame: Frame, character: u16, start: u64, ctx: &mut Ctx) {
         let Some(signal) = self.signal.filter(|_| ctx.bus.waves.is_on()) else { return };
         frame.edges(character, |offset, level| {
-            let at = self.params.kernel_clock.rate.ps_at_floor(Cycles(start + offset));
+            let at = self.params.kernel_clock.rate().ps_at_floor(Cycles(start + offset));
             ctx.bus.waves.set(signal, at, level);
         });
     }
@@ -205,7 +204,7 @@ impl Uart {
         for ((line, level), token) in self.dma.iter_mut().zip(requests).zip(DMA_TOKENS) {
             line.set(level, token, ctx);
         }
-        if let Some(due) = self.next_change(cycle).and_then(|next| edge_in_reach(self.params.kernel_clock.rate, next)) {
+        if let Some(due) = self.next_change(cycle).and_then(|next| self.params.kernel_clock.due(next)) {
             self.alarm.set(due, 0, ctx);
         }
     }
@@ -244,6 +243,7 @@ impl Uart {
             }
             self.transmitter.drop_waiting();
         }
+        self.params.kernel_clock.is_needed(ctx);
         self.complete = false;
         let arrival = self.arrival(ctx);
         self.transmitter.put(value as u16, arrival);
@@ -363,9 +363,7 @@ impl Device for Uart {
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         self.settle(ctx);
-        let from = self.cycle(ctx);
-        self.params.kernel_clock.rate = ctx.bus.clocks.rate_of(self.params.kernel_clock);
-        let to = self.cycle(ctx);
+        let (from, to) = self.params.kernel_clock.follow(ctx);
         self.transmitter.rebase(from, to);
         self.receiving.rebase(from, to);
         for at in self.te_acknowledged.iter_mut().chain(&mut self.re_acknowledged) {
@@ -373,15 +371,16 @@ impl Device for Uart {
         }
         self.alarm.cancel(0, ctx);
         self.update(ctx);
+        ctx.line_changed();
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
         // What changes by itself does so at an event.
-        let cycle = self.params.kernel_clock.rate.cycles_until_floor(poll.now()).0;
+        let cycle = self.params.kernel_clock.edge(poll.now());
         if self.transmitter.next_change().is_some_and(|at| at <= cycle) && self.frame().is_some() {
             return false;
         }
-        if let Some(due) = self.next_change(cycle).and_then(|next| edge_in_reach(self.params.kernel_clock.rate, next)) {
+        if let Some(due) = self.next_change(cycle).and_then(|next| self.params.kernel_clock.due(next)) {
             poll.until(due);
         }
         self.control.iter().for_each(|register| poll.state(*register));
@@ -400,7 +399,7 @@ impl Device for Uart {
         let next = frame.as_ref().and_then(|_| self.transmitter.next_change());
         Unsent {
             characters: self.transmitter.characters().map(data).collect(),
-            next_change: next.and_then(|cycle| edge_in_reach(self.params.kernel_clock.rate, cycle)),
+            next_change: next.and_then(|cycle| self.params.kernel_clock.due(cycle)),
         }
     }
 

@@ -3,7 +3,8 @@
 //! Modelled: the oscillators (MSI in its twelve ranges) and the three PLLs with their ready flags and interrupts,
 //! start-up and lock times; SYSCLK's choice; the dividers of AHB, APB1 and APB2, and the doubled clocks of timers;
 //! kernel clocks of peripherals (CCIPR, CCIPR2) and CLK48; RTC's clock; enable registers, which gate peripherals; the
-//! backup domain's write protection (PWR_CR1.DBP); reset flags. The board's clock nodes follow: see [`OUTPUTS`].
+//! backup domain's write protection (PWR_CR1.DBP); reset flags. The board's clock nodes follow: see [`OUTPUTS`]. One whose
+//! source is off stands still.
 //!
 //! What is asked for and not there (HSE without a crystal) never gets ready, as on a board. A PLL out of its range, and
 //! a clock above its limit, run at what is set, with a note.
@@ -152,18 +153,19 @@ impl Rcc {
     /// The device after reset: SYSCLK is MSI, of 4 MHz.
     pub fn new(params: Params) -> Rcc {
         let [hsi, hse, lse, lsi, hsi48] = params.oscillators;
+        let msi = Some(tree::msi_rate(MSI_RANGE_RESET));
         let [msi_start, hsi_start, lse_start, lsi_start, hsi48_start] = params.start;
         // RM0432, RCC_CR: six cycles of the oscillator; RCC_CSR: three of LSI.
         let list = vec![
-            Source::oscillator(Some(tree::msi_rate(MSI_RANGE_RESET)), msi_start, 6).running(),
-            Source::oscillator(hsi, hsi_start, 6),
-            Source::oscillator(hse, params.hse.start, 6),
-            Source::oscillator(lse, lse_start, 6),
-            Source::oscillator(lsi, lsi_start, 3),
-            Source::oscillator(hsi48, hsi48_start, 6),
-            Source::pll(params.lock, None),
-            Source::pll(params.lock, None),
-            Source::pll(params.lock, None),
+            Source::oscillator(msi, msi_start, 6).called("MSI", "RCC_CR.MSION").running(),
+            Source::oscillator(hsi, hsi_start, 6).called("HSI16", "RCC_CR.HSION"),
+            Source::oscillator(hse, params.hse.start, 6).called("HSE", "RCC_CR.HSEON"),
+            Source::oscillator(lse, lse_start, 6).called("LSE", "RCC_BDCR.LSEON"),
+            Source::oscillator(lsi, lsi_start, 3).called("LSI", "RCC_CSR.LSION"),
+            Source::oscillator(hsi48, hsi48_start, 6).called("HSI48", "RCC_CRRCR.HSI48ON"),
+            Source::pll(params.lock, None).called("the PLL", "RCC_CR.PLLON"),
+            Source::pll(params.lock, None).called("PLLSAI1", "RCC_CR.PLLSAI1ON"),
+            Source::pll(params.lock, None).called("PLLSAI2", "RCC_CR.PLLSAI2ON"),
         ];
         let mut words = vec![0; REGISTER_BYTES as usize / 4];
         for register in REGISTERS {
@@ -236,6 +238,8 @@ impl Rcc {
 
     fn write_cr(&mut self, value: u32, ctx: &mut Ctx) {
         let before = self.get(CR);
+        // A zero leaves MSIRGSEL as it is.
+        let value = value | before & CR_MSIRGSEL;
         // HSEBYP can only be written while HSE is off.
         let bypass = if self.sources.is_on(HSE) { before } else { value } & CR_HSEBYP;
         self.set(CR, value & !CR_HSEBYP | bypass);
@@ -274,18 +278,34 @@ impl Rcc {
         self.sources.set_rate(pll, Some(factors.output(input, factors.r)));
     }
 
-    /// Factors stay while a PLL is on; its outputs can be turned on and off.
+    /// Factors stay while a PLL is on, and the input that all have in common while any is; outputs can be turned on and
+    /// off, but for the one that SYSCLK comes from.
     fn write_pll(&mut self, pll: usize, register: u32, value: u32, ctx: &mut Ctx) {
         let before = self.get(register);
-        if !self.sources.is_on(pll) {
-            self.set(register, value);
+        let any_is_on = [PLL, PLLSAI1, PLLSAI2].into_iter().any(|pll| self.sources.is_on(pll));
+        let is_sysclk = pll == PLL && self.sources.is_in_use(PLL);
+        let factors = if self.sources.is_on(pll) { !PLL_OUTPUTS } else { 0 };
+        let input = if register == PLLCFGR && any_is_on { PLLCFGR_INPUT } else { 0 };
+        let locked = factors | input | flag(PLL_REN, is_sysclk);
+        if (value ^ before) & locked & !PLL_REN != 0 {
+            ctx.note("a PLL's factors were written while it was on, or the input of all while one was: they stay");
+        }
+        if (value ^ before) & locked & PLL_REN != 0 {
+            ctx.note("RCC_PLLCFGR.PLLREN was cleared while SYSCLK comes from the PLL, which has no effect");
+        }
+        self.set(register, before & locked | value & !locked);
+        self.select(ctx);
+        self.settings_change(ctx);
+    }
+
+    /// SYSCLK comes from what RCC_CFGR.SW selects, once that is there.
+    fn select(&mut self, ctx: &mut Ctx) {
+        let source = tree::source_of_sw(self.get(CFGR));
+        if source == PLL && self.get(PLLCFGR) & PLL_REN == 0 {
+            ctx.note("SYSCLK is to come from the PLL, whose output R is off (RCC_PLLCFGR.PLLREN): it stays as it is");
             return;
         }
-        if (value ^ before) & !PLL_OUTPUTS != 0 {
-            ctx.note("a PLL's factors were written while it was on: they stay");
-        }
-        self.set(register, before & !PLL_OUTPUTS | value & PLL_OUTPUTS);
-        self.settings_change(ctx);
+        self.sources.select(source, ctx.now);
     }
 
     fn write_cfgr(&mut self, value: u32, ctx: &mut Ctx) {
@@ -294,11 +314,7 @@ impl Rcc {
         if (value ^ before) & CFGR_MCO != 0 {
             ctx.note("the MCO pin (RCC_CFGR) is not modelled: nothing comes out of it");
         }
-        let source = tree::source_of_sw(value);
-        if source == PLL && self.sources.wanted() != PLL && self.get(PLLCFGR) & PLL_REN == 0 {
-            ctx.note("SYSCLK is to come from the PLL, whose output R is off (RCC_PLLCFGR.PLLREN): it is taken as on");
-        }
-        self.sources.select(source, ctx.now);
+        self.select(ctx);
         if (value ^ before) & CFGR_DIVIDERS != 0 {
             self.settings_change(ctx);
         }
@@ -332,7 +348,9 @@ impl Rcc {
 
     fn write_csr(&mut self, value: u32, ctx: &mut Ctx) {
         let flags = if value & CSR_RMVF != 0 { 0 } else { self.get(CSR) & CSR_RESET_FLAGS };
-        self.set(CSR, value & (CSR_LSION | CSR_MSISRANGE) | flags);
+        // The range behind Standby can be written where RCC_CR.MSIRANGE holds.
+        let range = if self.get(CR) & CR_MSIRGSEL != 0 { value } else { self.get(CSR) } & CSR_MSISRANGE;
+        self.set(CSR, value & CSR_LSION | range | flags);
         self.sources.turn(LSI, value & CSR_LSION != 0, ctx.now);
     }
 

@@ -16,7 +16,8 @@
 //!   shift register and a byte more is needed, so that bytes can follow each other without a gap.
 //! - `cyclescope,start-cycles` lie between a write of a register and what the bus shows of it.
 //!
-//! It asks DMA controllers as TXIS and RXNE are set. A kernel clock that changes takes what is left of a step.
+//! It asks DMA controllers as TXIS and RXNE are set. A kernel clock that changes takes what is left of a step; one
+//! that stops holds the bus as it is.
 //!
 //! A chip that stretches SCL lets go of it at a time of its own; the master goes on at the next kernel clock. A master
 //! that is switched off within a frame lets go of both lines, and chips take that for a STOP.
@@ -42,13 +43,12 @@ use self::registers::*;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
-use crate::devices::support::axi_lite::edge_in_reach;
 use crate::devices::support::dma_lines::DmaLine;
 use crate::devices::support::i2c_chips::{I2cChips, MASTER_EVENT};
+use crate::devices::support::kernel_clock::KernelClock;
 use crate::devices::support::registers::{find, flag};
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
-use crate::dt::wiring::ClockInput;
 use crate::observe::i2c::I2cSignals;
 use crate::polling::Poll;
 use crate::time::Cycles;
@@ -60,7 +60,7 @@ const DMA_TOLD: u32 = MASTER_EVENT + 1;
 #[derive(Clone, Copy, Debug)]
 pub struct Params {
     /// i2c_ker_ck.
-    pub kernel_clock: ClockInput,
+    pub kernel_clock: KernelClock,
     /// The delays that make up tSYNC1 and tSYNC2.
     pub delays: Delays,
     /// From a write of a register to what the bus shows of it.
@@ -116,7 +116,9 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
             .timing_cycles("cyclescope,synchronisation-cycles", "kernel clocks from the first that sees an edge"),
     };
     let params = Params {
-        kernel_clock: reader.clock_input(0, "the kernel clock, which the times of the bus are counted in"),
+        kernel_clock: KernelClock::new(
+            reader.clock_input(0, "the kernel clock, which the times of the bus are counted in"),
+        ),
         delays,
         start_cycles: reader.timing_cycles("cyclescope,start-cycles", "kernel clocks from a register to the bus"),
         event: [
@@ -167,7 +169,7 @@ impl I2c {
 
     /// The cycle in which something written or read now shows on the bus.
     fn arrival(&self, ctx: &Ctx) -> u64 {
-        self.params.kernel_clock.rate.cycles_until_ceil(ctx.now).0 + self.params.start_cycles.0
+        self.params.kernel_clock.next_edge(ctx.now) + self.params.start_cycles.0
     }
 
     const fn status(&self) -> u32 {
@@ -195,7 +197,7 @@ impl I2c {
         self.dma[0].set(cr1 & CR1_TXDMAEN != 0 && status & ISR_TXIS != 0, DMA_TOLD, ctx);
         self.dma[1].set(cr1 & CR1_RXDMAEN != 0 && status & ISR_RXNE != 0, DMA_TOLD, ctx);
         self.chips.settle(ctx);
-        match self.master.next().and_then(|next| edge_in_reach(self.params.kernel_clock.rate, next)) {
+        match self.master.next().and_then(|next| self.params.kernel_clock.due(next)) {
             Some(due) => self.alarm.set(due, MASTER_EVENT, ctx),
             None => self.alarm.cancel(MASTER_EVENT, ctx),
         }
@@ -218,7 +220,7 @@ impl I2c {
     }
 
     fn software_reset(&mut self, ctx: &mut Ctx) {
-        let cycle = self.params.kernel_clock.rate.cycles_until_floor(ctx.now).0;
+        let cycle = self.params.kernel_clock.edge(ctx.now);
         self.abandon(cycle);
         self.command &= !CR2_SET_ONLY;
         (self.to_send, self.received, self.flags, self.is_busy) = (None, None, 0, false);
@@ -231,6 +233,9 @@ impl I2c {
         }
         if value & (CR2_START | CR2_ADD10) == CR2_START | CR2_ADD10 {
             ctx.note("addresses of 10 bits (I2C_CR2.ADD10) are not modelled: no chip acknowledges");
+        }
+        if set != 0 {
+            self.params.kernel_clock.is_needed(ctx);
         }
         self.command = value & !CR2_SET_ONLY | self.command & CR2_SET_ONLY | set;
         let arrival = self.arrival(ctx);
@@ -372,9 +377,8 @@ impl Device for I2c {
     /// What is left of a step goes on by the new clock.
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         self.settle(ctx);
-        let before = self.params.kernel_clock.rate.cycles_until_floor(ctx.now).0;
-        self.params.kernel_clock.rate = ctx.bus.clocks.rate_of(self.params.kernel_clock);
-        self.master.move_by(before, self.params.kernel_clock.rate.cycles_until_floor(ctx.now).0);
+        let (before, now) = self.params.kernel_clock.follow(ctx);
+        self.master.move_by(before, now);
         self.alarm.cancel(MASTER_EVENT, ctx);
         self.update(ctx);
     }
@@ -388,10 +392,10 @@ impl Device for I2c {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         // What changes by itself does so at an event, in the chips, too.
         if let Some(next) = self.master.next() {
-            if next <= self.params.kernel_clock.rate.cycles_until_floor(poll.now()).0 {
+            if next <= self.params.kernel_clock.edge(poll.now()) {
                 return false;
             }
-            if let Some(due) = edge_in_reach(self.params.kernel_clock.rate, next) {
+            if let Some(due) = self.params.kernel_clock.due(next) {
                 poll.until(due);
             }
         }

@@ -7,6 +7,7 @@ pub mod byte_registers;
 pub mod dma_lines;
 pub mod hosted_chip;
 pub mod i2c_chips;
+pub mod kernel_clock;
 pub mod receiver;
 pub mod register_file;
 pub mod registers;

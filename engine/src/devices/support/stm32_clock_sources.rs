@@ -12,6 +12,7 @@ mod tests;
 
 use crate::bus::device::Ctx;
 use crate::dt::reader::NodeReader;
+use crate::dt::wiring::ClockId;
 use crate::polling::Poll;
 use crate::time::{Cycles, Hz, Ps};
 
@@ -26,9 +27,21 @@ enum State {
     Stopping(Ps),
 }
 
+/// The rate of a clock that runs; of one that does not, where it comes from and what keeps that off, as
+/// [`crate::clocks::Clocks::stop`] takes it.
+pub type Driven = Result<Hz, Option<String>>;
+
+/// A clock for which firmware has selected no source, by this field.
+pub fn unselected(field: &str) -> Driven {
+    Err(Some(format!("nothing, as {field} selects none")))
+}
+
 /// An oscillator or a PLL.
 #[derive(Clone, Copy, Debug)]
 pub struct Source {
+    /// The manual's name, and the bit that turns it on.
+    name: &'static str,
+    switch: &'static str,
     /// `None` for an oscillator that the board has nothing for, and a PLL without a rate.
     rate: Option<Hz>,
     start: Ps,
@@ -44,13 +57,17 @@ impl Source {
     /// An oscillator, off.
     pub const fn oscillator(rate: Option<Hz>, start: Ps, stop_cycles: u64) -> Source {
         let stop_cycles = Cycles(stop_cycles);
-        Source { rate, start, stop_cycles, parent: None, is_pll: false, state: State::Off }
+        Source { name: "", switch: "", rate, start, stop_cycles, parent: None, is_pll: false, state: State::Off }
     }
 
     /// A PLL, off. Its flag falls at once.
     pub const fn pll(lock: Ps, parent: Option<usize>) -> Source {
-        let stop_cycles = Cycles(0);
-        Source { rate: None, start: lock, stop_cycles, parent, is_pll: true, state: State::Off }
+        Source { start: lock, parent, is_pll: true, ..Source::oscillator(None, lock, 0) }
+    }
+
+    /// The same, as the manual calls it, and the bit that turns it on.
+    pub const fn called(self, name: &'static str, switch: &'static str) -> Source {
+        Source { name, switch, ..self }
     }
 
     /// The same, which is ready out of reset.
@@ -110,6 +127,24 @@ impl Sources {
         self.list[source].rate
     }
 
+    /// What it gives now.
+    ///
+    /// # Errors
+    /// Why it does not run.
+    pub fn driven(&self, source: usize) -> Driven {
+        let Source { name, switch, rate, parent, is_pll, state, .. } = self.list[source];
+        match (rate, state) {
+            (Some(rate), State::Ready | State::Stopping(_)) => Ok(rate),
+            (Some(_), State::Starting(_)) => Err(None),
+            (_, State::Off) => Err(Some(format!("{name}, which is off ({switch})"))),
+            (Some(_), _) if is_pll => match parent.map(|parent| self.driven(parent)) {
+                Some(Err(why)) => Err(why),
+                _ => Err(None),
+            },
+            _ => Err(Some(format!("{name}, which has nothing to run by"))),
+        }
+    }
+
     /// Which source SYSCLK comes from.
     pub fn selected(&self) -> usize {
         self.selected
@@ -150,9 +185,8 @@ impl Sources {
         } else if !on && is_on && !self.is_in_use(source) {
             let entry = &mut self.list[source];
             entry.state = match (entry.state, entry.rate) {
-                (State::Ready, Some(rate)) if entry.stop_cycles > Cycles(0) => {
-                    State::Stopping(rate.after(now, entry.stop_cycles))
-                }
+                (State::Ready, _) if entry.stop_cycles == Cycles(0) => State::Stopping(now),
+                (State::Ready, Some(rate)) => State::Stopping(rate.after(now, entry.stop_cycles)),
                 _ => State::Off,
             };
         }
@@ -308,6 +342,18 @@ impl Hse {
         let cycles = rate.ps_at_floor(self.external_cycles);
         sources.set_start(hse, if self.is_external { cycles } else { self.start });
     }
+}
+
+/// Tells the board's clocks of what a controller drives them with, in their order.
+pub fn publish(outputs: &[ClockId], driven: impl IntoIterator<Item = Driven>, ctx: &mut Ctx) {
+    let mut rates = Vec::new();
+    for (clock, driven) in outputs.iter().zip(driven) {
+        match driven {
+            Ok(rate) => rates.push((*clock, rate)),
+            Err(why) => ctx.bus.clocks.stop(*clock, why),
+        }
+    }
+    ctx.set_clocks(&rates);
 }
 
 /// What `cyclescope,switch-cycles` means.

@@ -118,6 +118,14 @@ const F411: &[Register] = &[
 ];
 
 impl Part {
+    /// What of PLLCFGR both PLLs have in common: PLLSRC, and PLLM where PLLI2S has none of its own.
+    pub const fn pll_input(self) -> u32 {
+        match self {
+            Part::F407 => PLLCFGR_PLLSRC | 0x3f,
+            Part::F411 => PLLCFGR_PLLSRC,
+        }
+    }
+
     /// Its register map, without flags that the hardware sets.
     pub const fn registers(self) -> &'static [Register] {
         match self {

@@ -241,6 +241,35 @@ fn enables_are_gates_and_flags_of_resets_are_cleared() {
     assert_eq!(bench.get(CSR), 0);
 }
 
+#[test]
+fn outputs_run_while_their_plls_do() {
+    let mut bench = rcc();
+    let why = |bench: &mut Bench, at: Ps, output: u32| {
+        bench.run(at);
+        let clock = crate::dt::wiring::ClockInput { rate: hz(1), id: Some(ClockId(output)) };
+        bench.bus.clocks.stopped_by(clock).unwrap_or("").to_owned()
+    };
+    assert_eq!(why(&mut bench, Ps(0), 7), "the PLL, which is off (RCC_CR.PLLON)");
+    assert_eq!(why(&mut bench, Ps(0), 9), "nothing, as RCC_BDCR.RTCSEL selects none");
+    bench.put(PLLCFGR, 8 | 192 << 6 | 3 << 16 | 8 << 24);
+    bench.put(CR, 0x81 | CR_PLLON);
+    assert_eq!((why(&mut bench, Ps::from_us(300), 7), rates(&mut bench, Ps::from_us(300))[7]), ("".into(), 48 * MHZ));
+    bench.write(Ps::from_us(300), CR, 0x81).unwrap();
+    assert_eq!(why(&mut bench, Ps::from_us(300), 7), "the PLL, which is off (RCC_CR.PLLON)");
+}
+
+#[test]
+fn the_input_of_both_plls_stays_while_one_is_on() {
+    // An STM32F407's divider of the input is that of both.
+    for (part, m) in [(Part::F407, 16), (Part::F411, 8)] {
+        let mut bench = with(params(part));
+        bench.put(CR, 0x81 | CR_PLLI2SON);
+        bench.put(PLLCFGR, 8 | 336 << 6 | PLLCFGR_PLLSRC | 7 << 24);
+        assert_eq!(bench.get(PLLCFGR), m | 336 << 6 | 7 << 24 | PLLCFGR_RESERVED, "{part:?}");
+        assert_eq!(bench.bus.notes().len(), 1, "{:?}", bench.bus.notes());
+    }
+}
+
 /// A device that counts cycles of PCLK1, as a timer does.
 struct Counter {
     clock: crate::dt::wiring::ClockInput,

@@ -1,9 +1,9 @@
 //! The clock tree (RM0090, figure "Clock tree"): what the registers make of the sources.
 
-use super::registers::{DCKCFGR_TIMPRE, PLLCFGR, PLLI2SCFGR};
-use super::{HSE, HSI, PLL, PLLI2S, Part, Rcc};
+use super::registers::DCKCFGR_TIMPRE;
+use super::{HSE, HSI, LSE, LSI, PLL, PLLI2S, Part, Rcc};
 use crate::bus::device::Ctx;
-use crate::devices::support::stm32_clock_sources::{ahb_divider, apb_divider, scaled};
+use crate::devices::support::stm32_clock_sources::{Driven, ahb_divider, apb_divider, publish, scaled, unselected};
 use crate::time::Hz;
 
 const MHZ: u64 = 1_000_000;
@@ -127,39 +127,30 @@ impl Rcc {
     /// Tells the board's clocks of their rates.
     pub(super) fn publish(&mut self, ctx: &mut Ctx) {
         let tree = self.tree();
-        let of_pll = |pll: usize, register: u32| {
-            let source = if self.words[PLLCFGR as usize / 4] & super::PLLCFGR_PLLSRC != 0 { HSE } else { HSI };
-            let input = self.params.oscillators[source].filter(|_| self.sources.is_ready(pll));
-            let dividers = self.pll_dividers(pll);
-            let divider = if register == PLLI2SCFGR { dividers.main } else { dividers.q };
-            input.map(|input| dividers.output(input, divider))
-        };
-        let rates = [
-            Some(tree.sysclk),
-            Some(tree.hclk),
-            Some(scaled(tree.hclk, 1, 8)),
-            Some(tree.pclk[0]),
-            Some(tree.pclk[1]),
-            Some(tree.timers[0]),
-            Some(tree.timers[1]),
-            of_pll(PLL, PLLCFGR),
-            of_pll(PLLI2S, PLLI2SCFGR),
-            self.rtc_clock(),
-        ];
-        let outputs = self.params.outputs.iter().copied().zip(rates);
-        let changed: Vec<_> = outputs.filter_map(|(clock, rate)| Some((clock, rate?))).collect();
-        ctx.set_clocks(&changed);
+        let buses = [tree.sysclk, tree.hclk, scaled(tree.hclk, 1, 8), tree.pclk[0], tree.pclk[1]];
+        let others = [self.pll_output(PLL), self.pll_output(PLLI2S), self.rtc_clock()];
+        publish(&self.params.outputs, buses.into_iter().chain(tree.timers).map(Ok).chain(others), ctx);
         self.check_limits(tree, ctx);
     }
 
-    /// RTCCLK, if one is chosen.
-    fn rtc_clock(&self) -> Option<Hz> {
-        let [_, hse, lse, lsi] = self.params.oscillators;
+    /// The PLL's output Q, or PLLI2S's R.
+    fn pll_output(&self, pll: usize) -> Driven {
+        self.sources.driven(pll)?;
+        let input = self.sources.driven(self.pll_source())?;
+        let dividers = self.pll_dividers(pll);
+        Ok(dividers.output(input, dividers.q))
+    }
+
+    /// RTCCLK.
+    fn rtc_clock(&self) -> Driven {
         match self.settings.bdcr >> 8 & 3 {
-            1 => lse,
-            2 => lsi,
-            3 => hse.map(|hse| scaled(hse, 1, u64::from(self.settings.cfgr >> 16 & 0x1f).max(1))),
-            _ => None,
+            1 => self.sources.driven(LSE),
+            2 => self.sources.driven(LSI),
+            3 => {
+                let divider = u64::from(self.settings.cfgr >> 16 & 0x1f).max(1);
+                self.sources.driven(HSE).map(|hse| scaled(hse, 1, divider))
+            }
+            _ => unselected("RCC_BDCR.RTCSEL"),
         }
     }
 

@@ -1,9 +1,9 @@
 //! What a board says of the device.
 
 use crate::bus::device::IrqLine;
+use crate::devices::support::kernel_clock::KernelClock;
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
-use crate::dt::wiring::ClockInput;
 use crate::time::Cycles;
 
 /// The compatible of an LPUART.
@@ -13,7 +13,7 @@ pub const LOW_POWER: &str = "st,stm32-lpuart";
 #[derive(Clone, Debug)]
 pub struct Params {
     /// usart_ker_ck.
-    pub kernel_clock: ClockInput,
+    pub kernel_clock: KernelClock,
     /// From a write of USART_TDR to the start bit.
     pub start_cycles: Cycles,
     /// Each gets the interrupt: two processors have a controller each.
@@ -36,7 +36,9 @@ impl Params {
         reader.known(&["clock-names"]);
         let fifo = "characters that each FIFO takes, a multiple of 8 up to 16";
         Params {
-            kernel_clock: reader.clock_input(0, "the kernel clock, which the baud rate is divided from"),
+            kernel_clock: KernelClock::new(
+                reader.clock_input(0, "the kernel clock, which the baud rate is divided from"),
+            ),
             start_cycles: reader
                 .timing_cycles("cyclescope,start-cycles", "kernel clocks from USART_TDR to the start bit"),
             interrupts: [

@@ -126,11 +126,16 @@ impl SerialPort for Uart {
     fn begin(&mut self, ctx: &mut Ctx) -> Option<Passage> {
         self.settle(ctx);
         let is_full = self.receiving.receiver.len() >= self.capacity();
-        if !self.receives() || !self.params.gate.state(ctx.bus) || is_full && self.control[2] & CR3_RTSE != 0 {
+        let clock = self.params.kernel_clock;
+        if !self.receives()
+            || !clock.is_running()
+            || !self.params.gate.state(ctx.bus)
+            || is_full && self.control[2] & CR3_RTSE != 0
+        {
             return None;
         }
         (self.receiving.idle_from, self.receiving.timeout_from) = (None, None);
-        passage(self.params.kernel_clock.rate, ctx.now, self.frame()?.cycles())
+        passage(clock.rate(), ctx.now, self.frame()?.cycles())
     }
 
     fn receive(&mut self, character: u8, ctx: &mut Ctx) {

@@ -4,6 +4,7 @@ mod receiving;
 use super::*;
 use crate::bus::device::{DeviceId, IrqLine};
 use crate::devices::bench::{Bench, CPU_INTC, read_plain_node};
+use crate::devices::support::kernel_clock::KernelClock;
 use crate::devices::support::registers::walk;
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::wiring::ClockInput;
@@ -26,7 +27,7 @@ fn cycle(number: u64) -> Ps {
 
 fn params(kernel_clock: Hz) -> Params {
     Params {
-        kernel_clock: ClockInput::fixed(kernel_clock),
+        kernel_clock: KernelClock::new(ClockInput::fixed(kernel_clock)),
         start_cycles: Cycles(2),
         interrupts: [None; 2],
         is_console: false,

@@ -28,7 +28,7 @@ pub const CCIPR2: u32 = 0x9c;
 
 pub const CR_MSION: u32 = 1 << 0;
 pub const CR_MSIRDY: u32 = 1 << 1;
-/// MSIRANGE holds, and not CSR.MSISRANGE.
+/// MSIRANGE holds. Only a reset clears it.
 pub const CR_MSIRGSEL: u32 = 1 << 3;
 pub const CR_MSIRANGE: u32 = 0xf << 4;
 pub const CR_HSION: u32 = 1 << 8;
@@ -67,10 +67,14 @@ pub const CFGR_DIVIDERS: u32 = 0xf << 4 | 7 << 8 | 7 << 11;
 /// With SW and STOPWUCK.
 const CFGR_MASK: u32 = 3 | CFGR_DIVIDERS | 1 << 15 | CFGR_MCO;
 
+/// Output Q is on.
+pub const PLL_QEN: u32 = 1 << 20;
 /// Output R is on.
 pub const PLL_REN: u32 = 1 << 24;
 /// PEN, QEN, REN.
-pub const PLL_OUTPUTS: u32 = 1 << 16 | 1 << 20 | PLL_REN;
+pub const PLL_OUTPUTS: u32 = 1 << 16 | PLL_QEN | PLL_REN;
+/// PLLSRC, which all PLLs have in common, and PLLM.
+pub const PLLCFGR_INPUT: u32 = 3 | 0xf << 4;
 /// M, N, P, Q, R, PDIV.
 const PLL_FACTORS: u32 = 0xf << 4 | 0x7f << 8 | 1 << 17 | 3 << 21 | 3 << 25 | 0x1f << 27;
 const PLLSAI_MASK: u32 = PLL_FACTORS | PLL_OUTPUTS;

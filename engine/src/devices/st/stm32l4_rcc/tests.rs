@@ -59,10 +59,23 @@ fn msi_has_twelve_ranges() {
         bench.put(CR, CR_MSION | CR_MSIRGSEL | (range as u32) << 4);
         assert_eq!(rate(&mut bench, Ps::from_us(30), 0), khz * 1_000, "range {range}");
     }
-    // Without MSIRGSEL the range stays that of CSR.
+    // Without MSIRGSEL the range stays that out of reset.
     let mut bench = rcc();
     bench.put(CR, CR_MSION | 11 << 4);
     assert_eq!(rate(&mut bench, Ps::from_us(30), 0), 4 * MHZ);
+}
+
+#[test]
+fn msi_s_range_behind_standby_is_not_that_of_now() {
+    let mut bench = rcc();
+    // MSISRANGE takes writes where MSIRGSEL is set, which only a reset clears.
+    bench.put(CSR, 5 << 8);
+    assert_eq!(bench.get(CSR) & CSR_MSISRANGE, 6 << 8);
+    bench.put(CR, CR_MSION | CR_MSIRGSEL | 7 << 4);
+    bench.put(CSR, 5 << 8);
+    bench.put(CR, CR_MSION | 8 << 4);
+    assert_eq!((bench.get(CR) & 0xff, bench.get(CSR) & CSR_MSISRANGE), (0x8b, 5 << 8));
+    assert_eq!(rate(&mut bench, Ps::from_us(30), 0), 16 * MHZ);
 }
 
 /// As pqm4 sets a NUCLEO-L4R5ZI: 20 MHz of HSI16, by a PLL that it does not wait for.
@@ -131,16 +144,86 @@ fn hsi48_is_clk48_out_of_reset_and_takes_its_time() {
 #[test]
 fn kernel_clocks_are_chosen() {
     let mut bench = rcc();
+    let (register, bit) = BACKUP_DOMAIN;
+    bench.bus.clocks.set_gates(register, 1 << bit);
     bench.put(CR, 0x61 | CR_HSION);
+    bench.put(CSR, CSR_LSION);
+    bench.put(BDCR, BDCR_LSEON);
     bench.put(CFGR, 8 << 4 | 5 << 8);
     bench.put(CCIPR, 1 | 2 << 2 | 3 << 10 | 2 << 12 | 1 << 18);
-    let at = Ps::from_us(5);
+    let at = Ps::from_us(2_000_001);
     assert_eq!(rate(&mut bench, at, 3), 500_000);
     // USART1 by SYSCLK, USART2 by HSI16, USART3 by PCLK1, LPUART1 by LSE, I2C1 by HSI16, LPTIM1 by LSI.
     let expected = [(10, 4 * MHZ), (11, 16 * MHZ), (12, 500_000), (15, 32_768), (16, 16 * MHZ), (20, 32_000)];
     for (output, expected) in expected {
         assert_eq!(rate(&mut bench, at, output), expected, "{}", OUTPUTS[output as usize]);
     }
+}
+
+/// Why an output stands, or what it runs at.
+fn state(bench: &mut Bench, at: Ps, output: u32) -> Result<u64, Option<String>> {
+    bench.run(at);
+    let clock = ClockInput { rate: hz(1), id: Some(ClockId(output)) };
+    let why = bench.bus.clocks.stopped_by(clock).map(str::to_owned);
+    if bench.bus.clocks.is_stopped(clock) { Err(why) } else { Ok(bench.bus.clocks.rate_of(clock).get()) }
+}
+
+#[test]
+fn a_kernel_clock_runs_while_its_source_does() {
+    let off = |what: &str| Err(Some(what.to_owned()));
+    let mut bench = rcc();
+    let hsi_off = off("HSI16, which is off (RCC_CR.HSION)");
+    assert_eq!(state(&mut bench, Ps(0), 8), off("HSI48, which is off (RCC_CRRCR.HSI48ON)"));
+    assert_eq!(state(&mut bench, Ps(0), 9), off("nothing, as RCC_BDCR.RTCSEL selects none"));
+    bench.put(CCIPR, 2 << 2 | 3 << 4);
+    assert_eq!(state(&mut bench, Ps::from_us(1), 11), hsi_off);
+    assert_eq!(state(&mut bench, Ps::from_us(1), 12), off("LSE, which is off (RCC_BDCR.LSEON)"));
+    // Ready behind 800 ns, and gone behind six cycles of its own.
+    bench.write(Ps::from_us(1), CR, 0x61 | CR_HSION).unwrap();
+    assert_eq!(state(&mut bench, Ps::from_us(2), 11), Ok(16 * MHZ));
+    bench.write(Ps::from_us(2), CR, 0x61).unwrap();
+    assert_eq!(state(&mut bench, Ps::from_ns(2_374), 11), Ok(16 * MHZ));
+    assert_eq!(state(&mut bench, Ps::from_ns(2_375), 11), hsi_off);
+}
+
+#[test]
+fn outputs_of_a_pll_are_turned_on_one_by_one() {
+    let off = |what: &str| Err(Some(what.to_owned()));
+    let mut bench = rcc();
+    bench.put(CCIPR, 2 << 26 | 1 << 28);
+    bench.put(PLLCFGR, 1 | 24 << 8);
+    bench.put(PLLSAI1CFGR, 24 << 8 | PLL_REN);
+    bench.put(CR, 0x61 | CR_PLLON | CR_PLLSAI1ON);
+    assert_eq!(state(&mut bench, Ps::from_us(1), 8), Err(None), "it has yet to lock");
+    assert_eq!(state(&mut bench, Ps::from_us(16), 8), off("output Q of a PLL, which is off (RCC_PLLCFGR.PLLQEN)"));
+    assert_eq!(state(&mut bench, Ps::from_us(16), 22), Ok(48 * MHZ));
+    bench.write(Ps::from_us(16), PLLCFGR, 1 | 24 << 8 | PLL_QEN).unwrap();
+    assert_eq!(state(&mut bench, Ps::from_us(17), 8), Ok(48 * MHZ));
+    bench.write(Ps::from_us(17), CR, 0x61 | CR_PLLSAI1ON).unwrap();
+    assert_eq!(state(&mut bench, Ps::from_us(17), 8), off("the PLL, which is off (RCC_CR.PLLON)"));
+}
+
+#[test]
+fn sysclk_waits_for_output_r_of_the_pll_and_keeps_it() {
+    let mut bench = rcc();
+    bench.put(PLLCFGR, 1 | 40 << 8);
+    bench.put(CR, 0x61 | CR_PLLON);
+    bench.put(CFGR, 3);
+    assert_eq!((rate(&mut bench, Ps::from_us(20), 0), bench.bus.notes().len()), (4 * MHZ, 1));
+    bench.write(Ps::from_us(20), PLLCFGR, 1 | 40 << 8 | PLL_REN).unwrap();
+    assert_eq!(rate(&mut bench, Ps::from_us(21), 0), 80 * MHZ);
+    bench.write(Ps::from_us(21), PLLCFGR, 1 | 40 << 8).unwrap();
+    assert_eq!((rate(&mut bench, Ps::from_us(22), 0), bench.bus.notes().len()), (80 * MHZ, 2));
+}
+
+#[test]
+fn the_input_of_all_plls_stays_while_one_is_on() {
+    let mut bench = rcc();
+    bench.put(PLLCFGR, 1 | 40 << 8);
+    bench.put(PLLSAI1CFGR, 24 << 8);
+    bench.put(CR, 0x61 | CR_PLLSAI1ON);
+    bench.put(PLLCFGR, 2 | 1 << 4 | 20 << 8);
+    assert_eq!((bench.get(PLLCFGR), bench.bus.notes().len()), (1 | 20 << 8, 1));
 }
 
 #[test]

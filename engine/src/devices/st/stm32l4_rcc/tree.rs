@@ -1,9 +1,9 @@
 //! The clock tree (RM0432, figure "Clock tree"): what the registers make of the sources.
 
-use super::registers::{CCIPR, CCIPR2, CFGR, CR, CR_MSIRGSEL, CSR, PLLCFGR, pll_register};
+use super::registers::{CCIPR, CCIPR2, CFGR, CR, CR_MSIRGSEL, PLL_QEN, PLL_REN, PLLCFGR, pll_register};
 use super::{BDCR, HSE, HSI, HSI48, LSE, LSI, MSI, MSI_RANGE_RESET, PLL, PLLSAI1, Rcc};
 use crate::bus::device::Ctx;
-use crate::devices::support::stm32_clock_sources::{ahb_divider, apb_divider, scaled};
+use crate::devices::support::stm32_clock_sources::{Driven, ahb_divider, apb_divider, publish, scaled, unselected};
 use crate::time::Hz;
 
 const MHZ: u64 = 1_000_000;
@@ -102,10 +102,11 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Those that the registers hold.
+    /// Those that the registers hold. MSI has its range out of reset until MSIRGSEL is set: CSR.MSISRANGE is for when
+    /// the chip comes out of Standby.
     pub fn of(register: impl Fn(u32) -> u32) -> Settings {
         let cr = register(CR);
-        let msi_range = if cr & CR_MSIRGSEL != 0 { cr >> 4 } else { register(CSR) >> 8 } & 0xf;
+        let msi_range = if cr & CR_MSIRGSEL != 0 { cr >> 4 & 0xf } else { MSI_RANGE_RESET };
         Settings {
             cfgr: register(CFGR),
             ccipr: register(CCIPR),
@@ -134,7 +135,7 @@ impl Rcc {
     /// The rates as they are now. A PLL by MSI follows its range.
     pub fn tree(&self) -> Tree {
         let selected = self.sources.selected();
-        let rate = if selected == PLL { self.pll_output(PLL, Pll::r_of) } else { self.sources.rate(selected) };
+        let rate = if selected == PLL { self.pll_output(PLL, &R).ok() } else { self.sources.rate(selected) };
         let sysclk = rate.unwrap_or_else(|| msi_rate(MSI_RANGE_RESET));
         let hclk = scaled(sysclk, 1, ahb_divider(self.settings.cfgr >> 4));
         let dividers = [8, 11].map(|shift| apb_divider(self.settings.cfgr >> shift));
@@ -143,81 +144,79 @@ impl Rcc {
         Tree { sysclk, hclk, pclk, timers }
     }
 
-    fn pll_output(&self, pll: usize, divider: fn(&Pll) -> u64) -> Option<Hz> {
-        let input = pll_source(self.get(PLLCFGR)).and_then(|source| self.sources.rate(source));
-        let factors = Pll::of(self.get(pll_register(pll)));
-        input.filter(|_| self.sources.is_ready(pll)).map(|input| factors.output(input, divider(&factors)))
+    /// One of the outputs of a PLL.
+    fn pll_output(&self, pll: usize, output: &PllOutput) -> Driven {
+        self.sources.driven(pll)?;
+        let register = self.get(pll_register(pll));
+        if register & output.enable == 0 {
+            let (name, letter) =
+                (["PLLCFGR.PLL", "PLLSAI1CFGR.PLLSAI1", "PLLSAI2CFGR.PLLSAI2"][pll - PLL], output.name);
+            return Err(Some(format!("output {letter} of a PLL, which is off (RCC_{name}{letter}EN)")));
+        }
+        let input = pll_source(self.get(PLLCFGR)).map_or(Err(None), |source| self.sources.driven(source))?;
+        let factors = Pll::of(register);
+        Ok(factors.output(input, (output.divider)(&factors)))
     }
 
     /// Tells the board's clocks of their rates.
     pub(super) fn publish(&mut self, ctx: &mut Ctx) {
         let tree = self.tree();
-        let mut rates = vec![
-            Some(tree.sysclk),
-            Some(tree.hclk),
-            Some(scaled(tree.hclk, 1, 8)),
-            Some(tree.pclk[0]),
-            Some(tree.pclk[1]),
-            Some(tree.timers[0]),
-            Some(tree.timers[1]),
-            self.sources.rate(MSI),
-            self.clk48(),
-            self.rtc_clock(),
-        ];
-        rates.extend(self.kernel_clocks(tree));
-        let outputs = self.params.outputs.iter().copied().zip(rates);
-        let changed: Vec<_> = outputs.filter_map(|(clock, rate)| Some((clock, rate?))).collect();
-        ctx.set_clocks(&changed);
+        let buses = [tree.sysclk, tree.hclk, scaled(tree.hclk, 1, 8), tree.pclk[0], tree.pclk[1]];
+        let mut driven: Vec<Driven> = buses.into_iter().chain(tree.timers).map(Ok).collect();
+        driven.extend([self.sources.driven(MSI), self.clk48(), self.rtc_clock()]);
+        driven.extend(self.kernel_clocks(tree));
+        publish(&self.params.outputs, driven, ctx);
         if tree.hclk.get() > 120 * MHZ {
             let hz = tree.hclk.get();
             ctx.note(&format!("HCLK runs at {hz} Hz, and may have 120 MHz at the most (DS12023)"));
         }
     }
 
-    fn clk48(&self) -> Option<Hz> {
+    fn clk48(&self) -> Driven {
         match self.settings.ccipr >> 26 & 3 {
-            0 => self.sources.rate(HSI48),
-            1 => self.pll_output(PLLSAI1, Pll::q_of),
-            2 => self.pll_output(PLL, Pll::q_of),
-            _ => self.sources.rate(MSI),
+            0 => self.sources.driven(HSI48),
+            1 => self.pll_output(PLLSAI1, &Q),
+            2 => self.pll_output(PLL, &Q),
+            _ => self.sources.driven(MSI),
         }
     }
 
-    /// RTCCLK, if one is chosen.
-    fn rtc_clock(&self) -> Option<Hz> {
+    /// RTCCLK.
+    fn rtc_clock(&self) -> Driven {
         match self.settings.bdcr >> 8 & 3 {
-            1 => self.sources.rate(LSE),
-            2 => self.sources.rate(LSI),
-            3 => self.sources.rate(HSE).map(|hse| scaled(hse, 1, 32)),
-            _ => None,
+            1 => self.sources.driven(LSE),
+            2 => self.sources.driven(LSI),
+            3 => self.sources.driven(HSE).map(|hse| scaled(hse, 1, 32)),
+            _ => unselected("RCC_BDCR.RTCSEL"),
         }
     }
 
     /// The kernel clocks of RCC_CCIPR and RCC_CCIPR2, in the order of the outputs.
-    fn kernel_clocks(&self, tree: Tree) -> Vec<Option<Hz>> {
+    fn kernel_clocks(&self, tree: Tree) -> Vec<Driven> {
         let (ccipr, ccipr2) = (self.settings.ccipr, self.settings.ccipr2);
-        let [hsi, lse, lsi] = [HSI, LSE, LSI].map(|source| self.sources.rate(source));
-        let (pclk1, pclk2, sysclk) = (Some(tree.pclk[0]), Some(tree.pclk[1]), Some(tree.sysclk));
-        let of = |field: u32, choices: [Option<Hz>; 4]| choices[(field & 3) as usize];
-        let uart = |shift: u32, bus| of(ccipr >> shift, [bus, sysclk, hsi, lse]);
-        let i2c = |field: u32| of(field, [pclk1, sysclk, hsi, None]);
-        let lptim = |shift: u32| of(ccipr >> shift, [pclk1, lsi, hsi, lse]);
-        let adc = [None, self.pll_output(PLLSAI1, Pll::r_of), None, sysclk];
-        let ospi = [sysclk, self.sources.rate(MSI), self.pll_output(PLL, Pll::q_of), None];
-        let mut clocks = vec![uart(0, pclk2)];
-        clocks.extend([2, 4, 6, 8, 10].map(|shift| uart(shift, pclk1)));
+        let [hsi, lse, lsi] = [HSI, LSE, LSI].map(|source| self.sources.driven(source));
+        let (pclk1, pclk2, sysclk) = (Ok(tree.pclk[0]), Ok(tree.pclk[1]), Ok(tree.sysclk));
+        let of = |field: u32, choices: [&Driven; 4]| choices[(field & 3) as usize].clone();
+        let uart = |shift: u32, bus| of(ccipr >> shift, [bus, &sysclk, &hsi, &lse]);
+        let none = unselected("RCC_CCIPR");
+        let i2c = |field: u32| of(field, [&pclk1, &sysclk, &hsi, &none]);
+        let lptim = |shift: u32| of(ccipr >> shift, [&pclk1, &lsi, &hsi, &lse]);
+        let adc = [&none, &self.pll_output(PLLSAI1, &R), &none, &sysclk];
+        let ospi = [&sysclk, &self.sources.driven(MSI), &self.pll_output(PLL, &Q), &none];
+        let mut clocks = vec![uart(0, &pclk2)];
+        clocks.extend([2, 4, 6, 8, 10].map(|shift| uart(shift, &pclk1)));
         clocks.extend([ccipr >> 12, ccipr >> 14, ccipr >> 16, ccipr2].map(i2c));
         clocks.extend([lptim(18), lptim(20), of(ccipr >> 28, adc), of(ccipr2 >> 20, ospi)]);
         clocks
     }
 }
 
-impl Pll {
-    const fn q_of(&self) -> u64 {
-        self.q
-    }
-
-    const fn r_of(&self) -> u64 {
-        self.r
-    }
+/// An output of a PLL: its letter, its enable bit, its divider.
+struct PllOutput {
+    name: &'static str,
+    enable: u32,
+    divider: fn(&Pll) -> u64,
 }
+
+const Q: PllOutput = PllOutput { name: "Q", enable: PLL_QEN, divider: |pll| pll.q };
+const R: PllOutput = PllOutput { name: "R", enable: PLL_REN, divider: |pll| pll.r };

@@ -120,16 +120,16 @@ impl Master {
 
 impl I2c {
     fn timing(&self) -> Timing {
-        Timing::of(self.timing, self.control, self.params.kernel_clock.rate, &self.params.delays)
+        Timing::of(self.timing, self.control, self.params.kernel_clock.rate(), &self.params.delays)
     }
 
     pub(super) fn time(&self, cycle: u64) -> Ps {
-        self.params.kernel_clock.rate.ps_at_floor(Cycles(cycle))
+        self.params.kernel_clock.rate().ps_at_floor(Cycles(cycle))
     }
 
     /// Takes all steps up to the time of the call.
     pub(super) fn settle(&mut self, ctx: &mut Ctx) {
-        let cycle = self.params.kernel_clock.rate.cycles_until_floor(ctx.now).0;
+        let cycle = self.params.kernel_clock.edge(ctx.now);
         while let Some(at) = self.master.next().filter(|at| *at <= cycle) {
             self.take_step(at, self.timing());
         }
@@ -190,7 +190,7 @@ impl I2c {
     fn end_of_low(&mut self, at: u64, timing: Timing) -> u64 {
         let data_at = at.max(self.master.fell + timing.sync1 + timing.data_delay);
         let let_go = (self.master.fell + timing.least_low()).max(data_at + timing.setup);
-        let chips = self.params.kernel_clock.rate.cycles_until_ceil(self.master.stretched_until).0;
+        let chips = self.params.kernel_clock.next_edge(self.master.stretched_until);
         (self.master.data_at, self.master.rise) = (data_at, let_go.max(chips));
         self.master.rise
     }

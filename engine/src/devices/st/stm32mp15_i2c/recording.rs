@@ -9,7 +9,7 @@ impl I2c {
     /// Puts the edges of a byte's eight clocks into the waveform, up to a cycle.
     pub(super) fn record_bits(&mut self, until: u64, timing: Timing) {
         let receives = self.receives();
-        let clock = self.params.kernel_clock.rate;
+        let clock = self.params.kernel_clock.rate();
         let Master { byte, rise, data_at, fell, .. } = self.master;
         let time = |cycle: u64| clock.ps_at_floor(Cycles(cycle));
         let signals = &mut self.signals;

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use super::*;
 use crate::devices::bench::Bench;
 use crate::devices::support::hosted_chip::Hosted;
+use crate::dt::wiring::ClockInput;
 use crate::time::{Hz, Ps};
 use crate::wire::i2c::{Answer, Direction, Given, I2cTarget};
 
@@ -117,7 +118,7 @@ impl Bus {
         let [event, error] = [4, 5].map(|bit| [Some(IrqLine::Core { core: 0, bit }), None]);
         let gate = ClockGate::default();
         let params = Params {
-            kernel_clock: ClockInput::fixed(clock()),
+            kernel_clock: KernelClock::new(ClockInput::fixed(clock())),
             delays,
             start_cycles: Cycles(START),
             event,
@@ -201,8 +202,14 @@ fn bytes_are_asked_for_as_txis_is_set() {
         synchronisation: Cycles(2),
     };
     let (event, error, gate) = ([None; 2], [None; 2], ClockGate::default());
-    let params =
-        Params { kernel_clock: ClockInput::fixed(clock()), delays, start_cycles: Cycles(START), event, error, gate };
+    let params = Params {
+        kernel_clock: KernelClock::new(ClockInput::fixed(clock())),
+        delays,
+        start_cycles: Cycles(START),
+        event,
+        error,
+        gate,
+    };
     let chip: Box<dyn I2cTarget> =
         Box::new(Recorder { calls: Calls::default(), answers: VecDeque::new(), bytes: VecDeque::new() });
     let chips = I2cChips::new(vec![(ADDRESS, Hosted::new(chip, "chip".to_owned(), None, 0))]);

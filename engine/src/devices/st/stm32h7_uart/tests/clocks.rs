@@ -24,7 +24,7 @@ impl Device for Requests {
 const CLOCK: ClockId = ClockId(7);
 
 fn following(rate: u64, more: Params) -> Bench {
-    let kernel_clock = ClockInput { rate: Hz::new(rate).unwrap(), id: Some(CLOCK) };
+    let kernel_clock = KernelClock::new(ClockInput { rate: Hz::new(rate).unwrap(), id: Some(CLOCK) });
     let mut bench = Bench::new(Uart::new(Params { kernel_clock, ..more }));
     bench.bus.clocks.add_user(CLOCK, crate::clocks::User::Device(DeviceId(0)));
     bench

@@ -136,7 +136,7 @@ fn a_frame_that_outlasts_any_run_has_no_event() {
         synchronisation: Cycles(u64::from(u32::MAX)),
     };
     let (event, gate) = ([None; 2], ClockGate::default());
-    let kernel_clock = ClockInput::fixed(Hz::new(1).unwrap());
+    let kernel_clock = KernelClock::new(ClockInput::fixed(Hz::new(1).unwrap()));
     let params = Params { kernel_clock, delays, start_cycles: Cycles(1), event, error: event, gate };
     let mut bench = Bench::new(I2c::new(params, Default::default(), I2cChips::default()));
     bench.write(Ps(0), CR1, CR1_PE).unwrap();

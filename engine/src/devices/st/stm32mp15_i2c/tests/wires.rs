@@ -107,7 +107,7 @@ fn a_chip_is_woken_and_its_interrupt_comes_through() {
     let delays = Delays { falling: Ps::ZERO, rising: Ps::ZERO, analog_filter: Ps::ZERO, synchronisation: Cycles(2) };
     let (lines, gate) = ([None; 2], ClockGate::default());
     let params = Params {
-        kernel_clock: ClockInput::fixed(clock()),
+        kernel_clock: KernelClock::new(ClockInput::fixed(clock())),
         delays,
         start_cycles: Cycles(2),
         event: lines,
