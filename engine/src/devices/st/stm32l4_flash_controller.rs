@@ -165,7 +165,6 @@ impl FlashController {
         }
     }
 
-    /// False if it is answered with a bus error.
     /// The register that a store reaches, and the word it makes there. On the AHB bytes have lanes of their own; of
     /// flags that ones clear, the other lanes clear none.
     fn merged(&self, offset: u32, size: AccessSize, value: u32, now: Ps) -> (u32, u32) {
@@ -174,6 +173,7 @@ impl FlashController {
         (register, size.merged(held, offset, value))
     }
 
+    /// False if it is answered with a bus error.
     fn write_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) -> bool {
         let mut accepted = true;
         match offset {
@@ -208,9 +208,7 @@ impl FlashController {
     fn set_option(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
         if offset == OPTR {
             self.options = value;
-            let (line_bytes, banks) = if self.has_two_banks() { (8, BANKS) } else { (16, 1) };
-            self.flash.reshape(line_bytes, banks);
-            ctx.bus.line_buffers.forget();
+            self.flash.reshape(if self.has_two_banks() { BANKS } else { 1 }, ctx);
         } else if let Some(option) = option_at(offset) {
             self.more_options[option] = value;
         }
@@ -355,7 +353,8 @@ impl Device for FlashController {
         }
         let (register, value) = self.merged(offset, size, value, ctx.now);
         if self.write_register(register, value, ctx) {
-            Ok(Reply::written(ctx.now))
+            // RM0432, FLASH_CR: a write while the flash is busy stalls the bus.
+            Ok(Reply::written(if register == CR { busy_until } else { ctx.now }))
         } else {
             Err(SlaveError { done: ctx.now })
         }

@@ -276,9 +276,15 @@ impl Flash {
 
     // ---- Settings
 
-    /// The bytes that a read brings from now on, and the banks.
-    pub fn reshape(&mut self, line_bytes: u32, banks: usize) {
-        (self.line_bytes, self.banks) = (line_bytes, banks);
+    /// The parts of the array, each of them 64 bits wide, are read side by side from now on, or are banks of their own:
+    /// of `banks` banks as many reads fill the caches, and their bytes stay the same.
+    pub fn reshape(&mut self, banks: usize, ctx: &mut Ctx) {
+        let (data_bytes, read_bytes) =
+            (self.data_lines as u32 * self.line_bytes, self.line_bytes * self.banks as u32 / banks as u32);
+        (self.line_bytes, self.banks) = (read_bytes, banks);
+        self.data_lines = (data_bytes / read_bytes) as usize;
+        self.data.clear();
+        self.forget_code(ctx);
     }
 
     /// FLASH_ACR.

@@ -86,6 +86,35 @@ fn a_line_is_a_double_word_with_two_banks_and_two_with_one() {
 }
 
 #[test]
+fn the_data_cache_keeps_its_bytes_whatever_a_read_brings() {
+    // 32 reads of 8 bytes, or 16 of 16: the first line of each is gone once the cache has been filled behind it.
+    for (banks, line_bytes) in [(OPTR_DBANK, 8), (0, 16)] {
+        let mut bench = flash(true);
+        OPTION_KEYS.into_iter().for_each(|key| _ = bench.write(Ps::ZERO, OPTKEYR, key).unwrap());
+        bench.write(Ps::ZERO, OPTR, OPTR_RESET & !OPTR_DBANK | banks).unwrap();
+        bench.write(Ps::ZERO, ACR, 0x604).unwrap();
+        let mut takes = |number: u64, line: u32| {
+            let at = Ps(number * 20 * CYCLE.0);
+            load(&mut bench, at, line * line_bytes) > at
+        };
+        let lines = 256 / line_bytes;
+        assert!((0..lines).all(|line| takes(1 + u64::from(line), line)));
+        assert!((0..lines).all(|line| !takes(101 + u64::from(line), line)));
+        assert!(takes(200, lines) && takes(201, 0), "{line_bytes}");
+    }
+}
+
+#[test]
+fn a_write_of_the_control_register_waits_for_the_operation_under_way() {
+    let mut bench = flash(true);
+    assert_eq!(bench.write(Ps::ZERO, CR, CR_PER | CR_STRT), Ok(Ps::ZERO));
+    let end = Ps::from_us(22_020);
+    assert_eq!(bench.write(Ps::from_us(9), ACR, 0x600), Ok(Ps::from_us(9)));
+    assert_eq!(bench.write(Ps::from_us(9), CR, CR_EOPIE), Ok(end));
+    assert_eq!(bench.write(end, CR, CR_PG), Ok(end));
+}
+
+#[test]
 fn a_double_word_is_programmed_by_its_two_words() {
     let mut bench = flash(true);
     bench.write(Ps::ZERO, CR, CR_PG | CR_EOPIE).unwrap();
