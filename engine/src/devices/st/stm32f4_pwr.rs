@@ -2,7 +2,8 @@
 //! STM32F405xx/07xx; RM0383, the same chapter).
 //!
 //! Modelled: the voltage scales with the time that the regulator takes to change (VOSRDY), and a note where HCLK is
-//! above what a scale allows; DBP, which lets software write the backup domain; the backup regulator's ready flag.
+//! above what a scale allows; DBP, which lets software write the backup domain; the backup regulator's ready flag. An
+//! STM32F411's VOS takes writes while the PLL is off, and is in force while it runs; else the regulator is at scale 3.
 //!
 //! Not modelled: the supply, so PVD and brown-out never see it fall; Stop and Standby (the core sleeps, and a note says
 //! so); wake-up pins; regulator modes in Stop.
@@ -10,6 +11,7 @@
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
+use crate::devices::support::kernel_clock::KernelClock;
 use crate::devices::support::registers::AccessKind::Rw;
 use crate::devices::support::registers::{Register, find, flag};
 use crate::devices::support::stm32_clock_gate::{BACKUP_DOMAIN, ClockGate};
@@ -28,6 +30,7 @@ const CR_CLEARS: u32 = 3 << 2;
 const CR_DBP: u32 = 1 << 8;
 const CR_MASK: u32 = 0x3ff & !CR_CLEARS;
 const CR_VOS_SHIFT: u32 = 14;
+const CR_VOS: u32 = 3 << CR_VOS_SHIFT;
 const CSR_BRR: u32 = 1 << 3;
 const CSR_BRE: u32 = 1 << 9;
 const CSR_VOSRDY: u32 = 1 << 14;
@@ -61,6 +64,14 @@ impl Part {
         }
     }
 
+    /// What VOS is taken as while the PLL is off, where it is in force only with the PLL (RM0383, PWR_CR.VOS).
+    const fn vos_without_pll(self) -> Option<u32> {
+        match self {
+            Part::F407 => None,
+            Part::F411 => Some(1),
+        }
+    }
+
     /// The scale that VOS selects, and the most megahertz of HCLK that it allows (RM0090, PWR_CR.VOS; RM0383, the
     /// same). The reserved value is taken as the lowest.
     const fn scale(self, vos: u32) -> (u32, u64) {
@@ -79,6 +90,8 @@ impl Part {
 pub struct Pwr {
     part: Part,
     hclk: ClockInput,
+    /// What comes out of the PLL.
+    pll: KernelClock,
     gate: ClockGate,
     regulator: Ps,
     backup_regulator: Ps,
@@ -103,18 +116,26 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         "the part, whose voltage scales these are",
     );
     let hclk = reader.clock_input(0, "HCLK, which the voltage limits");
+    let pll = KernelClock::new(reader.clock_input(1, "an output of the PLL, which tells whether that runs"));
     let gate = ClockGate::from_node(reader);
     let regulator = reader.timing_ps("cyclescope,vos-us", "from a write of VOS until the regulator has that voltage");
     let backup = reader.timing_ps("cyclescope,backup-regulator-us", "from BRE until the backup regulator is ready");
-    Box::new(Pwr::new(part, hclk, gate, [regulator, backup]))
+    Box::new(Pwr::new(part, hclk, pll, gate, [regulator, backup]))
 }
 
 impl Pwr {
     /// The device after reset. The regulators take these times.
-    pub fn new(part: Part, hclk: ClockInput, gate: ClockGate, [regulator, backup_regulator]: [Ps; 2]) -> Pwr {
+    pub fn new(
+        part: Part,
+        hclk: ClockInput,
+        pll: KernelClock,
+        gate: ClockGate,
+        [regulator, backup_regulator]: [Ps; 2],
+    ) -> Pwr {
         Pwr {
             part,
             hclk,
+            pll: pll.standing(),
             gate,
             regulator,
             backup_regulator,
@@ -140,18 +161,35 @@ impl Pwr {
     }
 
     fn write_control(&mut self, value: u32, ctx: &mut Ctx) {
-        let changed = value ^ self.control;
-        self.control = value;
-        if changed >> CR_VOS_SHIFT & 3 != 0 {
-            let until = ctx.now.saturating_add(self.regulator);
-            self.changes_until = Some(until);
-            self.alarm.set(until, 0, ctx);
+        let mut value = value;
+        let is_locked = self.part.vos_without_pll().is_some() && self.pll.is_running();
+        if is_locked && (value ^ self.control) & CR_VOS != 0 {
+            ctx.note("PWR_CR.VOS was written while the PLL is on, which it takes no writes in: it keeps its value");
+            value = value & !CR_VOS | self.control & CR_VOS;
         }
+        let (changed, before) = (value ^ self.control, self.vos());
+        self.control = value;
+        self.scale_may_change(before, ctx);
         if changed & value & CR_DEEP_SLEEP != 0 {
             ctx.note("Stop and Standby (PWR_CR) are not modelled: the core sleeps, and clocks go on");
         }
         self.open_backup_domain(ctx);
         self.check(ctx);
+    }
+
+    /// VOS, as it is in force.
+    fn vos(&self) -> u32 {
+        let without_pll = self.part.vos_without_pll().filter(|_| !self.pll.is_running());
+        without_pll.unwrap_or(self.control >> CR_VOS_SHIFT & 3)
+    }
+
+    /// The regulator goes to another voltage if it was at that of `before`.
+    fn scale_may_change(&mut self, before: u32, ctx: &mut Ctx) {
+        if self.vos() != before {
+            let until = ctx.now.saturating_add(self.regulator);
+            self.changes_until = Some(until);
+            self.alarm.set(until, 0, ctx);
+        }
     }
 
     fn write_status(&mut self, value: u32, ctx: &mut Ctx) {
@@ -172,12 +210,12 @@ impl Pwr {
 
     /// Tells of a clock that is too fast for the voltage.
     fn check(&self, ctx: &mut Ctx) {
-        let vos = self.control >> CR_VOS_SHIFT & 3;
+        let vos = self.vos();
         let (scale, most_mhz) = self.part.scale(vos);
         let hz = self.hclk.rate.get();
         if hz > most_mhz * 1_000_000 {
             ctx.note(&format!(
-                "HCLK runs at {hz} Hz with PWR_CR.VOS = {vos} (scale {scale}), which allows {most_mhz} MHz: \
+                "HCLK runs at {hz} Hz with the regulator at scale {scale} (PWR_CR.VOS), which allows {most_mhz} MHz: \
                  the chip may fail"
             ));
         }
@@ -226,7 +264,10 @@ impl Device for Pwr {
     }
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        let before = self.vos();
         self.hclk.rate = ctx.bus.clocks.rate_of(self.hclk);
+        self.pll.follow(ctx);
+        self.scale_may_change(before, ctx);
         self.check(ctx);
     }
 
@@ -241,16 +282,32 @@ impl Device for Pwr {
 mod tests {
     use super::*;
     use crate::bus::device::DeviceId;
+    use crate::clocks::User;
     use crate::devices::bench::{Bench, read_plain_node};
     use crate::devices::support::registers::walk;
+    use crate::dt::wiring::ClockId;
     use crate::time::Hz;
+
+    const PLL: ClockId = ClockId(4);
 
     fn pwr(part: Part, mhz: u64) -> Bench {
         let hclk = ClockInput::fixed(Hz::new(mhz * 1_000_000).unwrap());
         let times = [Ps::from_us(40), Ps::from_us(100)];
-        let mut bench = Bench::new(Pwr::new(part, hclk, ClockGate::default(), times));
+        let pll = KernelClock::new(ClockInput { rate: hclk.rate, id: Some(PLL) });
+        let mut bench = Bench::new(Pwr::new(part, hclk, pll, ClockGate::default(), times));
+        bench.bus.clocks.add_user(PLL, User::Device(DeviceId(0)));
+        turn_pll(&mut bench, Ps(0), false);
         bench.bus.with_device(DeviceId(0), Ps(0), |device, ctx| device.reset(ctx));
         bench
+    }
+
+    fn turn_pll(bench: &mut Bench, at: Ps, on: bool) {
+        if on {
+            bench.bus.set_clocks(&[(PLL, Hz::new(48_000_000).unwrap())], at);
+        } else {
+            bench.bus.clocks.stop(PLL, None);
+            bench.bus.set_clocks(&[], at);
+        }
     }
 
     #[test]
@@ -307,9 +364,26 @@ mod tests {
             for (above, notes) in [(0, 0), (1, 1)] {
                 let mut bench = pwr(Part::F411, mhz + above);
                 bench.write(Ps(0), CR, vos << CR_VOS_SHIFT).unwrap();
-                assert_eq!(bench.bus.notes().len(), notes, "VOS = {vos} at {} MHz", mhz + above);
+                turn_pll(&mut bench, Ps(0), true);
+                let scale = format!("at scale {}", 4 - vos);
+                let notes_of_it = bench.bus.notes().iter().filter(|note| note.contains(&scale)).count();
+                assert_eq!(notes_of_it, notes, "VOS = {vos} at {} MHz", mhz + above);
             }
         }
+    }
+
+    #[test]
+    fn vos_of_an_f411_is_in_force_while_the_pll_runs() {
+        let mut bench = pwr(Part::F411, 16);
+        bench.write(Ps(0), CR, 3 << CR_VOS_SHIFT).unwrap();
+        assert_eq!(bench.value(Ps(0), CSR), CSR_VOSRDY, "scale 3, whatever VOS says");
+        turn_pll(&mut bench, Ps::from_us(9), true);
+        assert_eq!(bench.value(Ps::from_us(48), CSR), 0);
+        assert_eq!(bench.value(Ps::from_us(49), CSR), CSR_VOSRDY);
+        bench.write(Ps::from_us(50), CR, 2 << CR_VOS_SHIFT).unwrap();
+        assert_eq!((bench.value(Ps::from_us(50), CR), bench.bus.notes().len()), (3 << CR_VOS_SHIFT, 1));
+        turn_pll(&mut bench, Ps::from_us(60), false);
+        assert_eq!((bench.value(Ps::from_us(99), CSR), bench.value(Ps::from_us(100), CSR)), (0, CSR_VOSRDY));
     }
 
     #[test]

@@ -23,6 +23,11 @@ impl KernelClock {
         KernelClock { input, stands_at: None }
     }
 
+    /// The same, which stands until its controller tells of a rate.
+    pub const fn standing(self) -> KernelClock {
+        KernelClock { stands_at: Some(0), ..self }
+    }
+
     /// Its rate; that which it had last where it has stopped.
     pub const fn rate(&self) -> Hz {
         self.input.rate
