@@ -126,6 +126,17 @@ impl Crc {
         if self.control & CR_REV_OUT != 0 { self.crc.reverse_bits() >> (32 - bits) } else { self.crc }
     }
 
+    fn register(&self, offset: u32) -> u32 {
+        match offset {
+            DR => self.result(),
+            IDR => self.scratch,
+            CR => self.control,
+            INIT if self.params.is_programmable => self.initial,
+            POL if self.params.is_programmable => self.polynomial,
+            _ => 0,
+        }
+    }
+
     /// A write of CRC_DR: when the bus is free again.
     fn calculate(&mut self, value: u32, size: AccessSize, now: Ps) -> Ps {
         let clock = self.params.clock.rate;
@@ -164,15 +175,8 @@ impl Device for Crc {
         if !self.params.gate.is_open(ctx) {
             return Ok(Reply::read(0, ctx.now));
         }
-        let (register, done) = match offset & !3 {
-            DR => (self.result(), ctx.now.max(self.ends)),
-            IDR => (self.scratch, ctx.now),
-            CR => (self.control, ctx.now),
-            INIT if self.params.is_programmable => (self.initial, ctx.now),
-            POL if self.params.is_programmable => (self.polynomial, ctx.now),
-            _ => (0, ctx.now),
-        };
-        Ok(Reply::read(size.extracted(register, offset), done))
+        let done = if offset & !3 == DR { ctx.now.max(self.ends) } else { ctx.now };
+        Ok(Reply::read(size.extracted(self.register(offset & !3), offset), done))
     }
 
     fn write(
@@ -188,7 +192,7 @@ impl Device for Crc {
         }
         self.writes += 1;
         if offset & !3 != DR {
-            self.set_register(offset & !3, size.merged(0, offset, value));
+            self.set_register(offset & !3, size.merged(self.register(offset & !3), offset, value));
             return Ok(Reply::written(ctx.now));
         }
         // The unit of an STM32F4 takes words only: of less, the other lanes are zeroes.

@@ -14,7 +14,6 @@
 
 use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
-use crate::devices::support::apb;
 use crate::devices::support::registers::{AccessKind, Register};
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::devices::support::stm32_dma::{Failed, Master, Requests, Unreachable};
@@ -314,9 +313,7 @@ fn channel_at(offset: u32) -> Option<(usize, u32)> {
 
 impl Device for Dma {
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        let open = self.params.gate.is_open(ctx);
-        let value = if open { self.register(offset & !3) } else { 0 };
-        Ok(apb::read(value, offset, size, ctx))
+        self.params.gate.read(offset, size, ctx, |offset, _| self.register(offset))
     }
 
     fn write(
@@ -327,14 +324,12 @@ impl Device for Dma {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
-        if self.params.gate.is_open(ctx) {
+        self.params.gate.write(offset, size, value, ctx, |offset, value, ctx| {
             self.changes += 1;
-            let (offset, value) = apb::written(value, offset, size);
             self.set_register(offset, value, ctx);
             self.arbitrate(ctx);
             self.update(ctx);
-        }
-        Ok(Reply::written(ctx.now))
+        })
     }
 
     fn event(&mut self, _: u32, ctx: &mut Ctx) {

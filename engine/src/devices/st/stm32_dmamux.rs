@@ -10,7 +10,6 @@
 
 use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
-use crate::devices::support::apb;
 use crate::devices::support::dma_lines::DmaLine;
 use crate::devices::support::registers::{AccessKind, Register};
 use crate::devices::support::stm32_clock_gate::ClockGate;
@@ -93,15 +92,14 @@ impl Mux {
 
 impl Device for Mux {
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        let open = self.gate.is_open(ctx);
-        let index = (offset / 4) as usize;
-        let value = match offset & !3 {
-            _ if !open => 0,
-            0..0x38 => self.controls[index],
-            RG0CR..0x110 => self.generators[index & 3],
-            _ => 0,
-        };
-        Ok(apb::read(value, offset, size, ctx))
+        self.gate.read(offset, size, ctx, |offset, _| {
+            let index = (offset / 4) as usize;
+            match offset {
+                0..0x38 => self.controls[index],
+                RG0CR..0x110 => self.generators[index & 3],
+                _ => 0,
+            }
+        })
     }
 
     fn write(
@@ -112,9 +110,8 @@ impl Device for Mux {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
-        if self.gate.is_open(ctx) {
+        self.gate.write(offset, size, value, ctx, |offset, value, ctx| {
             self.changes += 1;
-            let (offset, value) = apb::written(value, offset, size);
             let index = (offset / 4) as usize;
             match offset {
                 0..0x38 => {
@@ -127,8 +124,7 @@ impl Device for Mux {
                 RG0CR..0x110 => self.generators[index & 3] = value & RGCR_MASK,
                 _ => {}
             }
-        }
-        Ok(Reply::written(ctx.now))
+        })
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {

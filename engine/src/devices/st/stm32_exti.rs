@@ -11,6 +11,7 @@
 use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::registers::{AccessKind, Register};
+use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::fault::FaultKind;
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
@@ -182,9 +183,10 @@ const fn split(offset: u32) -> (u32, u32) {
 
 impl Device for Exti {
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        let (register, first) = split(offset & !3);
-        let value = self.register(register).checked_shr(first).unwrap_or(0) as u32;
-        Ok(Reply::read(size.extracted(value, offset), ctx.now))
+        ClockGate::NONE.read(offset, size, ctx, |offset, _| {
+            let (register, first) = split(offset);
+            self.register(register).checked_shr(first).unwrap_or(0) as u32
+        })
     }
 
     fn write(
@@ -195,12 +197,12 @@ impl Device for Exti {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
-        let (register, first) = split(offset & !3);
-        let shifted = |lanes: u32| u64::from(lanes).checked_shl(first).unwrap_or(0);
-        let lanes = size.merged(0, offset, u32::MAX >> (32 - 8 * size.bytes()));
-        self.set_register(register, shifted(lanes), shifted(size.merged(0, offset, value)));
-        self.update(ctx);
-        Ok(Reply::written(ctx.now))
+        ClockGate::NONE.write(offset, size, value, ctx, |offset, value, ctx| {
+            let (register, first) = split(offset);
+            let shifted = |lanes: u32| u64::from(lanes).checked_shl(first).unwrap_or(0);
+            self.set_register(register, shifted(u32::MAX), shifted(value));
+            self.update(ctx);
+        })
     }
 
     fn irq_input(&mut self, input: u32, level: bool, ctx: &mut Ctx) {

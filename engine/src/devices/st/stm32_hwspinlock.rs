@@ -9,7 +9,6 @@
 
 use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
-use crate::devices::support::apb;
 use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
@@ -180,8 +179,7 @@ impl Hsem {
 
 impl Device for Hsem {
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        let value = if self.gate.is_open(ctx) { self.register(offset & !3, ctx) } else { 0 };
-        Ok(apb::read(value, offset, size, ctx))
+        self.gate.read(offset, size, ctx, |offset, ctx| self.register(offset, ctx))
     }
 
     fn write(
@@ -192,11 +190,9 @@ impl Device for Hsem {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
-        if self.gate.is_open(ctx) {
-            let (offset, value) = apb::written(value, offset, size);
+        self.gate.write(offset, size, value, ctx, |offset, value, ctx| {
             self.set_register(offset, value, ctx);
-        }
-        Ok(Reply::written(ctx.now))
+        })
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {

@@ -9,7 +9,6 @@
 
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
-use crate::devices::support::apb;
 use crate::devices::support::kernel_clock::KernelClock;
 use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::devices::support::stm32_clock_gate::ClockGate;
@@ -171,22 +170,20 @@ impl Rng {
 
 impl Device for Rng {
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        if !self.params.gate.is_open(ctx) {
-            return Ok(Reply::read(0, ctx.now));
-        }
-        self.settle(ctx);
-        let register = match offset & !3 {
-            CR => self.control,
-            SR => self.status(),
-            DR => {
-                let word = self.word.take().unwrap_or(0);
-                self.begin(ctx);
-                self.update(ctx);
-                word
+        self.params.gate.read(offset, size, ctx, |offset, ctx| {
+            self.settle(ctx);
+            match offset {
+                CR => self.control,
+                SR => self.status(),
+                DR => {
+                    let word = self.word.take().unwrap_or(0);
+                    self.begin(ctx);
+                    self.update(ctx);
+                    word
+                }
+                _ => 0,
             }
-            _ => 0,
-        };
-        Ok(apb::read(register, offset, size, ctx))
+        })
     }
 
     fn write(
@@ -197,13 +194,11 @@ impl Device for Rng {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
-        if self.params.gate.is_open(ctx) {
+        self.params.gate.write(offset, size, value, ctx, |offset, value, ctx| {
             self.settle(ctx);
-            let (offset, value) = apb::written(value, offset, size);
             self.set_register(offset, value, ctx);
             self.update(ctx);
-        }
-        Ok(Reply::written(ctx.now))
+        })
     }
 
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {

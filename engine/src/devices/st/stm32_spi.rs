@@ -27,7 +27,6 @@ use self::registers::*;
 use self::wire::Wire;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
-use crate::devices::support::apb;
 use crate::devices::support::dma_lines::DmaLine;
 use crate::devices::support::hosted_chip::{CONTROLLER_EVENT, Chips};
 use crate::devices::support::registers::{find, flag};
@@ -334,13 +333,12 @@ impl Device for Spi {
     }
 
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        if !self.params.gate.is_open(ctx) {
-            return Ok(Reply::read(0, ctx.now));
-        }
-        self.settle(ctx.now);
-        let register = self.register(offset & !3, size);
-        self.update(ctx);
-        Ok(apb::read(register, offset, size, ctx))
+        self.params.gate.read(offset, size, ctx, |offset, ctx| {
+            self.settle(ctx.now);
+            let register = self.register(offset, size);
+            self.update(ctx);
+            register
+        })
     }
 
     fn write(
@@ -351,14 +349,12 @@ impl Device for Spi {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
-        if self.params.gate.is_open(ctx) {
+        self.params.gate.write(offset, size, value, ctx, |offset, value, ctx| {
             self.settle(ctx.now);
-            let (offset, value) = apb::written(value, offset, size);
             self.set_register(offset, value, size, ctx);
             self.settle(ctx.now);
             self.update(ctx);
-        }
-        Ok(Reply::written(ctx.now))
+        })
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {

@@ -31,7 +31,6 @@ use self::counter::{Counter, Mode};
 use self::registers::*;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
-use crate::devices::support::apb;
 use crate::devices::support::dma_lines::DmaLine;
 use crate::devices::support::registers::{find, flag};
 use crate::devices::support::stm32_clock_gate::ClockGate;
@@ -354,15 +353,14 @@ impl Device for Timer {
     }
 
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        if !self.params.gate.is_open(ctx) {
-            return Ok(Reply::read(0, ctx.now));
-        }
-        self.settle(ctx.now);
-        let moves = matches!(offset & !3, CNT | DMAR | CCR1..=CCR4);
-        self.moving_accesses += u64::from(moves);
-        let value = self.register(offset & !3);
-        self.update(ctx);
-        Ok(apb::read(value, offset, size, ctx))
+        self.params.gate.read(offset, size, ctx, |offset, ctx| {
+            self.settle(ctx.now);
+            let moves = matches!(offset, CNT | DMAR | CCR1..=CCR4);
+            self.moving_accesses += u64::from(moves);
+            let value = self.register(offset);
+            self.update(ctx);
+            value
+        })
     }
 
     fn write(
@@ -373,14 +371,12 @@ impl Device for Timer {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
-        if self.params.gate.is_open(ctx) {
+        self.params.gate.write(offset, size, value, ctx, |offset, value, ctx| {
             self.settle(ctx.now);
             self.moving_accesses += 1;
-            let (offset, value) = apb::written(value, offset, size);
             self.set_register(offset, value, ctx);
             self.update(ctx);
-        }
-        Ok(Reply::written(ctx.now))
+        })
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {

@@ -29,7 +29,6 @@ use super::stm32h7_uart::frame::Frame;
 use super::stm32h7_uart::transmitter::Transmitter;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError, Unsent};
 use crate::devices::model::{Group, Model};
-use crate::devices::support::apb;
 use crate::devices::support::axi_lite::edge_in_reach;
 use crate::devices::support::dma_lines::DmaLine;
 use crate::devices::support::registers::flag;
@@ -305,19 +304,17 @@ impl Device for Usart {
     }
 
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        if !self.params.gate.is_open(ctx) {
-            return Ok(Reply::read(0, ctx.now));
-        }
-        self.settle(ctx);
-        let register = match offset & !3 {
-            SR => {
-                self.seen = self.status();
-                self.seen
+        self.params.gate.read(offset, size, ctx, |offset, ctx| {
+            self.settle(ctx);
+            match offset {
+                SR => {
+                    self.seen = self.status();
+                    self.seen
+                }
+                DR => self.take(ctx),
+                offset => self.register(offset),
             }
-            DR => self.take(ctx),
-            offset => self.register(offset),
-        };
-        Ok(apb::read(register, offset, size, ctx))
+        })
     }
 
     fn write(
@@ -328,15 +325,13 @@ impl Device for Usart {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
-        if self.params.gate.is_open(ctx) {
+        self.params.gate.write(offset, size, value, ctx, |offset, value, ctx| {
             self.settle(ctx);
-            let (offset, value) = apb::written(value, offset, size);
             self.set_register(offset, value, ctx);
             self.settle(ctx);
             self.update(ctx);
             ctx.line_changed();
-        }
-        Ok(Reply::written(ctx.now))
+        })
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {

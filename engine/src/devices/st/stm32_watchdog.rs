@@ -10,9 +10,9 @@
 
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
-use crate::devices::support::apb;
 use crate::devices::support::axi_lite::edge_in_reach;
 use crate::devices::support::registers::{AccessKind, Register, flag};
+use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
@@ -184,14 +184,13 @@ fn end_run(what: &str, ctx: &mut Ctx) {
 
 impl Device for Iwdg {
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        let register = match offset & !3 {
+        ClockGate::NONE.read(offset, size, ctx, |offset, ctx| match offset {
             PR => self.values[PRESCALER],
             RLR => self.values[RELOAD],
             SR => self.status(self.edge(ctx)),
             WINR if self.params.has_window => self.values[WINDOW],
             _ => 0,
-        };
-        Ok(apb::read(register, offset, size, ctx))
+        })
     }
 
     fn write(
@@ -203,14 +202,13 @@ impl Device for Iwdg {
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
         self.writes += 1;
-        match apb::written(value, offset, size) {
+        ClockGate::NONE.write(offset, size, value, ctx, |offset, value, ctx| match (offset, value) {
             (KR, value) => self.write_key(value & 0xffff, ctx),
             (PR, value) => self.write_value(PRESCALER, value & 7, ctx),
             (RLR, value) => self.write_value(RELOAD, value & MOST, ctx),
             (WINR, value) if self.params.has_window => self.write_value(WINDOW, value & MOST, ctx),
             _ => {}
-        }
-        Ok(Reply::written(ctx.now))
+        })
     }
 
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {
@@ -290,6 +288,15 @@ mod tests {
             assert_eq!(ended(&mut bench), Some(Ps::from_us(us)), "{prescaler} {reload}");
             assert!(bench.bus.exit_is_reset);
         }
+    }
+
+    #[test]
+    fn a_key_of_two_equal_bytes_may_be_stored_as_one() {
+        let mut bench = iwdg();
+        bench.write(edge(0), KR, KEY_START).unwrap();
+        let reload = |device: &mut dyn Device, ctx: &mut Ctx| device.write(0, KR, AccessSize::Byte, 0xaa, ctx);
+        bench.bus.with_device(DeviceId(0), edge(16_000), reload).unwrap();
+        assert_eq!(ended(&mut bench), Some(edge(16_000 + 4 * 4096)));
     }
 
     #[test]

@@ -6,7 +6,6 @@
 
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
-use crate::devices::support::apb;
 use crate::devices::support::axi_lite::edge_in_reach;
 use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::devices::support::stm32_clock_gate::ClockGate;
@@ -147,14 +146,12 @@ fn end_run(what: &str, ctx: &mut Ctx) {
 
 impl Device for Wwdg {
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        let open = self.params.gate.is_open(ctx);
-        let register = match offset & !3 {
-            CR if open => flag(CR_WDGA, self.is_active) | self.counter(self.edge(ctx)),
-            CFR if open => self.configuration,
-            SR if open => u32::from(self.early),
+        self.params.gate.read(offset, size, ctx, |offset, ctx| match offset {
+            CR => flag(CR_WDGA, self.is_active) | self.counter(self.edge(ctx)),
+            CFR => self.configuration,
+            SR => u32::from(self.early),
             _ => 0,
-        };
-        Ok(apb::read(register, offset, size, ctx))
+        })
     }
 
     fn write(
@@ -165,17 +162,16 @@ impl Device for Wwdg {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
-        if self.params.gate.is_open(ctx) {
+        self.params.gate.write(offset, size, value, ctx, |offset, value, ctx| {
             self.writes += 1;
-            match apb::written(value, offset, size) {
+            match (offset, value) {
                 (CR, value) => self.write_control(value, ctx),
                 (CFR, value) => self.write_configuration(value, ctx),
                 (SR, value) => self.early &= value & 1 != 0,
                 _ => {}
             }
             self.arm(ctx);
-        }
-        Ok(Reply::written(ctx.now))
+        })
     }
 
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {

@@ -21,7 +21,6 @@ mod tests;
 use self::converter::{Converter, cr2};
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
-use crate::devices::support::apb;
 use crate::devices::support::dma_lines::DmaLine;
 use crate::devices::support::registers::{AccessKind, Register, find};
 use crate::devices::support::stm32_clock_gate::ClockGate;
@@ -256,14 +255,13 @@ impl Adc {
 
 impl Device for Adc {
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        if !self.params.gate.is_open(ctx) {
-            return Ok(Reply::read(0, ctx.now));
-        }
-        self.settle(ctx);
-        let value = self.register(offset & !3);
-        self.changes += u64::from(offset % STRIDE == DR);
-        self.update(ctx);
-        Ok(apb::read(value, offset, size, ctx))
+        self.params.gate.read(offset, size, ctx, |offset, ctx| {
+            self.settle(ctx);
+            let value = self.register(offset);
+            self.changes += u64::from(offset % STRIDE == DR);
+            self.update(ctx);
+            value
+        })
     }
 
     fn write(
@@ -274,14 +272,12 @@ impl Device for Adc {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
-        if self.params.gate.is_open(ctx) {
+        self.params.gate.write(offset, size, value, ctx, |offset, value, ctx| {
             self.settle(ctx);
             self.changes += 1;
-            let (offset, value) = apb::written(value, offset, size);
             self.set_register(offset, value, ctx);
             self.update(ctx);
-        }
-        Ok(Reply::written(ctx.now))
+        })
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {

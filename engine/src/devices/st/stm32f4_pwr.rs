@@ -10,7 +10,6 @@
 
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
-use crate::devices::support::apb;
 use crate::devices::support::kernel_clock::KernelClock;
 use crate::devices::support::registers::AccessKind::Rw;
 use crate::devices::support::registers::{Register, find, flag};
@@ -228,9 +227,7 @@ impl Device for Pwr {
     }
 
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        let open = self.gate.is_open(ctx);
-        let value = if open { self.value(offset & !3, ctx.now) } else { 0 };
-        Ok(apb::read(value, offset, size, ctx))
+        self.gate.read(offset, size, ctx, |offset, ctx| self.value(offset, ctx.now))
     }
 
     fn write(
@@ -242,16 +239,14 @@ impl Device for Pwr {
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
         self.writes += 1;
-        let (offset, value) = apb::written(value, offset, size);
-        if self.gate.is_open(ctx)
-            && let Some(register) = find(self.part.registers(), offset)
-        {
+        self.gate.write(offset, size, value, ctx, |offset, value, ctx| {
+            let mask = find(self.part.registers(), offset).map_or(0, |register| register.mask);
             match offset {
-                CR => self.write_control(value & register.mask, ctx),
-                _ => self.write_status(value & register.mask, ctx),
+                CR => self.write_control(value & mask, ctx),
+                CSR => self.write_status(value & mask, ctx),
+                _ => {}
             }
-        }
-        Ok(Reply::written(ctx.now))
+        })
     }
 
     /// A flag changes: polls have to look again.

@@ -19,7 +19,6 @@ mod tests;
 use self::channel::{Channel, Stage, ccr, cesr, cisr, ctcr};
 use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
-use crate::devices::support::apb;
 use crate::devices::support::registers::{AccessKind, Register, find, flag};
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
@@ -204,12 +203,10 @@ fn channel_at(offset: u32) -> Option<(usize, u32)> {
 
 impl Device for Mdma {
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        let value = match (self.params.gate.is_open(ctx), channel_at(offset & !3)) {
-            (false, _) => 0,
-            (true, Some((index, register))) => self.channels[index].get(register),
-            (true, None) => flag(u32::MAX, offset & !3 == GISR0) & self.pending(),
-        };
-        Ok(apb::read(value, offset, size, ctx))
+        self.params.gate.read(offset, size, ctx, |offset, _| match channel_at(offset) {
+            Some((index, register)) => self.channels[index].get(register),
+            None => flag(u32::MAX, offset == GISR0) & self.pending(),
+        })
     }
 
     fn write(
@@ -220,16 +217,14 @@ impl Device for Mdma {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
-        if self.params.gate.is_open(ctx) {
+        self.params.gate.write(offset, size, value, ctx, |offset, value, ctx| {
             self.changes += 1;
-            let (offset, value) = apb::written(value, offset, size);
             if let Some((index, register)) = channel_at(offset) {
                 let mask = find(REGISTERS, register).map_or(0, |register| register.mask);
                 self.set_channel(index, register, value & mask, ctx);
             }
             self.update(ctx);
-        }
-        Ok(Reply::written(ctx.now))
+        })
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {

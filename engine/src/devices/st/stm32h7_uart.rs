@@ -38,7 +38,6 @@ use self::registers::*;
 use self::transmitter::Transmitter;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, Reply, SerialPort, SlaveError, Unsent};
 use crate::devices::model::{Group, Model};
-use crate::devices::support::apb;
 use crate::devices::support::dma_lines::DmaLine;
 use crate::devices::support::registers::flag;
 use crate::dt::reader::NodeReader;
@@ -317,20 +316,18 @@ impl Device for Uart {
     }
 
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        if !self.params.gate.is_open(ctx) {
-            return Ok(Reply::read(0, ctx.now));
-        }
-        self.settle(ctx);
-        let register = match offset & !3 {
-            RDR => {
-                let character = self.receiving.read();
-                self.update(ctx);
-                ctx.line_changed();
-                character
+        self.params.gate.read(offset, size, ctx, |offset, ctx| {
+            self.settle(ctx);
+            match offset {
+                RDR => {
+                    let character = self.receiving.read();
+                    self.update(ctx);
+                    ctx.line_changed();
+                    character
+                }
+                offset => self.register(offset, self.cycle(ctx)),
             }
-            offset => self.register(offset, self.cycle(ctx)),
-        };
-        Ok(apb::read(register, offset, size, ctx))
+        })
     }
 
     fn write(
@@ -341,15 +338,13 @@ impl Device for Uart {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
-        if self.params.gate.is_open(ctx) {
+        self.params.gate.write(offset, size, value, ctx, |offset, value, ctx| {
             self.settle(ctx);
-            let (offset, value) = apb::written(value, offset, size);
             self.set_register(offset, value, ctx);
             self.settle(ctx);
             self.update(ctx);
             ctx.line_changed();
-        }
-        Ok(Reply::written(ctx.now))
+        })
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {

@@ -9,7 +9,6 @@
 
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
-use crate::devices::support::apb;
 use crate::devices::support::registers::AccessKind::{Ro, Rw, Wo};
 use crate::devices::support::registers::{AccessKind, Register, find, flag};
 use crate::devices::support::stm32_clock_gate::{BACKUP_DOMAIN, ClockGate};
@@ -178,9 +177,7 @@ impl Device for Pwr {
     }
 
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        let open = self.gate.is_open(ctx);
-        let value = if open { self.value(offset & !3, ctx.now) } else { 0 };
-        Ok(apb::read(value, offset, size, ctx))
+        self.gate.read(offset, size, ctx, |offset, ctx| self.value(offset, ctx.now))
     }
 
     fn write(
@@ -192,13 +189,11 @@ impl Device for Pwr {
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
         self.writes += 1;
-        let (offset, value) = apb::written(value, offset, size);
-        if self.gate.is_open(ctx)
-            && let Some(register) = find(REGISTERS, offset)
-        {
-            self.write_register(register, value, ctx);
-        }
-        Ok(Reply::written(ctx.now))
+        self.gate.write(offset, size, value, ctx, |offset, value, ctx| {
+            if let Some(register) = find(REGISTERS, offset) {
+                self.write_register(register, value, ctx);
+            }
+        })
     }
 
     /// A flag changes: polls have to look again.

@@ -42,7 +42,6 @@ use self::master::{Master, Step};
 use self::registers::*;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
-use crate::devices::support::apb;
 use crate::devices::support::dma_lines::DmaLine;
 use crate::devices::support::i2c_chips::{I2cChips, MASTER_EVENT};
 use crate::devices::support::kernel_clock::KernelClock;
@@ -334,13 +333,12 @@ impl Device for I2c {
     }
 
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        if !self.params.gate.is_open(ctx) {
-            return Ok(Reply::read(0, ctx.now));
-        }
-        self.settle(ctx);
-        let register = self.register(offset & !3, ctx);
-        self.update(ctx);
-        Ok(apb::read(register, offset, size, ctx))
+        self.params.gate.read(offset, size, ctx, |offset, ctx| {
+            self.settle(ctx);
+            let register = self.register(offset, ctx);
+            self.update(ctx);
+            register
+        })
     }
 
     fn write(
@@ -351,14 +349,12 @@ impl Device for I2c {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
-        if self.params.gate.is_open(ctx) {
+        self.params.gate.write(offset, size, value, ctx, |offset, value, ctx| {
             self.settle(ctx);
-            let (offset, value) = apb::written(value, offset, size);
             self.set_register(offset, value, ctx);
             self.settle(ctx);
             self.update(ctx);
-        }
-        Ok(Reply::written(ctx.now))
+        })
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {

@@ -1,24 +1,74 @@
-//! Clock gates of an STM32MP1's peripherals: the enable bits of its RCC (RM0436, "Reset and clock control (RCC)",
-//! enable registers).
+//! Registers of an STM32's peripherals, behind the enable bits of its RCC (RM0436, RM0090, RM0432, "Reset and clock
+//! control (RCC)", enable registers) and the bridge to their bus.
 //!
 //! A peripheral whose clock no processor has enabled answers 0 and takes no writes. Its node says where its bit is:
 //! `cyclescope,clock-enable = <register bit>`, by the offset of the MPU's enable register (RCC_MP_xxxENSETR). Without
 //! that property it always has its clock, as on a board without an RCC. The register block that holds the bits tells of
 //! them in [`crate::clocks`].
+//!
+//! The bridges to the APBs, and AHB slaves that the manuals have take words only, don't look at the size of an access: a
+//! store of a byte or a halfword has it on all lanes (RM0090, "DMA controller", addressing an AHB peripheral that does
+//! not support byte or halfword writes: 0xb0 to any byte of a register writes 0xb0b0b0b0 there). Ports, flash, CRC unit
+//! and the RCC itself take bytes on their own lanes ([`AccessSize::merged`]).
 
 use crate::bus::Bus;
-use crate::bus::device::Ctx;
+use crate::bus::device::{AccessSize, Ctx, Reply, SlaveError};
 use crate::dt::reader::NodeReader;
 
 /// A gate that PWR opens by its bit DBP: that of the registers of the backup domain, which are written only then. No
 /// register of an RCC has such an offset.
 pub const BACKUP_DOMAIN: (u32, u32) = (0x1_0000, 8);
 
+/// What a store brings to a register that takes words only.
+const fn on_all_lanes(value: u32, size: AccessSize) -> u32 {
+    match size {
+        AccessSize::Byte => (value & 0xff) * 0x0101_0101,
+        AccessSize::Half => (value & 0xffff) * 0x0001_0001,
+        AccessSize::Word => value,
+    }
+}
+
 /// Where a peripheral's enable bit is: the offset of its register, and its number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClockGate(Option<(u32, u32)>);
 
 impl ClockGate {
+    /// Of a peripheral that always has its clock.
+    pub const NONE: ClockGate = ClockGate(None);
+
+    /// A load, answered within the cycle in which it comes: `register` gives the value of the register at an offset.
+    ///
+    /// # Errors
+    /// None: a peripheral without its clock answers 0.
+    pub fn read(
+        self,
+        offset: u32,
+        size: AccessSize,
+        ctx: &mut Ctx,
+        register: impl FnOnce(u32, &mut Ctx) -> u32,
+    ) -> Result<Reply, SlaveError> {
+        let value = if self.is_open(ctx) { register(offset & !3, ctx) } else { 0 };
+        Ok(Reply::read(size.extracted(value, offset), ctx.now))
+    }
+
+    /// A store, taken likewise: `set` gets the offset of the register, and the word that the bridge makes of the value.
+    ///
+    /// # Errors
+    /// None: a peripheral without its clock takes nothing.
+    pub fn write(
+        self,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+        set: impl FnOnce(u32, u32, &mut Ctx),
+    ) -> Result<Reply, SlaveError> {
+        if self.is_open(ctx) {
+            set(offset & !3, on_all_lanes(value, size), ctx);
+        }
+        Ok(Reply::written(ctx.now))
+    }
+
     /// The gate that a node names, if any.
     pub fn from_node(reader: &mut NodeReader) -> ClockGate {
         const NAME: &str = "cyclescope,clock-enable";
@@ -44,5 +94,60 @@ impl ClockGate {
     /// As [`ClockGate::is_open`], for who only looks.
     pub fn state(self, bus: &Bus) -> bool {
         self.0.is_none_or(|(register, bit)| bus.clocks.is_running(register, bit))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bus::device::{Device, DeviceId};
+    use crate::devices::bench::Bench;
+    use crate::time::Ps;
+
+    struct Registers(ClockGate, [u32; 2]);
+
+    impl Device for Registers {
+        fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+            self.0.read(offset, size, ctx, |offset, _| self.1[offset as usize / 4])
+        }
+
+        fn write(
+            &mut self,
+            _: usize,
+            offset: u32,
+            size: AccessSize,
+            value: u32,
+            ctx: &mut Ctx,
+        ) -> Result<Reply, SlaveError> {
+            self.0.write(offset, size, value, ctx, |offset, value, _| self.1[offset as usize / 4] = value)
+        }
+    }
+
+    /// Stores less than a word, and reads as much there: that, and the whole register.
+    fn narrow(offset: u32, size: AccessSize, value: u32) -> (u32, u32) {
+        let mut bench = Bench::new(Registers(ClockGate::NONE, [0; 2]));
+        let both = |device: &mut dyn Device, ctx: &mut Ctx| {
+            device.write(0, offset, size, value, ctx).unwrap();
+            device.read(0, offset, size, ctx).unwrap().value
+        };
+        (bench.bus.with_device(DeviceId(0), Ps(9), both), bench.value(Ps(9), 4))
+    }
+
+    #[test]
+    fn less_than_a_word_is_on_all_lanes() {
+        assert_eq!(narrow(4, AccessSize::Byte, 0xaa), (0xaa, 0xaaaa_aaaa));
+        assert_eq!(narrow(7, AccessSize::Byte, 0xb0), (0xb0, 0xb0b0_b0b0));
+        assert_eq!(narrow(6, AccessSize::Half, 0xcdef), (0xcdef, 0xcdef_cdef));
+        assert_eq!(narrow(4, AccessSize::Word, 0x0123_4567), (0x0123_4567, 0x0123_4567));
+    }
+
+    #[test]
+    fn without_its_clock_it_answers_0_and_takes_nothing() {
+        let mut bench = Bench::new(Registers(ClockGate(Some((0x40, 3))), [7; 2]));
+        bench.bus.clocks.set_gates(0x40, 1 << 2);
+        bench.write(Ps(0), 4, 9).unwrap();
+        assert_eq!((bench.value(Ps(0), 4), bench.bus.notes().len()), (0, 1));
+        bench.bus.clocks.set_gates(0x40, 1 << 3);
+        assert_eq!(bench.value(Ps(0), 4), 7);
     }
 }
