@@ -176,17 +176,18 @@ impl Dma {
             return;
         };
         let stream = &mut self.streams[index];
+        let is_on = stream.is_enabled() || stream.closing;
         let target = usize::from(stream.control & cr::CT != 0);
         match register {
             CR => self.set_control(index, value & CR_MASK, ctx),
             // Of two buffers, the one that is not in use can be changed.
-            M0AR if !stream.is_enabled() || target == 1 => stream.memories[0] = value,
-            M1AR if !stream.is_enabled() || target == 0 => stream.memories[1] = value,
-            FCR if stream.is_enabled() => {
+            M0AR if !is_on || target == 1 => stream.memories[0] = value,
+            M1AR if !is_on || target == 0 => stream.memories[1] = value,
+            FCR if is_on => {
                 stream.fifo_control = stream.fifo_control & !fcr::FEIE | value & fcr::FEIE;
             }
             FCR => stream.fifo_control = value & 0x87,
-            _ if stream.is_enabled() => {
+            _ if is_on => {
                 ctx.note(&format!("stream {index}: a register was written while EN is set, which locks it"));
             }
             NDTR => stream.items = value & 0xffff,
@@ -196,23 +197,32 @@ impl Dma {
 
     fn set_control(&mut self, index: usize, value: u32, ctx: &mut Ctx) {
         let stream = &mut self.streams[index];
-        if stream.is_enabled() {
+        if stream.closing && value & cr::EN != 0 {
+            ctx.note(&format!("stream {index}: EN was set while it still read 1 behind its clearing: it stays off"));
+        }
+        if stream.is_enabled() || stream.closing {
             stream.control = stream.control & !cr::INTERRUPTS | value & cr::INTERRUPTS;
-            if value & cr::EN == 0 {
-                // What has been read goes to memory first.
-                stream.closing = stream.direction() != Direction::ToPeripheral && !stream.fifo.is_empty();
-                stream.items = stream.items_left();
+            if value & cr::EN == 0 && stream.is_enabled() {
                 stream.control &= !cr::EN;
-                if !stream.closing {
-                    stream.flags |= flags::TCIF;
-                    stream.stop();
-                }
+                stream.closing = true;
+                self.close(index);
             }
             return;
         }
         stream.control = value;
         if value & cr::EN != 0 {
             self.enable(index, ctx);
+        }
+    }
+
+    /// A stream that was switched off stops when its accesses under way have ended, and what has been read is in memory.
+    fn close(&mut self, index: usize) {
+        let stream = &mut self.streams[index];
+        let holds = stream.direction() != Direction::ToPeripheral && !stream.fifo.is_empty();
+        let is_under_way = self.ports.iter().any(|port| port.is_under_way(index));
+        if stream.closing && !holds && !is_under_way {
+            stream.flags |= flags::TCIF;
+            stream.stop();
         }
     }
 

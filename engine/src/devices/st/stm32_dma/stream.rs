@@ -73,7 +73,7 @@ pub struct Stream {
     pub fifo: VecDeque<u8>,
     /// The FIFO has reached its threshold, and is emptied into memory.
     pub draining: bool,
-    /// It was switched off, and has bytes left for memory.
+    /// It was switched off, and has an access under way or bytes left for memory.
     pub closing: bool,
     /// Addresses of the next accesses of the two sides, and bytes that are left there.
     pub next: [u32; 2],
@@ -176,7 +176,11 @@ impl Stream {
 
     /// DMA_SxNDTR: items that are left on the peripheral's side.
     pub fn items_left(&self) -> u32 {
-        if self.is_enabled() { self.left[Side::Peripheral as usize] / self.size(Side::Peripheral) } else { self.items }
+        if self.is_enabled() || self.closing {
+            self.left[Side::Peripheral as usize] / self.size(Side::Peripheral)
+        } else {
+            self.items
+        }
     }
 
     /// True if a memory's burst does not fit the threshold (RM0090, "FIFO threshold configurations"), or the items.
@@ -194,7 +198,8 @@ impl Stream {
 
     /// Bytes of the next access of a side, if it has one to make; `asked` tells that the peripheral asks.
     pub fn wants(&self, side: Side, asked: bool) -> Option<u32> {
-        if !self.is_enabled() && !self.closing {
+        let is_on = self.is_enabled() || self.closing && self.direction() != Direction::ToPeripheral;
+        if !is_on {
             return None;
         }
         let reads = side == self.source();

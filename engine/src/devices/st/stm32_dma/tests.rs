@@ -99,6 +99,15 @@ impl Rig {
         access.value
     }
 
+    /// Writes a register, or reads it, without the way there.
+    fn at_once(&mut self, offset: u32, written: Option<u32>) -> u32 {
+        let access = |device: &mut dyn Device, ctx: &mut Ctx| match written {
+            Some(value) => device.write(0, offset, AccessSize::Word, value, ctx),
+            None => device.read(0, offset, AccessSize::Word, ctx),
+        };
+        self.bus.with_device(DeviceId(0), self.now, access).unwrap().value
+    }
+
     /// The registers of stream 3, and its enable.
     fn set(&mut self, control: u32, fifo: u32, items: u32, [peripheral, memory]: [u32; 2]) {
         for (register, value) in [(NDTR, items), (PAR, peripheral), (M0AR, memory), (FCR, fifo)] {
@@ -257,6 +266,48 @@ fn a_stream_that_is_switched_off_empties_its_fifo() {
     rig.run(100);
     assert_eq!((rig.bytes(RAM, 4), rig.get(STREAM + NDTR)), (vec![1, 2, 3, 0], 5));
     assert_eq!(rig.flags() & flags::TCIF, flags::TCIF);
+}
+
+#[test]
+fn a_stream_stays_on_until_its_access_has_ended() {
+    let off = CHANNEL_2 | cr::MINC | TO_PERIPHERAL;
+    let mut rig = rig(params(), 3);
+    rig.store(RAM, &[1, 2, 3, 4]);
+    rig.set(off, 0x21, 4, [PORT, RAM]);
+    // The memory's access, of six clocks, is at the bus three clocks behind the enable: before it ends EN reads 1, and a
+    // new enable does nothing.
+    rig.run(4);
+    rig.at_once(STREAM + CR, Some(off));
+    assert_eq!((rig.at_once(STREAM + CR, None) & cr::EN, rig.at_once(LISR, None)), (1, 0));
+    rig.at_once(STREAM + CR, Some(off | cr::EN));
+    assert_eq!(rig.bus.notes().len(), 1);
+    rig.run(20);
+    assert_eq!((rig.get(STREAM + CR) & cr::EN, rig.flags() & flags::TCIF), (0, flags::TCIF));
+    assert_eq!(rig.get(STREAM + NDTR), 4);
+    // What was in the FIFO is gone, and the next enable begins anew.
+    rig.set(off, 0x21, 1, [PORT, RAM + 3]);
+    rig.run(20);
+    rig.ask();
+    rig.run(50);
+    assert_eq!(rig.got().iter().map(|(value, _)| *value).collect::<Vec<_>>(), [4]);
+}
+
+#[test]
+fn an_access_that_an_error_has_left_does_not_count_for_the_next_transfer() {
+    let words = 2 << cr::PSIZE | 2 << cr::MSIZE;
+    let mut rig = rig(params(), 9);
+    // The first word goes to memory that is out of reach. As the error comes, the next one is being read.
+    rig.set(CHANNEL_2 | words | ALL_INTERRUPTS, fcr::DMDIS, 8, [PORT, 0x1000_0000]);
+    while !rig.pending() {
+        rig.ask();
+        rig.run(1);
+    }
+    let left = rig.at_once(STREAM + NDTR, None);
+    assert_eq!((left, rig.got().len()), (7, 2));
+    // Nobody asks on another channel.
+    rig.at_once(STREAM + CR, Some(3 << cr::CHSEL | words | cr::EN));
+    rig.run(20);
+    assert_eq!(rig.get(STREAM + NDTR), left);
 }
 
 #[test]

@@ -13,8 +13,19 @@ use crate::devices::support::stm32_dma::{Failed, Master};
 pub struct Port {
     /// The stream that it serves.
     stream: Option<usize>,
+    /// Its access is at the bus.
+    under_way: bool,
+    /// That is of a stream which an error has ended since.
+    is_lost: bool,
     /// What it has read for it, or the number of bytes that it writes.
     data: Vec<u8>,
+}
+
+impl Port {
+    /// True while an access for the stream is at the bus.
+    pub fn is_under_way(&self, stream: usize) -> bool {
+        self.under_way && !self.is_lost && self.stream == Some(stream)
+    }
 }
 
 /// What an event is for: a port's access, or its end.
@@ -82,10 +93,14 @@ impl Dma {
             self.requests.serve(8 * index + self.streams[index].channel());
         }
         match result {
-            Ok(done) => ctx.schedule(done, DONE | side as u32),
+            Ok(done) => {
+                self.ports[side as usize].under_way = true;
+                ctx.schedule(done, DONE | side as u32);
+            }
             Err(Failed(address)) => {
                 ctx.note(&format!("stream {index}: a bus error at {address:#010x} ended the transfer"));
                 self.ports[side as usize].stream = None;
+                self.ports.iter_mut().for_each(|port| port.is_lost |= port.is_under_way(index));
                 self.streams[index].flags |= flags::TEIF;
                 self.streams[index].stop();
             }
@@ -95,10 +110,11 @@ impl Dma {
     fn finish_access(&mut self, side: Side) {
         let port = &mut self.ports[side as usize];
         let Some(index) = port.stream.take() else { return };
-        let (stream, bytes) = (&mut self.streams[index], port.data.len() as u32);
-        if !stream.is_enabled() && !stream.closing {
+        port.under_way = false;
+        if std::mem::take(&mut port.is_lost) {
             return;
         }
+        let (stream, bytes) = (&mut self.streams[index], port.data.len() as u32);
         stream.moved(side, bytes);
         if stream.source() == side {
             stream.fifo.extend(&port.data);
@@ -107,10 +123,7 @@ impl Dma {
             self.totals.bytes += u64::from(bytes);
             self.has_put(index, side, bytes);
         }
-        if self.streams[index].closing && self.streams[index].fifo.is_empty() {
-            self.streams[index].flags |= flags::TCIF;
-            self.streams[index].stop();
-        }
+        self.close(index);
     }
 
     /// So many bytes have reached their destination: the half of a buffer, or its end.
