@@ -119,7 +119,7 @@ impl I2c {
             control2: 0,
             own_addresses: [0; 2],
             ccr: 0,
-            trise: 2,
+            trise: TRISE_RESET,
             filter: 0,
             flags: 0,
             seen_address: false,
@@ -156,12 +156,17 @@ impl I2c {
         if value & CR1_UNMODELLED != 0 {
             ctx.note("SMBus and PEC (I2C_CR1) are not modelled: it goes on without them");
         }
-        if value & CR1_PE == 0 || value & CR1_SWRST != 0 {
+        if value & CR1_SWRST != 0 {
+            self.abandon(ctx.now);
+            self.software_reset();
+            return;
+        }
+        if value & CR1_PE == 0 {
             if value & CR1_START != 0 {
                 ctx.note("START was set while the interface is off (I2C_CR1.PE): nothing is sent");
             }
             self.abandon(ctx.now);
-            self.control = value & !(CR1_START | CR1_STOP);
+            self.control = value & !CR1_CLEARED_WITHOUT_PE;
             return;
         }
         self.control = value;
@@ -169,7 +174,18 @@ impl I2c {
         self.order(arrival);
     }
 
+    /// All registers are as out of reset, and stay so while SWRST is set.
+    fn software_reset(&mut self) {
+        (self.control, self.control2, self.own_addresses) = (CR1_SWRST, 0, [0; 2]);
+        (self.ccr, self.trise, self.filter) = (0, TRISE_RESET, 0);
+        (self.last, self.seen_address) = (0, false);
+    }
+
     fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
+        if self.control & CR1_SWRST != 0 && offset != CR1 {
+            ctx.note("a register was written while I2C_CR1.SWRST holds all of them in reset: the write does nothing");
+            return;
+        }
         let value = find(REGISTERS, offset).map_or(0, |row| value & row.mask);
         match offset {
             CR1 => self.set_control(value, ctx),

@@ -35,6 +35,9 @@ pub const CR1_STOP: u32 = 1 << 9;
 pub const CR1_ACK: u32 = 1 << 10;
 pub const CR1_POS: u32 = 1 << 11;
 pub const CR1_SWRST: u32 = 1 << 15;
+/// START, STOP, ACK, POS, PEC and ALERT, which hardware clears while PE is 0.
+pub const CR1_CLEARED_WITHOUT_PE: u32 = CR1_START | CR1_STOP | CR1_ACK | CR1_POS | 1 << 12 | 1 << 13;
+pub const TRISE_RESET: u32 = 2;
 
 pub const CR2_ITERREN: u32 = 1 << 8;
 pub const CR2_ITEVTEN: u32 = 1 << 9;

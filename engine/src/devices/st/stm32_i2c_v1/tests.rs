@@ -302,6 +302,29 @@ fn registers_keep_what_they_have_and_pe_resets() {
 }
 
 #[test]
+fn pe_takes_acknowledgement_and_pos_with_it() {
+    let mut bus = bus(&[], &[]);
+    bus.write(0, CR1, CR1_PE | CR1_ACK | CR1_POS);
+    assert_eq!(bus.read(0, CR1), CR1_PE | CR1_ACK | CR1_POS);
+    bus.write(1, CR1, CR1_ACK | CR1_POS | 1 << 6);
+    assert_eq!(bus.read(1, CR1), 1 << 6);
+}
+
+#[test]
+fn a_software_reset_is_one_of_all_registers() {
+    let mut bus = bus(&[], &[]);
+    bus.write(0, OAR1, 0x4022);
+    bus.addressed(0, WRITE);
+    bus.write(300, CR1, CR1_SWRST | CR1_PE);
+    let held = [CR1, CR2, OAR1, SR1, SR2, CCR, TRISE].map(|register| bus.read(300, register));
+    assert_eq!(held, [CR1_SWRST, 0, 0, 0, 0, 0, TRISE_RESET]);
+    bus.write(301, CCR, 10);
+    bus.write(302, CR1, 0);
+    bus.write(303, TRISE, 17);
+    assert_eq!((bus.read(303, CCR), bus.read(303, TRISE), bus.bench.bus.notes().len()), (0, 17, 1));
+}
+
+#[test]
 fn a_wait_for_an_address_is_skipped() {
     let make = || {
         let mut bus = bus(&[], &[]);
