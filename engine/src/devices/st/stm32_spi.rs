@@ -71,8 +71,10 @@ pub struct Spi {
     kept: [u32; 3],
     /// OVR and MODF.
     flags: u32,
-    /// SPI_DR was read behind an overrun, or SPI_SR behind a mode fault.
-    half_cleared: bool,
+    /// SPI_DR was read behind an overrun: a read of SPI_SR clears OVR. SPI_SR was accessed behind a mode fault: a write
+    /// of SPI_CR1 clears MODF.
+    clears_ovr: bool,
+    clears_modf: bool,
     /// Frames that wait for the wire, and those that have come.
     transmit: VecDeque<u16>,
     receive: VecDeque<u16>,
@@ -115,7 +117,8 @@ impl Spi {
             control2: if params.has_fifos { CR2_DS_RESET } else { 0 },
             kept: [7, 0, 2],
             flags: 0,
-            half_cleared: false,
+            clears_ovr: false,
+            clears_modf: false,
             transmit: VecDeque::with_capacity(FIFO_BYTES),
             receive: VecDeque::with_capacity(FIFO_BYTES),
             wire: Wire::new(chips),
@@ -180,11 +183,9 @@ impl Spi {
             }
             let receives = self.control & CR1_RXONLY != 0;
             let Some(start) = self.wire.start_by(free, cycle) else { return };
-            let frame = match self.transmit.pop_front() {
-                _ if receives => 0,
-                Some(frame) => frame,
-                None => return,
-            };
+            // What waits to be sent stays where only reception is on.
+            let next = if receives { Some(0) } else { self.transmit.pop_front() };
+            let Some(frame) = next else { return };
             self.wire.begin(start, frame, self.control, self.bits(), self.params.clock.rate);
         }
     }
@@ -193,7 +194,7 @@ impl Spi {
         if self.receive.len() >= self.room() {
             self.overruns += u64::from(self.flags & SR_OVR == 0);
             self.flags |= SR_OVR;
-            self.half_cleared = false;
+            self.clears_ovr = false;
             return;
         }
         self.receive.push_back(word);
@@ -217,7 +218,7 @@ impl Spi {
 
     /// A read of SPI_DR.
     fn receive(&mut self, size: AccessSize) -> u32 {
-        self.half_cleared |= self.flags & SR_OVR != 0;
+        self.clears_ovr |= self.flags & SR_OVR != 0;
         let packs = self.params.has_fifos && self.bits() <= 8 && size != AccessSize::Byte;
         let first = u32::from(self.receive.pop_front().unwrap_or(0));
         let second = if packs { self.receive.pop_front().unwrap_or(0) } else { 0 };
@@ -226,9 +227,13 @@ impl Spi {
 
     fn set_control(&mut self, value: u32, ctx: &mut Ctx) {
         let mut value = value;
-        if value & (CR1_MSTR | CR1_SSM | CR1_SSI) == CR1_MSTR | CR1_SSM {
+        if value & (CR1_MSTR | CR1_SPE | CR1_SSM | CR1_SSI) == CR1_MSTR | CR1_SPE | CR1_SSM {
             ctx.note("a master whose NSS is low (SPI_CR1: SSM without SSI) is in mode fault: it leaves master mode");
             self.flags |= SR_MODF;
+        } else if self.flags & SR_MODF != 0 && value & (CR1_MSTR | CR1_SPE) != 0 {
+            ctx.note("MSTR and SPE stay 0 while SPI_SR.MODF is set: a read of SPI_SR and a write of SPI_CR1 clear it");
+        }
+        if self.flags & SR_MODF != 0 {
             value &= !(CR1_MSTR | CR1_SPE);
         }
         if value & CR1_SPE != 0 && value & (CR1_MSTR | CR1_BIDIMODE) != CR1_MSTR {
@@ -260,14 +265,16 @@ impl Spi {
         let mask = find(REGISTERS, offset).map_or(0, |row| row.mask);
         match offset {
             CR1 => {
-                self.half_cleared = false;
-                self.flags &= !SR_MODF;
+                if std::mem::take(&mut self.clears_modf) {
+                    self.flags &= !SR_MODF;
+                }
                 self.set_control(value & mask, ctx);
             }
             CR2 => {
                 self.control2 = value & if self.params.has_fifos { mask } else { CR2_WITHOUT_FIFOS };
                 self.set_control(self.control, ctx);
             }
+            SR => self.clears_modf |= self.flags & SR_MODF != 0,
             DR => self.send(value, size, ctx),
             CRCPR => self.kept[0] = value & mask,
             I2SCFGR => self.kept[1] = value & mask,
@@ -282,7 +289,8 @@ impl Spi {
             CR2 => self.control2,
             SR => {
                 let status = self.status();
-                if std::mem::take(&mut self.half_cleared) {
+                self.clears_modf |= status & SR_MODF != 0;
+                if std::mem::take(&mut self.clears_ovr) {
                     self.flags &= !SR_OVR;
                 }
                 status
@@ -401,7 +409,8 @@ impl Device for Spi {
         for register in [self.control, self.control2, self.status(), self.kept[0], self.kept[1], self.kept[2]] {
             poll.state(register);
         }
-        poll.state(self.half_cleared);
+        poll.state(self.clears_ovr);
+        poll.state(self.clears_modf);
         poll.state(self.overruns);
         poll.state(self.wire.words);
         poll.state(self.receive.len() as u64);

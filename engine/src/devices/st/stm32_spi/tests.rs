@@ -256,6 +256,24 @@ fn what_is_not_modelled_is_told() {
 }
 
 #[test]
+fn a_mode_fault_is_cleared_by_a_read_of_sr_and_a_write_of_cr1() {
+    let mut rig = rig(false, &[(CR1, CR1_MSTR | CR1_SSM), (CR1, CR1_MSTR | CR1_SSM | CR1_SPE)]);
+    // Without the read of SPI_SR, MODF stays, and with it master mode stays off.
+    rig.put(1, CR1, MASTER);
+    assert_eq!((rig.get(2, CR1), rig.get(2, SR) & SR_MODF), (CR1_SSM | CR1_SSI, SR_MODF));
+    rig.put(3, CR1, MASTER);
+    assert_eq!((rig.get(4, CR1), rig.get(4, SR) & SR_MODF), (MASTER, 0));
+}
+
+#[test]
+fn reception_alone_leaves_what_waits_to_be_sent() {
+    let mut rig = rig(false, &[(CR1, MASTER | CR1_RXONLY)]);
+    rig.put(1, DR, 0x5a);
+    rig.bench.run(at(20));
+    assert_eq!((rig.get(20, DR), rig.get(20, SR) & SR_TXE), (0xa5, 0));
+}
+
+#[test]
 fn a_wait_for_a_word_is_skipped() {
     let make = || {
         let mut rig = rig(false, &[(CR1, MASTER | 7 << CR1_BR)]);
