@@ -99,6 +99,35 @@ fn registers_that_a_timer_lacks_are_not_there() {
 }
 
 #[test]
+fn what_belongs_to_a_channel_is_there_with_it() {
+    // Of TIM_CCMR1, TIM_CCMR2, TIM_CCER, TIM_DIER, and TIM_CCR1 to TIM_CCR4.
+    let (has, lacks) = (0xffff, 0);
+    for (channels, expected) in [
+        (0, [0, 0, 0, 0x6141, lacks, lacks, lacks, lacks]),
+        (1, [0xff, 0, 0xf, 0x6343, has, lacks, lacks, lacks]),
+        (2, [0xffff, 0, 0xff, 0x6747, has, has, lacks, lacks]),
+        (4, [0xffff, 0xffff, 0xffff, 0x7f5f, has, has, has, has]),
+    ] {
+        let params = Params { channels, ..params() };
+        let mut bench = Bench::new(timer(params, [None; 4]));
+        let registers = [CCMR1, CCMR2, CCER, DIER, CCR1, CCR1 + 4, CCR1 + 8, CCR4];
+        // Without bits of inputs, whose TIM_CCRx takes no writes.
+        let held = registers.map(|register| {
+            let written = if matches!(register, CCMR1 | CCMR2) { 0xffff & !0x0303 } else { 0xff5f };
+            let written = if register >= CCR1 { 0xffff } else { written };
+            bench.write(at(1), register, written).unwrap();
+            bench.value(at(1), register)
+        });
+        let inputs = |register: u32| if matches!(register, CCMR1 | CCMR2) { !0x0303 } else { u32::MAX };
+        let mut expected = expected;
+        for (value, register) in expected.iter_mut().zip(registers) {
+            *value &= inputs(register) & if register == CCER { 0xff5f } else { u32::MAX };
+        }
+        assert_eq!(held, expected, "{channels} channels");
+    }
+}
+
+#[test]
 fn a_wait_for_an_update_is_skipped() {
     let make = || {
         let mut bench = Bench::new(timer(params(), [None; 4]));
