@@ -7,7 +7,8 @@
 //!
 //! What is at the inputs, the board says (`cyclescope,inputs-microvolts`, by channel), and stays. Channels 16 to 18 of
 //! the first converter are the temperature sensor, the internal reference and half of VBAT, where TSVREFE or VBATE lets
-//! them. A voltage is sampled without noise and error.
+//! them. In an STM32F411 (`cyclescope,sensor-shares-vbat`; RM0383) channel 18 has the sensor too, with VBATE a quarter of
+//! VBAT, and channel 16 nothing. A voltage is sampled without noise and error.
 //!
 //! Not modelled, and what then happens: injected sequences and external triggers (registers, with a note),
 //! discontinuous mode, two converters that take turns (ADC_CCR.MULTI, with a note), the stabilisation time behind ADON.
@@ -100,6 +101,8 @@ pub struct Params {
     pub converters: usize,
     /// What is at the channels, in microvolts.
     pub inputs_uv: [u32; CHANNELS],
+    /// The temperature sensor is at VBAT's channel.
+    pub sensor_shares_vbat: bool,
     /// VREF+, likewise.
     pub reference_uv: u32,
     /// Their interrupt.
@@ -139,11 +142,16 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let temperature = reader.u32_or("cyclescope,temperature-millicelsius", 25_000, allowed, meaning) as i32;
     inputs_uv[TEMPERATURE] = (SENSOR_25_UV + SENSOR_SLOPE_UV * i64::from(temperature - 25_000) / 1000) as u32;
     inputs_uv[VREFINT] = VREFINT_UV;
-    inputs_uv[VBAT] = reference_uv / 2;
+    let sensor_shares_vbat = reader.flag(
+        "cyclescope,sensor-shares-vbat",
+        "the temperature sensor is at channel 18, where a quarter of VBAT goes before it",
+    );
+    inputs_uv[VBAT] = reference_uv / if sensor_shares_vbat { 4 } else { 2 };
     let params = Params {
         clock: reader.clock_input(0, "PCLK2"),
         converters: reader.u32_or("cyclescope,converters", 1, 1..=3, "there are 1 to 3 converters") as usize,
         inputs_uv,
+        sensor_shares_vbat,
         reference_uv,
         interrupt: reader.interrupt(0, "their interrupt"),
         gate: ClockGate::from_node(reader),
@@ -168,12 +176,16 @@ impl Adc {
     /// What the first `bits` bits of a conversion of a channel give.
     fn sample(&self, index: usize, channel: usize) -> u32 {
         let on = |bit: u32| index == 0 && self.common & bit != 0;
-        let connected = match channel {
-            TEMPERATURE | VREFINT => on(CCR_TSVREFE),
-            VBAT => on(CCR_VBATE),
-            _ => channel < CHANNELS,
+        let shared = self.params.sensor_shares_vbat;
+        let input = match channel {
+            VBAT if on(CCR_VBATE) => Some(VBAT),
+            VBAT if shared && on(CCR_TSVREFE) => Some(TEMPERATURE),
+            TEMPERATURE if !shared && on(CCR_TSVREFE) => Some(TEMPERATURE),
+            VREFINT if on(CCR_TSVREFE) => Some(VREFINT),
+            0..TEMPERATURE => Some(channel),
+            _ => None,
         };
-        let voltage = if connected { self.params.inputs_uv[channel] } else { 0 };
+        let voltage = input.map_or(0, |input| self.params.inputs_uv[input]);
         (u64::from(voltage) * 4096 / u64::from(self.params.reference_uv)).min(4095) as u32
     }
 

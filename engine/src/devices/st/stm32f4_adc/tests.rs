@@ -28,6 +28,7 @@ fn adc(dma: [DmaLine; 3]) -> Adc {
         clock: ClockInput::fixed(clock()),
         converters: 2,
         inputs_uv,
+        sensor_shares_vbat: false,
         reference_uv: 3_300_000,
         interrupt: Some(IrqLine::Core { core: 0, bit: 3 }),
         gate: ClockGate::default(),
@@ -177,6 +178,25 @@ fn the_node_gives_inputs_and_temperature() {
     bench.run(Ps::from_us(10));
     // 0.76 V - 35 * 2.5 mV = 0.6725 V.
     assert_eq!(bench.value(Ps::from_us(10), DR), 672_500 * 4096 / 3_300_000);
+}
+
+#[test]
+fn the_sensor_of_an_f411_is_where_vbat_is() {
+    let (mut bench, faults) = read_plain_node(from_node, &[("cyclescope,sensor-shares-vbat", &[])]);
+    assert!(faults.is_empty(), "{faults:?}");
+    let mut number = 0;
+    let mut converted = |common: u32, channel: u32| {
+        number += 10;
+        let begin = Ps::from_us(number);
+        bench.write(begin, CCR, common).unwrap();
+        bench.write(begin, SQR3, channel).unwrap();
+        bench.write(begin, CR2, START).unwrap();
+        bench.value(begin + Ps::from_us(5), DR)
+    };
+    let code = |uv: u32| (u64::from(uv) * 4096 / 3_300_000) as u32;
+    assert_eq!([16, 18].map(|channel| converted(CCR_TSVREFE, channel)), [0, code(760_000)]);
+    assert_eq!(converted(CCR_TSVREFE | CCR_VBATE, 18), code(825_000));
+    assert_eq!(converted(0, 18), 0);
 }
 
 #[test]
