@@ -47,6 +47,10 @@ pub struct Clocks {
     users: BTreeMap<ClockId, Vec<User>>,
     named_rates: BTreeMap<&'static str, Hz>,
     gates: BTreeMap<u32, u32>,
+    /// Devices that follow a gate: its register and bit.
+    gate_users: Vec<(u32, u32, DeviceId)>,
+    /// Those whose gate has been opened or closed since they were told last.
+    gated: BTreeSet<DeviceId>,
     stopped: BTreeMap<ClockId, Option<String>>,
     /// Those that stopped since devices were told last.
     untold: BTreeSet<ClockId>,
@@ -98,6 +102,7 @@ impl Clocks {
             let devices = self.users.get(&clock).into_iter().flatten().filter(|user| matches!(user, User::Device(_)));
             told.extend(devices.map(|user| (*user, NO_RATE)));
         }
+        told.extend(std::mem::take(&mut self.gated).into_iter().map(|device| (User::Device(device), NO_RATE)));
         told.sort_by_key(|(user, _)| *user);
         told
     }
@@ -129,8 +134,16 @@ impl Clocks {
     }
 
     /// The gates of a register, by its offset in the clock controller: bit n lets clock n of that register run.
+    /// Devices that follow one of them are told with the next rates that are set.
     pub fn set_gates(&mut self, register: u32, open: u32) {
-        self.gates.insert(register, open);
+        let changed = self.gates.insert(register, open).unwrap_or(u32::MAX) ^ open;
+        let users = self.gate_users.iter().filter(|(of, bit, _)| *of == register && changed >> bit & 1 != 0);
+        self.gated.extend(users.map(|(_, _, device)| *device));
+    }
+
+    /// A device is to be told where a gate is opened or closed, as of a rate that changes.
+    pub fn follow_gate(&mut self, register: u32, bit: u32, device: DeviceId) {
+        self.gate_users.push((register, bit, device));
     }
 
     /// True unless a controller keeps the clock from running.

@@ -1,12 +1,12 @@
 //! `st,stm32-window-watchdog`: the window watchdog of an STM32, WWDG (RM0090 and RM0432, "Window watchdog (WWDG)").
 //!
-//! Modelled: all registers; the counter, which runs from reset on by its bus clock / 4096 behind its prescaler; the
-//! early wake-up interrupt at 0x40. The counter at 0x3f, and a reload while it is above the window, reset the board
+//! Modelled: all registers; the counter, which runs, active or not, by its bus clock / 4096 behind its prescaler as long
+//! as its enable bit lets that come; the early wake-up interrupt at 0x40. The counter at 0x3f, and a reload while it is above the window, reset the board
 //! while WDGA is set: the run ends with a note. The prescaler begins anew where the counter is written.
 
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
-use crate::devices::support::axi_lite::edge_in_reach;
+use crate::devices::support::kernel_clock::KernelClock;
 use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
@@ -51,6 +51,7 @@ pub struct Params {
 #[derive(Debug)]
 pub struct Wwdg {
     params: Params,
+    clock: KernelClock,
     is_active: bool,
     configuration: u32,
     /// WWDG_SR.EWIF.
@@ -77,6 +78,7 @@ impl Wwdg {
     /// The watchdog after reset.
     pub fn new(params: Params) -> Wwdg {
         Wwdg {
+            clock: KernelClock::new(params.clock).behind(params.gate),
             params,
             is_active: false,
             configuration: COUNTER,
@@ -88,7 +90,7 @@ impl Wwdg {
     }
 
     fn edge(&self, ctx: &Ctx) -> u64 {
-        self.params.clock.rate.cycles_until_floor(ctx.now).0
+        self.clock.edge(ctx.now)
     }
 
     /// Clocks of the bus that the counter stays at a number.
@@ -113,7 +115,7 @@ impl Wwdg {
         ctx.set_irq(self.params.interrupt, self.early && self.configuration & CFR_EWI != 0);
         let edge = self.edge(ctx);
         let next = self.ends().into_iter().filter(|end| *end > edge && self.is_active).min();
-        if let Some(due) = next.and_then(|next| edge_in_reach(self.params.clock.rate, next)) {
+        if let Some(due) = next.and_then(|next| self.clock.due(next)) {
             self.alarm.set(due, 0, ctx);
         }
     }
@@ -124,7 +126,7 @@ impl Wwdg {
             end_run("the watchdog WWDG was written before its window", ctx);
         }
         self.is_active |= value & CR_WDGA != 0;
-        self.loaded = (self.params.clock.rate.cycles_until_ceil(ctx.now).0, value & COUNTER);
+        self.loaded = (self.clock.next_edge(ctx.now), value & COUNTER);
         if self.is_active && value & EARLY == 0 {
             end_run("the watchdog WWDG was written with a counter below 0x40", ctx);
         }
@@ -145,6 +147,11 @@ fn end_run(what: &str, ctx: &mut Ctx) {
 }
 
 impl Device for Wwdg {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        self.params.gate.follow(ctx);
+        self.clock.follow(ctx);
+    }
+
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         self.params.gate.read(offset, size, ctx, |offset, ctx| match offset {
             CR => flag(CR_WDGA, self.is_active) | self.counter(self.edge(ctx)),
@@ -186,17 +193,17 @@ impl Device for Wwdg {
     }
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
-        let (from, counter) = (self.edge(ctx), self.counter(self.edge(ctx)));
+        let counter = self.counter(self.edge(ctx));
+        let (from, to) = self.clock.follow(ctx);
         let passed = from.saturating_sub(self.loaded.0) % self.step();
-        self.params.clock.rate = ctx.bus.clocks.rate_of(self.params.clock);
-        self.loaded = (self.edge(ctx).saturating_sub(passed), counter);
+        self.loaded = (to.saturating_sub(passed), counter);
         self.arm(ctx);
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        let edge = self.params.clock.rate.cycles_until_floor(poll.now()).0;
+        let edge = self.clock.edge(poll.now());
         let next = self.loaded.0 + (edge.saturating_sub(self.loaded.0) / self.step() + 1) * self.step();
-        if let Some(due) = edge_in_reach(self.params.clock.rate, next) {
+        if let Some(due) = self.clock.due(next) {
             poll.until(due);
         }
         for state in [self.counter(edge), u32::from(self.early), u32::from(self.is_active)] {
@@ -210,6 +217,7 @@ impl Device for Wwdg {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bus::device::DeviceId;
     use crate::devices::bench::{Bench, CPU_INTC, read_plain_node};
     use crate::devices::support::registers::walk;
     use crate::time::{Cycles, Hz, Ps};
@@ -258,6 +266,27 @@ mod tests {
         bench.write(edge(7 * 4096 + 9), CR, CR_WDGA | COUNTER).unwrap();
         bench.run(edge(8 * 4096));
         assert_eq!(bench.bus.exit, None);
+    }
+
+    #[test]
+    fn it_counts_while_its_enable_bit_lets_it() {
+        let properties: [(&str, &[u32]); 1] = [("cyclescope,clock-enable", &[0x40, 11])];
+        let (mut bench, _) = read_plain_node(from_node, &properties);
+        // The bench's clock has 100 MHz.
+        let at = |number: u64| Ps::from_ns(10 * number);
+        let gate = |bench: &mut Bench, at: Ps, open: u32| {
+            bench.bus.clocks.set_gates(0x40, open << 11);
+            bench.bus.set_clocks(&[], at);
+        };
+        gate(&mut bench, Ps(0), 0);
+        bench.bus.with_device(DeviceId(0), Ps(0), |device, ctx| device.reset(ctx));
+        gate(&mut bench, at(1000), 1);
+        assert_eq!(bench.value(at(1000 + 3 * 4096 - 1), CR), COUNTER - 2);
+        assert_eq!(bench.value(at(1000 + 3 * 4096), CR), COUNTER - 3);
+        gate(&mut bench, at(1000 + 3 * 4096), 0);
+        gate(&mut bench, at(90_000), 1);
+        assert_eq!(bench.value(at(90_000 + 4095), CR), COUNTER - 3);
+        assert_eq!(bench.value(at(90_000 + 4096), CR), COUNTER - 4);
     }
 
     #[test]

@@ -224,6 +224,8 @@ impl Rcc {
             AHB1ENR..=APB2ENR => {
                 self.set(offset, value);
                 ctx.bus.clocks.set_gates(offset, value);
+                // Who follows a gate is told.
+                ctx.set_clocks(&[]);
             }
             _ => self.set(offset, value),
         }

@@ -6,6 +6,7 @@
 
 use crate::bus::device::Ctx;
 use crate::devices::support::axi_lite::edge_in_reach;
+use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::wiring::ClockInput;
 use crate::time::{Hz, Ps};
 
@@ -13,6 +14,7 @@ use crate::time::{Hz, Ps};
 #[derive(Clone, Copy, Debug)]
 pub struct KernelClock {
     input: ClockInput,
+    gate: ClockGate,
     /// The edge at which it stands.
     stands_at: Option<u64>,
 }
@@ -20,7 +22,13 @@ pub struct KernelClock {
 impl KernelClock {
     /// One that runs, as far as nothing else has been told.
     pub const fn new(input: ClockInput) -> KernelClock {
-        KernelClock { input, stands_at: None }
+        KernelClock { input, gate: ClockGate::NONE, stands_at: None }
+    }
+
+    /// The same behind a gate, which stops it too. The device has to have the gate followed
+    /// ([`ClockGate::follow`]), and to follow it first, as it comes out of reset.
+    pub const fn behind(self, gate: ClockGate) -> KernelClock {
+        KernelClock { gate, ..self }
     }
 
     /// The same, which stands until its controller tells of a rate.
@@ -59,7 +67,8 @@ impl KernelClock {
         let before = self.edge(ctx.now);
         self.input.rate = ctx.bus.clocks.rate_of(self.input);
         self.stands_at = None;
-        self.stands_at = ctx.bus.clocks.is_stopped(self.input).then(|| self.edge(ctx.now));
+        let stands = ctx.bus.clocks.is_stopped(self.input) || !self.gate.state(ctx.bus);
+        self.stands_at = stands.then(|| self.edge(ctx.now));
         (before, self.edge(ctx.now))
     }
 

@@ -91,6 +91,13 @@ impl ClockGate {
         open
     }
 
+    /// The device that is being called is told of changes from now on, as of those of its clocks' rates.
+    pub fn follow(self, ctx: &mut Ctx) {
+        if let Some((register, bit)) = self.0 {
+            ctx.bus.clocks.follow_gate(register, bit, ctx.id);
+        }
+    }
+
     /// As [`ClockGate::is_open`], for who only looks.
     pub fn state(self, bus: &Bus) -> bool {
         self.0.is_none_or(|(register, bit)| bus.clocks.is_running(register, bit))
