@@ -24,7 +24,7 @@ use crate::devices::support::apb;
 use crate::devices::support::registers::{find, flag};
 use crate::devices::support::stm32_clock_gate::BACKUP_DOMAIN;
 use crate::devices::support::stm32_clock_sources::{
-    DIVIDER_CYCLES, Happened, Hse, SWITCH_CYCLES, Source, Sources, named_clocks, start_time,
+    DIVIDER_CYCLES, Happened, Hse, SWITCH_CYCLES, Source, Sources, named_clocks, start_time, stop_cycles,
 };
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockId;
@@ -80,6 +80,8 @@ pub struct Params {
     pub hse: Hse,
     /// The times from on to ready of HSI, LSE and LSI.
     pub start: [Ps; 3],
+    /// Cycles of an oscillator, and of LSI, from off until the ready flag falls.
+    pub stop_cycles: [Cycles; 2],
     /// From a PLL's input to its lock.
     pub lock: Ps,
     /// Cycles of either clock that the change of SYSCLK takes.
@@ -129,6 +131,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
             start_time(reader, "cyclescope,lse-start-us", "LSE"),
             start_time(reader, "cyclescope,lsi-start-us", "LSI"),
         ],
+        stop_cycles: stop_cycles(reader),
         lock: start_time(reader, "cyclescope,pll-lock-us", "a PLL"),
         switch_cycles: reader.timing_cycles("cyclescope,switch-cycles", SWITCH_CYCLES),
         divider_cycles: reader.timing_cycles("cyclescope,divider-cycles", DIVIDER_CYCLES),
@@ -142,12 +145,12 @@ impl Rcc {
     pub fn new(params: Params) -> Rcc {
         let [hsi, hse, lse, lsi] = params.oscillators;
         let [hsi_start, lse_start, lsi_start] = params.start;
-        // RM0090, 7.3.1, RCC_CR: six cycles of the oscillator; 7.3.21, RCC_CSR: three of LSI.
+        let [stop, lsi_stop] = params.stop_cycles;
         let list = vec![
-            Source::oscillator(hsi, hsi_start, 6).called("HSI", "RCC_CR.HSION").running(),
-            Source::oscillator(hse, params.hse.start, 6).called("HSE", "RCC_CR.HSEON"),
-            Source::oscillator(lse, lse_start, 6).called("LSE", "RCC_BDCR.LSEON"),
-            Source::oscillator(lsi, lsi_start, 3).called("LSI", "RCC_CSR.LSION"),
+            Source::oscillator(hsi, hsi_start, stop).called("HSI", "RCC_CR.HSION").running(),
+            Source::oscillator(hse, params.hse.start, stop).called("HSE", "RCC_CR.HSEON"),
+            Source::oscillator(lse, lse_start, stop).called("LSE", "RCC_BDCR.LSEON"),
+            Source::oscillator(lsi, lsi_start, lsi_stop).called("LSI", "RCC_CSR.LSION"),
             Source::pll(params.lock, Some(HSI)).called("the PLL", "RCC_CR.PLLON"),
             Source::pll(params.lock, Some(HSI)).called("PLLI2S", "RCC_CR.PLLI2SON"),
         ];

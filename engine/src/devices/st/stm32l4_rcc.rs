@@ -24,7 +24,7 @@ use crate::devices::support::apb;
 use crate::devices::support::registers::{find, flag};
 use crate::devices::support::stm32_clock_gate::BACKUP_DOMAIN;
 use crate::devices::support::stm32_clock_sources::{
-    DIVIDER_CYCLES, Happened, Hse, SWITCH_CYCLES, Source, Sources, named_clocks, start_time,
+    DIVIDER_CYCLES, Happened, Hse, SWITCH_CYCLES, Source, Sources, named_clocks, start_time, stop_cycles,
 };
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockId;
@@ -96,6 +96,8 @@ pub struct Params {
     pub hse: Hse,
     /// The times from on to ready of MSI, HSI16, LSE, LSI and HSI48.
     pub start: [Ps; 5],
+    /// Cycles of an oscillator, and of LSI, from off until the ready flag falls.
+    pub stop_cycles: [Cycles; 2],
     /// From a PLL's input to its lock.
     pub lock: Ps,
     /// Cycles of either clock that the change of SYSCLK takes.
@@ -141,6 +143,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
             start_time(reader, "cyclescope,lsi-start-us", "LSI"),
             start_time(reader, "cyclescope,hsi48-start-ns", "HSI48"),
         ],
+        stop_cycles: stop_cycles(reader),
         lock: start_time(reader, "cyclescope,pll-lock-us", "a PLL"),
         switch_cycles: reader.timing_cycles("cyclescope,switch-cycles", SWITCH_CYCLES),
         divider_cycles: reader.timing_cycles("cyclescope,divider-cycles", DIVIDER_CYCLES),
@@ -155,14 +158,14 @@ impl Rcc {
         let [hsi, hse, lse, lsi, hsi48] = params.oscillators;
         let msi = Some(tree::msi_rate(MSI_RANGE_RESET));
         let [msi_start, hsi_start, lse_start, lsi_start, hsi48_start] = params.start;
-        // RM0432, RCC_CR: six cycles of the oscillator; RCC_CSR: three of LSI.
+        let [stop, lsi_stop] = params.stop_cycles;
         let list = vec![
-            Source::oscillator(msi, msi_start, 6).called("MSI", "RCC_CR.MSION").running(),
-            Source::oscillator(hsi, hsi_start, 6).called("HSI16", "RCC_CR.HSION"),
-            Source::oscillator(hse, params.hse.start, 6).called("HSE", "RCC_CR.HSEON"),
-            Source::oscillator(lse, lse_start, 6).called("LSE", "RCC_BDCR.LSEON"),
-            Source::oscillator(lsi, lsi_start, 3).called("LSI", "RCC_CSR.LSION"),
-            Source::oscillator(hsi48, hsi48_start, 6).called("HSI48", "RCC_CRRCR.HSI48ON"),
+            Source::oscillator(msi, msi_start, stop).called("MSI", "RCC_CR.MSION").running(),
+            Source::oscillator(hsi, hsi_start, stop).called("HSI16", "RCC_CR.HSION"),
+            Source::oscillator(hse, params.hse.start, stop).called("HSE", "RCC_CR.HSEON"),
+            Source::oscillator(lse, lse_start, stop).called("LSE", "RCC_BDCR.LSEON"),
+            Source::oscillator(lsi, lsi_start, lsi_stop).called("LSI", "RCC_CSR.LSION"),
+            Source::oscillator(hsi48, hsi48_start, stop).called("HSI48", "RCC_CRRCR.HSI48ON"),
             Source::pll(params.lock, None).called("the PLL", "RCC_CR.PLLON"),
             Source::pll(params.lock, None).called("PLLSAI1", "RCC_CR.PLLSAI1ON"),
             Source::pll(params.lock, None).called("PLLSAI2", "RCC_CR.PLLSAI2ON"),

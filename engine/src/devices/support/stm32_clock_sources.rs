@@ -55,14 +55,13 @@ pub struct Source {
 
 impl Source {
     /// An oscillator, off.
-    pub const fn oscillator(rate: Option<Hz>, start: Ps, stop_cycles: u64) -> Source {
-        let stop_cycles = Cycles(stop_cycles);
+    pub const fn oscillator(rate: Option<Hz>, start: Ps, stop_cycles: Cycles) -> Source {
         Source { name: "", switch: "", rate, start, stop_cycles, parent: None, is_pll: false, state: State::Off }
     }
 
     /// A PLL, off. Its flag falls at once.
     pub const fn pll(lock: Ps, parent: Option<usize>) -> Source {
-        Source { start: lock, parent, is_pll: true, ..Source::oscillator(None, lock, 0) }
+        Source { start: lock, parent, is_pll: true, ..Source::oscillator(None, lock, Cycles(0)) }
     }
 
     /// The same, as the manual calls it, and the bit that turns it on.
@@ -360,6 +359,15 @@ pub fn publish(outputs: &[ClockId], driven: impl IntoIterator<Item = Driven>, ct
 pub const SWITCH_CYCLES: &str = "cycles of the old and then of the new clock that a change of SYSCLK takes";
 /// What `cyclescope,divider-cycles` means.
 pub const DIVIDER_CYCLES: &str = "cycles of HCLK from a write of a divider until it is in force";
+
+/// Cycles of an oscillator, and of LSI, from when it is turned off until its ready flag falls, from a node.
+pub fn stop_cycles(reader: &mut NodeReader) -> [Cycles; 2] {
+    let meaning = |of: &str| format!("cycles of {of} from turning it off until its ready flag falls");
+    [
+        reader.timing_cycles("cyclescope,stop-cycles", &meaning("an oscillator other than LSI")),
+        reader.timing_cycles("cyclescope,lsi-stop-cycles", &meaning("LSI")),
+    ]
+}
 
 /// A source's time from on to ready, from a node.
 pub fn start_time(reader: &mut NodeReader, name: &str, of: &str) -> Ps {

@@ -18,6 +18,7 @@ fn params(part: Part) -> Params {
         oscillators: [Some(hz(16 * MHZ)), Some(hz(8 * MHZ)), None, Some(hz(32_000))],
         hse: HSE_CRYSTAL,
         start: [Ps::from_us(2), Ps::from_us(2_000_000), Ps::from_us(15)],
+        stop_cycles: [Cycles(6), Cycles(3)],
         lock: Ps::from_us(200),
         switch_cycles: Cycles(2),
         divider_cycles: Cycles(2),

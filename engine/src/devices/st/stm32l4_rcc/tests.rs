@@ -15,6 +15,7 @@ fn rcc() -> Bench {
         oscillators: [Some(hz(16 * MHZ)), None, Some(hz(32_768)), Some(hz(32_000)), Some(hz(48 * MHZ))],
         hse: Hse { rate: None, is_external: false, start: Ps::from_us(2_000), external_cycles: Cycles(512) },
         start: [Ps::from_us(3), Ps::from_ns(800), Ps::from_us(2_000_000), Ps::from_us(80), Ps::from_us(2)],
+        stop_cycles: [Cycles(6), Cycles(3)],
         lock: Ps::from_us(15),
         switch_cycles: Cycles(2),
         divider_cycles: Cycles(2),

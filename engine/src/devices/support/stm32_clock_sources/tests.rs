@@ -12,8 +12,8 @@ fn hz(frequency: u64) -> Hz {
 /// HSI of 16 MHz, which runs, HSE of 8 MHz, which takes 2 ms, a PLL of 168 MHz by HSE, which takes 200 us.
 fn sources() -> Sources {
     let list = vec![
-        Source::oscillator(Some(hz(16 * MHZ)), Ps::from_us(2), 6).running(),
-        Source::oscillator(Some(hz(8 * MHZ)), Ps::from_us(2_000), 6),
+        Source::oscillator(Some(hz(16 * MHZ)), Ps::from_us(2), Cycles(6)).running(),
+        Source::oscillator(Some(hz(8 * MHZ)), Ps::from_us(2_000), Cycles(6)),
         Source::pll(Ps::from_us(200), Some(HSE)),
     ];
     let mut sources = Sources::new(list, HSI, Cycles(2));
