@@ -1,4 +1,4 @@
-//! Clocks that firmware changes: their rates, who runs by them, and the gates of peripherals' clocks.
+//! Clocks that firmware changes: their rates, who runs by them, and the gates of peripherals' clocks and their resets.
 //!
 //! A clock of a board is a node. Most are fixed, and who runs by one has its rate from there. A clock controller drives
 //! others: it works out from its registers at what rate each of them runs, and tells here when that changes
@@ -47,9 +47,11 @@ pub struct Clocks {
     users: BTreeMap<ClockId, Vec<User>>,
     named_rates: BTreeMap<&'static str, Hz>,
     gates: BTreeMap<u32, u32>,
-    /// Devices that follow a gate: its register and bit.
+    /// By the registers of the gates: which peripherals are held in reset.
+    resets: BTreeMap<u32, u32>,
+    /// Devices that follow a gate and its reset: its register and bit.
     gate_users: Vec<(u32, u32, DeviceId)>,
-    /// Those whose gate has been opened or closed since they were told last.
+    /// Those whose gate or reset has been opened or closed since they were told last.
     gated: BTreeSet<DeviceId>,
     stopped: BTreeMap<ClockId, Option<String>>,
     /// Those that stopped since devices were told last.
@@ -141,7 +143,27 @@ impl Clocks {
         self.gated.extend(users.map(|(_, _, device)| *device));
     }
 
-    /// A device is to be told where a gate is opened or closed, as of a rate that changes.
+    /// Holds peripherals in reset, by the register and bits of their gates. Devices that follow these are told with the
+    /// next rates that are set. Gives those that are to be reset from now on and that no device follows.
+    pub fn set_resets(&mut self, register: u32, held: u32) -> u32 {
+        let changed = self.resets.insert(register, held).unwrap_or(0) ^ held;
+        let mut unknown = changed & held;
+        for (_, bit, device) in self.gate_users.iter().filter(|(of, ..)| *of == register) {
+            unknown &= !(1 << bit);
+            if changed >> bit & 1 != 0 {
+                self.gated.insert(*device);
+            }
+        }
+        unknown
+    }
+
+    /// True if the peripheral behind a gate is held in reset.
+    pub fn is_reset(&self, register: u32, bit: u32) -> bool {
+        self.resets.get(&register).is_some_and(|held| held >> bit & 1 != 0)
+    }
+
+    /// A device is to be told where a gate is opened or closed, or what is behind it is reset, as of a rate that
+    /// changes.
     pub fn follow_gate(&mut self, register: u32, bit: u32, device: DeviceId) {
         self.gate_users.push((register, bit, device));
     }

@@ -97,6 +97,12 @@ impl Crc {
         }
     }
 
+    /// The RCC resets it: registers are as they were at the start.
+    fn reset_registers(&mut self, ctx: &mut Ctx) {
+        *self = Crc { writes: self.writes + 1, ..Crc::new(self.params) };
+        self.ends = ctx.now;
+    }
+
     const fn bits(&self) -> u32 {
         SIZES[(self.control >> CR_POLYSIZE & 3) as usize]
     }
@@ -171,6 +177,10 @@ impl Crc {
 }
 
 impl Device for Crc {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        self.params.gate.follow(ctx);
+    }
+
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         if !self.params.gate.is_open(ctx) {
             return Ok(Reply::read(0, ctx.now));
@@ -187,7 +197,7 @@ impl Device for Crc {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
-        if !self.params.gate.is_open(ctx) {
+        if !self.params.gate.takes_writes(ctx) {
             return Ok(Reply::written(ctx.now));
         }
         self.writes += 1;
@@ -204,6 +214,9 @@ impl Device for Crc {
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         // What is under way ends as it began: a few clocks.
         self.params.clock.rate = ctx.bus.clocks.rate_of(self.params.clock);
+        if self.params.gate.is_reset(ctx.bus) {
+            self.reset_registers(ctx);
+        }
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {

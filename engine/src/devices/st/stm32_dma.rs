@@ -195,6 +195,16 @@ impl Dma {
         }
     }
 
+    /// The RCC resets it: registers are as they were at the start.
+    fn reset_registers(&mut self, ctx: &mut Ctx) {
+        self.changes += 1;
+        for index in 0..STREAMS {
+            self.lose_accesses(index);
+        }
+        self.streams = vec![Stream::default(); STREAMS];
+        self.update(ctx);
+    }
+
     fn set_control(&mut self, index: usize, value: u32, ctx: &mut Ctx) {
         let stream = &mut self.streams[index];
         if stream.closing && value & cr::EN != 0 {
@@ -271,6 +281,10 @@ fn stream_at(offset: u32) -> Option<(usize, u32)> {
 }
 
 impl Device for Dma {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        self.params.gate.follow(ctx);
+    }
+
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         self.params.gate.read(offset, size, ctx, |offset, _| self.register(offset))
     }
@@ -307,6 +321,9 @@ impl Device for Dma {
     /// What is under way at the bus ends by the old clock.
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         self.params.clock.rate = ctx.bus.clocks.rate_of(self.params.clock);
+        if self.params.gate.is_reset(ctx.bus) {
+            self.reset_registers(ctx);
+        }
     }
 
     fn is_master(&self) -> bool {

@@ -172,6 +172,17 @@ impl Dma {
         }
     }
 
+    /// The RCC resets it: registers are as they were at the start.
+    fn reset_registers(&mut self, ctx: &mut Ctx) {
+        self.changes += 1;
+        self.channels = Default::default();
+        // What has been read goes nowhere.
+        if let Some((_, step @ Step::Write(_))) = &mut self.serves {
+            *step = Step::Done;
+        }
+        self.update(ctx);
+    }
+
     fn register(&self, offset: u32) -> u32 {
         let Some((index, register)) = channel_at(offset) else {
             let flags =
@@ -312,6 +323,10 @@ fn channel_at(offset: u32) -> Option<(usize, u32)> {
 }
 
 impl Device for Dma {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        self.params.gate.follow(ctx);
+    }
+
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         self.params.gate.read(offset, size, ctx, |offset, _| self.register(offset))
     }
@@ -349,6 +364,9 @@ impl Device for Dma {
     /// What is under way at the bus ends by the old clock.
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         self.params.clock.rate = ctx.bus.clocks.rate_of(self.params.clock);
+        if self.params.gate.is_reset(ctx.bus) {
+            self.reset_registers(ctx);
+        }
     }
 
     fn is_master(&self) -> bool {

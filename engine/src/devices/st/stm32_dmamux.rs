@@ -80,6 +80,13 @@ impl Mux {
         Mux { gate, controls, generators, levels, outputs, changes: 0 }
     }
 
+    /// The RCC resets it: registers are as they were at the start.
+    fn reset_registers(&mut self, ctx: &mut Ctx) {
+        self.changes += 1;
+        (self.controls, self.generators) = Default::default();
+        (0..CHANNELS).for_each(|channel| self.drive(channel, ctx));
+    }
+
     /// The channel's line, as the input that it has selected; 0 selects none.
     fn drive(&mut self, channel: usize, ctx: &mut Ctx) {
         let request = self.controls[channel] & REQUEST;
@@ -91,6 +98,10 @@ impl Mux {
 }
 
 impl Device for Mux {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        self.gate.follow(ctx);
+    }
+
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         self.gate.read(offset, size, ctx, |offset, _| {
             let index = (offset / 4) as usize;
@@ -141,6 +152,12 @@ impl Device for Mux {
             if self.controls[channel] & REQUEST == input {
                 self.drive(channel, ctx);
             }
+        }
+    }
+
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        if self.gate.is_reset(ctx.bus) {
+            self.reset_registers(ctx);
         }
     }
 

@@ -143,6 +143,13 @@ impl Gpio {
         }
     }
 
+    /// The RCC resets it: registers are as they were at the start.
+    fn reset_registers(&mut self, ctx: &mut Ctx) {
+        let Gpio { moving, changes, reads, writes, .. } = *self;
+        *self = Gpio { moving, changes: changes + 1, reads, writes, ..Gpio::new(self.params) };
+        self.apply(ctx);
+    }
+
     /// What the port drives, and what it pulls up and down.
     fn drive(&self) -> (Drive, u32, u32) {
         let outputs = pins_where(self.mode, OUTPUT);
@@ -227,6 +234,7 @@ impl Gpio {
 
 impl Device for Gpio {
     fn reset(&mut self, ctx: &mut Ctx) {
+        self.params.gate.follow(ctx);
         // What nothing holds is low.
         ctx.bus.wires.set_pull_downs(ctx.id, u32::MAX);
         let (drive, up, _) = self.drive();
@@ -250,7 +258,7 @@ impl Device for Gpio {
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
         self.writes += 1;
-        if self.params.gate.is_open(ctx) {
+        if self.params.gate.takes_writes(ctx) {
             let before = self.drive();
             self.set_register(offset, size, value);
             if self.drive() != before {
@@ -262,6 +270,12 @@ impl Device for Gpio {
 
     fn pins_changed(&mut self, _port: DeviceId, _changed: u32, _levels: u32, _ctx: &mut Ctx) {
         self.changes += 1;
+    }
+
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        if self.params.gate.is_reset(ctx.bus) {
+            self.reset_registers(ctx);
+        }
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {

@@ -181,6 +181,14 @@ impl I2c {
         (self.last, self.seen_address) = (0, false);
     }
 
+    /// The RCC resets it: registers are as they were at the start.
+    fn reset_registers(&mut self, ctx: &mut Ctx) {
+        self.abandon(ctx.now);
+        self.software_reset();
+        self.control = 0;
+        self.update(ctx);
+    }
+
     fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
         if self.control & CR1_SWRST != 0 && offset != CR1 {
             ctx.note("a register was written while I2C_CR1.SWRST holds all of them in reset: the write does nothing");
@@ -267,6 +275,7 @@ impl I2c {
 
 impl Device for I2c {
     fn reset(&mut self, ctx: &mut Ctx) {
+        self.params.gate.follow(ctx);
         let name = ctx.label().to_owned();
         self.signals = I2cSignals::new(&ctx.bus.waves, &name);
         self.chips.start_up(ctx);
@@ -318,6 +327,9 @@ impl Device for I2c {
         self.master.move_by(before, self.params.clock.rate.cycles_until_floor(ctx.now).0);
         self.alarm.cancel(MASTER_EVENT, ctx);
         self.update(ctx);
+        if self.params.gate.is_reset(ctx.bus) {
+            self.reset_registers(ctx);
+        }
     }
 
     fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {

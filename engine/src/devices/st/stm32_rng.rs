@@ -152,6 +152,12 @@ impl Rng {
         }
     }
 
+    /// The RCC resets it: registers are as they were at the start.
+    fn reset_registers(&mut self, ctx: &mut Ctx) {
+        (self.control, self.clock_failed, self.due, self.word) = (0, false, None, None);
+        self.update(ctx);
+    }
+
     fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
         match offset {
             CR => {
@@ -169,6 +175,10 @@ impl Rng {
 }
 
 impl Device for Rng {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        self.params.gate.follow(ctx);
+    }
+
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         self.params.gate.read(offset, size, ctx, |offset, ctx| {
             self.settle(ctx);
@@ -215,6 +225,9 @@ impl Device for Rng {
         self.alarm.cancel(0, ctx);
         self.begin(ctx);
         self.update(ctx);
+        if self.params.gate.is_reset(ctx.bus) {
+            self.reset_registers(ctx);
+        }
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {

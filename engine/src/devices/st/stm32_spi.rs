@@ -45,6 +45,9 @@ const DMA_TOLD: u32 = CONTROLLER_EVENT + 1;
 /// Bytes of each FIFO.
 const FIFO_BYTES: usize = 4;
 
+/// SPI_CRCPR, SPI_I2SCFGR, SPI_I2SPR.
+const KEPT_OF_RESET: [u32; 3] = [7, 0, 2];
+
 /// What a board says of the device.
 #[derive(Clone, Debug)]
 pub struct Params {
@@ -114,8 +117,8 @@ impl Spi {
     pub fn new(params: Params, dma: [DmaLine; 2], chips: Chips) -> Spi {
         Spi {
             control: 0,
-            control2: if params.has_fifos { CR2_DS_RESET } else { 0 },
-            kept: [7, 0, 2],
+            control2: Spi::control2_of_reset(params.has_fifos),
+            kept: KEPT_OF_RESET,
             flags: 0,
             clears_ovr: false,
             clears_modf: false,
@@ -128,6 +131,10 @@ impl Spi {
             overruns: 0,
             params,
         }
+    }
+
+    const fn control2_of_reset(has_fifos: bool) -> u32 {
+        if has_fifos { CR2_DS_RESET } else { 0 }
     }
 
     /// Bits of a word.
@@ -283,6 +290,17 @@ impl Spi {
         }
     }
 
+    /// The RCC resets it: registers are as they were at the start.
+    fn reset_registers(&mut self, ctx: &mut Ctx) {
+        self.wire.abandon();
+        self.transmit.clear();
+        self.receive.clear();
+        (self.flags, self.clears_ovr, self.clears_modf) = (0, false, false);
+        (self.control2, self.kept) = (Spi::control2_of_reset(self.params.has_fifos), KEPT_OF_RESET);
+        self.set_control(0, ctx);
+        self.update(ctx);
+    }
+
     fn register(&mut self, offset: u32, size: AccessSize) -> u32 {
         match offset {
             CR1 => self.control,
@@ -331,6 +349,7 @@ impl Spi {
 
 impl Device for Spi {
     fn reset(&mut self, ctx: &mut Ctx) {
+        self.params.gate.follow(ctx);
         let label = ctx.label().to_owned();
         self.wire.signals = SpiSignals::new(&ctx.bus.waves, &label, Lines::Single, self.params.selects.len().max(1));
         for (index, pin) in self.params.selects.iter().enumerate() {
@@ -386,6 +405,9 @@ impl Device for Spi {
         self.wire.move_by(before, self.params.clock.rate.cycles_until_floor(ctx.now).0);
         self.alarm.cancel(CONTROLLER_EVENT, ctx);
         self.update(ctx);
+        if self.params.gate.is_reset(ctx.bus) {
+            self.reset_registers(ctx);
+        }
     }
 
     fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {

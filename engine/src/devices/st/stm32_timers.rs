@@ -182,6 +182,18 @@ impl Timer {
         self.counter.running = value & CR1_CEN != 0;
     }
 
+    /// The RCC resets it: registers are as they were at the start.
+    fn reset_registers(&mut self, ctx: &mut Ctx) {
+        let pins = self.channels.map(|channel| channel.pin);
+        let kept = std::mem::replace(self, Timer::new(self.params, pins, Default::default()));
+        (self.dma, self.alarm, self.levels) = (kept.dma, kept.alarm, kept.levels);
+        (self.updates, self.moving_accesses) = (kept.updates, kept.moving_accesses + 1);
+        for (channel, before) in self.channels.iter_mut().zip(kept.channels) {
+            channel.driven = before.driven;
+        }
+        self.update(ctx);
+    }
+
     /// TIM_CCMR1 or TIM_CCMR2, which have two channels each.
     fn set_modes(&mut self, first: usize, value: u32) {
         for (index, channel) in self.channels[first..first + 2].iter_mut().enumerate() {
@@ -358,6 +370,7 @@ impl Timer {
 
 impl Device for Timer {
     fn reset(&mut self, ctx: &mut Ctx) {
+        self.params.gate.follow(ctx);
         for (index, channel) in self.channels.iter().enumerate() {
             let Some(pin) = channel.pin else { continue };
             ctx.bus.wires.watch(pin, ctx.id, false);
@@ -410,6 +423,9 @@ impl Device for Timer {
         self.counter.set_clock(self.params.clock.rate, ctx.now);
         self.alarm.cancel(COUNTED, ctx);
         self.update(ctx);
+        if self.params.gate.is_reset(ctx.bus) {
+            self.reset_registers(ctx);
+        }
     }
 
     fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {

@@ -285,6 +285,16 @@ impl Usart {
         self.frame().map_or(character, |frame| frame.received(character)).into()
     }
 
+    /// The RCC resets it: registers are as they were at the start.
+    fn reset_registers(&mut self, ctx: &mut Ctx) {
+        let kept = std::mem::replace(self, Usart::new(self.params.clone()));
+        (self.dma, self.alarm, self.signal) = (kept.dma, kept.alarm, kept.signal);
+        (self.receiving, self.sent_characters) = (kept.receiving, kept.sent_characters);
+        self.receiving.reset();
+        self.update(ctx);
+        ctx.line_changed();
+    }
+
     fn register(&self, offset: u32) -> u32 {
         match offset {
             BRR => self.baud,
@@ -299,6 +309,7 @@ impl Usart {
 
 impl Device for Usart {
     fn reset(&mut self, ctx: &mut Ctx) {
+        self.params.gate.follow(ctx);
         let name = ctx.bus.device_names[ctx.id.0 as usize].clone();
         self.signal = Some(ctx.bus.waves.signal(&name, "tx", true));
     }
@@ -352,6 +363,9 @@ impl Device for Usart {
         self.receiving.rebase(from, to);
         self.alarm.cancel(0, ctx);
         self.update(ctx);
+        if self.params.gate.is_reset(ctx.bus) {
+            self.reset_registers(ctx);
+        }
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {

@@ -197,6 +197,11 @@ impl Device for Wwdg {
         let (from, to) = self.clock.follow(ctx);
         let passed = from.saturating_sub(self.loaded.0) % self.step();
         self.loaded = (to.saturating_sub(passed), counter);
+        if self.params.gate.is_reset(ctx.bus) {
+            (self.is_active, self.configuration, self.early) = (false, COUNTER, false);
+            self.loaded = (to, COUNTER);
+        }
+        self.writes += 1;
         self.arm(ctx);
     }
 

@@ -232,6 +232,16 @@ impl Adc {
         }
     }
 
+    /// The RCC resets it: registers are as they were at the start.
+    fn reset_registers(&mut self, ctx: &mut Ctx) {
+        let kept = std::mem::replace(self, Adc::new(self.params, Default::default()));
+        (self.dma, self.alarm, self.level, self.changes) = (kept.dma, kept.alarm, kept.level, kept.changes + 1);
+        for (converter, before) in self.converters.iter_mut().zip(kept.converters) {
+            converter.conversions = before.conversions;
+        }
+        self.update(ctx);
+    }
+
     fn register(&mut self, offset: u32) -> u32 {
         match offset {
             CSR => (0..self.params.converters).map(|index| self.converters[index].status << (8 * index)).sum(),
@@ -266,6 +276,10 @@ impl Adc {
 }
 
 impl Device for Adc {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        self.params.gate.follow(ctx);
+    }
+
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         self.params.gate.read(offset, size, ctx, |offset, ctx| {
             self.settle(ctx);
@@ -311,6 +325,9 @@ impl Device for Adc {
         self.converters.iter_mut().for_each(|converter| converter.move_by(before, now));
         self.alarm.cancel(CONVERTED, ctx);
         self.update(ctx);
+        if self.params.gate.is_reset(ctx.bus) {
+            self.reset_registers(ctx);
+        }
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {

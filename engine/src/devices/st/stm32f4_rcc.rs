@@ -9,7 +9,10 @@
 //! What is asked for and not there (HSE without a crystal) never gets ready, as on a board. A PLL out of its range, and
 //! a clock above its limit, run at what is set, with a note.
 //!
-//! Not modelled: resets of single peripherals (a note says so); spread spectrum, MCO pins and an HSE that fails (so
+//! A peripheral's reset has its model go back to where it was out of reset; PWR, SYSCFG and the RTC keep their state, with
+//! a note.
+//!
+//! Not modelled: spread spectrum, MCO pins and an HSE that fails (so
 //! CSSON only keeps its value); low-power enables, as no mode but Sleep is.
 
 mod registers;
@@ -220,9 +223,15 @@ impl Rcc {
             }
             AHB1RSTR..=APB2RSTR => {
                 self.set(offset, value);
-                if value != 0 {
-                    ctx.note("resets of single peripherals (RCC_xxxRSTR) are not modelled: they keep their state");
+                let unknown = ctx.bus.clocks.set_resets(offset + RESETS_TO_ENABLES, value);
+                if unknown != 0 {
+                    ctx.note(&format!(
+                        "bits {unknown:#x} of the reset register at {offset:#x} are of peripherals that the model does \
+                         not reset: they keep their state"
+                    ));
                 }
+                // Who is reset is told.
+                ctx.set_clocks(&[]);
             }
             AHB1ENR..=APB2ENR => {
                 self.set(offset, value);

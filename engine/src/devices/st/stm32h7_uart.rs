@@ -289,6 +289,16 @@ impl Uart {
         }
     }
 
+    /// The RCC resets it: registers are as they were at the start.
+    fn reset_registers(&mut self, ctx: &mut Ctx) {
+        let kept = std::mem::replace(self, Uart::new(self.params.clone()));
+        (self.dma, self.alarm, self.signal) = (kept.dma, kept.alarm, kept.signal);
+        (self.receiving, self.sent_characters) = (kept.receiving, kept.sent_characters);
+        self.receiving.reset();
+        self.update(ctx);
+        ctx.line_changed();
+    }
+
     fn register(&self, offset: u32, cycle: u64) -> u32 {
         match offset {
             CR1 => self.control[0],
@@ -311,6 +321,7 @@ impl Uart {
 
 impl Device for Uart {
     fn reset(&mut self, ctx: &mut Ctx) {
+        self.params.gate.follow(ctx);
         let name = ctx.bus.device_names[ctx.id.0 as usize].clone();
         self.signal = Some(ctx.bus.waves.signal(&name, "tx", true));
     }
@@ -367,6 +378,9 @@ impl Device for Uart {
         self.alarm.cancel(0, ctx);
         self.update(ctx);
         ctx.line_changed();
+        if self.params.gate.is_reset(ctx.bus) {
+            self.reset_registers(ctx);
+        }
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {

@@ -9,7 +9,9 @@
 //! What is asked for and not there (HSE without a crystal) never gets ready, as on a board. A PLL out of its range, and
 //! a clock above its limit, run at what is set, with a note.
 //!
-//! Not modelled: resets of single peripherals (a note says so); trimming, and MSI's lock to LSE, as all oscillators are
+//! A peripheral's reset has its model go back to where it was out of reset; PWR and SYSCFG keep their state, with a note.
+//!
+//! Not modelled: trimming, and MSI's lock to LSE, as all oscillators are
 //! exact; MCO and LSCO pins; clocks that fail (so CSSON only keeps its value); enables in Sleep and Stop.
 
 mod registers;
@@ -227,9 +229,15 @@ impl Rcc {
             }
             AHB1RSTR..=APB2RSTR => {
                 self.set(offset, value);
-                if value != 0 {
-                    ctx.note("resets of single peripherals (RCC_xxxRSTR) are not modelled: they keep their state");
+                let unknown = ctx.bus.clocks.set_resets(offset + RESETS_TO_ENABLES, value);
+                if unknown != 0 {
+                    ctx.note(&format!(
+                        "bits {unknown:#x} of the reset register at {offset:#x} are of peripherals that the model does \
+                         not reset: they keep their state"
+                    ));
                 }
+                // Who is reset is told.
+                ctx.set_clocks(&[]);
             }
             AHB1ENR..=APB2ENR => {
                 self.set(offset, value);

@@ -225,6 +225,14 @@ impl I2c {
         (self.to_send, self.received, self.flags, self.is_busy) = (None, None, 0, false);
     }
 
+    /// The RCC resets it: registers are as they were at the start.
+    fn reset_registers(&mut self, ctx: &mut Ctx) {
+        self.software_reset(ctx);
+        (self.control, self.command, self.own_addresses) = (0, 0, [0; 2]);
+        (self.timing, self.timeouts, self.transmit_data, self.receive_data) = (0, 0, 0, 0);
+        self.update(ctx);
+    }
+
     fn set_cr2(&mut self, value: u32, ctx: &mut Ctx) {
         let set = if self.is_enabled() { value & CR2_SET_ONLY } else { 0 };
         if value & CR2_START != 0 && !self.is_enabled() {
@@ -327,6 +335,7 @@ fn note_locked(what: &str, ctx: &mut Ctx) {
 
 impl Device for I2c {
     fn reset(&mut self, ctx: &mut Ctx) {
+        self.params.gate.follow(ctx);
         let name = ctx.label().to_owned();
         self.signals = I2cSignals::new(&ctx.bus.waves, &name);
         self.chips.start_up(ctx);
@@ -377,6 +386,9 @@ impl Device for I2c {
         self.master.move_by(before, now);
         self.alarm.cancel(MASTER_EVENT, ctx);
         self.update(ctx);
+        if self.params.gate.is_reset(ctx.bus) {
+            self.reset_registers(ctx);
+        }
     }
 
     fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {

@@ -63,7 +63,7 @@ impl ClockGate {
         ctx: &mut Ctx,
         set: impl FnOnce(u32, u32, &mut Ctx),
     ) -> Result<Reply, SlaveError> {
-        if self.is_open(ctx) {
+        if self.takes_writes(ctx) {
             set(offset & !3, on_all_lanes(value, size), ctx);
         }
         Ok(Reply::written(ctx.now))
@@ -91,6 +91,21 @@ impl ClockGate {
         open
     }
 
+    /// As [`ClockGate::is_open`], for a write, which a peripheral that is held in reset does not take.
+    pub fn takes_writes(self, ctx: &mut Ctx) -> bool {
+        let is_open = self.is_open(ctx);
+        if is_open && self.is_reset(ctx.bus) {
+            ctx.note("it was written while the RCC holds it in reset (RCC_xxxRSTR): the write does nothing");
+            return false;
+        }
+        is_open
+    }
+
+    /// True while the RCC holds the peripheral in reset. Who follows the gate goes back to what it is out of reset.
+    pub fn is_reset(self, bus: &Bus) -> bool {
+        self.0.is_some_and(|(register, bit)| bus.clocks.is_reset(register, bit))
+    }
+
     /// The device that is being called is told of changes from now on, as of those of its clocks' rates.
     pub fn follow(self, ctx: &mut Ctx) {
         if let Some((register, bit)) = self.0 {
@@ -108,7 +123,8 @@ impl ClockGate {
 mod tests {
     use super::*;
     use crate::bus::device::{Device, DeviceId};
-    use crate::devices::bench::Bench;
+    use crate::devices::bench::{Bench, read_plain_node};
+    use crate::devices::{Kind, find};
     use crate::time::Ps;
 
     struct Registers(ClockGate, [u32; 2]);
@@ -156,5 +172,61 @@ mod tests {
         assert_eq!((bench.value(Ps(0), 4), bench.bus.notes().len()), (0, 1));
         bench.bus.clocks.set_gates(0x40, 1 << 3);
         assert_eq!(bench.value(Ps(0), 4), 7);
+    }
+
+    /// What a device's registers read, but for that of a port's pins: one that nothing drives keeps its level.
+    fn registers(bench: &mut Bench, is_port: bool) -> Vec<u32> {
+        let offsets = (0..0x60).step_by(4).filter(|offset| !is_port || *offset != 0x10);
+        offsets.map(|offset| bench.value(Ps(0), offset)).collect()
+    }
+
+    fn hold(bench: &mut Bench, held: u32) {
+        bench.bus.clocks.set_resets(0x40, held << 5);
+        bench.bus.set_clocks(&[], Ps(0));
+    }
+
+    #[test]
+    fn a_peripheral_that_is_reset_is_as_at_the_start() {
+        for compatible in [
+            "st,stm32-usart",
+            "st,stm32h7-uart",
+            "st,stm32-spi",
+            "st,stm32-spi-fifo",
+            "st,stm32-i2c-v1",
+            "st,stm32-i2c-v2",
+            "st,stm32-timers",
+            "st,stm32-gpio",
+            "st,stm32-crc",
+            "st,stm32f7-crc",
+            "st,stm32-rng",
+            "st,stm32f4-adc",
+            "st,stm32-dma-v1",
+            "st,stm32-dma-v2",
+            "st,stm32-dmamux",
+            "st,stm32-window-watchdog",
+        ] {
+            let kind = find(compatible).unwrap().model.kind;
+            let (Kind::Device(_, from_node) | Kind::Port(_, from_node)) = kind else { panic!("{compatible}") };
+            let gate: (&str, &[u32]) = ("cyclescope,clock-enable", &[0x40, 5]);
+            let mut bench = read_plain_node(from_node, &[gate]).0;
+            let is_port = matches!(kind, Kind::Port(..));
+            if is_port {
+                bench = bench.as_port();
+            }
+            bench.bus.with_device(DeviceId(0), Ps(0), |device, ctx| device.reset(ctx));
+            let fresh = registers(&mut bench, is_port);
+            // Nothing is enabled by this.
+            let write = |bench: &mut Bench| {
+                (0..0x60).step_by(4).for_each(|offset| _ = bench.write(Ps(0), offset, 0x1234_5670).unwrap());
+                registers(bench, is_port)
+            };
+            assert_ne!(write(&mut bench), fresh, "{compatible}");
+            hold(&mut bench, 1);
+            assert_eq!(registers(&mut bench, is_port), fresh, "{compatible}");
+            assert_eq!(write(&mut bench), fresh, "{compatible}");
+            hold(&mut bench, 0);
+            assert_eq!(registers(&mut bench, is_port), fresh, "{compatible}");
+            assert_ne!(write(&mut bench), fresh, "{compatible}");
+        }
     }
 }

@@ -100,11 +100,16 @@ impl Dma {
             Err(Failed(address)) => {
                 ctx.note(&format!("stream {index}: a bus error at {address:#010x} ended the transfer"));
                 self.ports[side as usize].stream = None;
-                self.ports.iter_mut().for_each(|port| port.is_lost |= port.is_under_way(index));
+                self.lose_accesses(index);
                 self.streams[index].flags |= flags::TEIF;
                 self.streams[index].stop();
             }
         }
+    }
+
+    /// What is at the bus for a stream does not count any more.
+    pub(super) fn lose_accesses(&mut self, index: usize) {
+        self.ports.iter_mut().for_each(|port| port.is_lost |= port.is_under_way(index));
     }
 
     fn finish_access(&mut self, side: Side) {

@@ -53,6 +53,12 @@ impl Receiving {
         self.last
     }
 
+    /// As it was at the start, but for its totals.
+    pub fn reset(&mut self) {
+        self.receiver.clear();
+        (self.last, self.overrun, self.idle, self.idle_from) = (0, false, false, None);
+    }
+
     /// Clears flags that were seen in USART_SR before USART_DR is read.
     pub fn clear(&mut self, seen: u32) {
         self.overrun &= seen & SR_ORE == 0;

@@ -14,6 +14,8 @@ pub const AHB1RSTR: u32 = 0x10;
 pub const APB2RSTR: u32 = 0x24;
 pub const AHB1ENR: u32 = 0x30;
 pub const APB2ENR: u32 = 0x44;
+/// From a reset register to that of the same peripherals' enable bits, which lie alike.
+pub const RESETS_TO_ENABLES: u32 = AHB1ENR - AHB1RSTR;
 /// The enable registers.
 pub const ENABLES: [u32; 5] = [AHB1ENR, 0x34, 0x38, 0x40, APB2ENR];
 pub const BDCR: u32 = 0x70;

@@ -62,6 +62,12 @@ impl Receiving {
         (self.idle_from, self.timeout_from) = (None, None);
     }
 
+    /// As it was at the start, but for its totals.
+    pub fn reset(&mut self) {
+        self.disable();
+        self.last = 0;
+    }
+
     /// A write of USART_ICR.
     pub fn clear_flags(&mut self, value: u32) {
         self.overrun &= value & ICR_ORECF == 0;

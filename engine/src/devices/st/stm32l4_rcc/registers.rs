@@ -18,6 +18,8 @@ pub const AHB1RSTR: u32 = 0x28;
 pub const APB2RSTR: u32 = 0x40;
 pub const AHB1ENR: u32 = 0x48;
 pub const APB2ENR: u32 = 0x60;
+/// From a reset register to that of the same peripherals' enable bits, which lie alike.
+pub const RESETS_TO_ENABLES: u32 = AHB1ENR - AHB1RSTR;
 /// The enable registers.
 pub const ENABLES: [u32; 6] = [AHB1ENR, 0x4c, 0x50, 0x58, 0x5c, APB2ENR];
 pub const CCIPR: u32 = 0x88;

@@ -239,6 +239,18 @@ fn factors_of_a_running_pll_stay_and_its_outputs_do_not() {
 }
 
 #[test]
+fn resets_are_those_of_what_is_enabled_and_told_where_nobody_follows() {
+    let mut bench = rcc();
+    bench.bus.clocks.follow_gate(0x58, 21, DeviceId(0));
+    bench.put(0x38, 1 << 21);
+    assert!(bench.bus.clocks.is_reset(0x58, 21) && bench.bus.notes().is_empty());
+    bench.put(0x38, 1 << 21 | 1 << 28);
+    assert!(bench.bus.notes().iter().any(|note| note.contains("bits 0x10000000 of the reset register at 0x38")));
+    bench.put(0x38, 0);
+    assert_eq!((bench.get(0x38), bench.bus.clocks.is_reset(0x58, 21)), (0, false));
+}
+
+#[test]
 fn ready_flags_interrupt_if_they_are_enabled() {
     let mut bench = rcc();
     bench.put(CIER, 1 << 3);
