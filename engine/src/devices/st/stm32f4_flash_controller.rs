@@ -10,8 +10,7 @@
 //! interrupt. Reads of an array that is busy stall the bus. An hclk too high for the wait states leaves a note.
 //!
 //! Not modelled: option bytes take effect at once and are not kept; read protection; parallelism of 64 bits takes the
-//! times of 32; stale lines of the caches after programming (bytes are always those of the flash); the bus error of a
-//! wrong key.
+//! times of 32; stale lines of the caches after programming (bytes are always those of the flash).
 
 #[cfg(test)]
 mod tests;
@@ -21,6 +20,7 @@ use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::devices::support::registers::flag;
 use crate::devices::support::stm32_flash::{ENDS, Flash};
+use crate::devices::support::stm32_flash_keys::{Key, Keys};
 use crate::dt::fault::FaultKind;
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
@@ -83,9 +83,8 @@ pub struct FlashController {
     status: u32,
     control: u32,
     options: u32,
-    /// Keys that have been written of the sequence; `None` after a wrong one, up to the next reset.
-    keys: Option<usize>,
-    option_keys: Option<usize>,
+    keys: Keys,
+    option_keys: Keys,
     writes: u64,
 }
 
@@ -116,8 +115,8 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         status: 0,
         control: CR_LOCK,
         options: OPTCR_RESET,
-        keys: Some(0),
-        option_keys: Some(0),
+        keys: Keys::new(KEYS),
+        option_keys: Keys::new(OPTION_KEYS),
         writes: 0,
     })
 }
@@ -156,29 +155,36 @@ impl FlashController {
         (register, size.merged(held, offset, value))
     }
 
-    fn write_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
+    /// False if it is answered with a bus error.
+    fn write_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) -> bool {
+        let mut accepted = true;
         match offset {
             ACR => self.flash.set_acr(value, ACR_MASK, ctx),
-            KEYR => self.unlock(value, ctx),
-            OPTKEYR => self.unlock_options(value, ctx),
+            KEYR => accepted = self.unlock(value, ctx),
+            OPTKEYR => accepted = self.unlock_options(value, ctx),
             SR => self.status &= !(value & SR_CLEARED),
             CR => self.set_control(value, ctx),
             OPTCR => self.set_options(value, ctx),
             _ => {}
         }
         self.update_interrupt(ctx);
+        accepted
     }
 
-    fn unlock(&mut self, key: u32, ctx: &mut Ctx) {
-        if unlocks(&mut self.keys, KEYS, key, ctx) {
+    fn unlock(&mut self, key: u32, ctx: &mut Ctx) -> bool {
+        let key = self.keys.take(key, ctx);
+        if key == Key::Last {
             self.control &= !CR_LOCK;
         }
+        key != Key::Wrong
     }
 
-    fn unlock_options(&mut self, key: u32, ctx: &mut Ctx) {
-        if unlocks(&mut self.option_keys, OPTION_KEYS, key, ctx) {
+    fn unlock_options(&mut self, key: u32, ctx: &mut Ctx) -> bool {
+        let key = self.option_keys.take(key, ctx);
+        if key == Key::Last {
             self.options &= !OPTCR_OPTLOCK;
         }
+        key != Key::Wrong
     }
 
     fn set_control(&mut self, value: u32, ctx: &mut Ctx) {
@@ -188,7 +194,8 @@ impl FlashController {
         }
         self.control = value & CR_MASK;
         if value & CR_LOCK != 0 {
-            (self.control, self.keys) = (self.control | CR_LOCK, self.keys.map(|_| 0));
+            self.control |= CR_LOCK;
+            self.keys.lock();
         }
         if value & CR_STRT != 0 {
             self.erase(ctx);
@@ -202,7 +209,7 @@ impl FlashController {
         }
         self.options = value & !OPTCR_OPTSTRT;
         if value & OPTCR_OPTLOCK != 0 {
-            self.option_keys = self.option_keys.map(|_| 0);
+            self.option_keys.lock();
         }
         if value & OPTCR_OPTSTRT != 0 {
             ctx.note("option bytes are not kept beyond the run; write protection holds at once");
@@ -269,18 +276,6 @@ impl FlashController {
     }
 }
 
-/// True if `value` is the last key of a sequence. A wrong one locks up to the next reset.
-fn unlocks(written: &mut Option<usize>, keys: [u32; 2], value: u32, ctx: &mut Ctx) -> bool {
-    *written = match *written {
-        Some(count) if keys.get(count) == Some(&value) => Some(count + 1),
-        _ => {
-            ctx.note("a wrong key was written to unlock the flash: it stays locked up to the next reset");
-            None
-        }
-    };
-    *written == Some(keys.len())
-}
-
 impl Device for FlashController {
     fn reset(&mut self, ctx: &mut Ctx) {
         self.flash.reset(0, ctx);
@@ -308,7 +303,9 @@ impl Device for FlashController {
             return Ok(Reply::written(busy_until));
         }
         let (register, value) = self.merged(offset, size, value, ctx.now);
-        self.write_register(register, value, ctx);
+        if !self.write_register(register, value, ctx) {
+            return Err(SlaveError { done: ctx.now });
+        }
         // RM0090, FLASH_CR: a write while the flash is busy stalls the bus.
         Ok(Reply::written(if register == CR { busy_until } else { ctx.now }))
     }

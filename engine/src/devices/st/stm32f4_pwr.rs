@@ -14,6 +14,7 @@ use crate::devices::support::kernel_clock::KernelClock;
 use crate::devices::support::registers::AccessKind::Rw;
 use crate::devices::support::registers::{Register, find, flag};
 use crate::devices::support::stm32_clock_gate::{BACKUP_DOMAIN, ClockGate};
+use crate::devices::support::stm32f4_part::Part;
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
@@ -46,17 +47,8 @@ const F411: &[Register] = &[
     Register::new("PWR_CSR", CSR, Rw, 0, CSR_MASK),
 ];
 
-/// Which part it is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// STM32F405 and STM32F407.
-    F407,
-    /// STM32F411.
-    F411,
-}
-
 impl Part {
-    const fn registers(self) -> &'static [Register] {
+    const fn pwr_registers(self) -> &'static [Register] {
         match self {
             Part::F407 => F407,
             Part::F411 => F411,
@@ -109,11 +101,7 @@ pub const MODEL: Model = Model::device(Group::System, &["st,stm32f4-pwr"], 1, fr
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    let part = reader.word_or_first(
-        "cyclescope,part",
-        &[("stm32f407", Part::F407), ("stm32f411", Part::F411)],
-        "the part, whose voltage scales these are",
-    );
+    let part = Part::from_node(reader, "voltage scales");
     let hclk = reader.clock_input(0, "HCLK, which the voltage limits");
     let pll = KernelClock::new(reader.clock_input(1, "an output of the PLL, which tells whether that runs"));
     let gate = ClockGate::from_node(reader);
@@ -138,7 +126,7 @@ impl Pwr {
             gate,
             regulator,
             backup_regulator,
-            control: part.registers()[0].reset,
+            control: part.pwr_registers()[0].reset,
             status: 0,
             changes_until: None,
             backup_from: None,
@@ -240,7 +228,7 @@ impl Device for Pwr {
     ) -> Result<Reply, SlaveError> {
         self.writes += 1;
         self.gate.write(offset, size, value, ctx, |offset, value, ctx| {
-            let mask = find(self.part.registers(), offset).map_or(0, |register| register.mask);
+            let mask = find(self.part.pwr_registers(), offset).map_or(0, |register| register.mask);
             match offset {
                 CR => self.write_control(value & mask, ctx),
                 CSR => self.write_status(value & mask, ctx),
@@ -308,7 +296,7 @@ mod tests {
     #[test]
     fn registers_are_those_of_the_manual() {
         for part in [Part::F407, Part::F411] {
-            walk::device_keeps_its_table(part.registers(), &["PWR_CSR"], &mut pwr(part, 16));
+            walk::device_keeps_its_table(part.pwr_registers(), &["PWR_CSR"], &mut pwr(part, 16));
         }
         assert_eq!(pwr(Part::F407, 16).value(Ps(0), CR), 0x4000);
         assert_eq!(pwr(Part::F411, 16).value(Ps(0), CR), 0x8000);

@@ -29,6 +29,7 @@ use crate::devices::support::stm32_clock_gate::BACKUP_DOMAIN;
 use crate::devices::support::stm32_clock_sources::{
     DIVIDER_CYCLES, Happened, Hse, SWITCH_CYCLES, Source, Sources, named_clocks, start_time, stop_cycles,
 };
+use crate::devices::support::stm32f4_part::Part;
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockId;
 use crate::polling::Poll;
@@ -62,15 +63,6 @@ pub const OUTPUTS: [&str; 10] = [
 ];
 /// The event's token.
 const WAKE: u32 = 0;
-
-/// Which part it is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// STM32F405 and STM32F407.
-    F407,
-    /// STM32F411.
-    F411,
-}
 
 /// What the board says of it.
 #[derive(Clone, Debug)]
@@ -122,11 +114,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["#reset-cells"]);
     let oscillators = named_clocks(reader, ["hsi", "hse", "lse", "lsi"]);
     Box::new(Rcc::new(Params {
-        part: reader.word_or_first(
-            "cyclescope,part",
-            &[("stm32f407", Part::F407), ("stm32f411", Part::F411)],
-            "the part, whose registers and limits these are",
-        ),
+        part: Part::from_node(reader, "registers and limits"),
         oscillators,
         hse: Hse::from_node(reader, oscillators[HSE]),
         start: [

@@ -21,6 +21,7 @@ use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::devices::support::registers::flag;
 use crate::devices::support::stm32_flash::{ENDS, Flash};
+use crate::devices::support::stm32_flash_keys::{Key, Keys};
 use crate::dt::fault::FaultKind;
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
@@ -102,9 +103,8 @@ pub struct FlashController {
     control: u32,
     options: u32,
     more_options: [u32; OPTIONS.len()],
-    /// Keys that have been written of the sequence; `None` after a wrong one, up to the next reset.
-    keys: Option<usize>,
-    option_keys: Option<usize>,
+    keys: Keys,
+    option_keys: Keys,
     /// The first word of a double word: where, and what.
     first_word: Option<(u32, u32)>,
     writes: u64,
@@ -135,8 +135,8 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         control: CR_LOCK | CR_OPTLOCK,
         options: OPTR_RESET,
         more_options: OPTIONS.map(|(_, reset)| reset),
-        keys: Some(0),
-        option_keys: Some(0),
+        keys: Keys::new(KEYS),
+        option_keys: Keys::new(OPTION_KEYS),
         first_word: None,
         writes: 0,
     })
@@ -190,19 +190,19 @@ impl FlashController {
     }
 
     fn unlock(&mut self, key: u32, ctx: &mut Ctx) -> bool {
-        let accepted = takes_key(&mut self.keys, KEYS, key, ctx);
-        if self.keys == Some(KEYS.len()) {
+        let key = self.keys.take(key, ctx);
+        if key == Key::Last {
             self.control &= !CR_LOCK;
         }
-        accepted
+        key != Key::Wrong
     }
 
     fn unlock_options(&mut self, key: u32, ctx: &mut Ctx) -> bool {
-        let accepted = takes_key(&mut self.option_keys, OPTION_KEYS, key, ctx);
-        if self.option_keys == Some(OPTION_KEYS.len()) && self.control & CR_LOCK == 0 {
+        let key = self.option_keys.take(key, ctx);
+        if key == Key::Last && self.control & CR_LOCK == 0 {
             self.control &= !CR_OPTLOCK;
         }
-        accepted
+        key != Key::Wrong
     }
 
     fn set_option(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
@@ -224,7 +224,8 @@ impl FlashController {
         self.control = value & CR_MASK | (self.control | value) & CR_OPTLOCK;
         if value & CR_LOCK != 0 {
             self.control |= CR_LOCK | CR_OPTLOCK;
-            (self.keys, self.option_keys) = (self.keys.map(|_| 0), self.option_keys.map(|_| 0));
+            self.keys.lock();
+            self.option_keys.lock();
         }
         if value & CR_PG == 0 {
             self.first_word = None;
@@ -314,15 +315,6 @@ impl FlashController {
             || self.status & SR_OPERR != 0 && self.control & CR_ERRIE != 0;
         ctx.set_irq(self.interrupt, up);
     }
-}
-
-/// Takes a key of a sequence. False for a wrong one, which locks up to the next reset.
-fn takes_key(written: &mut Option<usize>, keys: [u32; 2], key: u32, ctx: &mut Ctx) -> bool {
-    *written = written.filter(|count| keys.get(*count) == Some(&key)).map(|count| count + 1);
-    if written.is_none() {
-        ctx.note("a wrong key was written to unlock the flash: a bus error, and it stays locked up to the next reset");
-    }
-    written.is_some()
 }
 
 impl Device for FlashController {

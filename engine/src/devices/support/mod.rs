@@ -17,3 +17,5 @@ pub mod stm32_clock_gate;
 pub mod stm32_clock_sources;
 pub mod stm32_dma;
 pub mod stm32_flash;
+pub mod stm32_flash_keys;
+pub mod stm32f4_part;

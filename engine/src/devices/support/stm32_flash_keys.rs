@@ -1,0 +1,51 @@
+//! Keys that unlock registers of an STM32's flash interface (RM0090, "Unlocking the Flash control register"; RM0432, the
+//! same).
+
+use crate::bus::device::Ctx;
+
+/// The keys that unlock a register of the interface, one after the other.
+#[derive(Debug)]
+pub struct Keys {
+    sequence: [u32; 2],
+    /// So many have been written; `None` after a wrong one, up to the next reset.
+    written: Option<usize>,
+}
+
+/// What a key was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// The next one, of several.
+    Next,
+    /// The last one.
+    Last,
+    /// Not the next one, or behind one that was not: it is answered with a bus error.
+    Wrong,
+}
+
+impl Keys {
+    /// None of them has been written.
+    pub const fn new(sequence: [u32; 2]) -> Keys {
+        Keys { sequence, written: Some(0) }
+    }
+
+    /// A key is written. A wrong one locks up to the next reset.
+    pub fn take(&mut self, key: u32, ctx: &mut Ctx) -> Key {
+        let next = self.written.filter(|count| self.sequence.get(*count) == Some(&key));
+        self.written = next.map(|count| count + 1);
+        match self.written {
+            None => {
+                ctx.note(
+                    "a wrong key was written to unlock the flash: a bus error, and it stays locked up to the next reset",
+                );
+                Key::Wrong
+            }
+            Some(count) if count == self.sequence.len() => Key::Last,
+            Some(_) => Key::Next,
+        }
+    }
+
+    /// What they unlock is locked again.
+    pub fn lock(&mut self) {
+        self.written = self.written.map(|_| 0);
+    }
+}

@@ -1,0 +1,20 @@
+//! Which part of the STM32F4 a node is of.
+
+use crate::dt::reader::NodeReader;
+
+/// A part, or several that are alike in all that models tell apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// STM32F405 and STM32F407.
+    F407,
+    /// STM32F411.
+    F411,
+}
+
+impl Part {
+    /// That of a node: `cyclescope,part`. `whose` tells what the part decides.
+    pub fn from_node(reader: &mut NodeReader, whose: &str) -> Part {
+        let parts = [("stm32f407", Part::F407), ("stm32f411", Part::F411)];
+        reader.word_or_first("cyclescope,part", &parts, &format!("the part, whose {whose} these are"))
+    }
+}
