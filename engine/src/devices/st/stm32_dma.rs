@@ -225,7 +225,7 @@ impl Dma {
         }
     }
 
-    /// A stream that was switched off stops when its accesses under way have ended, and what has been read is in memory.
+    /// A stream that was switched off stops when its accesses under way have ended and what was read is in memory.
     fn close(&mut self, index: usize) {
         let stream = &mut self.streams[index];
         let holds = stream.direction() != Direction::ToPeripheral && !stream.fifo.is_empty();

@@ -2,7 +2,8 @@
 //!
 //! Modelled: all registers. While RNG_CR.RNGEN is set a word is made in `cyclescope,word-cycles` of the RNG's clock,
 //! from its next edge on; it is ready (DRDY) until it is read, and then the next one is made. A clock slower than a
-//! sixteenth of the bus clock, or one that has stopped, is a clock error (CECS, CEIS), and gives no words. The interrupt.
+//! sixteenth of the bus clock, or one that has stopped, is a clock error (CECS, CEIS), and gives no words. The
+//! interrupt.
 //!
 //! Words are not random: they are a fixed sequence, another one for each `cyclescope,seed`, so that a run can be
 //! repeated. There are no seed errors (SECS, SEIS).

@@ -1,8 +1,9 @@
 //! `st,stm32-window-watchdog`: the window watchdog of an STM32, WWDG (RM0090 and RM0432, "Window watchdog (WWDG)").
 //!
-//! Modelled: all registers; the counter, which runs, active or not, by its bus clock / 4096 behind its prescaler as long
-//! as its enable bit lets that come; the early wake-up interrupt at 0x40. The counter at 0x3f, and a reload while it is above the window, reset the board
-//! while WDGA is set: the run ends with a note. The prescaler begins anew where the counter is written.
+//! Modelled: all registers; the counter, which runs, active or not, by its bus clock / 4096 behind its prescaler, as
+//! long as its enable bit lets that come; the early wake-up interrupt at 0x40. The counter at 0x3f, and a reload while
+//! it is above the window, reset the board while WDGA is set: the run ends with a note. The prescaler begins anew where
+//! the counter is written.
 
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};

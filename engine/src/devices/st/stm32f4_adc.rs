@@ -7,8 +7,8 @@
 //!
 //! What is at the inputs, the board says (`cyclescope,inputs-microvolts`, by channel), and stays. Channels 16 to 18 of
 //! the first converter are the temperature sensor, the internal reference and half of VBAT, where TSVREFE or VBATE lets
-//! them. In an STM32F411 (`cyclescope,sensor-shares-vbat`; RM0383) channel 18 has the sensor too, with VBATE a quarter of
-//! VBAT, and channel 16 nothing. A voltage is sampled without noise and error.
+//! them. In an STM32F411 (`cyclescope,sensor-shares-vbat`; RM0383) channel 18 has the sensor too, with VBATE a quarter
+//! of VBAT, and channel 16 nothing. A voltage is sampled without noise and error.
 //!
 //! Not modelled, and what then happens: injected sequences and external triggers (registers, with a note),
 //! discontinuous mode, two converters that take turns (ADC_CCR.MULTI, with a note), the stabilisation time behind ADON.

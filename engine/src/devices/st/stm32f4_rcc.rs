@@ -9,8 +9,8 @@
 //! What is asked for and not there (HSE without a crystal) never gets ready, as on a board. A PLL out of its range, and
 //! a clock above its limit, run at what is set, with a note.
 //!
-//! A peripheral's reset has its model go back to where it was out of reset; PWR, SYSCFG and the RTC keep their state, with
-//! a note.
+//! A peripheral's reset has its model go back to where it was at the start; PWR and SYSCFG keep their state, with a
+//! note.
 //!
 //! Not modelled: spread spectrum, MCO pins and an HSE that fails (so
 //! CSSON only keeps its value); low-power enables, as no mode but Sleep is.

@@ -3,13 +3,14 @@
 //! Modelled: the oscillators (MSI in its twelve ranges) and the three PLLs with their ready flags and interrupts,
 //! start-up and lock times; SYSCLK's choice; the dividers of AHB, APB1 and APB2, and the doubled clocks of timers;
 //! kernel clocks of peripherals (CCIPR, CCIPR2) and CLK48; RTC's clock; enable registers, which gate peripherals; the
-//! backup domain's write protection (PWR_CR1.DBP); reset flags. The board's clock nodes follow: see [`OUTPUTS`]. One whose
-//! source is off stands still.
+//! backup domain's write protection (PWR_CR1.DBP); reset flags. The board's clock nodes follow: see [`OUTPUTS`]. One
+//! whose source is off stands still.
 //!
 //! What is asked for and not there (HSE without a crystal) never gets ready, as on a board. A PLL out of its range, and
 //! a clock above its limit, run at what is set, with a note.
 //!
-//! A peripheral's reset has its model go back to where it was out of reset; PWR and SYSCFG keep their state, with a note.
+//! A peripheral's reset has its model go back to where it was at the start; PWR and SYSCFG keep their state, with a
+//! note.
 //!
 //! Not modelled: trimming, and MSI's lock to LSE, as all oscillators are
 //! exact; MCO and LSCO pins; clocks that fail (so CSSON only keeps its value); enables in Sleep and Stop.

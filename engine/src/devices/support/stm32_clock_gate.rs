@@ -6,10 +6,10 @@
 //! that property it always has its clock, as on a board without an RCC. The register block that holds the bits tells of
 //! them in [`crate::clocks`].
 //!
-//! The bridges to the APBs, and AHB slaves that the manuals have take words only, don't look at the size of an access: a
-//! store of a byte or a halfword has it on all lanes (RM0090, "DMA controller", addressing an AHB peripheral that does
-//! not support byte or halfword writes: 0xb0 to any byte of a register writes 0xb0b0b0b0 there). Ports, flash, CRC unit
-//! and the RCC itself take bytes on their own lanes ([`AccessSize::merged`]).
+//! The bridges to the APBs, and AHB slaves that the manuals have take words only, don't look at the size of an access:
+//! a store of a byte or a halfword has it on all lanes (RM0090, "DMA controller", addressing an AHB peripheral that
+//! does not support byte or halfword writes: 0xb0 to any byte of a register writes 0xb0b0b0b0 there). Ports, flash, CRC
+//! unit and the RCC itself take bytes on their own lanes ([`AccessSize::merged`]).
 
 use crate::bus::Bus;
 use crate::bus::device::{AccessSize, Ctx, Reply, SlaveError};

@@ -1,5 +1,5 @@
-//! Keys that unlock registers of an STM32's flash interface (RM0090, "Unlocking the Flash control register"; RM0432, the
-//! same).
+//! Keys that unlock registers of an STM32's flash interface (RM0090, "Unlocking the Flash control register"; RM0432,
+//! the same).
 
 use crate::bus::device::Ctx;
 
@@ -35,7 +35,7 @@ impl Keys {
         match self.written {
             None => {
                 ctx.note(
-                    "a wrong key was written to unlock the flash: a bus error, and it stays locked up to the next reset",
+                    "a wrong key was written to unlock the flash: a bus error, and it stays locked to the next reset",
                 );
                 Key::Wrong
             }

@@ -274,8 +274,8 @@ fn a_stream_stays_on_until_its_access_has_ended() {
     let mut rig = rig(params(), 3);
     rig.store(RAM, &[1, 2, 3, 4]);
     rig.set(off, 0x21, 4, [PORT, RAM]);
-    // The memory's access, of six clocks, is at the bus three clocks behind the enable: before it ends EN reads 1, and a
-    // new enable does nothing.
+    // The memory's access, of six clocks, is at the bus three clocks behind the enable: before it ends EN reads 1, and
+    // a new enable does nothing.
     rig.run(4);
     rig.at_once(STREAM + CR, Some(off));
     assert_eq!((rig.at_once(STREAM + CR, None) & cr::EN, rig.at_once(LISR, None)), (1, 0));
