@@ -81,3 +81,11 @@ def test_an_external_clock_needs_its_bypass_bit() -> None:
     done = board.load(build("hse_wait", "nucleo-f411re")).run("1s")
     assert done.exit_code == 0
     assert any("without RCC_CR.HSEBYP" in note for note in done.notes)
+
+
+def test_a_peripheral_stands_while_its_clock_is_off_and_is_reset() -> None:
+    board = package.Board("nucleo-l4r5zi")
+    done = board.load(build("kernel_clock", "nucleo-l4r5zi")).run("1s")
+    assert (done.exit_code, done.streams) == (0, {"usart2": "x"})
+    (note,) = done.notes
+    assert "usart2: its clock comes from HSI16, which is off (RCC_CR.HSION)" in note
