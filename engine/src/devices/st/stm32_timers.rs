@@ -32,14 +32,13 @@ use self::registers::*;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::dma_lines::DmaLine;
-use crate::devices::support::registers::{find, flag};
+use crate::devices::support::registers::flag;
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::{NodeReader, PowerOfTwo};
 use crate::dt::wiring::{ClockInput, Pin};
 use crate::polling::Poll;
 use crate::time::Ps;
 
-const CHANNELS: usize = 4;
 /// Tokens of events: something happens in the counter; a DMA controller is to be told.
 const COUNTED: u32 = 0;
 const DMA_TOLD: u32 = 1;
@@ -210,24 +209,8 @@ impl Timer {
         self.channels[first].mode | self.channels[first + 1].mode << 8
     }
 
-    /// The bits that a register has, without those of channels that are not there.
-    fn mask(&self, offset: u32) -> u32 {
-        let mask = find(REGISTERS, offset).map_or(0, |row| row.mask);
-        let lacking = |bits: fn(u32) -> u32| (self.params.channels as u32..CHANNELS as u32).map(bits).sum::<u32>();
-        let channel = match offset {
-            CCMR1 => lacking(|channel| if channel < 2 { (0xff | CCMR_OCM_HIGH) << (8 * channel) } else { 0 }),
-            CCMR2 => lacking(|channel| if channel < 2 { 0 } else { (0xff | CCMR_OCM_HIGH) << (8 * (channel - 2)) }),
-            CCER => lacking(|channel| 0xf << (4 * channel)),
-            // Flags, enables, and requests or flags of overcaptures, whose bits lie alike.
-            DIER | SR | EGR => lacking(|channel| 1 << (1 + channel) | 1 << (SR_CC1OF + channel)),
-            CCR1..=CCR4 if ((offset - CCR1) / 4) as usize >= self.params.channels => u32::MAX,
-            _ => 0,
-        };
-        mask & !channel
-    }
-
     fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
-        let (value, most) = (value & self.mask(offset), self.counter.most);
+        let (value, most) = (value & mask(offset, self.params.channels as u32), self.counter.most);
         match offset {
             CR1 => self.set_control(value, ctx),
             CR2 => self.control2 = value,

@@ -1,7 +1,7 @@
 //! The register map of an advanced-control timer, which has all registers (RM0090, "TIM1 and TIM8 register map"), and
 //! bits that the model knows.
 
-use crate::devices::support::registers::{AccessKind, Register};
+use crate::devices::support::registers::{AccessKind, Register, find};
 
 /// All registers. Timers that have fewer lack some, or some bits.
 pub const REGISTERS: &[Register] = &[
@@ -95,3 +95,22 @@ pub const CCER_P: u32 = 1 << 1;
 pub const CCER_NP: u32 = 1 << 3;
 
 pub const BDTR_MOE: u32 = 1 << 15;
+
+/// Channels at the most.
+pub const CHANNELS: usize = 4;
+
+/// The bits that a register has in a timer of so many channels: what belongs to others is not there.
+pub fn mask(offset: u32, channels: u32) -> u32 {
+    let mask = find(REGISTERS, offset).map_or(0, |row| row.mask);
+    let lacking = |bits: fn(u32) -> u32| (channels..CHANNELS as u32).map(bits).sum::<u32>();
+    let absent = match offset {
+        CCMR1 => lacking(|channel| if channel < 2 { (0xff | CCMR_OCM_HIGH) << (8 * channel) } else { 0 }),
+        CCMR2 => lacking(|channel| if channel < 2 { 0 } else { (0xff | CCMR_OCM_HIGH) << (8 * (channel - 2)) }),
+        CCER => lacking(|channel| 0xf << (4 * channel)),
+        // Flags, enables, and requests or flags of overcaptures, whose bits lie alike.
+        DIER | SR | EGR => lacking(|channel| 1 << (1 + channel) | 1 << (SR_CC1OF + channel)),
+        CCR1..=CCR4 if (offset - CCR1) / 4 >= channels => u32::MAX,
+        _ => 0,
+    };
+    mask & !absent
+}
