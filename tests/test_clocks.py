@@ -36,6 +36,8 @@ SET_BY_PROGRAMS = {"nucleo-f411re", "nucleo-l4r5zi", "stm32f4-disco"}
 # These boards only have a device more, or another one, than others: their programs are those.
 SAME_AS = {
     "ben-nanonote-rf230": "ben-nanonote",
+    "nucleo-f411re-sensors": "nucleo-f411re",
+    "nucleo-l4r5zi-sensors": "nucleo-l4r5zi",
     "stm32mp157c-dk2-lm75": "stm32mp157c-dk2",
     "stm32mp157c-dk2-tty": "stm32mp157c-dk2",
 }

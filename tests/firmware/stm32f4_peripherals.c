@@ -1,5 +1,5 @@
 /* Timers, DMA, SPI and I2C of an STM32F407 out of reset, all clocks at 16 MHz: interrupts of TIM2, a copy between
- * memories, a register of an LIS3DH on SPI1 by DMA, and the temperature of an LM75 on I2C1. Registers are those of
+ * memories, a register of the LIS3DSH on SPI1 by DMA, and the temperature of an LM75 on I2C1. Registers are those of
  * RM0090. */
 #include "armv7m.h"
 #include "console.h"
@@ -14,6 +14,7 @@
 #define TIM2_INTERRUPT 28u
 #define DMA2 0x40026400u
 #define DMA2_STREAM0_INTERRUPT 56u
+#define GPIOE 0x40021000u
 #define SPI1 0x40013000u
 #define I2C1 0x40005400u
 #define EXCEPTIONS 16u
@@ -72,7 +73,7 @@ static void start(void)
         vectors[index] = vector_table[index];
     }
     mmio_write(ARMV7M_SCS_BASE, SCB_VTOR, (uint32_t)(uintptr_t)vectors);
-    mmio_write(RCC, RCC_AHB1ENR, mmio_read(RCC, RCC_AHB1ENR) | 1u << 22);
+    mmio_write(RCC, RCC_AHB1ENR, mmio_read(RCC, RCC_AHB1ENR) | 1u << 22 | 1u << 4);
     mmio_write(RCC, RCC_APB1ENR, mmio_read(RCC, RCC_APB1ENR) | 1u << 0 | 1u << 21);
     mmio_write(RCC, RCC_APB2ENR, mmio_read(RCC, RCC_APB2ENR) | 1u << 12);
     armv7m_start_cycle_counter();
@@ -118,7 +119,7 @@ static void copy(void)
     console_print("copy: %u words, %u wrong, %u cycles\n", 64u, wrong, copied - begun);
 }
 
-/* SPI1_RX is stream 0, SPI1_TX is stream 3, both by channel 3. NSS selects the chip. */
+/* SPI1_RX is stream 0, SPI1_TX is stream 3, both by channel 3. PE3 selects the chip. */
 static void read_spi(void)
 {
     static const uint8_t command[2] = {0x8F, 0};
@@ -135,12 +136,16 @@ static void read_spi(void)
     mmio_write(STREAM(3), M0AR, (uint32_t)(uintptr_t)command);
     mmio_write(STREAM(3), FCR, 0);
     mmio_write(STREAM(3), CR, control | 1u << 6 | CR_EN);
-    /* RXDMAEN, TXDMAEN, SSOE; then a master at PCLK2 / 4. */
-    mmio_write(SPI1, 0x04, 7);
-    mmio_write(SPI1, 0x00, 1u << 2 | 1u << 3 | 1u << 6);
+    mmio_write(GPIOE, 0x18, 1u << 3);
+    mmio_write(GPIOE, 0x00, 1u << 6);
+    mmio_write(GPIOE, 0x18, 1u << (3 + 16));
+    /* RXDMAEN, TXDMAEN; then a master at PCLK2 / 4. */
+    mmio_write(SPI1, 0x04, 3);
+    mmio_write(SPI1, 0x00, 1u << 2 | 1u << 3 | 1u << 6 | 3u << 8);
     while ((mmio_read(DMA2, 0x00) & TCIF0) == 0) {
     }
     mmio_write(SPI1, 0x00, 0);
+    mmio_write(GPIOE, 0x18, 1u << 3);
     console_print("spi: %02x\n", answer[1]);
 }
 

@@ -1,6 +1,7 @@
 //! Models of STMicroelectronics' parts.
 
 pub mod lis3dh_accel;
+pub mod lis3dsh_accel;
 pub mod stm32_crc;
 pub mod stm32_dbgmcu;
 pub mod stm32_dma;

@@ -6,6 +6,8 @@ use crate::time::{Cycles, Hz, Ps};
 #[derive(Debug, Default)]
 pub struct Sampler {
     rate: Option<Hz>,
+    /// Periods of that from a sample to the next.
+    every: u64,
     first: Ps,
     taken: u64,
 }
@@ -13,7 +15,12 @@ pub struct Sampler {
 impl Sampler {
     /// Samples come at `rate` from now on, the first one at `first`.
     pub fn start(&mut self, rate: Hz, first: Ps) {
-        *self = Sampler { rate: Some(rate), first, taken: 0 };
+        *self = Sampler { rate: Some(rate), every: 1, first, taken: 0 };
+    }
+
+    /// The same, where a sample comes each so many periods of `rate`, 1 or more: for rates that are no whole hertz.
+    pub fn start_divided(&mut self, rate: Hz, every: u64, first: Ps) {
+        *self = Sampler { rate: Some(rate), every, first, taken: 0 };
     }
 
     /// The same, with the first one so many periods after `now`.
@@ -38,13 +45,13 @@ impl Sampler {
 
     /// When the next sample comes, after those that [`Sampler::take`] has counted.
     pub fn next_at(&self) -> Option<Ps> {
-        self.rate.map(|rate| self.first.saturating_add(rate.ps_at_floor(Cycles(self.taken))))
+        self.rate.map(|rate| self.first.saturating_add(rate.ps_at_floor(Cycles(self.taken.saturating_mul(self.every)))))
     }
 
     /// How many samples have come by `now` since the last call.
     pub fn take(&mut self, now: Ps) -> u64 {
         let Some(rate) = self.rate.filter(|_| now >= self.first) else { return 0 };
-        let taken = 1 + rate.cycles_until_floor(now - self.first).0;
+        let taken = 1 + rate.cycles_until_floor(now - self.first).0 / self.every;
         let new = taken.saturating_sub(self.taken);
         self.taken += new;
         new
@@ -69,6 +76,10 @@ mod tests {
         sampler.start_after(Hz::new(500_000).unwrap(), Ps::from_us(14), 3);
         assert_eq!((sampler.has_any(), sampler.next_at()), (false, Some(Ps::from_us(20))));
         assert_eq!(sampler.take(Ps::from_us(20)), 1);
+        // 100 Hz, as a 16th of 1600 Hz.
+        sampler.start_divided(Hz::new(1600).unwrap(), 16, Ps::from_us(30));
+        assert_eq!((sampler.take(Ps::from_us(10_029)), sampler.next_at()), (1, Some(Ps::from_us(10_030))));
+        assert_eq!((sampler.take(Ps::from_us(30_030)), sampler.next_at()), (3, Some(Ps::from_us(40_030))));
         sampler.stop();
         assert_eq!((sampler.take(Ps::from_us(30)), sampler.next_at(), sampler.has_any()), (0, None, true));
     }
