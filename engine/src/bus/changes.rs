@@ -1,8 +1,9 @@
-//! Clocks that change while the machine runs: devices follow at once, all others between two instructions.
+//! What changes while the machine runs: clocks, which devices follow at once and all others between two instructions,
+//! and what is shown at an address.
 
-use super::Bus;
+use super::{Bus, MapEntry};
 use crate::clocks::{Change, User};
-use crate::dt::wiring::ClockId;
+use crate::dt::wiring::{ClockId, DeviceId};
 use crate::time::{Hz, Ps};
 
 impl Bus {
@@ -32,5 +33,26 @@ impl Bus {
             User::Device(_) => {}
         }
         self.paths.take();
+    }
+
+    /// From the next instruction on, the entry of the map that begins at `alias` shows what the one at `shown` does: as
+    /// much of it as fits. `by` is the device that chooses that. False, and nothing is done, where the board has no
+    /// such entries.
+    pub fn show_at(&mut self, alias: u32, shown: u32, by: DeviceId, now: Ps) -> bool {
+        let at = |base: u32| self.map.binary_search_by_key(&base, |entry| entry.base).ok();
+        let (Some(to), Some(from)) = (at(alias), at(shown)) else { return false };
+        let room = self.map.get(to + 1).map_or(u32::MAX, |next| next.base - 1);
+        let MapEntry { base, last, .. } = self.map[from];
+        let last = alias.checked_add(last - base).map_or(room, |last| last.min(room));
+        self.map[to] = MapEntry { base: alias, last, ..self.map[from].clone() };
+        for views in &mut self.views {
+            views[to] = views[from];
+        }
+        // Cores forget what they have fetched, and what they know of paths, as when a clock has changed.
+        self.line_buffers.forget();
+        if let Some(rate) = self.core_clocks.first().copied() {
+            self.clocks.add_pending(Change { user: User::Device(by), at: now, rate });
+        }
+        true
     }
 }

@@ -2,16 +2,19 @@
 //! (SYSCFG)"), and `st,stm32l4-syscfg`: that of STM32L4+ (RM0432).
 //!
 //! Modelled: all registers; the multiplexers by which SYSCFG_EXTICRx give a pin of one of the ports to each of EXTI's
-//! lines 0 to 15.
+//! lines 0 to 15; what SYSCFG_MEMRMP.MEM_MODE shows at address 0, from the instruction behind the write on: the
+//! memories that the board names.
 //!
-//! Not modelled: what the other registers do. SYSCFG_MEMRMP keeps what is written, with a note: what is at address 0
-//! stays there. On an STM32L4+, SRAM2 is not erased (SYSCFG_SCSR).
+//! Not modelled: what the other registers do. A memory that the board does not name (system memory, external memories)
+//! is not shown: a note says so, and what is at address 0 stays there. On an STM32L4+, banks of the flash are not
+//! swapped (FB_MODE, with a note), and SRAM2 is not erased (SYSCFG_SCSR).
 
 use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::devices::support::registers::{AccessKind, Register, find};
 use crate::devices::support::stm32_clock_gate::ClockGate;
+use crate::dt::fault::FaultKind;
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
 use crate::wires::Pin;
@@ -46,8 +49,12 @@ const MEMRMP: u32 = 0x00;
 const EXTICR1: u32 = 0x08;
 /// SYSCFG_MEMRMP.MEM_MODE.
 const MEM_MODE: u32 = 7;
+/// SYSCFG_MEMRMP.FB_MODE of an STM32L4+.
+const FB_MODE: u32 = 1 << 8;
 /// Lines that a pin can have.
 const LINES: usize = 16;
+/// The property that says what can be shown at address 0.
+const MEMORIES: &str = "cyclescope,boot-memories";
 /// The compatible of an STM32L4+'s.
 const L4: &str = "st,stm32l4-syscfg";
 
@@ -60,6 +67,8 @@ pub struct Params {
     pub ports: Vec<Option<DeviceId>>,
     /// EXTI's lines 0 to 15.
     pub lines: Vec<Option<IrqLine>>,
+    /// Values of MEM_MODE, and where the memories are that they show at address 0.
+    pub memories: Vec<(u32, u32)>,
     /// Its enable bit.
     pub gate: ClockGate,
 }
@@ -81,10 +90,17 @@ pub const MODEL: Model = Model::device(Group::System, &["st,stm32-syscfg", L4], 
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clocks"]);
     let is_l4 = reader.node.compatibles().contains(&L4);
+    let meaning = "pairs: a value of SYSCFG_MEMRMP.MEM_MODE, and the address of the memory that it shows at 0";
+    let memories = reader.numbers(MEMORIES, meaning);
+    if !memories.len().is_multiple_of(2) {
+        let (property, expected) = (MEMORIES.to_owned(), meaning.to_owned());
+        reader.fault_at(MEMORIES, FaultKind::WrongType { property, expected });
+    }
     Box::new(Syscfg::new(Params {
         map: if is_l4 { REGISTERS_L4 } else { REGISTERS },
         ports: reader.ports("cyclescope,ports", "the GPIO ports, in the order of their numbers in SYSCFG_EXTICRx"),
         lines: reader.interrupts("EXTI's lines 0 to 15, in this order"),
+        memories: memories.as_chunks::<2>().0.iter().map(|[mode, memory]| (*mode, *memory)).collect(),
         gate: ClockGate::from_node(reader),
     }))
 }
@@ -106,6 +122,23 @@ impl Syscfg {
         let register = self.value(EXTICR1 + 4 * (line / 4) as u32);
         let port = register >> (4 * (line % 4)) & 0xf;
         self.params.ports.get(port as usize).copied().flatten()
+    }
+
+    /// SYSCFG_MEMRMP had one value, and has another.
+    fn remap(&self, old: u32, new: u32, ctx: &mut Ctx) {
+        let (mode, changed) = (new & MEM_MODE, old ^ new);
+        if changed & new & FB_MODE != 0 {
+            ctx.note("SYSCFG_MEMRMP.FB_MODE is not modelled: the banks of the flash stay where they are");
+        }
+        if changed & MEM_MODE == 0 {
+            return;
+        }
+        let memory = self.params.memories.iter().find(|(value, _)| *value == mode);
+        if !memory.is_some_and(|(_, memory)| ctx.bus.show_at(0, *memory, ctx.id, ctx.now)) {
+            ctx.note(&format!(
+                "SYSCFG_MEMRMP.MEM_MODE is {mode}, and there is no model of that memory: what is at address 0 stays there"
+            ));
+        }
     }
 
     fn drive(&mut self, line: usize, level: bool, ctx: &mut Ctx) {
@@ -155,8 +188,8 @@ impl Device for Syscfg {
             self.writes += 1;
             let (register, old) = (&self.params.map[index], self.values[index]);
             self.values[index] = register.after_write(old, size.merged(old, offset, value));
-            if register.offset == MEMRMP && (old ^ self.values[index]) & MEM_MODE != 0 {
-                ctx.note("SYSCFG_MEMRMP was written: what is at address 0 stays what the boot pins chose");
+            if register.offset == MEMRMP {
+                self.remap(old, self.values[index], ctx);
             }
             self.connect(ctx);
         }
@@ -192,7 +225,8 @@ mod tests {
         let port = || Gpio::new(stm32_gpio::Params::default());
         let lines = (0..16).map(|bit| Some(IrqLine::Core { core: 0, bit })).collect();
         let ports = vec![Some(DeviceId(1)), None, Some(DeviceId(2))];
-        let params = Params { map, ports, lines, gate: ClockGate::default() };
+        let memories = vec![(3, 0x2000_0000)];
+        let params = Params { map, ports, lines, memories, gate: ClockGate::default() };
         let mut bench = Bench::new(Syscfg::new(params)).and(port()).and(port());
         for device in [1, 2] {
             bench.bus.wires.add_port(DeviceId(device));
@@ -225,5 +259,16 @@ mod tests {
         drive(&mut bench, 2, 6, false);
         drive(&mut bench, 1, 6, true);
         assert_eq!(bench.pending(), 0);
+    }
+
+    #[test]
+    fn a_memory_that_the_board_has_not_is_not_shown() {
+        let mut bench = syscfg(REGISTERS);
+        for mode in [3, 1] {
+            bench.write(NOW, MEMRMP, mode).unwrap();
+        }
+        let notes = bench.bus.notes();
+        assert_eq!(notes.len(), 2, "{notes:?}");
+        assert!(notes[0].contains("MEM_MODE is 3") && notes[1].contains("MEM_MODE is 1"), "{notes:?}");
     }
 }
