@@ -12,6 +12,7 @@ pub mod stm32_gpio;
 pub mod stm32_hwspinlock;
 pub mod stm32_i2c_v1;
 pub mod stm32_rng;
+pub mod stm32_rtc;
 pub mod stm32_signature;
 pub mod stm32_spi;
 pub mod stm32_syscfg;

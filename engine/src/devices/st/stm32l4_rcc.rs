@@ -356,6 +356,7 @@ impl Rcc {
         let chosen = self.get(BDCR) & BDCR_RTCSEL;
         let kept = if chosen != 0 && value & BDCR_BDRST == 0 { chosen } else { value & BDCR_RTCSEL };
         self.set(BDCR, value & !BDCR_RTCSEL | kept);
+        ctx.bus.clocks.set_gates(BDCR, self.get(BDCR));
         self.sources.turn(LSE, value & BDCR_LSEON != 0, ctx.now);
         self.settings_change(ctx);
     }
@@ -403,6 +404,8 @@ impl Device for Rcc {
         for register in ENABLES {
             ctx.bus.clocks.set_gates(register, self.get(register));
         }
+        // RTCEN.
+        ctx.bus.clocks.set_gates(BDCR, self.get(BDCR));
         self.publish(ctx);
     }
 

@@ -1,0 +1,491 @@
+//! `st,stm32-rtc`: the real-time clock of STM32F4 (RM0090, "Real-time clock (RTC)") and, as `st,stm32l4-rtc`, that of
+//! STM32L4R and L4S (RM0432, the same without coarse calibration, with more backup registers).
+//!
+//! Modelled: the write protection by PWR_CR.DBP and by the keys of RTC_WPR; initialization mode, prescalers, the
+//! calendar in both formats of hours with its leap years, sub-seconds, RTC_SHIFTR, summer time; shadow registers, which
+//! follow each second edge of RTCCLK (RSF), and their lock from a read of RTC_TR or RTC_SSR to one of RTC_DR; BYPSHAD;
+//! alarms A and B with their masks and sub-seconds; the wake-up timer by all its clocks; interrupts, which EXTI's lines
+//! pass on; backup registers. A run begins at the reset value, 1 January 2000. The calendar stands while RCC_BDCR.RTCEN
+//! is 0; where nothing else does, the first access behind a write of that bit has it start.
+//!
+//! Not modelled: calibration (RTC_CALR, RTC_CALIBR: registers, with a note), time stamps, tamper pins, the reference
+//! clock and outputs (registers, with a note), a reset of the backup domain (RCC_BDCR.BDRST), that reads want PCLK1 of
+//! seven times RTCCLK.
+
+mod calendar;
+mod counting;
+mod registers;
+
+#[cfg(test)]
+mod tests;
+
+use self::calendar::Moment;
+use self::counting::Counting;
+use self::registers::*;
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::devices::model::{Group, Model};
+use crate::devices::support::apb;
+use crate::devices::support::axi_lite::edge_in_reach;
+use crate::devices::support::registers::{AccessKind, Register, find, flag};
+use crate::devices::support::stm32_clock_gate::{BACKUP_DOMAIN, ClockGate};
+use crate::dt::reader::NodeReader;
+use crate::dt::wiring::ClockInput;
+use crate::polling::Poll;
+use crate::time::{Cycles, Ps};
+
+pub use self::registers::{REGISTERS, REGISTERS_L4};
+
+/// The compatible of an STM32L4's.
+const L4: &str = "st,stm32l4-rtc";
+const KEYS: [u32; 2] = [0xca, 0x53];
+const ALARMS: [(u32, u32); 2] = [(ALRMAR, ALRMASSR), (ALRMBR, ALRMBSSR)];
+const ALARM_EVENT: u32 = 0;
+
+/// What a board says of the clock.
+#[derive(Clone, Copy, Debug)]
+pub struct Params {
+    /// RTCCLK.
+    pub clock: ClockInput,
+    /// RCC_BDCR.RTCEN: the register's offset, and the bit.
+    pub enable: Option<(u32, u32)>,
+    /// The register map.
+    pub map: &'static [Register],
+    /// How many backup registers there are.
+    pub backup_registers: usize,
+    /// From a request to INITF, WUTWF, ALRAWF and ALRBWF.
+    pub synchronisation: Cycles,
+    /// From the end of initialization mode to the first edge that counts.
+    pub restart: Cycles,
+    /// Lines of EXTI: alarms, wake-up.
+    pub interrupts: [Option<IrqLine>; 2],
+    /// Its enable bit on the bus.
+    pub gate: ClockGate,
+}
+
+/// The clock. Edges are numbers of RTCCLK's.
+#[derive(Debug)]
+pub struct Rtc {
+    params: Params,
+    /// By offsets; RTC_BKPxR behind the others.
+    values: Vec<u32>,
+    counting: Counting,
+    /// Keys of RTC_WPR that have been written.
+    keys: usize,
+    /// RTC_ISR's flags that zeroes clear.
+    flags: u32,
+    /// The edge at which INITF comes, in initialization mode; and what is written of RTC_TR and RTC_DR then.
+    init_from: Option<u64>,
+    written: [u32; 2],
+    /// RSF is set from this edge on.
+    synchronised_from: u64,
+    /// Alarms A and B, and the wake-up timer, can be written from these edges on.
+    writable_from: [u64; 3],
+    /// RTC_SSR, RTC_TR, RTC_DR as they are locked.
+    locked: Option<[u32; 3]>,
+    /// The next edges of alarms A and B, and of the wake-up timer.
+    next: [Option<u64>; 3],
+    levels: [bool; 2],
+    alarm: Alarm,
+    writes: u64,
+}
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Timer, &["st,stm32-rtc", L4], 1, from_node);
+
+/// Builds the clock from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    reader.known(&["clock-names", "interrupt-names", "assigned-clocks", "assigned-clock-parents", "st,syscfg"]);
+    let is_l4 = reader.node.compatibles().contains(&L4);
+    let meaning = "RTCEN: the offset of a register of the RCC, a multiple of 4, and the number of a bit there, 0 to 31";
+    let enable =
+        reader.cells("cyclescope,rtc-enable", |[register, bit]: [u32; 2]| register % 4 == 0 && bit < 32, meaning);
+    let meaning = "there are up to 32 backup registers";
+    let backup_registers = reader.u32_or("cyclescope,backup-registers", 20, 0..=32, meaning) as usize;
+    let meaning = "edges of RTCCLK from a request to INITF, WUTWF, ALRAWF and ALRBWF";
+    let synchronisation = reader.timing_cycles("cyclescope,synchronisation-cycles", meaning);
+    let meaning = "edges of RTCCLK from the end of initialization mode until the calendar counts";
+    Box::new(Rtc::new(Params {
+        clock: reader.clock_input(0, "RTCCLK"),
+        enable: enable.map(|[register, bit]| (register, bit)),
+        map: if is_l4 { REGISTERS_L4 } else { REGISTERS },
+        backup_registers,
+        synchronisation,
+        restart: reader.timing_cycles("cyclescope,restart-cycles", meaning),
+        interrupts: [
+            reader.interrupt(0, "EXTI's line of the alarms"),
+            reader.interrupt(1, "EXTI's line of the wake-up"),
+        ],
+        gate: ClockGate::from_node(reader),
+    }))
+}
+
+/// Both prescalers' dividers by RTC_PRER.
+fn dividers(prer: u32) -> [u64; 2] {
+    [prer >> 16 & 0x7f, prer & 0x7fff].map(|field| u64::from(field) + 1)
+}
+
+impl Rtc {
+    /// The clock after a reset of the backup domain.
+    pub fn new(params: Params) -> Rtc {
+        let mut values = vec![0; BKP0R as usize / 4 + params.backup_registers];
+        params.map.iter().for_each(|row| values[row.offset as usize / 4] = row.reset);
+        Rtc {
+            params,
+            values,
+            counting: Counting::new(dividers(PRER_RESET)),
+            keys: 0,
+            flags: 0,
+            init_from: None,
+            written: [0, DR_RESET],
+            synchronised_from: 2,
+            writable_from: [0; 3],
+            locked: None,
+            next: [None; 3],
+            levels: [false; 2],
+            alarm: Alarm::default(),
+            writes: 0,
+        }
+    }
+
+    fn get(&self, offset: u32) -> u32 {
+        self.values[offset as usize / 4]
+    }
+
+    fn edge(&self, now: Ps) -> u64 {
+        self.params.clock.rate.cycles_until_floor(now).0
+    }
+
+    /// The edge from which on what is written now counts.
+    fn written_edge(&self, now: Ps) -> u64 {
+        self.params.clock.rate.cycles_until_ceil(now).0
+    }
+
+    fn is_12h(&self) -> bool {
+        self.get(CR) & CR_FMT != 0
+    }
+
+    /// Brings flags and the calendar up to now.
+    fn settle(&mut self, ctx: &Ctx) {
+        let edge = self.edge(ctx.now);
+        while let Some((index, at)) = self.due(edge) {
+            self.flags |= [ISR_ALRAF, ISR_ALRAF << 1, ISR_WUTF][index];
+            self.next[index] = if index < 2 { self.next_alarm(index, at) } else { Some(at + self.wakeup_period()) };
+        }
+        let on = self.params.enable.is_none_or(|(register, bit)| ctx.bus.clocks.is_running(register, bit));
+        let runs = on && self.init_from.is_none();
+        if runs != self.counting.is_running {
+            self.counting.settle(edge, self.written_edge(ctx.now), runs);
+            self.expect(edge);
+        }
+    }
+
+    /// What has come by an edge, first the earliest.
+    fn due(&self, edge: u64) -> Option<(usize, u64)> {
+        let due = self.next.iter().enumerate().filter_map(|(index, at)| Some((index, at.filter(|at| *at <= edge)?)));
+        due.min_by_key(|(_, at)| *at)
+    }
+
+    fn next_alarm(&self, index: usize, edge: u64) -> Option<u64> {
+        let (alarm, sub_seconds) = ALARMS[index];
+        let enabled = self.get(CR) & CR_ALRAE << index != 0 && self.counting.is_running;
+        let tick = self.counting.next_alarm(edge, self.get(alarm), self.get(sub_seconds), self.is_12h());
+        self.counting.edge_of(tick.filter(|_| enabled)?)
+    }
+
+    /// Edges from one wake-up to the next.
+    fn wakeup_period(&self) -> u64 {
+        let reload = u64::from(self.get(WUTR)) + 1;
+        match self.get(CR) & CR_WUCKSEL {
+            select @ 0..=3 => reload * (16 >> select),
+            4 | 5 => reload * self.counting.second_edges(),
+            _ => (reload + 0x1_0000) * self.counting.second_edges(),
+        }
+    }
+
+    /// Alarms, and a wake-up that counts seconds, are looked for anew.
+    fn expect(&mut self, edge: u64) {
+        for index in 0..2 {
+            self.next[index] = self.next_alarm(index, edge);
+        }
+        let seconds = self.get(CR) & CR_WUCKSEL > 3;
+        if self.get(CR) & CR_WUTE == 0 || !self.counting.is_running {
+            self.next[2] = None;
+        } else if seconds || self.next[2].is_none() {
+            let begins = if seconds { self.counting.edge_of((self.counting.tick(edge).0, 0)) } else { Some(edge) };
+            // A second that began before the calendar was set counts from there.
+            self.next[2] = Some(begins.unwrap_or(edge) + self.wakeup_period());
+        }
+    }
+
+    fn set_cr(&mut self, value: u32, ctx: &mut Ctx) {
+        let (old, edge) = (self.get(CR), self.written_edge(ctx.now));
+        let can_init = self.is_initializing(self.edge(ctx.now));
+        let mut kept = if can_init { 0 } else { CR_INIT_ONLY };
+        if old & CR_WUTE != 0 {
+            kept |= CR_WUCKSEL;
+        }
+        let mask = find(self.params.map, CR).map_or(0, |row| row.mask);
+        let new = (old & kept | value & !kept) & mask;
+        if new & !old & (CR_TSE | CR_REFCKON | CR_DCE | CR_COE) != 0 {
+            ctx.note("time stamps, the reference clock, calibration and its output (RTC_CR) are not modelled");
+        }
+        for (index, enable) in [CR_ALRAE, CR_ALRAE << 1, CR_WUTE].into_iter().enumerate() {
+            if old & !new & enable != 0 {
+                self.writable_from[index] = edge + self.params.synchronisation.0;
+            }
+        }
+        self.values[CR as usize / 4] = new;
+        let hours = i64::from(value & CR_ADD1H != 0) - i64::from(value & CR_SUB1H != 0);
+        if hours != 0 {
+            self.counting.shift(self.edge(ctx.now), 3600 * hours, 0);
+        }
+        if (old ^ new) & CR_WUTE != 0 {
+            self.next[2] = None;
+        }
+        self.expect(edge);
+    }
+
+    fn is_initializing(&self, edge: u64) -> bool {
+        self.init_from.is_some_and(|from| from <= edge)
+    }
+
+    fn set_isr(&mut self, value: u32, ctx: &mut Ctx) {
+        self.flags &= value | !ISR_FLAGS;
+        if self.keys < KEYS.len() {
+            return;
+        }
+        let (now, edge) = (self.edge(ctx.now), self.written_edge(ctx.now));
+        if value & ISR_RSF == 0 {
+            self.synchronised_from = (now / 2 + 1) * 2;
+        }
+        match (value & ISR_INIT != 0, self.init_from) {
+            (true, None) if !self.counting.is_running => {
+                ctx.note("RTC_ISR.INIT was set while RTCCLK is off (RCC_BDCR.RTCEN): INITF does not come");
+            }
+            (true, None) => {
+                let moment = self.counting.moment(now);
+                self.written = [moment.tr(self.is_12h()), moment.dr()];
+                self.counting.settle(now, edge, false);
+                self.init_from = Some(edge + self.params.synchronisation.0);
+                self.expect(edge);
+            }
+            (false, Some(_)) => self.end_init(edge, ctx),
+            _ => {}
+        }
+    }
+
+    /// The calendar goes on, from what was written.
+    fn end_init(&mut self, edge: u64, ctx: &mut Ctx) {
+        self.init_from = None;
+        let begins = edge + self.params.restart.0;
+        let [tr, dr] = self.written;
+        match Moment::of(tr, dr, self.is_12h()) {
+            Some(moment) => self.counting.set(moment, begins),
+            None => {
+                ctx.note(&format!(
+                    "RTC_TR {tr:#010x} and RTC_DR {dr:#010x} are no date that there is: the calendar keeps the old one"
+                ));
+                self.counting.settle(edge, begins, false);
+            }
+        }
+        self.counting.dividers = dividers(self.get(PRER));
+        self.counting.is_running = true;
+        self.synchronised_from = begins.next_multiple_of(2);
+        self.expect(edge);
+    }
+
+    fn isr(&self, edge: u64) -> u32 {
+        let (initializing, cr) = (self.is_initializing(edge), self.get(CR));
+        let synchronised = self.counting.is_running && edge >= self.synchronised_from && cr & CR_BYPSHAD == 0;
+        let enables = [CR_ALRAE, CR_ALRAE << 1, CR_WUTE];
+        let writable = (0..3).fold(0, |bits, index| {
+            bits | flag(ISR_ALRAWF << index, cr & enables[index] == 0 && edge >= self.writable_from[index])
+        });
+        self.flags
+            | writable
+            | flag(ISR_INITS, self.calendar(edge)[2] >> 16 != 0)
+            | flag(ISR_RSF, synchronised)
+            | flag(ISR_INITF, initializing)
+            | flag(ISR_INIT, self.init_from.is_some())
+    }
+
+    /// RTC_SSR, RTC_TR and RTC_DR at an edge.
+    fn calendar(&self, edge: u64) -> [u32; 3] {
+        let moment = self.counting.moment(edge);
+        let [tr, dr] = if self.init_from.is_some() { self.written } else { [moment.tr(self.is_12h()), moment.dr()] };
+        [self.counting.sub_seconds(edge), tr, dr]
+    }
+
+    /// What reads of the calendar see.
+    fn shown(&self, edge: u64) -> [u32; 3] {
+        let is_direct = self.get(CR) & CR_BYPSHAD != 0 || self.init_from.is_some();
+        self.calendar(if is_direct { edge } else { edge & !1 })
+    }
+
+    fn register(&mut self, offset: u32, edge: u64) -> u32 {
+        let place = match offset {
+            SSR => 0,
+            TR => 1,
+            DR => 2,
+            ISR => return self.isr(edge),
+            WPR | SHIFTR => return 0,
+            _ => return self.values.get(offset as usize / 4).copied().unwrap_or(0),
+        };
+        let shown = self.locked.unwrap_or_else(|| self.shown(edge));
+        self.locked = (place < 2 && self.get(CR) & CR_BYPSHAD == 0).then_some(shown);
+        shown[place]
+    }
+
+    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
+        let (register, bit) = BACKUP_DOMAIN;
+        if !ctx.bus.clocks.is_running(register, bit) {
+            ctx.note(
+                "a register was written while the backup domain is protected (PWR's DBP is 0): it keeps its value",
+            );
+            return;
+        }
+        let index = offset as usize / 4;
+        if offset >= BKP0R {
+            if let Some(backup) = self.values.get_mut(index) {
+                *backup = value;
+            }
+            return;
+        }
+        let Some(row) = find(self.params.map, offset).filter(|row| row.access != AccessKind::Ro) else { return };
+        // ADD1H and SUB1H are not kept, and so not in the mask.
+        let value = if offset == CR { value } else { value & row.mask };
+        if self.keys < KEYS.len() && ![WPR, ISR, TAFCR].contains(&offset) {
+            ctx.note(&format!(
+                "{} was written without the keys 0xca and 0x53 in RTC_WPR: it keeps its value",
+                row.name
+            ));
+            return;
+        }
+        let edge = self.edge(ctx.now);
+        match offset {
+            WPR => self.keys = if KEYS.get(self.keys % 2) == Some(&value) { self.keys % 2 + 1 } else { 0 },
+            ISR => self.set_isr(value, ctx),
+            CR => self.set_cr(value, ctx),
+            TR | DR | PRER if !self.is_initializing(edge) => {
+                ctx.note(&format!("{} was written outside of initialization mode: it keeps its value", row.name));
+            }
+            TR | DR => self.written[index] = value,
+            WUTR | ALRMAR | ALRMBR | ALRMASSR | ALRMBSSR if !self.can_write(offset, edge) => {
+                ctx.note(&format!("{} was written while RTC_ISR says that it can't be: it keeps its value", row.name));
+            }
+            SHIFTR => {
+                self.counting.shift(edge, i64::from(value >> 31), u64::from(value & 0x7fff));
+                self.expect(edge);
+            }
+            _ => {
+                if [CALIBR, CALR].contains(&offset) && value != 0 {
+                    ctx.note("calibration (RTC_CALR, RTC_CALIBR) is not modelled: RTCCLK counts as it is");
+                }
+                if offset == TAFCR && value != 0 {
+                    ctx.note("tamper pins and time stamps (RTC_TAFCR, RTC_TAMPCR) are not modelled: none comes");
+                }
+                self.values[index] = value;
+            }
+        }
+    }
+
+    /// Whether the registers of an alarm or of the wake-up timer can be written: it is off, or the calendar is being
+    /// set.
+    fn can_write(&self, offset: u32, edge: u64) -> bool {
+        let bit = match offset {
+            ALRMAR | ALRMASSR => ISR_ALRAWF,
+            ALRMBR | ALRMBSSR => ISR_ALRAWF << 1,
+            _ => ISR_WUTWF,
+        };
+        self.isr(edge) & bit != 0 || bit != ISR_WUTWF && self.is_initializing(edge)
+    }
+
+    fn update(&mut self, ctx: &mut Ctx) {
+        let cr = self.get(CR);
+        let on = |enable: u32, flag: u32| cr & enable != 0 && self.flags & flag != 0;
+        let alarms = (0..2).any(|index| on(CR_ALRAIE << index, ISR_ALRAF << index));
+        for (index, level) in [alarms, on(CR_WUTIE, ISR_WUTF)].into_iter().enumerate() {
+            if std::mem::replace(&mut self.levels[index], level) != level {
+                ctx.set_irq(self.params.interrupts[index], level);
+            }
+        }
+        let next = self.next.iter().flatten().min();
+        match next.and_then(|edge| edge_in_reach(self.params.clock.rate, *edge)) {
+            Some(due) => self.alarm.set(due.max(ctx.now), ALARM_EVENT, ctx),
+            None => self.alarm.cancel(ALARM_EVENT, ctx),
+        }
+    }
+
+    /// The edge at which something that can be read changes next, beside what events bring.
+    fn next_change(&self, edge: u64) -> u64 {
+        let (_, ticks) = self.counting.tick(edge & !1);
+        let second = self.counting.moment(edge & !1).second;
+        let tick = self.counting.edge_of((second, ticks + 1)).map(|at| at.max(edge + 1));
+        let ahead = [self.synchronised_from].into_iter().chain(self.init_from).chain(self.writable_from);
+        ahead.chain(self.next.into_iter().flatten()).chain(tick).filter(|at| *at > edge).min().unwrap_or(u64::MAX)
+    }
+}
+
+impl Device for Rtc {
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        if !self.params.gate.is_open(ctx) {
+            return Ok(Reply::read(0, ctx.now));
+        }
+        self.settle(ctx);
+        let value = self.register(offset & !3, self.edge(ctx.now));
+        self.update(ctx);
+        Ok(apb::read(value, offset, size, ctx))
+    }
+
+    fn write(
+        &mut self,
+        _: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        if self.params.gate.is_open(ctx) {
+            self.writes += 1;
+            self.settle(ctx);
+            let (offset, value) = apb::written(value, offset, size);
+            self.set_register(offset, value, ctx);
+            self.update(ctx);
+        }
+        Ok(Reply::written(ctx.now))
+    }
+
+    fn event(&mut self, _: u32, ctx: &mut Ctx) {
+        self.alarm.rang(ctx.now);
+        self.settle(ctx);
+        self.update(ctx);
+    }
+
+    /// Edges have other numbers from now on: what is ahead is as many edges ahead.
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        self.settle(ctx);
+        let from = self.edge(ctx.now);
+        self.params.clock.rate = ctx.bus.clocks.rate_of(self.params.clock);
+        let to = self.edge(ctx.now);
+        let moved = |at: u64| to + at.saturating_sub(from);
+        self.counting.settle(from, to, self.counting.is_running);
+        self.init_from = self.init_from.map(moved);
+        self.synchronised_from = moved(self.synchronised_from).next_multiple_of(2);
+        self.writable_from = self.writable_from.map(moved);
+        self.next = self.next.map(|at| at.map(moved));
+        self.alarm.cancel(ALARM_EVENT, ctx);
+        self.update(ctx);
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        let edge = self.edge(poll.now());
+        if let Some(due) = edge_in_reach(self.params.clock.rate, self.next_change(edge)) {
+            poll.until(due);
+        }
+        poll.state(self.locked.is_some());
+        self.locked.unwrap_or_default().into_iter().for_each(|register| poll.state(register));
+        poll.state(self.flags);
+        poll.state(self.writes);
+        true
+    }
+}

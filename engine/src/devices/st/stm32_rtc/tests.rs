@@ -1,0 +1,211 @@
+use super::*;
+use crate::devices::bench::Bench;
+use crate::devices::support::registers::walk;
+use crate::time::Hz;
+
+const HZ: u64 = 32_768;
+const RTCEN: (u32, u32) = (0x70, 15);
+
+fn params() -> Params {
+    let line = |bit| Some(IrqLine::Core { core: 0, bit });
+    Params {
+        clock: ClockInput::fixed(Hz::new(HZ).unwrap()),
+        enable: Some(RTCEN),
+        map: REGISTERS,
+        backup_registers: 20,
+        synchronisation: Cycles(2),
+        restart: Cycles(4),
+        interrupts: [line(1), line(2)],
+        gate: ClockGate::default(),
+    }
+}
+
+/// Right behind an edge of RTCCLK.
+fn at(edge: u64) -> Ps {
+    Hz::new(HZ).unwrap().ps_at_floor(Cycles(edge)) + Ps(1)
+}
+
+fn unlock(bench: &mut Bench, edge: u64) {
+    bench.write(at(edge), WPR, 0xca).unwrap();
+    bench.write(at(edge), WPR, 0x53).unwrap();
+}
+
+/// A clock that runs from edge 0 on, and whose registers can be written.
+fn rtc() -> Bench {
+    let mut bench = Bench::new(Rtc::new(params()));
+    bench.value(Ps::ZERO, ISR);
+    unlock(&mut bench, 0);
+    bench
+}
+
+/// Sets the calendar, so that it begins at edge `edge` + 3 + 4, as a register is written behind an edge.
+fn set(bench: &mut Bench, edge: u64, tr: u32, dr: u32) -> u64 {
+    bench.write(at(edge), ISR, ISR_INIT).unwrap();
+    let initialized = edge + 1 + 2;
+    assert_eq!(bench.value(at(initialized) - Ps(2), ISR) & ISR_INITF, 0);
+    assert_eq!(bench.value(at(initialized), ISR) & ISR_INITF, ISR_INITF);
+    bench.write(at(initialized), TR, tr).unwrap();
+    bench.write(at(initialized), DR, dr).unwrap();
+    bench.write(at(initialized), ISR, 0).unwrap();
+    initialized + 1 + 4
+}
+
+#[test]
+fn the_device_keeps_its_table() {
+    let special = ["RTC_TR", "RTC_DR", "RTC_CR", "RTC_ISR", "RTC_PRER", "RTC_SSR", "RTC_WPR", "RTC_SHIFTR"];
+    for map in [REGISTERS, REGISTERS_L4] {
+        let mut bench = Bench::new(Rtc::new(Params { map, ..params() }));
+        unlock(&mut bench, 0);
+        walk::device_keeps_its_table(map, &special, &mut bench);
+        for backup in 0..20 {
+            bench.write(at(1), BKP0R + 4 * backup, !backup).unwrap();
+            assert_eq!(bench.value(at(1), BKP0R + 4 * backup), !backup);
+        }
+    }
+}
+
+#[test]
+fn the_calendar_counts_from_its_reset_value_while_it_has_its_clock() {
+    let mut bench = Bench::new(Rtc::new(params()));
+    bench.bus.clocks.set_gates(RTCEN.0, 0);
+    assert_eq!((bench.value(at(3 * HZ), TR), bench.value(at(3 * HZ), DR)), (0, DR_RESET));
+    assert_eq!(bench.value(at(3 * HZ), ISR), 7);
+    bench.write(at(3 * HZ), WPR, 0xca).unwrap();
+    bench.write(at(3 * HZ), WPR, 0x53).unwrap();
+    bench.write(at(3 * HZ), ISR, ISR_INIT).unwrap();
+    assert!(bench.bus.notes()[0].contains("RTCCLK is off"), "{:?}", bench.bus.notes());
+    bench.bus.clocks.set_gates(RTCEN.0, 1 << RTCEN.1);
+    let begins = 3 * HZ + 1;
+    bench.value(at(3 * HZ), ISR);
+    // 128 * 256 edges a second; RTC_SSR counts down each 128, as of even edges.
+    for (edges, tr, ssr) in [(0, 0, 255), (129, 0, 254), (HZ - 2, 0, 0), (HZ + 1, 1, 255), (61 * HZ + 1, 0x101, 255)] {
+        let now = at(begins + edges);
+        assert_eq!((bench.value(now, SSR), bench.value(now, TR), bench.value(now, DR)), (ssr, tr, DR_RESET), "{edges}");
+    }
+}
+
+#[test]
+fn writes_need_the_domain_and_the_keys() {
+    let (register, bit) = BACKUP_DOMAIN;
+    let mut bench = Bench::new(Rtc::new(params()));
+    bench.bus.clocks.set_gates(register, 0);
+    bench.write(at(0), BKP0R, 5).unwrap();
+    assert_eq!(bench.value(at(0), BKP0R), 0);
+    bench.bus.clocks.set_gates(register, 1 << bit);
+    bench.write(at(0), BKP0R, 5).unwrap();
+    bench.write(at(0), WUTR, 9).unwrap();
+    assert_eq!((bench.value(at(0), BKP0R), bench.value(at(0), WUTR)), (5, 0xffff));
+    assert_eq!(bench.bus.notes().len(), 2, "{:?}", bench.bus.notes());
+    // A wrong second key, then both again, and one more that locks.
+    for key in [0xca, 0xca, 0xca, 0x53] {
+        bench.write(at(0), WPR, key).unwrap();
+    }
+    bench.write(at(0), WUTR, 9).unwrap();
+    bench.write(at(0), WPR, 0xff).unwrap();
+    bench.write(at(0), WUTR, 8).unwrap();
+    assert_eq!(bench.value(at(0), WUTR), 9);
+}
+
+#[test]
+fn initialization_mode_takes_its_edges_and_sets_the_calendar() {
+    let mut bench = rtc();
+    bench.write(at(10), TR, 0x11).unwrap();
+    assert!(bench.bus.notes()[0].contains("RTC_TR was written outside of initialization mode"));
+    // 28 February 2023, a Tuesday, 23:59:59.
+    let begins = set(&mut bench, 100, 0x23_59_59, 0x23_42_28);
+    assert_eq!(bench.value(at(begins - 1), ISR) & (ISR_RSF | ISR_INITS), ISR_INITS);
+    // The first even edge from there on.
+    assert_eq!(bench.value(at(begins.next_multiple_of(2)), ISR) & ISR_RSF, ISR_RSF);
+    let now = at(begins + HZ - 2);
+    assert_eq!((bench.value(now, TR), bench.value(now, DR)), (0x23_59_59, 0x23_42_28));
+    let now = at(begins + HZ + 1);
+    assert_eq!((bench.value(now, TR), bench.value(now, DR)), (0, 0x23_63_01));
+    // No such date.
+    set(&mut bench, 3 * HZ, 0, 0x23_42_30);
+    assert!(bench.bus.notes()[1].contains("are no date"), "{:?}", bench.bus.notes());
+}
+
+#[test]
+fn shadow_registers_follow_each_second_edge_and_are_locked_from_the_time_to_the_date() {
+    let mut bench = rtc();
+    bench.write(at(20), ISR, 0).unwrap();
+    assert_eq!(bench.value(at(21), ISR) & ISR_RSF, 0);
+    assert_eq!(bench.value(at(22), ISR) & ISR_RSF, ISR_RSF);
+    assert_eq!(bench.value(at(HZ - 1), TR), 0);
+    // Locked, though the second is over; then read, and locked anew.
+    assert_eq!((bench.value(at(HZ + 2), SSR), bench.value(at(HZ + 2), TR)), (0, 0));
+    assert_eq!((bench.value(at(HZ + 2), DR), bench.value(at(HZ + 2), TR)), (DR_RESET, 1));
+    bench.value(at(HZ + 2), DR);
+    // By BYPSHAD reads see the counters, and RSF is 0.
+    bench.write(at(HZ + 2), CR, CR_BYPSHAD).unwrap();
+    bench.value(at(HZ + 129), TR);
+    assert_eq!((bench.value(at(HZ + 129), SSR), bench.value(at(HZ + 256), SSR)), (254, 253));
+    assert_eq!(bench.value(at(HZ + 256), ISR) & ISR_RSF, 0);
+}
+
+#[test]
+fn alarms_interrupt_at_their_edge() {
+    let mut bench = rtc();
+    let begins = set(&mut bench, 0, 0x09_59_50, 0x24_42_06);
+    for (alarm, time) in [(ALRMAR, 0x06_10_00_00), (ALRMBR, 0x8080_8055)] {
+        bench.write(at(begins), alarm, time).unwrap();
+    }
+    bench.write(at(begins), CR, CR_ALRAE | CR_ALRAIE | CR_ALRAE << 1).unwrap();
+    // 09:59:55 and 10:00:00.
+    let edges = [5, 10].map(|seconds| begins + seconds * HZ);
+    bench.run(at(edges[1]) - Ps(2));
+    assert_eq!((bench.value(at(edges[1]) - Ps(2), ISR) >> 8 & 3, bench.pending()), (2, 0));
+    bench.run(at(edges[1]));
+    assert_eq!((bench.value(at(edges[1]), ISR) >> 8 & 3, bench.pending()), (3, 1 << 1));
+    bench.write(at(edges[1]), ISR, !(ISR_ALRAF | ISR_INIT)).unwrap();
+    assert_eq!((bench.value(at(edges[1]), ISR) >> 8 & 3, bench.pending()), (2, 0));
+    // While alarm A is on, it can't be written; two edges after it is off it can.
+    bench.write(at(edges[1]), ALRMAR, 0).unwrap();
+    assert_eq!(bench.value(at(edges[1]), ALRMAR), 0x06_10_00_00);
+    bench.write(at(edges[1]), CR, 0).unwrap();
+    let off = edges[1] + 1 + 2;
+    assert_eq!(bench.value(at(off - 1), ISR) & 3, 0);
+    assert_eq!(bench.value(at(off), ISR) & 3, 3);
+}
+
+#[test]
+fn the_wake_up_timer_runs_by_each_of_its_clocks() {
+    // WUCKSEL, RTC_WUTR, and edges up to the first wake-up and from one to the next.
+    let cases = [(0, 9, 160), (3, 9, 20), (4, 0, HZ), (5, 2, 3 * HZ), (6, 0, 0x1_0001 * HZ)];
+    for (select, reload, period) in cases {
+        let mut bench = rtc();
+        bench.write(at(0), WUTR, reload).unwrap();
+        bench.write(at(0), CR, select | CR_WUTIE).unwrap();
+        // RTCCLK counts from the next edge, the calendar from edge 0.
+        let first = if select < 4 { 1 + period } else { period };
+        bench.write(at(0), CR, select | CR_WUTIE | CR_WUTE).unwrap();
+        for due in [first, first + period] {
+            bench.run(at(due) - Ps(2));
+            assert_eq!(bench.pending(), 0, "{select}");
+            bench.run(at(due));
+            assert_eq!(bench.pending(), 1 << 2, "{select}");
+            bench.write(at(due), ISR, !(ISR_WUTF | ISR_INIT)).unwrap();
+        }
+        bench.write(at(first + period), CR, select).unwrap();
+        bench.run(at(first + 9 * period));
+        assert_eq!(bench.value(at(first + 9 * period), ISR) & ISR_WUTF, 0);
+    }
+}
+
+#[test]
+fn prescalers_shifts_and_summer_time_move_the_calendar() {
+    let mut bench = rtc();
+    bench.write(at(0), ISR, ISR_INIT).unwrap();
+    // 64 * 16 edges a second: 32 of them in one of HZ edges.
+    bench.write(at(4), PRER, 63 << 16 | 15).unwrap();
+    bench.write(at(4), ISR, 0).unwrap();
+    bench.write(at(4), CR, CR_BYPSHAD).unwrap();
+    let begins = 5 + 4;
+    let seen = |bench: &mut Bench, edge| (bench.value(at(edge), TR), bench.value(at(edge), SSR));
+    assert_eq!(seen(&mut bench, begins + HZ), (0x32, 15));
+    bench.write(at(begins + HZ), SHIFTR, 1 << 31 | 4).unwrap();
+    assert_eq!(seen(&mut bench, begins + HZ), (0x32, 3));
+    bench.write(at(begins + HZ), CR, CR_BYPSHAD | CR_ADD1H).unwrap();
+    assert_eq!(seen(&mut bench, begins + HZ), (0x01_00_32, 3));
+    assert_eq!(bench.value(at(begins + HZ), CR), CR_BYPSHAD);
+}
