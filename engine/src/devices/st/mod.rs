@@ -26,6 +26,7 @@ pub mod stm32f4_pwr;
 pub mod stm32f4_rcc;
 pub mod stm32h7_mdma;
 pub mod stm32h7_uart;
+pub mod stm32l4_adc;
 pub mod stm32l4_flash_controller;
 pub mod stm32l4_pwr;
 pub mod stm32l4_rcc;

@@ -1,0 +1,487 @@
+//! `st,stm32l4-adc`: the analog-to-digital converter of an STM32L4+ that has one (RM0432, "Analog-to-digital converters
+//! (ADC)").
+//!
+//! Modelled: deep power-down, the regulator, calibration, ADEN with ADRDY; regular sequences by software's start, single
+//! and continuous; sample times, and conversions by RES; the clock by CKMODE and PRESC; the oversampler; EOC, EOS, OVR
+//! by OVRMOD; AUTDLY; both alignments; analog watchdog 1; DMA requests; the interrupt.
+//!
+//! What is at the inputs, the board says (`cyclescope,inputs-microvolts`, by channel), and stays. Channel 0 is the
+//! internal reference, 17 the temperature sensor and 18 a third of VBAT, where VREFEN, CH17SEL or CH18SEL lets them. A
+//! voltage is sampled without noise and error, so calibration finds no offset.
+//!
+//! Not modelled, and what then happens: injected sequences, external triggers, discontinuous mode, offsets, differential
+//! inputs, watchdogs 2 and 3 (registers, with a note); an asynchronous clock that RCC_CCIPR.ADCSEL does not choose (it
+//! runs at the rate that it had). ADDIS and ADSTP take no time. With DMA in one-shot mode (DMACFG) requests go on behind
+//! the last transfer.
+
+mod registers;
+
+#[cfg(test)]
+mod tests;
+
+use self::registers::*;
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::devices::model::{Group, Model};
+use crate::devices::support::apb;
+use crate::devices::support::dma_lines::DmaLine;
+use crate::devices::support::registers::{AccessKind, find, flag};
+use crate::devices::support::stm32_clock_gate::ClockGate;
+use crate::dt::reader::NodeReader;
+use crate::dt::wiring::ClockInput;
+use crate::polling::Poll;
+use crate::time::{Cycles, Hz, Ps};
+
+pub use self::registers::REGISTERS;
+
+/// Channels 0 to 18.
+const CHANNELS: usize = 19;
+const VREFINT: usize = 0;
+const TEMPERATURE: usize = 17;
+const VBAT: usize = 18;
+/// Typical values (DS12023, temperature sensor characteristics, embedded internal voltage reference): at 30 degrees, for
+/// each degree, and of the reference.
+const SENSOR_30_UV: i64 = 760_000;
+const SENSOR_SLOPE_UV: i64 = 2_500;
+const VREFINT_UV: u32 = 1_212_000;
+
+/// Twice the cycles that a channel is sampled for, by its SMP, and twice those of a conversion, by RES.
+const SAMPLE_HALVES: [u64; 8] = [5, 13, 25, 49, 95, 185, 495, 1281];
+const CONVERSION_HALVES: [u64; 4] = [25, 21, 17, 13];
+/// What PRESC divides the asynchronous clock by.
+const PRESCALERS: [u64; 16] = [1, 2, 4, 6, 8, 10, 12, 16, 32, 64, 128, 256, 256, 256, 256, 256];
+
+/// Tokens of events.
+const CHANGES: u32 = 0;
+const DMA_TOLD: u32 = 1;
+
+/// What a board says of the converter.
+#[derive(Clone, Copy, Debug)]
+pub struct Params {
+    /// HCLK, and the asynchronous clock.
+    pub clocks: [ClockInput; 2],
+    /// What is at the channels, in microvolts.
+    pub inputs_uv: [u32; CHANNELS],
+    /// VREF+, likewise.
+    pub reference_uv: u32,
+    /// How long the regulator takes to start.
+    pub regulator: Ps,
+    /// Cycles of the converter's clock: of a calibration, from ADEN to ADRDY, and from ADSTART to the first sample.
+    pub calibration: Cycles,
+    /// From ADEN to ADRDY.
+    pub power_up: Cycles,
+    /// From ADSTART to the first sample.
+    pub latency: Cycles,
+    /// Its interrupt.
+    pub interrupt: Option<IrqLine>,
+    /// Its enable bit.
+    pub gate: ClockGate,
+}
+
+/// What the converter is doing, up to an edge of the clock that it divides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Doing {
+    Nothing,
+    Calibrating(u64),
+    PoweringUp(u64),
+    /// Converts a place of the sequence.
+    Converting(u32, u64),
+    /// Begins a place of the sequence when the data are read (AUTDLY).
+    Waiting(u32),
+}
+
+/// The converter.
+#[derive(Debug)]
+pub struct Adc {
+    params: Params,
+    /// By their offsets, up to ADC_CALFACT; then ADC_CCR.
+    registers: [u32; 46],
+    common: u32,
+    doing: Doing,
+    /// When the regulator has started.
+    regulated_at: Ps,
+    data: u32,
+    /// Nobody has read that.
+    waits: bool,
+    conversions: u64,
+    dma: DmaLine,
+    level: bool,
+    alarm: Alarm,
+    changes: u64,
+}
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::System, &["st,stm32l4-adc"], 1, from_node);
+
+/// Builds the converter from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    reader.known(&["clock-names", "resets", "#io-channel-cells"]);
+    let range = "a voltage of up to 3.6 V in microvolts";
+    let reference_uv = reader.u32_or("cyclescope,reference-microvolts", 3_300_000, 1_000_000..=3_600_000, range);
+    let meaning = "what is at channels 1, 2 and so on, up to 16, in microvolts; 0 where the list ends";
+    let given = reader.bytes("cyclescope,inputs-microvolts", meaning).unwrap_or_default();
+    let mut inputs_uv = [0; CHANNELS];
+    for (input, cell) in inputs_uv[1..TEMPERATURE].iter_mut().zip(given.as_chunks::<4>().0) {
+        *input = u32::from_be_bytes(*cell);
+    }
+    let meaning = "the chip's temperature in thousandths of a degree, -40000 to 125000";
+    let allowed = |value: u32| (-40_000..=125_000).contains(&(value as i32));
+    let temperature = reader.u32_or("cyclescope,temperature-millicelsius", 25_000, allowed, meaning) as i32;
+    inputs_uv[TEMPERATURE] = (SENSOR_30_UV + SENSOR_SLOPE_UV * i64::from(temperature - 30_000) / 1000) as u32;
+    inputs_uv[VREFINT] = VREFINT_UV;
+    inputs_uv[VBAT] = reference_uv / 3;
+    let params = Params {
+        clocks: [reader.clock_input(0, "HCLK"), reader.clock_input(1, "the asynchronous clock, which RCC chooses")],
+        inputs_uv,
+        reference_uv,
+        regulator: reader.timing_ps("cyclescope,regulator-us", "from ADVREGEN until the regulator has started"),
+        calibration: reader.timing_cycles("cyclescope,calibration-cycles", "cycles of its clock of a calibration"),
+        power_up: reader.timing_cycles("cyclescope,power-up-cycles", "cycles of its clock from ADEN to ADRDY"),
+        latency: reader
+            .timing_cycles("cyclescope,start-cycles", "cycles of its clock from ADSTART to the first sample"),
+        interrupt: reader.interrupt(0, "its interrupt"),
+        gate: ClockGate::from_node(reader),
+    };
+    let dma = DmaLine::from_node(reader, "rx", "the data register has data");
+    Box::new(Adc::new(params, dma))
+}
+
+impl Adc {
+    /// The converter after reset.
+    pub fn new(params: Params, dma: DmaLine) -> Adc {
+        let mut registers = [0; 46];
+        REGISTERS.iter().filter(|row| row.offset < CCR).for_each(|row| registers[row.offset as usize / 4] = row.reset);
+        Adc {
+            params,
+            registers,
+            common: 0,
+            doing: Doing::Nothing,
+            regulated_at: Ps::ZERO,
+            data: 0,
+            waits: false,
+            conversions: 0,
+            dma,
+            level: false,
+            alarm: Alarm::default(),
+            changes: 0,
+        }
+    }
+
+    const fn of(&self, offset: u32) -> u32 {
+        self.registers[offset as usize / 4]
+    }
+
+    fn set(&mut self, offset: u32, set: u32, clear: u32) {
+        let register = &mut self.registers[offset as usize / 4];
+        *register = *register & !clear | set;
+    }
+
+    /// The clock that is divided, and by how much.
+    const fn clock(&self) -> (Hz, u64) {
+        match self.common >> CCR_CKMODE & 3 {
+            0 => (self.params.clocks[1].rate, PRESCALERS[(self.common >> CCR_PRESC & 0xf) as usize]),
+            mode => (self.params.clocks[0].rate, 1 << (mode - 1)),
+        }
+    }
+
+    /// The edge that so many cycles end at which begin at the converter's next edge.
+    fn after(&self, now: Ps, cycles: Cycles) -> u64 {
+        let (rate, divider) = self.clock();
+        rate.cycles_until_ceil(now).0.next_multiple_of(divider) + cycles.0 * divider
+    }
+
+    /// The channel at a place of the sequence.
+    const fn channel(&self, place: u32) -> usize {
+        // The first field of ADC_SQR1 is the length.
+        let (register, field) = ((place + 1) / 5, (place + 1) % 5);
+        (self.of(SQR1 + 4 * register) >> (6 * field) & 0x1f) as usize
+    }
+
+    /// How often the oversampler has a channel converted, and what it shifts the sum by.
+    const fn oversampling(&self) -> (u64, u32) {
+        let control = self.of(CFGR2);
+        if control & CFGR2_ROVSE == 0 { (1, 0) } else { (2 << (control >> 2 & 7), control >> 5 & 0xf) }
+    }
+
+    /// Edges that a place of the sequence takes: sampling and conversion, as often as the oversampler says.
+    const fn edges(&self, place: u32) -> u64 {
+        let channel = self.channel(place);
+        let field = if channel < 10 { self.of(SMPR1) >> (3 * channel) } else { self.of(SMPR2) >> (3 * (channel % 10)) };
+        let sample = (field & 7) as usize;
+        let plus = if sample == 0 && self.of(SMPR1) & SMPR1_SMPPLUS != 0 { 2 } else { 0 };
+        let halves = SAMPLE_HALVES[sample] + plus + CONVERSION_HALVES[(self.of(CFGR) >> CFGR_RES & 3) as usize];
+        self.oversampling().0 * halves / 2 * self.clock().1
+    }
+
+    /// What a conversion of a channel gives: 12 bits.
+    const fn sample(&self, channel: usize) -> u32 {
+        let enable = match channel {
+            VREFINT => CCR_VREFEN,
+            TEMPERATURE => CCR_CH17SEL,
+            VBAT => CCR_CH18SEL,
+            CHANNELS.. => return 0,
+            _ => return self.code(channel),
+        };
+        if self.common & enable != 0 { self.code(channel) } else { 0 }
+    }
+
+    const fn code(&self, channel: usize) -> u32 {
+        let code = self.params.inputs_uv[channel] as u64 * 4096 / self.params.reference_uv as u64;
+        if code > 4095 { 4095 } else { code as u32 }
+    }
+
+    fn settle(&mut self, ctx: &Ctx) {
+        let edge = self.clock().0.cycles_until_floor(ctx.now).0;
+        loop {
+            match self.doing {
+                Doing::Calibrating(end) if end <= edge => {
+                    self.set(CR, 0, CR_ADCAL);
+                    self.doing = Doing::Nothing;
+                }
+                Doing::PoweringUp(end) if end <= edge => {
+                    self.set(ISR, ISR_ADRDY, 0);
+                    self.doing = Doing::Nothing;
+                }
+                Doing::Converting(place, end) if end <= edge => self.end(place, end),
+                _ => return,
+            }
+            self.changes += 1;
+        }
+    }
+
+    /// A conversion has ended.
+    fn end(&mut self, place: u32, end: u64) {
+        let (control, channel) = (self.of(CFGR), self.channel(place));
+        let (ratio, shift) = self.oversampling();
+        let bits = 12 - 2 * (control >> CFGR_RES & 3);
+        let code = self.sample(channel) >> (12 - bits);
+        self.conversions += ratio;
+        let (low, high) = (self.of(TR1) & 0xfff, self.of(TR1) >> 16);
+        let watched = control & CFGR_AWD1SGL == 0 || channel == (control >> CFGR_AWD1CH & 0x1f) as usize;
+        let compared = code << (12 - bits);
+        if control & CFGR_AWD1EN != 0 && watched && (compared > high || compared < low) {
+            self.set(ISR, ISR_AWD1, 0);
+        }
+        let is_last = place >= self.of(SQR1) & 0xf;
+        self.set(ISR, ISR_EOC | flag(ISR_EOS, is_last), 0);
+        if self.waits {
+            self.set(ISR, ISR_OVR, 0);
+        }
+        if !self.waits || control & CFGR_OVRMOD != 0 {
+            let sum = (u64::from(code) * ratio >> shift) as u32;
+            let left = if bits == 6 { 2 } else { 16 - bits };
+            let is_left = control & CFGR_ALIGN != 0 && ratio == 1;
+            self.data = if is_left { sum << left } else { sum } & 0xffff;
+            self.waits = true;
+        }
+        let next = if is_last { 0 } else { place + 1 };
+        self.doing = match control & (CFGR_CONT | CFGR_AUTDLY) {
+            _ if is_last && control & CFGR_CONT == 0 => {
+                self.set(CR, 0, CR_ADSTART);
+                Doing::Nothing
+            }
+            both if both & CFGR_AUTDLY != 0 => Doing::Waiting(next),
+            _ => Doing::Converting(next, end + self.edges(next)),
+        };
+    }
+
+    /// A read of ADC_DR.
+    fn take(&mut self, now: Ps) -> u32 {
+        self.set(ISR, 0, ISR_EOC);
+        self.waits = false;
+        if let Doing::Waiting(place) = self.doing {
+            self.doing = Doing::Converting(place, self.after(now, Cycles(0)) + self.edges(place));
+        }
+        self.data
+    }
+
+    fn set_control(&mut self, value: u32, ctx: &mut Ctx) {
+        let old = self.of(CR);
+        if value & CR_DEEPPWD != 0 {
+            self.registers[CR as usize / 4] = CR_DEEPPWD;
+            self.doing = Doing::Nothing;
+            return;
+        }
+        if value & !old & CR_ADVREGEN != 0 {
+            self.regulated_at = ctx.now.saturating_add(self.params.regulator);
+        }
+        self.set(CR, value & (CR_ADVREGEN | CR_ADCALDIF), CR_DEEPPWD | CR_ADVREGEN | CR_ADCALDIF);
+        let starts = value & !old;
+        if starts & (CR_ADEN | CR_ADCAL) != 0 && (value & CR_ADVREGEN == 0 || ctx.now < self.regulated_at) {
+            ctx.note("the converter is used before its regulator has started (ADC_CR.ADVREGEN): codes may be wrong");
+        }
+        if starts & CR_JADSTART != 0 {
+            ctx.note("injected sequences (ADC_CR.JADSTART) are not modelled: none begins");
+        }
+        if starts & CR_ADCAL != 0 {
+            if old & CR_ADEN != 0 {
+                ctx.note("a calibration (ADC_CR.ADCAL) was begun while the converter is on (ADEN): none begins");
+            } else {
+                self.set(CR, CR_ADCAL, 0);
+                self.doing = Doing::Calibrating(self.after(ctx.now, self.params.calibration));
+            }
+        } else if starts & CR_ADEN != 0 {
+            if self.of(CR) & CR_ADCAL != 0 {
+                ctx.note("ADC_CR.ADEN was set during a calibration: the converter stays off");
+                return;
+            }
+            self.set(CR, CR_ADEN, 0);
+            self.doing = Doing::PoweringUp(self.after(ctx.now, self.params.power_up));
+        } else if value & CR_ADDIS != 0 && self.of(CR) & CR_ADSTART == 0 {
+            self.set(CR, 0, CR_ADEN);
+            self.doing = Doing::Nothing;
+        }
+        if value & CR_ADSTP != 0 {
+            self.set(CR, 0, CR_ADSTART);
+            if matches!(self.doing, Doing::Converting(..) | Doing::Waiting(_)) {
+                self.doing = Doing::Nothing;
+            }
+        } else if starts & CR_ADSTART != 0 {
+            if self.of(CR) & CR_ADEN == 0 || matches!(self.doing, Doing::PoweringUp(_)) {
+                ctx.note("ADC_CR.ADSTART was set before the converter is ready (ADRDY): nothing is converted");
+                return;
+            }
+            self.set(CR, CR_ADSTART, 0);
+            let begins = self.after(ctx.now, self.params.latency);
+            self.doing = Doing::Converting(0, begins + self.edges(0));
+        }
+    }
+
+    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
+        let Some(row) = find(REGISTERS, offset) else { return };
+        let value = value & row.mask;
+        let unmodelled = match offset {
+            CFGR => value & CFGR_UNMODELLED,
+            CFGR2 => value & CFGR2_UNMODELLED,
+            JSQR | OFR1..=OFR4 | AWD2CR | AWD3CR | DIFSEL => value,
+            _ => 0,
+        };
+        if unmodelled != 0 {
+            ctx.note(&format!("{} asks for what is not modelled: that has no effect", row.name));
+        }
+        match offset {
+            ISR => self.set(ISR, 0, value),
+            CR => self.set_control(value, ctx),
+            CCR if self.of(CR) & CR_ADEN != 0 && (value ^ self.common) >> CCR_CKMODE & 0x3f != 0 => {
+                ctx.note("the clock (ADC_CCR) was changed while the converter is on (ADEN): it stays");
+                let clock = 0x3f << CCR_CKMODE;
+                self.common = self.common & clock | value & !clock;
+            }
+            CCR => self.common = value,
+            CFGR | CFGR2 | SMPR1 | SMPR2 if self.of(CR) & CR_ADSTART != 0 => {
+                ctx.note(&format!("{} was written during conversions (ADSTART): it keeps its value", row.name));
+            }
+            _ if row.access == AccessKind::Rw => self.registers[offset as usize / 4] = value,
+            _ => {}
+        }
+    }
+
+    fn register(&mut self, offset: u32, now: Ps) -> u32 {
+        match offset {
+            CCR => self.common,
+            // ADC_CSR: ADC_ISR of the converter once more.
+            0x300 => self.of(ISR),
+            DR => self.take(now),
+            _ => self.registers.get(offset as usize / 4).copied().unwrap_or(0),
+        }
+    }
+
+    /// When something comes of what it is doing.
+    const fn ends(&self) -> Option<u64> {
+        match self.doing {
+            Doing::Calibrating(end) | Doing::PoweringUp(end) | Doing::Converting(_, end) => Some(end),
+            Doing::Nothing | Doing::Waiting(_) => None,
+        }
+    }
+
+    fn update(&mut self, ctx: &mut Ctx) {
+        let level = self.of(ISR) & self.of(IER) != 0;
+        if std::mem::replace(&mut self.level, level) != level {
+            ctx.set_irq(self.params.interrupt, level);
+        }
+        let control = self.of(CFGR);
+        let lost = self.of(ISR) & ISR_OVR != 0 && control & CFGR_OVRMOD == 0;
+        self.dma.set(control & CFGR_DMAEN != 0 && self.waits && !lost, DMA_TOLD, ctx);
+        match self.ends() {
+            Some(edge) => self.alarm.set(self.clock().0.ps_at_floor(Cycles(edge)), CHANGES, ctx),
+            None => self.alarm.cancel(CHANGES, ctx),
+        }
+    }
+}
+
+impl Device for Adc {
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        if !self.params.gate.is_open(ctx) {
+            return Ok(Reply::read(0, ctx.now));
+        }
+        self.settle(ctx);
+        let value = self.register(offset & !3, ctx.now);
+        self.changes += u64::from(offset & !3 == DR);
+        self.update(ctx);
+        Ok(apb::read(value, offset, size, ctx))
+    }
+
+    fn write(
+        &mut self,
+        _: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        if self.params.gate.is_open(ctx) {
+            self.settle(ctx);
+            self.changes += 1;
+            let (offset, value) = apb::written(value, offset, size);
+            self.set_register(offset, value, ctx);
+            self.alarm.cancel(CHANGES, ctx);
+            self.update(ctx);
+        }
+        Ok(Reply::written(ctx.now))
+    }
+
+    fn event(&mut self, token: u32, ctx: &mut Ctx) {
+        if token == DMA_TOLD {
+            self.dma.event(DMA_TOLD, ctx);
+            return;
+        }
+        self.alarm.rang(ctx.now);
+        self.settle(ctx);
+        self.update(ctx);
+    }
+
+    /// What is left of a conversion goes on by the new clock.
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        self.settle(ctx);
+        let before = self.clock().0.cycles_until_floor(ctx.now).0;
+        for clock in &mut self.params.clocks {
+            clock.rate = ctx.bus.clocks.rate_of(*clock);
+        }
+        let now = self.clock().0.cycles_until_floor(ctx.now).0;
+        let moved = |edge: u64| now + edge.saturating_sub(before);
+        self.doing = match self.doing {
+            Doing::Calibrating(end) => Doing::Calibrating(moved(end)),
+            Doing::PoweringUp(end) => Doing::PoweringUp(moved(end)),
+            Doing::Converting(place, end) => Doing::Converting(place, moved(end)),
+            other => other,
+        };
+        self.alarm.cancel(CHANGES, ctx);
+        self.update(ctx);
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        // All that changes by itself does so in an event.
+        if let Some(edge) = self.ends() {
+            let (rate, _) = self.clock();
+            if edge <= rate.cycles_until_floor(poll.now()).0 {
+                return false;
+            }
+            poll.until(rate.ps_at_floor(Cycles(edge)));
+        }
+        poll.state(self.changes);
+        true
+    }
+
+    fn counters(&self) -> Vec<(String, u64)> {
+        vec![("conversions".to_owned(), self.conversions)]
+    }
+}
