@@ -44,6 +44,7 @@ HOMES = {
     "nucleo-f411re": Home("t32", 0x0800_0000),
     "nucleo-f411re-sensors": Home("t32", 0x0800_0000),
     "nucleo-l4r5zi": Home("t32", 0x0800_0000),
+    "nucleo-l4r5zi-n25q128a": Home("t32", 0x0800_0000),
     "nucleo-l4r5zi-sensors": Home("t32", 0x0800_0000),
     "picosoc-hx8k": Home("riscv", 0x10_0000, 0x200_0000),
     "picosoc-icebreaker": Home("riscv", 0x10_0000, 0x200_0000),

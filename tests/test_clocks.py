@@ -37,6 +37,7 @@ SET_BY_PROGRAMS = {"nucleo-f411re", "nucleo-l4r5zi", "stm32f4-disco"}
 SAME_AS = {
     "ben-nanonote-rf230": "ben-nanonote",
     "nucleo-f411re-sensors": "nucleo-f411re",
+    "nucleo-l4r5zi-n25q128a": "nucleo-l4r5zi",
     "nucleo-l4r5zi-sensors": "nucleo-l4r5zi",
     "stm32mp157c-dk2-lm75": "stm32mp157c-dk2",
     "stm32mp157c-dk2-tty": "stm32mp157c-dk2",

@@ -27,6 +27,7 @@ _MAKERS = {
     "nucleo-f411re": code_arm_m.program,
     "nucleo-f411re-sensors": code_arm_m.program,
     "nucleo-l4r5zi": code_arm_m.program,
+    "nucleo-l4r5zi-n25q128a": code_arm_m.program,
     "nucleo-l4r5zi-sensors": code_arm_m.program,
     "stm32f4-disco": code_arm_m.program,
     "ben-nanonote": code_mips.program,

@@ -11,6 +11,8 @@ pub mod stm32_exti;
 pub mod stm32_gpio;
 pub mod stm32_hwspinlock;
 pub mod stm32_i2c_v1;
+pub mod stm32_ospi;
+pub mod stm32_ospim;
 pub mod stm32_rng;
 pub mod stm32_rtc;
 pub mod stm32_signature;

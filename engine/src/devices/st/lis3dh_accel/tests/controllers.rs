@@ -54,7 +54,7 @@ struct Driver {
     byte: fn(&mut Bench, Ps, u8) -> Ps,
 }
 
-const DRIVERS: [Driver; 9] = [
+const DRIVERS: [Driver; 10] = [
     Driver {
         compatibles: &["altr,spi-1.0"],
         // SSO, for slave 0.
@@ -122,6 +122,21 @@ const DRIVERS: [Driver; 9] = [
                 let set = |pin, level| (if level { 0x14 } else { 0x18 }, 1_u32 << pin);
                 put_on(bench, PORT, at, &[set(SCK, clock), set(MOSI, level)]);
             })
+        },
+    },
+    Driver {
+        compatibles: &["st,stm32-ospi"],
+        select: |bench, at, on| {
+            // A memory of 4 GiB, a period of 100 clocks; data on one line up to the memory's end. ABORT ends them.
+            put(bench, at, &[(0x08, 0x1f << 16), (0x0c, 99), (0x40, u32::MAX), (0x100, 1 << 24)]);
+            put(bench, at, &[(0x00, if on { 1 } else { 3 })]);
+        },
+        byte: |bench, at, byte| {
+            bench.run(at);
+            let write =
+                |device: &mut dyn Device, ctx: &mut Ctx| device.write(0, 0x50, AccessSize::Byte, byte.into(), ctx);
+            assert!(bench.bus.with_device(CONTROLLER, at, write).is_ok());
+            at + Ps::from_us(8)
         },
     },
     Driver { compatibles: &["st,stm32-spi", "st,stm32f4-spi"], select: stm32_select, byte: stm32_byte },

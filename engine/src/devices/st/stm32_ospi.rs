@@ -1,0 +1,464 @@
+//! `st,stm32-ospi`: the OCTOSPI interface of an STM32L4+ (RM0432, "Octo-SPI interface (OCTOSPI)"), with a memory on one
+//! to four lines.
+//!
+//! The second range of `reg` is where memory-mapped mode shows the memory. Programs can be loaded there.
+//!
+//! Modelled: commands of instruction, address, alternate bytes, dummy cycles and data, each phase with its lines and
+//! rate; indirect reads and writes with the FIFO of 32 bytes, which holds the clock while it is full or empty; status
+//! polling; memory-mapped reads with what is read ahead, and the timeout that ends them; prescaler, clock modes 0 and 3,
+//! CSHT; accesses beyond DEVSIZE; abort; interrupts, DMA requests.
+//!
+//! A command begins `cyclescope,start-cycles` of the kernel clock behind the write that starts it. Accesses to DR that
+//! the FIFO can't serve wait for it. A memory-mapped read goes on where the one before has ended if its first byte is in
+//! the FIFO or is the next one that comes, and else begins anew.
+//!
+//! Not modelled, and what then happens: eight lines, two memories side by side (DQM), HyperBus, writes in memory-mapped
+//! mode (nothing is sent, with a note), wrapped reads (WRAPSIZE), MAXTRAN, CSBOUND, refresh, delays (DHQC, SSHIFT, DQS);
+//! the pins, as OCTOSPIM gives them.
+
+mod flow;
+mod registers;
+mod window;
+mod wire;
+
+#[cfg(test)]
+mod tests;
+
+pub use self::registers::REGISTERS;
+
+use std::collections::VecDeque;
+
+use self::registers::*;
+use self::wire::{Command, Settings, Width, Wire};
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
+use crate::devices::model::{Group, Model};
+use crate::devices::support::dma_lines::DmaLine;
+use crate::devices::support::hosted_chip::{CONTROLLER_EVENT, Chips, HostedChip};
+use crate::devices::support::registers::{find, flag};
+use crate::devices::support::stm32_clock_gate::ClockGate;
+use crate::dt::reader::NodeReader;
+use crate::dt::wiring::ClockInput;
+use crate::observe::spi::SpiSignals;
+use crate::polling::Poll;
+use crate::time::{Cycles, Ps};
+use crate::wire::spi::{Lines, SpiTarget};
+
+/// Bytes of the FIFO.
+const FIFO_BYTES: usize = 32;
+/// The token of the event by which DMA controllers are told.
+const DMA_TOLD: u32 = CONTROLLER_EVENT + 1;
+
+/// What a board says of the controller.
+#[derive(Clone, Copy, Debug)]
+pub struct Params {
+    /// The kernel clock.
+    pub clock: ClockInput,
+    /// From the write that starts a command until chip select goes low.
+    pub start: Cycles,
+    /// Its interrupt.
+    pub interrupt: Option<IrqLine>,
+    /// Its enable bit.
+    pub gate: ClockGate,
+}
+
+/// What is under way. Edges are the kernel clock's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flow {
+    Idle,
+    /// Bytes that are still to come, or to go.
+    Read(Width, u64),
+    Write(Width, u64),
+    /// A poll begins, or has read this by then.
+    PollFrom(u64),
+    Polled(u64, u32),
+    /// The last command ends there.
+    Ending(u64),
+    /// Memory-mapped reads, of which the FIFO begins with this address.
+    Mapped(Width, u32),
+}
+
+/// The controller.
+pub struct Ospi {
+    params: Params,
+    /// By their offsets.
+    values: Vec<u32>,
+    /// SR's flags that stay.
+    flags: u32,
+    wire: Wire,
+    flow: Flow,
+    /// Bytes, each with the edge from which on it is there.
+    fifo: VecDeque<(u8, u64)>,
+    /// The FIFO, which was full, has had room since.
+    room_from: u64,
+    /// The instruction has been sent (SIOO).
+    is_open: bool,
+    dma: DmaLine,
+    alarm: Alarm,
+    level: bool,
+    changes: u64,
+}
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Spi, &["st,stm32-ospi"], 2, from_node);
+
+/// Builds the controller from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    reader.known(&["clock-names", "resets", "reg-names"]);
+    let meaning = "clocks of the kernel clock from the write that starts a command until chip select goes low";
+    let params = Params {
+        clock: reader.clock_input(0, "the kernel clock, which the serial clock is divided from"),
+        start: reader.timing_cycles("cyclescope,start-cycles", meaning),
+        interrupt: reader.interrupt(0, "its interrupt"),
+        gate: ClockGate::from_node(reader),
+    };
+    let dma = DmaLine::from_node(reader, "tx_rx", "the FIFO has as much data, or as much room, as FTHRES says");
+    let chip = Chips::from_node(reader, 1).into_only().unwrap_or_else(HostedChip::none);
+    Box::new(Ospi::new(params, dma, chip))
+}
+
+impl Ospi {
+    /// The controller after reset, with its chip.
+    pub fn new(params: Params, dma: DmaLine, chip: HostedChip) -> Ospi {
+        Ospi {
+            params,
+            values: vec![0; 0x204 / 4],
+            flags: 0,
+            wire: Wire::new(params.clock.rate, chip),
+            flow: Flow::Idle,
+            fifo: VecDeque::with_capacity(FIFO_BYTES),
+            room_from: 0,
+            is_open: false,
+            dma,
+            alarm: Alarm::default(),
+            level: false,
+            changes: 0,
+        }
+    }
+
+    fn get(&self, offset: u32) -> u32 {
+        self.values[offset as usize / 4]
+    }
+
+    fn mode(&self) -> u32 {
+        self.get(CR) >> CR_FMODE & 3
+    }
+
+    fn edge(&self, now: Ps) -> u64 {
+        self.wire.clock.cycles_until_floor(now).0
+    }
+
+    fn settings(&self) -> Settings {
+        Settings { ccr: self.get(CCR), tcr: self.get(TCR), instruction: self.get(IR), alternate: self.get(ABR) }
+    }
+
+    /// Bytes of the memory.
+    fn size(&self) -> u64 {
+        2 << (self.get(DCR1) >> DCR1_DEVSIZE & 0x1f)
+    }
+
+    /// Bytes of an indirect command's data.
+    fn length(&self) -> u64 {
+        match self.get(DLR) {
+            // Up to the memory's end.
+            u32::MAX => self.size().saturating_sub(u64::from(self.get(AR))).max(1),
+            length => u64::from(length) + 1,
+        }
+    }
+
+    /// The command of the registers begins.
+    fn start(&mut self, ctx: &mut Ctx) {
+        let at = self.wire.clock.cycles_until_ceil(ctx.now).0 + self.params.start.0;
+        let settings = self.settings();
+        let Some(command) = self.command(self.get(AR), ctx) else { return };
+        if settings.has_address() && u64::from(self.get(AR)) >= self.size() {
+            ctx.note("OCTOSPI_AR is beyond the memory that OCTOSPI_DCR1.DEVSIZE tells of: nothing is sent (TEF)");
+            self.flags |= SR_TEF;
+            return;
+        }
+        self.flow = match (self.mode(), command.data) {
+            (2, _) => Flow::PollFrom(at),
+            (mode, data) => {
+                self.wire.open(at, &command);
+                self.is_open = true;
+                self.fifo.clear();
+                match data {
+                    Some(width) if mode == 0 => Flow::Write(width, self.length()),
+                    Some(width) => Flow::Read(width, self.length()),
+                    None => Flow::Ending(self.wire.close(0)),
+                }
+            }
+        };
+    }
+
+    fn command(&mut self, address: u32, ctx: &mut Ctx) -> Option<Command> {
+        if self.get(CR) & CR_EN == 0 {
+            ctx.note("a command was begun while the controller is off (OCTOSPI_CR.EN): nothing is sent");
+            return None;
+        }
+        let command = self.settings().command(address, self.is_open).ok();
+        if command.is_none() {
+            ctx.note("eight data lines (OCTOSPI_CCR) are not modelled: nothing is sent");
+            self.flags |= SR_TEF;
+        }
+        command
+    }
+
+    /// All that is under way ends.
+    fn abort(&mut self, ctx: &Ctx) {
+        let edge = self.wire.clock.cycles_until_ceil(ctx.now).0;
+        self.fifo.clear();
+        self.flow = match self.flow {
+            Flow::Idle => Flow::Idle,
+            _ => Flow::Ending(self.wire.close(edge)),
+        };
+    }
+
+    fn is_busy(&self) -> bool {
+        match self.flow {
+            Flow::Idle => false,
+            Flow::Mapped(..) => self.wire.is_selected,
+            _ => true,
+        }
+    }
+
+    fn status(&self, edge: u64) -> u32 {
+        let there = self.fifo.iter().filter(|(_, from)| *from <= edge).count();
+        let threshold = (self.get(CR) >> CR_FTHRES & 0x1f) as usize + 1;
+        let full_enough = match (self.flow, self.mode()) {
+            (Flow::Write(..), _) => FIFO_BYTES - self.fifo.len() >= threshold,
+            (Flow::Idle, 0) => self.get(CR) & CR_EN != 0,
+            (Flow::Read(..), _) => there >= threshold,
+            (Flow::Idle | Flow::Ending(_), 1) => there > 0,
+            _ => false,
+        };
+        let level = if matches!(self.flow, Flow::Write(..)) { self.fifo.len() } else { there };
+        self.flags | flag(SR_FTF, full_enough) | flag(SR_BUSY, self.is_busy()) | (level as u32) << SR_FLEVEL
+    }
+
+    fn set_control(&mut self, value: u32, ctx: &mut Ctx) {
+        let mode = 3 << CR_FMODE;
+        let old = self.get(CR);
+        let ends = value & CR_ABORT != 0 || value & CR_EN == 0;
+        let kept = if self.is_busy() && !ends && (old ^ value) & mode != 0 {
+            ctx.note("OCTOSPI_CR.FMODE was written during a command (OCTOSPI_SR.BUSY): it keeps its value");
+            old & mode
+        } else {
+            value & mode
+        };
+        if value & CR_DQM != 0 {
+            ctx.note("two memories side by side (OCTOSPI_CR.DQM) are not modelled: the first one works alone");
+        }
+        self.values[CR as usize / 4] = value & !mode & !CR_ABORT | kept;
+        if ends || (old ^ self.get(CR)) & mode != 0 {
+            self.abort(ctx);
+        }
+    }
+
+    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
+        let Some(row) = find(REGISTERS, offset) else { return };
+        let settings = self.settings();
+        match offset {
+            CR => return self.set_control(value & (row.mask | CR_ABORT), ctx),
+            FCR => self.flags &= !(value & FCR_MASK),
+            SR | DR => {}
+            _ if self.is_busy() => {
+                ctx.note(&format!("{} was written during a command (OCTOSPI_SR.BUSY): it keeps its value", row.name));
+                return;
+            }
+            _ => self.values[offset as usize / 4] = value & row.mask,
+        }
+        // What a command needs to begin, beside data that are written.
+        let is_whole = self.mode() != 0 || !settings.has_data();
+        match offset {
+            CCR | IR => {
+                self.is_open = false;
+                if offset == IR && is_whole && self.mode() < 3 && !settings.has_address() {
+                    self.start(ctx);
+                }
+            }
+            AR if is_whole && self.mode() < 3 && settings.has_address() => self.start(ctx),
+            DCR1 | DCR2 => {
+                self.wire.period = u64::from(self.get(DCR2) & 0xff) + 1;
+                self.wire.high = u64::from(self.get(DCR1) >> DCR1_CSHT & 7) + 1;
+                let rests_high = self.get(DCR1) & DCR1_CKMODE != 0;
+                if std::mem::replace(&mut self.wire.rests_high, rests_high) != rests_high {
+                    self.wire.signals.rest(rests_high, ctx.now);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn update(&mut self, ctx: &mut Ctx) {
+        let (status, control) = (self.status(self.edge(ctx.now)), self.get(CR));
+        let level = status & SR_FLAGS & control >> CR_ENABLES != 0;
+        if std::mem::replace(&mut self.level, level) != level {
+            ctx.set_irq(self.params.interrupt, level);
+        }
+        let takes = match self.flow {
+            Flow::Write(_, left) => (self.fifo.len() as u64) < left,
+            _ => true,
+        };
+        let asks = control & CR_DMAEN != 0 && status & SR_FTF != 0 && takes;
+        self.dma.set(asks, DMA_TOLD, ctx);
+        let due = self.next_change().map(|edge| self.wire.time(edge).max(ctx.now));
+        self.wire.chip.follow(due, ctx);
+        self.wire.chip.take_notes(ctx);
+        let waits = control >> CR_ENABLES & SR_FLAGS != 0 || control & CR_DMAEN != 0;
+        match due.filter(|_| waits) {
+            Some(due) => self.alarm.set(due, CONTROLLER_EVENT, ctx),
+            None => self.alarm.cancel(CONTROLLER_EVENT, ctx),
+        }
+    }
+}
+
+impl Device for Ospi {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        self.wire.signals = SpiSignals::new(&ctx.bus.waves, ctx.label(), Lines::Quad, 1);
+        self.wire.chip.start(ctx);
+    }
+
+    fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        if !self.params.gate.is_open(ctx) {
+            return Ok(Reply::read(0, ctx.now));
+        }
+        let edge = self.edge(ctx.now);
+        self.advance(edge);
+        let (value, done) = if range > 0 {
+            self.window_read(offset, size.bytes(), ctx)?
+        } else if offset & !3 == DR {
+            self.receive(size.bytes(), edge, ctx)
+        } else {
+            let register = offset & !3;
+            let value = if register == SR {
+                self.status(edge)
+            } else {
+                self.values.get(register as usize / 4).copied().unwrap_or(0)
+            };
+            (size.extracted(value, offset), edge)
+        };
+        self.changes += u64::from(range > 0 || offset & !3 == DR);
+        self.advance(edge);
+        self.update(ctx);
+        Ok(Reply::read(value, self.wire.time(done).max(ctx.now)))
+    }
+
+    fn write(
+        &mut self,
+        range: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        if !self.params.gate.is_open(ctx) {
+            return Ok(Reply::written(ctx.now));
+        }
+        let edge = self.edge(ctx.now);
+        self.advance(edge);
+        self.changes += 1;
+        let mut done = edge;
+        if range > 0 {
+            ctx.note("writes in memory-mapped mode are not modelled: nothing is sent");
+        } else if offset & !3 == DR {
+            done = self.transmit(value, size.bytes(), ctx);
+        } else {
+            let register = offset & !3;
+            let held = self.values.get(register as usize / 4).copied().unwrap_or(0);
+            self.set_register(register, size.merged(if register == FCR { 0 } else { held }, offset, value), ctx);
+        }
+        self.advance(edge);
+        self.update(ctx);
+        Ok(Reply::written(self.wire.time(done).max(ctx.now)))
+    }
+
+    fn event(&mut self, token: u32, ctx: &mut Ctx) {
+        if token == DMA_TOLD {
+            self.dma.event(DMA_TOLD, ctx);
+            return;
+        }
+        if token == CONTROLLER_EVENT {
+            self.alarm.rang(ctx.now);
+        }
+        self.advance(self.edge(ctx.now));
+        if token != CONTROLLER_EVENT {
+            self.wire.chip.event(ctx);
+        }
+        self.update(ctx);
+    }
+
+    fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+        self.advance(self.edge(ctx.now));
+        self.wire.chip.pins_changed(port, changed, levels, ctx);
+    }
+
+    /// What is under way goes on by the new clock.
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        self.advance(self.edge(ctx.now));
+        let before = self.edge(ctx.now);
+        self.wire.clock = ctx.bus.clocks.rate_of(self.params.clock);
+        let now = self.edge(ctx.now);
+        let moved = |edge: u64| if edge > before { now + (edge - before) } else { now };
+        let wire = &mut self.wire;
+        (wire.free, wire.may_select, self.room_from) =
+            (moved(wire.free), moved(wire.may_select), moved(self.room_from));
+        self.fifo.iter_mut().for_each(|(_, from)| *from = moved(*from));
+        self.flow = match self.flow {
+            Flow::PollFrom(at) => Flow::PollFrom(moved(at)),
+            Flow::Polled(at, value) => Flow::Polled(moved(at), value),
+            Flow::Ending(at) => Flow::Ending(moved(at)),
+            other => other,
+        };
+        self.alarm.cancel(CONTROLLER_EVENT, ctx);
+        self.update(ctx);
+    }
+
+    fn peek(&self, range: usize, offset: u32, into: &mut [u8]) -> bool {
+        range > 0 && self.wire.chip.peek(offset, into)
+    }
+
+    fn load(&mut self, range: usize, offset: u32, bytes: &[u8]) -> bool {
+        range > 0 && self.wire.chip.load(offset, bytes)
+    }
+
+    fn burst(&mut self, range: usize, offset: u32, bytes: u32, ctx: &mut Ctx) -> Result<Ps, SlaveError> {
+        if range == 0 || !self.params.gate.is_open(ctx) {
+            return Err(SlaveError { done: ctx.now });
+        }
+        let (_, done) = self.window_read(offset, bytes, ctx)?;
+        self.changes += 1;
+        self.update(ctx);
+        Ok(self.wire.time(done).max(ctx.now))
+    }
+
+    fn streams(&self, range: usize, _offset: u32) -> bool {
+        range > 0
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        let edge = self.edge(poll.now());
+        self.advance(edge);
+        if let Some(next) = self.next_change() {
+            if next <= edge {
+                return false;
+            }
+            poll.until(self.wire.time(next));
+        }
+        poll.state(self.changes);
+        !matches!(self.flow, Flow::Mapped(..)) && self.wire.chip.polled(poll)
+    }
+
+    fn finish(&mut self, now: Ps) {
+        self.advance(self.edge(now));
+    }
+
+    fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
+        vec![self.wire.chip.target()]
+    }
+
+    fn counters(&self) -> Vec<(String, u64)> {
+        let mut counters = vec![("frames".to_owned(), self.wire.frames), ("sck_clocks".to_owned(), self.wire.clocks)];
+        counters.extend(self.wire.chip.counters());
+        counters
+    }
+}

@@ -1,0 +1,155 @@
+//! What goes on by itself: bytes between wire and FIFO, polls, ends of commands; and what firmware takes and gives.
+
+use super::registers::*;
+use super::wire::Width;
+use super::{Ctx, FIFO_BYTES, Flow, Ospi};
+use crate::devices::support::registers::flag;
+
+impl Ospi {
+    /// Carries out all that happens up to an edge.
+    pub(super) fn advance(&mut self, edge: u64) {
+        while self.step(edge) {
+            self.changes += 1;
+        }
+    }
+
+    /// The next thing that happens up to an edge; false if nothing does.
+    pub(super) fn step(&mut self, edge: u64) -> bool {
+        match self.flow {
+            Flow::Read(_, 0) | Flow::Write(_, 0) => self.flow = Flow::Ending(self.wire.close(0)),
+            Flow::Read(width, left) if self.can_fetch(width, edge) => {
+                self.fetch(width);
+                self.flow = Flow::Read(width, left - 1);
+            }
+            Flow::Write(width, left) => {
+                let Some((byte, from)) = self.fifo.front().copied() else { return false };
+                if from.max(self.wire.free) > edge {
+                    return false;
+                }
+                self.fifo.pop_front();
+                self.wire.write(from, width, byte);
+                self.flow = Flow::Write(width, left - 1);
+            }
+            Flow::PollFrom(at) if at <= edge => self.poll_memory(at),
+            Flow::Polled(at, value) if at <= edge => self.compare(at, value),
+            Flow::Ending(at) if at <= edge => {
+                self.flags |= SR_TCF;
+                self.flow = Flow::Idle;
+            }
+            Flow::Mapped(width, _) if self.can_fetch(width, edge) => self.fetch(width),
+            Flow::Mapped(..) => match self.timeout().filter(|at| *at <= edge) {
+                Some(at) => {
+                    self.wire.close(at);
+                    self.flags |= SR_TOF;
+                }
+                None => return false,
+            },
+            _ => return false,
+        }
+        true
+    }
+
+    pub(super) fn can_fetch(&self, width: Width, edge: u64) -> bool {
+        let end = self.wire.free.max(self.room_from) + self.wire.byte_edges(width);
+        self.wire.is_selected && self.fifo.len() < FIFO_BYTES && end <= edge
+    }
+
+    pub(super) fn fetch(&mut self, width: Width) {
+        let byte = self.wire.read(self.room_from, width);
+        self.fifo.push_back((byte, self.wire.free));
+    }
+
+    /// When memory-mapped reads that nobody goes on with end.
+    pub(super) fn timeout(&self) -> Option<u64> {
+        let waits = self.wire.is_selected && self.get(CR) & CR_TCEN != 0 && self.fifo.len() == FIFO_BYTES;
+        waits.then(|| self.wire.free + u64::from(self.get(LPTR)) * self.wire.period)
+    }
+
+    pub(super) fn poll_memory(&mut self, at: u64) {
+        let Ok(command) = self.settings().command(self.get(AR), self.is_open) else {
+            self.flow = Flow::Idle;
+            return;
+        };
+        self.is_open = true;
+        self.wire.open(at, &command);
+        let bytes = self.length().min(4);
+        let mut value = 0;
+        for index in 0..bytes {
+            let byte = command.data.map_or(0, |width| self.wire.read(0, width));
+            value |= u32::from(byte) << (8 * index);
+        }
+        self.flow = Flow::Polled(self.wire.close(0), value);
+    }
+
+    pub(super) fn compare(&mut self, at: u64, value: u32) {
+        let differing = (value ^ self.get(PSMAR)) & self.get(PSMKR);
+        let matches = if self.get(CR) & CR_PMM != 0 { differing != self.get(PSMKR) } else { differing == 0 };
+        self.flags |= flag(SR_SMF, matches);
+        self.flow = match matches && self.get(CR) & CR_APMS != 0 {
+            true => Flow::Idle,
+            false => Flow::PollFrom(at + u64::from(self.get(PIR)) * self.wire.period),
+        };
+    }
+
+    /// The edge at which something that firmware can see changes next.
+    pub(super) fn next_change(&self) -> Option<u64> {
+        match self.flow {
+            Flow::Idle => None,
+            Flow::Read(_, 0) | Flow::Write(_, 0) => Some(self.wire.free),
+            Flow::Read(width, _) => {
+                let end = self.wire.free.max(self.room_from) + self.wire.byte_edges(width);
+                (self.fifo.len() < FIFO_BYTES).then_some(end)
+            }
+            Flow::Write(..) => self.fifo.front().map(|(_, from)| (*from).max(self.wire.free)),
+            Flow::PollFrom(at) | Flow::Polled(at, _) | Flow::Ending(at) => Some(at),
+            Flow::Mapped(..) => self.timeout(),
+        }
+    }
+
+    /// A read of OCTOSPI_DR: what, and the edge at which it is there.
+    pub(super) fn receive(&mut self, bytes: u32, edge: u64, ctx: &mut Ctx) -> (u32, u64) {
+        let (mut value, mut done) = (0, edge);
+        for index in 0..bytes {
+            if let (true, Flow::Read(width, left @ 1..)) = (self.fifo.is_empty(), self.flow) {
+                self.fetch(width);
+                self.flow = Flow::Read(width, left - 1);
+            }
+            let was_full = self.fifo.len() == FIFO_BYTES;
+            let Some((byte, from)) = self.fifo.pop_front() else {
+                if index == 0 {
+                    ctx.note("OCTOSPI_DR was read, and there are no more data: it gives 0");
+                }
+                break;
+            };
+            done = done.max(from);
+            self.room_from = if was_full { done } else { self.room_from };
+            value |= u32::from(byte) << (8 * index);
+        }
+        (value, done)
+    }
+
+    /// A write of OCTOSPI_DR: the edge at which the FIFO has taken it.
+    pub(super) fn transmit(&mut self, value: u32, bytes: u32, ctx: &mut Ctx) -> u64 {
+        let mut edge = self.wire.clock.cycles_until_ceil(ctx.now).0;
+        if self.flow == Flow::Idle && self.mode() == 0 && self.settings().has_data() {
+            self.start(ctx);
+        }
+        for byte in &value.to_le_bytes()[..bytes as usize] {
+            let Flow::Write(_, left) = self.flow else {
+                ctx.note("OCTOSPI_DR was written, and no command takes it: it is lost");
+                break;
+            };
+            if self.fifo.len() as u64 >= left {
+                ctx.note("OCTOSPI_DR was written behind the last byte of a command (OCTOSPI_DLR): it is lost");
+                break;
+            }
+            if self.fifo.len() == FIFO_BYTES {
+                let begins = self.fifo.front().map_or(0, |(_, from)| (*from).max(self.wire.free));
+                self.step(begins);
+                edge = edge.max(begins);
+            }
+            self.fifo.push_back((*byte, edge));
+        }
+        edge
+    }
+}

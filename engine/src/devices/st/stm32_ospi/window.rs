@@ -1,0 +1,75 @@
+//! Memory-mapped mode: reads of the memory at its address, with what is read ahead.
+
+use super::registers::*;
+use super::{Ctx, FIFO_BYTES, Flow, Ospi, SlaveError};
+
+impl Ospi {
+    /// A read of so many bytes: what the first four are, and the edge at which the last one is there.
+    pub(super) fn window_read(&mut self, address: u32, bytes: u32, ctx: &mut Ctx) -> Result<(u32, u64), SlaveError> {
+        let edge = self.wire.clock.cycles_until_ceil(ctx.now).0;
+        self.advance(edge);
+        let error = SlaveError { done: ctx.now };
+        if self.mode() != 3 || self.get(CR) & CR_EN == 0 {
+            ctx.note("the memory was read at its address while the controller is not in memory-mapped mode (FMODE)");
+            return Err(error);
+        }
+        if u64::from(address) + u64::from(bytes) > self.size() {
+            ctx.note("a read beyond the memory that OCTOSPI_DCR1.DEVSIZE tells of: a bus error");
+            return Err(error);
+        }
+        let ahead = match self.flow {
+            Flow::Mapped(_, first) => address.checked_sub(first).filter(|ahead| *ahead as usize <= self.fifo.len()),
+            _ => None,
+        };
+        let (mut value, mut done) = (0, edge);
+        self.drop_ahead(ahead.unwrap_or(0), edge);
+        if ahead.is_none() && !self.map_from(address, edge, ctx) {
+            return Err(error);
+        }
+        for index in 0..bytes {
+            let Flow::Mapped(width, _) = self.flow else { return Err(error) };
+            if self.fifo.is_empty() {
+                if !self.wire.is_selected && !self.map_from(address + index, done, ctx) {
+                    return Err(error);
+                }
+                self.fetch(width);
+            }
+            if let Some((byte, from)) = self.fifo.front().copied() {
+                done = done.max(from);
+                value |= u32::from(byte).checked_shl(8 * index).unwrap_or(0);
+            }
+            self.drop_ahead(1, done);
+        }
+        Ok((value, done))
+    }
+
+    /// Bytes leave the FIFO.
+    pub(super) fn drop_ahead(&mut self, bytes: u32, edge: u64) {
+        for _ in 0..bytes {
+            if self.fifo.len() == FIFO_BYTES {
+                self.room_from = edge;
+            }
+            self.fifo.pop_front();
+            if let Flow::Mapped(width, first) = self.flow {
+                self.flow = Flow::Mapped(width, first + 1);
+            }
+        }
+    }
+
+    /// Reads begin at an address; false if there is no such command.
+    pub(super) fn map_from(&mut self, address: u32, edge: u64, ctx: &mut Ctx) -> bool {
+        let Some(command) = self.command(address, ctx) else { return false };
+        let Some(width) = command.data else {
+            ctx.note("a memory-mapped read whose command has no data (OCTOSPI_CCR.DMODE): a bus error");
+            return false;
+        };
+        self.fifo.clear();
+        if self.wire.is_selected {
+            self.wire.close(edge);
+        }
+        self.wire.open(edge + self.params.start.0, &command);
+        self.is_open = true;
+        self.flow = Flow::Mapped(width, address);
+        true
+    }
+}

@@ -1,0 +1,181 @@
+//! The wire, in edges of the kernel clock, and what a command puts on it in front of its data.
+
+use super::registers::CCR_SIOO;
+use crate::devices::support::hosted_chip::HostedChip;
+use crate::observe::spi::{SerialClock, SpiSignals};
+use crate::time::{Cycles, Hz, Ps};
+use crate::wire::spi::{Burst, Lines, Rate};
+
+/// Lines and rate of a phase.
+pub type Width = (Lines, Rate);
+
+/// Registers that make up a command, as they are.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// OCTOSPI_CCR.
+    pub ccr: u32,
+    /// OCTOSPI_TCR.
+    pub tcr: u32,
+    /// OCTOSPI_IR.
+    pub instruction: u32,
+    /// OCTOSPI_ABR.
+    pub alternate: u32,
+}
+
+/// A command: bursts up to its data, and how the data come.
+#[derive(Clone, Debug, Default)]
+pub struct Command {
+    /// The bursts.
+    pub header: Vec<Burst>,
+    /// The data, if there are any.
+    pub data: Option<Width>,
+}
+
+/// How many lines a phase has, by its field of OCTOSPI_CCR (three bits, and one for the double rate): `Ok(None)` where
+/// it does not exist.
+const fn width(ccr: u32, field: u32) -> Result<Option<Width>, ()> {
+    let rate = if ccr >> (field + 3) & 1 != 0 { Rate::Double } else { Rate::Single };
+    match ccr >> field & 7 {
+        0 => Ok(None),
+        1 => Ok(Some((Lines::Single, rate))),
+        2 => Ok(Some((Lines::Dual, rate))),
+        3 => Ok(Some((Lines::Quad, rate))),
+        _ => Err(()),
+    }
+}
+
+impl Settings {
+    /// True if the command has an address.
+    pub const fn has_address(self) -> bool {
+        self.ccr >> 8 & 7 != 0
+    }
+
+    /// True if the command has data.
+    pub const fn has_data(self) -> bool {
+        self.ccr >> 24 & 7 != 0
+    }
+
+    /// The command for an address; `is_open` where its instruction has been sent, and is sent only once. An error if it
+    /// asks for eight lines.
+    pub fn command(self, address: u32, is_open: bool) -> Result<Command, ()> {
+        let Settings { ccr, tcr, instruction, alternate } = self;
+        let mut command = Command { data: width(ccr, 24)?, ..Command::default() };
+        let phases = [(width(ccr, 0)?, ccr >> 4, instruction), (width(ccr, 8)?, ccr >> 12, address)];
+        let alternate = (width(ccr, 16)?, ccr >> 20, alternate);
+        let mut lines = Lines::Single;
+        for (number, (width, bytes, value)) in phases.into_iter().chain([alternate]).enumerate() {
+            let Some((on, rate)) = width.filter(|_| number > 0 || !is_open || ccr & CCR_SIOO == 0) else { continue };
+            let bits = 8 * ((bytes & 3) + 1);
+            command.header.push(Burst::output(on, rate, bits, value & u32::MAX >> (32 - bits)));
+            lines = on;
+        }
+        let dummies = tcr & 0x1f;
+        if dummies > 0 {
+            command.header.push(Burst::dummy(lines, dummies));
+        }
+        Ok(command)
+    }
+}
+
+/// The wire, and the chip on it.
+pub struct Wire {
+    /// The kernel clock.
+    pub clock: Hz,
+    pub chip: HostedChip,
+    pub signals: SpiSignals,
+    /// Edges of a period of the serial clock.
+    pub period: u64,
+    /// Periods for which chip select is high between commands.
+    pub high: u64,
+    /// The clock rests high.
+    pub rests_high: bool,
+    pub is_selected: bool,
+    /// When the next clock's period can begin, and chip select may go low again.
+    pub free: u64,
+    pub may_select: u64,
+    pub frames: u64,
+    pub clocks: u64,
+}
+
+impl Wire {
+    /// A quiet wire.
+    pub fn new(clock: Hz, chip: HostedChip) -> Wire {
+        Wire {
+            clock,
+            chip,
+            signals: SpiSignals::default(),
+            period: 1,
+            high: 1,
+            rests_high: false,
+            is_selected: false,
+            free: 0,
+            may_select: 0,
+            frames: 0,
+            clocks: 0,
+        }
+    }
+
+    /// When an edge is.
+    pub fn time(&self, edge: u64) -> Ps {
+        self.clock.ps_at_floor(Cycles(edge))
+    }
+
+    /// Chip select is low a period before the first rising edge and behind the last one: half a period, as that edge is
+    /// in the middle of the clock's.
+    const fn margin(&self) -> u64 {
+        self.period.div_ceil(2)
+    }
+
+    /// A command begins at `at`, or as soon as it may, with all up to its data.
+    pub fn open(&mut self, at: u64, command: &Command) {
+        let at = at.max(self.may_select);
+        let time = self.time(at);
+        self.chip.select(time);
+        self.signals.select(0, true, time);
+        self.is_selected = true;
+        self.frames += 1;
+        self.free = at + self.margin();
+        for burst in &command.header {
+            self.shift(self.free, *burst);
+        }
+    }
+
+    /// Clocks pass from `at` on, or right behind those before: what is sampled.
+    pub fn shift(&mut self, at: u64, burst: Burst) -> u32 {
+        let start = self.free.max(at);
+        self.free = start + u64::from(burst.clocks) * self.period;
+        self.clocks += u64::from(burst.clocks);
+        let received = self.chip.shift(burst, self.time(self.free));
+        let (period, rests_high) = (self.period, self.rests_high);
+        // Modes 0 and 3: data change as the clock falls.
+        let clock = SerialClock { source: self.clock, start, period, cpol: rests_high, cpha: rests_high };
+        self.signals.burst(burst, received, clock)
+    }
+
+    /// Edges that a byte takes.
+    pub const fn byte_edges(&self, (lines, rate): Width) -> u64 {
+        Burst::input(lines, rate, 8).clocks as u64 * self.period
+    }
+
+    /// A byte is read, from `at` on.
+    pub fn read(&mut self, at: u64, (lines, rate): Width) -> u8 {
+        self.shift(at, Burst::input(lines, rate, 8)) as u8
+    }
+
+    /// A byte is written, from `at` on.
+    pub fn write(&mut self, at: u64, (lines, rate): Width, byte: u8) {
+        self.shift(at, Burst::output(lines, rate, 8, byte.into()));
+    }
+
+    /// Chip select goes high behind the last clock, at `at` or later: when.
+    pub fn close(&mut self, at: u64) -> u64 {
+        let at = at.max(self.free + self.margin());
+        if std::mem::take(&mut self.is_selected) {
+            let time = self.time(at);
+            self.chip.deselect(time);
+            self.signals.select(0, false, time);
+            self.may_select = at + self.high * self.period;
+        }
+        at
+    }
+}

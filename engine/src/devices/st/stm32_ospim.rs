@@ -1,0 +1,89 @@
+//! `st,stm32-ospim`: the OCTOSPI I/O manager of an STM32L4+ (RM0432, "OCTOSPI I/O manager (OCTOSPIM)"), which gives the
+//! signals of OCTOSPI1 and OCTOSPI2 to pins.
+//!
+//! Modelled: its registers. Not modelled: what they do. A board says which memory is at which controller.
+
+use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use crate::devices::model::{Group, Model};
+use crate::devices::support::apb;
+use crate::devices::support::registers::{AccessKind, Register};
+use crate::devices::support::stm32_clock_gate::ClockGate;
+use crate::dt::reader::NodeReader;
+use crate::polling::Poll;
+
+/// The register map.
+pub const REGISTERS: &[Register] = &[
+    Register::new("OCTOSPIM_P1CR", 0x04, AccessKind::Rw, 0x0301_0111, 0x0707_0333),
+    Register::new("OCTOSPIM_P2CR", 0x08, AccessKind::Rw, 0x0705_0333, 0x0707_0333),
+];
+
+/// The device.
+#[derive(Debug)]
+pub struct Ospim {
+    values: [u32; 2],
+    gate: ClockGate,
+    writes: u64,
+}
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::System, &["st,stm32-ospim"], 1, from_node);
+
+/// Builds the device from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    reader.known(&["clocks"]);
+    Box::new(Ospim::new(ClockGate::from_node(reader)))
+}
+
+impl Ospim {
+    /// The device after reset.
+    pub fn new(gate: ClockGate) -> Ospim {
+        Ospim { values: [REGISTERS[0].reset, REGISTERS[1].reset], gate, writes: 0 }
+    }
+}
+
+/// The place of a register among the values.
+fn place(offset: u32) -> Option<usize> {
+    REGISTERS.iter().position(|register| register.offset == offset & !3)
+}
+
+impl Device for Ospim {
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        let open = self.gate.is_open(ctx);
+        let value = place(offset).filter(|_| open).map_or(0, |place| self.values[place]);
+        Ok(apb::read(value, offset, size, ctx))
+    }
+
+    fn write(
+        &mut self,
+        _: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        self.writes += 1;
+        let open = self.gate.is_open(ctx);
+        if let Some(place) = place(offset).filter(|_| open) {
+            let old = self.values[place];
+            self.values[place] = REGISTERS[place].after_write(old, size.merged(old, offset, value));
+        }
+        Ok(Reply::written(ctx.now))
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        poll.state(self.writes);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::devices::bench::Bench;
+    use crate::devices::support::registers::walk;
+
+    #[test]
+    fn the_device_keeps_its_table() {
+        walk::device_keeps_its_table(REGISTERS, &[], &mut Bench::new(Ospim::new(ClockGate::default())));
+    }
+}

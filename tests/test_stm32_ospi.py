@@ -1,0 +1,38 @@
+"""A flash on OCTOSPI1 of an STM32L4R5: a program identifies, erases, programs, reads and runs it."""
+
+from __future__ import annotations
+
+import re
+
+from conftest import ROOT
+
+import cyclescope as package
+from cyclescope import firmware
+
+HZ = 4_000_000
+
+
+def test_a_program_uses_a_flash_in_all_modes() -> None:
+    source = ROOT / "tests" / "firmware" / "stm32" / "ospi.c"
+    elf = firmware.build(firmware.board_recipe("ospi", "nucleo-l4r5zi", [source]))
+    loaded = package.Board("nucleo-l4r5zi-n25q128a").load(elf)
+    done = loaded.run("1s")
+    assert (done.exit_code, done.notes) == (0, ()), done.console
+    told = dict(line.split(": ", 1) for line in done.console.splitlines())
+    assert told["id"] == "18ba20"
+    # 250 ms of a subsector, found by the poll that follows: each 116 clocks and two margins.
+    cycles = int(told["erase"].split()[0])
+    assert 0 <= cycles - HZ // 4 <= 2 * 120 + 100
+    # 64 of a page's 256 bytes, in a fourth of 500 us.
+    cycles = int(told["program"].split()[0])
+    assert 0 <= cycles - HZ // 8000 <= 2 * 120 + 100
+    # 40 clocks up to the data, and two a byte; what begins and ends it comes on top.
+    wrong, cycles = map(int, re.findall(r"\d+", told["read"]))
+    assert wrong == 0
+    assert 40 + 64 * 2 <= cycles <= 40 + 64 * 2 + 40
+    word, cycles, result = re.split(r", | cycles, ", told["mapped"])
+    assert (word, result) == ("20202020", "84")
+    assert 40 + 4 * 2 <= int(cycles) <= 40 + 4 * 2 + 20
+    # Rounds of polling loops make no difference.
+    single = loaded.run("1s", skip_polling=False)
+    assert (single.console, single.cores) == (done.console, done.cores)
