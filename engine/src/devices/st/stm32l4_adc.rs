@@ -267,7 +267,7 @@ impl Adc {
             self.set(ISR, ISR_OVR, 0);
         }
         if !self.waits || control & CFGR_OVRMOD != 0 {
-            let sum = (u64::from(code) * ratio >> shift) as u32;
+            let sum = ((u64::from(code) * ratio) >> shift) as u32;
             let left = if bits == 6 { 2 } else { 16 - bits };
             let is_left = control & CFGR_ALIGN != 0 && ratio == 1;
             self.data = if is_left { sum << left } else { sum } & 0xffff;

@@ -5,6 +5,9 @@ use super::wire::Width;
 use super::{Ctx, FIFO_BYTES, Flow, Ospi};
 use crate::devices::support::registers::flag;
 
+/// Polls that are carried out one by one when somebody looks.
+const MOST_POLLS_AT_ONCE: u64 = 1000;
+
 impl Ospi {
     /// Carries out all that happens up to an edge.
     pub(super) fn advance(&mut self, edge: u64) {
@@ -30,7 +33,7 @@ impl Ospi {
                 self.wire.write(from, width, byte);
                 self.flow = Flow::Write(width, left - 1);
             }
-            Flow::PollFrom(at) if at <= edge => self.poll_memory(at),
+            Flow::PollFrom(at) if at <= edge => self.poll_memory(at, edge),
             Flow::Polled(at, value) if at <= edge => self.compare(at, value),
             Flow::Ending(at) if at <= edge => {
                 self.flags |= SR_TCF;
@@ -65,14 +68,21 @@ impl Ospi {
         waits.then(|| self.wire.free + u64::from(self.get(LPTR)) * self.wire.period)
     }
 
-    pub(super) fn poll_memory(&mut self, at: u64) {
+    /// The memory's registers are read. Where nobody has looked for very many polls, those far behind `edge` are only
+    /// counted: what they read is what the next ones do.
+    pub(super) fn poll_memory(&mut self, at: u64, edge: u64) {
         let Ok(command) = self.settings().command(self.get(AR), self.is_open) else {
             self.flow = Flow::Idle;
             return;
         };
         self.is_open = true;
-        self.wire.open(at, &command);
         let bytes = self.length().min(4);
+        let (frame, clocks) = self.wire.frame(&command, bytes);
+        let each = frame + self.poll_pause();
+        let skipped = ((edge - at) / each).saturating_sub(MOST_POLLS_AT_ONCE);
+        self.wire.frames += skipped;
+        self.wire.clocks += skipped * clocks;
+        self.wire.open(at + skipped * each, &command);
         let mut value = 0;
         for index in 0..bytes {
             let byte = command.data.map_or(0, |width| self.wire.read(0, width));
@@ -81,13 +91,18 @@ impl Ospi {
         self.flow = Flow::Polled(self.wire.close(0), value);
     }
 
+    /// Edges from one poll to the next: as PIR says, but chip select is high for as long as it has to be.
+    fn poll_pause(&self) -> u64 {
+        u64::from(self.get(PIR)).max(self.wire.high) * self.wire.period
+    }
+
     pub(super) fn compare(&mut self, at: u64, value: u32) {
         let differing = (value ^ self.get(PSMAR)) & self.get(PSMKR);
         let matches = if self.get(CR) & CR_PMM != 0 { differing != self.get(PSMKR) } else { differing == 0 };
         self.flags |= flag(SR_SMF, matches);
         self.flow = match matches && self.get(CR) & CR_APMS != 0 {
             true => Flow::Idle,
-            false => Flow::PollFrom(at + u64::from(self.get(PIR)) * self.wire.period),
+            false => Flow::PollFrom(at + self.poll_pause()),
         };
     }
 

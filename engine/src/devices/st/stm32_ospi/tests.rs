@@ -200,6 +200,22 @@ fn an_indirect_write_programs_and_status_polling_waits_for_it() {
 }
 
 #[test]
+fn polls_that_nobody_looks_at_are_counted() {
+    let mut rig = Rig::new(2);
+    rig.put(0, PSMKR, 1);
+    rig.put(0, PSMAR, 1);
+    rig.put(0, CCR, INSTRUCTION | DATA);
+    rig.put(0, IR, READ_STATUS);
+    // Ten seconds; each poll 2 * MARGIN + 16 * PERIOD, and a period in which chip select is high.
+    let each = 2 * MARGIN + 17 * PERIOD;
+    assert_eq!(rig.get(1_000_000_000, SR), SR_BUSY);
+    let counters = rig.0.bus.with_device(DeviceId(0), at(1_000_000_000), |device, _| device.counters());
+    let frames = counters.iter().find(|(name, _)| name == "frames").unwrap().1;
+    let most = 1_000_000_000 / each;
+    assert!((most..=most + 1).contains(&frames), "{frames}");
+}
+
+#[test]
 fn memory_mapped_reads_go_on_where_the_last_one_ended() {
     let mut rig = Rig::new(3);
     rig.load(0, &(0..=255).collect::<Vec<u8>>());

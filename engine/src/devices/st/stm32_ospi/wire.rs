@@ -152,6 +152,14 @@ impl Wire {
         self.signals.burst(burst, received, clock)
     }
 
+    /// Edges from chip select to chip select of a command with so many bytes, and its clocks.
+    pub fn frame(&self, command: &Command, bytes: u64) -> (u64, u64) {
+        let header: u64 = command.header.iter().map(|burst| u64::from(burst.clocks)).sum();
+        let byte = command.data.map_or(0, |(lines, rate)| u64::from(Burst::input(lines, rate, 8).clocks));
+        let clocks = header + bytes * byte;
+        (clocks * self.period + 2 * self.margin(), clocks)
+    }
+
     /// Edges that a byte takes.
     pub const fn byte_edges(&self, (lines, rate): Width) -> u64 {
         Burst::input(lines, rate, 8).clocks as u64 * self.period

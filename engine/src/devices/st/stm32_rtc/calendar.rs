@@ -19,7 +19,7 @@ const fn from_bcd(field: u32) -> u64 {
 }
 
 const fn to_bcd(value: u64) -> u32 {
-    (value / 10 << 4 | value % 10) as u32
+    (16 * (value / 10) + value % 10) as u32
 }
 
 /// The hour of RTC_TR or RTC_ALRMxR: a field of 6 bits from bit 16 on, and PM where hours are those of a clock face.

@@ -206,6 +206,6 @@ fn prescalers_shifts_and_summer_time_move_the_calendar() {
     bench.write(at(begins + HZ), SHIFTR, 1 << 31 | 4).unwrap();
     assert_eq!(seen(&mut bench, begins + HZ), (0x32, 3));
     bench.write(at(begins + HZ), CR, CR_BYPSHAD | CR_ADD1H).unwrap();
-    assert_eq!(seen(&mut bench, begins + HZ), (0x01_00_32, 3));
+    assert_eq!(seen(&mut bench, begins + HZ), (0x10032, 3));
     assert_eq!(bench.value(at(begins + HZ), CR), CR_BYPSHAD);
 }
