@@ -1,4 +1,4 @@
-"""A flash on OCTOSPI1 of an STM32L4R5: a program identifies, erases, programs, reads and runs it."""
+"""A flash on OCTOSPI1 of an STM32L4R5: a program erases, programs, reads and runs it."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class Case:
 
 
 CASES = {
-    # The accelerometer of the board itself: 1 ms and a period of 100 Hz; 60 millionths of g a digit.
+    # The board's own accelerometer: 1 ms and a period of 100 Hz; 60 millionths of g a digit.
     "stm32f4-disco": Case(
         "stm32f4-disco",
         {"CS_PORT": "0x40021000u", "CS_PIN": "3u", "INT_PORT": "0x40021000u", "INT_PIN": "0u"}

@@ -129,7 +129,8 @@ int main(void)
     }
     console_print("init: %u cycles\n", cycles);
     console_print("alarm: %06x, %u cycles\n", time_of_alarm, alarm_at - begun);
-    console_print("wake-ups: %u %u %u cycles\n", woke_at[1] - woke_at[0], woke_at[2] - woke_at[1], woke_at[3] - woke_at[2]);
+    console_print("wake-ups: %u %u %u cycles\n", woke_at[1] - woke_at[0], woke_at[2] - woke_at[1],
+        woke_at[3] - woke_at[2]);
     console_print("date: %06x, backup: %08x\n", mmio_read(RTC, RTC_DR), mmio_read(RTC, RTC_BKP0R));
     return 0;
 }

@@ -1,7 +1,7 @@
 /* Sensors on SPI1 and I2C1 of an STM32F4 and, with STM32L4, of an STM32L4R5, out of reset: by DMA WHO_AM_I and
- * a sample of an LIS3DH or, with LIS3DSH, of that; the temperature of an LM75, if there is one (THERMOMETER), by DMA too
- * on the STM32L4R5.
- * CS_PIN and INT_PIN are pins of the ports at CS_PORT and INT_PORT. Registers are those of RM0090 and RM0432. */
+ * a sample of an LIS3DH or, with LIS3DSH, of that; the temperature of an LM75, if there is one (THERMOMETER), by DMA
+ * too on the STM32L4R5. CS_PIN and INT_PIN are pins of the ports at CS_PORT and INT_PORT. Registers are those of RM0090
+ * and RM0432. */
 #include "armv7m.h"
 #include "console.h"
 #include "mmio.h"
@@ -28,7 +28,7 @@ static void start(void)
     mmio_write(0x40021000u, 0x60, mmio_read(0x40021000u, 0x60) | 1u << 12);
 }
 
-static void dma(uint32_t channel, uint32_t request, uint32_t from_memory, uint32_t port, uint32_t memory, uint32_t bytes)
+static void dma(uint32_t channel, uint32_t request, uint32_t to_port, uint32_t port, uint32_t memory, uint32_t bytes)
 {
     mmio_write(CHANNEL(channel), 0x00, 0);
     mmio_write(DMA1, 0x04, 0xFu << (4 * (channel - 1)));
@@ -36,7 +36,7 @@ static void dma(uint32_t channel, uint32_t request, uint32_t from_memory, uint32
     mmio_write(CHANNEL(channel), 0x04, bytes);
     mmio_write(CHANNEL(channel), 0x08, port);
     mmio_write(CHANNEL(channel), 0x0C, memory);
-    mmio_write(CHANNEL(channel), 0x00, 1u | from_memory << 4 | 1u << 7);
+    mmio_write(CHANNEL(channel), 0x00, 1u | to_port << 4 | 1u << 7);
 }
 
 static void spi_dma(uint32_t bytes)

@@ -5,16 +5,16 @@
 //!
 //! Modelled: commands of instruction, address, alternate bytes, dummy cycles and data, each phase with its lines and
 //! rate; indirect reads and writes with the FIFO of 32 bytes, which holds the clock while it is full or empty; status
-//! polling; memory-mapped reads with what is read ahead, and the timeout that ends them; prescaler, clock modes 0 and 3,
-//! CSHT; accesses beyond DEVSIZE; abort; interrupts, DMA requests.
+//! polling; memory-mapped reads with what is read ahead, and the timeout that ends them; prescaler, clock modes 0 and
+//! 3, CSHT; accesses beyond DEVSIZE; abort; interrupts, DMA requests.
 //!
 //! A command begins `cyclescope,start-cycles` of the kernel clock behind the write that starts it. Accesses to DR that
-//! the FIFO can't serve wait for it. A memory-mapped read goes on where the one before has ended if its first byte is in
-//! the FIFO or is the next one that comes, and else begins anew.
+//! the FIFO can't serve wait for it. A memory-mapped read goes on where the one before has ended if its first byte is
+//! in the FIFO or is the next one that comes, and else begins anew.
 //!
 //! Not modelled, and what then happens: eight lines, two memories side by side (DQM), HyperBus, writes in memory-mapped
-//! mode (nothing is sent, with a note), wrapped reads (WRAPSIZE), MAXTRAN, CSBOUND, refresh, delays (DHQC, SSHIFT, DQS);
-//! the pins, as OCTOSPIM gives them.
+//! mode (nothing is sent, with a note), wrapped reads (WRAPSIZE), MAXTRAN, CSBOUND, refresh, delays (DHQC, SSHIFT,
+//! DQS); the pins, as OCTOSPIM gives them.
 
 mod flow;
 mod registers;

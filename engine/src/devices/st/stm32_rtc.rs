@@ -94,7 +94,7 @@ pub const MODEL: Model = Model::device(Group::Timer, &["st,stm32-rtc", L4], 1, f
 
 /// Builds the clock from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    reader.known(&["clock-names", "interrupt-names", "assigned-clocks", "assigned-clock-parents", "st,syscfg"]);
+    reader.known(&["clock-names", "interrupt-names"]);
     let is_l4 = reader.node.compatibles().contains(&L4);
     let meaning = "RTCEN: the offset of a register of the RCC, a multiple of 4, and the number of a bit there, 0 to 31";
     let enable =

@@ -136,7 +136,8 @@ impl Syscfg {
         let memory = self.params.memories.iter().find(|(value, _)| *value == mode);
         if !memory.is_some_and(|(_, memory)| ctx.bus.show_at(0, *memory, ctx.id, ctx.now)) {
             ctx.note(&format!(
-                "SYSCFG_MEMRMP.MEM_MODE is {mode}, and there is no model of that memory: what is at address 0 stays there"
+                "SYSCFG_MEMRMP.MEM_MODE is {mode}, and there is no model of that memory: \
+                 what is at address 0 stays there"
             ));
         }
     }

@@ -1,18 +1,18 @@
 //! `st,stm32l4-adc`: the analog-to-digital converter of an STM32L4+ that has one (RM0432, "Analog-to-digital converters
 //! (ADC)").
 //!
-//! Modelled: deep power-down, the regulator, calibration, ADEN with ADRDY; regular sequences by software's start, single
-//! and continuous; sample times, and conversions by RES; the clock by CKMODE and PRESC; the oversampler; EOC, EOS, OVR
-//! by OVRMOD; AUTDLY; both alignments; analog watchdog 1; DMA requests; the interrupt.
+//! Modelled: deep power-down, the regulator, calibration, ADEN with ADRDY; regular sequences by software's start,
+//! single and continuous; sample times, and conversions by RES; the clock by CKMODE and PRESC; the oversampler; EOC,
+//! EOS, OVR by OVRMOD; AUTDLY; both alignments; analog watchdog 1; DMA requests; the interrupt.
 //!
 //! What is at the inputs, the board says (`cyclescope,inputs-microvolts`, by channel), and stays. Channel 0 is the
 //! internal reference, 17 the temperature sensor and 18 a third of VBAT, where VREFEN, CH17SEL or CH18SEL lets them. A
 //! voltage is sampled without noise and error, so calibration finds no offset.
 //!
-//! Not modelled, and what then happens: injected sequences, external triggers, discontinuous mode, offsets, differential
-//! inputs, watchdogs 2 and 3 (registers, with a note); an asynchronous clock that RCC_CCIPR.ADCSEL does not choose (it
-//! runs at the rate that it had). ADDIS and ADSTP take no time. With DMA in one-shot mode (DMACFG) requests go on behind
-//! the last transfer.
+//! Not modelled, and what then happens: injected sequences, external triggers, discontinuous mode, offsets,
+//! differential inputs, watchdogs 2 and 3 (registers, with a note); an asynchronous clock that RCC_CCIPR.ADCSEL does
+//! not choose (it runs at the rate that it had). ADDIS and ADSTP take no time. With DMA in one-shot mode (DMACFG)
+//! requests go on behind the last transfer.
 
 mod registers;
 
@@ -38,8 +38,8 @@ const CHANNELS: usize = 19;
 const VREFINT: usize = 0;
 const TEMPERATURE: usize = 17;
 const VBAT: usize = 18;
-/// Typical values (DS12023, temperature sensor characteristics, embedded internal voltage reference): at 30 degrees, for
-/// each degree, and of the reference.
+/// Typical values (DS12023, temperature sensor characteristics, embedded internal voltage reference): at 30 degrees,
+/// for each degree, and of the reference.
 const SENSOR_30_UV: i64 = 760_000;
 const SENSOR_SLOPE_UV: i64 = 2_500;
 const VREFINT_UV: u32 = 1_212_000;

@@ -1,4 +1,5 @@
-//! The calendar of an RTC: dates of a century from 2000 on, in BCD as the registers have them, and what alarms wait for.
+//! The calendar of an RTC: dates of a century from 2000 on, in BCD as the registers have them, and what alarms wait
+//! for.
 
 /// Seconds of a day.
 pub const DAY_S: u64 = 24 * 3600;
@@ -70,8 +71,8 @@ const fn day_of(year: u64, month: u64, date: u64) -> u64 {
     day
 }
 
-/// A time of the calendar: seconds since the beginning of the year 00, and by how many days the day of the week is ahead
-/// of one that begins with 1 there.
+/// A time of the calendar: seconds since the beginning of the year 00, and by how many days the day of the week is
+/// ahead of one that begins with 1 there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moment {
     pub second: u64,

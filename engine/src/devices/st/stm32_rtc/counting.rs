@@ -1,4 +1,5 @@
-//! What the RTC counts: RTCCLK, divided by two prescalers, in seconds of the calendar; and when something comes of that.
+//! What the RTC counts: RTCCLK, divided by two prescalers, in seconds of the calendar; and when something comes of
+//! that.
 
 use super::calendar::Moment;
 
