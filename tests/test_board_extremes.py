@@ -85,7 +85,7 @@ def slow_down(node: Node) -> None:
     """Clocks that a UART can still make 1 Bd of, and each time as long as it may be."""
     for name, prop in node.props.items():
         suffix = name.rpartition("-")[2]
-        if name == "clock-frequency" and "fixed-clock" in str(node.props.get("compatible")):
+        if name == "clock-frequency" and "-clock" in str(node.props.get("compatible")):
             changed(prop, 16)
         elif name == "current-speed":
             changed(prop, 1)

@@ -45,7 +45,6 @@ const NO_RATE: Hz = Hz::new(1).expect("it is not 0");
 pub struct Clocks {
     rates: BTreeMap<ClockId, Hz>,
     users: BTreeMap<ClockId, Vec<User>>,
-    named_rates: BTreeMap<&'static str, Hz>,
     gates: BTreeMap<u32, u32>,
     /// By the registers of the gates: which peripherals are held in reset.
     resets: BTreeMap<u32, u32>,
@@ -89,6 +88,11 @@ impl Clocks {
         self.stopped.get(&clock.id?)?.as_deref()
     }
 
+    /// Brings a consumer's rate of a clock up to date.
+    pub fn update(&self, clock: &mut ClockInput) {
+        clock.rate = self.rate_of(*clock);
+    }
+
     /// Sets rates. Gives those who run by a clock whose rate was not told before or is another one now, with the
     /// rate, and devices whose clock has stopped.
     pub(crate) fn change(&mut self, rates: &[(ClockId, Hz)]) -> Vec<(User, Hz)> {
@@ -123,16 +127,6 @@ impl Clocks {
     /// Those changes, in their order, and forgets them.
     pub fn take_pending(&mut self) -> Vec<Change> {
         std::mem::take(&mut self.pending)
-    }
-
-    /// A clock, by the name that its consumer gives it, has this rate from now on.
-    pub fn set_rate(&mut self, name: &'static str, rate: Hz) {
-        self.named_rates.insert(name, rate);
-    }
-
-    /// The rate of a clock, where a controller sets it.
-    pub fn rate(&self, name: &str) -> Option<Hz> {
-        self.named_rates.get(name).copied()
     }
 
     /// The gates of a register, by its offset in the clock controller: bit n lets clock n of that register run.

@@ -71,12 +71,9 @@ fn read_port(reader: &mut NodeReader) -> PortTiming {
         "cyclescope,write-first-word-cycles",
         "from a write to its first beat, where that differs",
     );
-    const CLOCK: &str = "clock of the memory's port";
-    // The times of banks and rows are in its cycles: they would have to change with it.
-    let is_sdram = reader.node.property(BANKS).is_some();
-    let clock = if is_sdram { reader.clock(0, CLOCK) } else { reader.clock_input(0, CLOCK).rate };
     PortTiming {
-        clock,
+        // The times of an SDRAM stay what they are in its cycles, as the registers of its controller have them.
+        clock: reader.clock_input(0, "clock of the memory's port").rate,
         first_word_cycles,
         write_first_word_cycles: write_first_word_cycles.unwrap_or(first_word_cycles),
         beat_cycles: reader.timing_cycles("cyclescope,beat-cycles", "from one beat of a burst to the next"),

@@ -45,6 +45,12 @@ impl ClockInput {
     }
 }
 
+impl From<Hz> for ClockInput {
+    fn from(rate: Hz) -> ClockInput {
+        ClockInput::fixed(rate)
+    }
+}
+
 /// A port has at most so many pins.
 pub const PINS_OF_PORT: u32 = 32;
 

@@ -142,12 +142,28 @@ impl Dram {
     /// again.
     fn refresh(&mut self, at: u64) -> u64 {
         let interval = self.timing.refresh_interval_cycles.max(1);
-        let begun = at / interval * interval;
+        let begun = self.next_refresh + at.saturating_sub(self.next_refresh) / interval * interval;
         self.next_refresh = begun + interval;
         let latest = self.banks.iter().filter(|bank| bank.row != CLOSED).map(|bank| bank.may_close).max();
         self.banks.iter_mut().for_each(|bank| bank.row = CLOSED);
         let closed = latest.map_or(begun, |may_close| begun.max(may_close) + self.timing.precharge_cycles);
         at.max(closed + self.timing.refresh_cycles)
+    }
+}
+
+impl Dram {
+    /// The memory's clock runs at another rate: its clock `before` is its clock `now`. What lies ahead is as many
+    /// clocks ahead as it was; the controller goes on to count towards the next refresh.
+    pub fn renumber(&mut self, before: u64, now: u64) {
+        if before >= self.next_refresh {
+            self.free = self.free.max(self.refresh(before));
+        }
+        let ahead = |at: u64| if at > before { now + (at - before) } else { 0 };
+        for bank in &mut self.banks {
+            bank.may_close = ahead(bank.may_close);
+        }
+        (self.free, self.may_read, self.next_refresh) =
+            (ahead(self.free), ahead(self.may_read), ahead(self.next_refresh));
     }
 }
 
@@ -211,6 +227,27 @@ mod tests {
                 free = begins + waits + beats;
             }
         }
+    }
+
+    #[test]
+    fn another_rate_keeps_what_lies_ahead() {
+        let mut dram = dram();
+        let mut other = dram.clone();
+        dram.command(1000, 0, 1, Direction::Write);
+        other.command(1000, 0, 1, Direction::Write);
+        // 4 clocks on; the next refresh is 293 clocks ahead.
+        other.renumber(1004, 9004);
+        for (from, offset) in [(1004, 0x20_0000), (1010, 0x20_0000), (1297, 0), (1300, 64)] {
+            let [usual, later] = [(&mut dram, 0), (&mut other, 8000)]
+                .map(|(dram, ahead)| dram.command(from + ahead, offset, 1, Direction::Read) - ahead);
+            assert_eq!(usual, later, "from {from}");
+        }
+        // What had to be refreshed has been when the clock changes.
+        let mut dram = self::dram();
+        dram.command(10, 0, 1, Direction::Read);
+        dram.renumber(3 * 1297 + 5, 77);
+        assert_eq!(dram.command(77, 0, 1, Direction::Read), 77 - 5 + 3 + 27 + 3);
+        assert_eq!(dram.next_refresh, 77 - 5 + 1297);
     }
 
     #[test]

@@ -153,9 +153,13 @@ impl Ram {
 
     /// The port's clock runs at another rate from `now` on. What is under way takes as many cycles more as it had left.
     pub fn set_clock(&mut self, rate: Hz, now: Ps) {
-        let left_cycles = self.free_edge.saturating_sub(self.timing.clock.cycles_until_ceil(now).0);
+        let [before, after] = [self.timing.clock, rate].map(|clock| clock.cycles_until_ceil(now).0);
+        let left_cycles = self.free_edge.saturating_sub(before);
         self.timing.clock = rate;
-        self.free_edge = if left_cycles > 0 { rate.cycles_until_ceil(now).0 + left_cycles } else { 0 };
+        self.free_edge = if left_cycles > 0 { after + left_cycles } else { 0 };
+        if let Some(dram) = &mut self.dram {
+            dram.renumber(before, after);
+        }
     }
 
     /// True if no transfer is under way at `now`, and nothing comes by itself, as a refresh does: transfers take the

@@ -3,23 +3,29 @@
 //!
 //! Modelled: the registers, as a boot loader leaves them that has set the board's clocks: the PLL locked at cclk's
 //! frequency, the others divided from it. On a Ben NanoNote they are what U-Boot sets (arch/mips/cpu/xburst/jz4740.c
-//! with qi_lb60.h): 336 MHz, and a third of it for hclk, pclk and mclk. A PLL that is enabled is locked at once.
+//! with qi_lb60.h): 336 MHz, and a third of it for hclk, pclk and mclk.
 //!
-//! Time is not counted by these settings: the board's clocks are fixed. A note says if firmware sets others than these.
-//! A device works whether its clock is gated (CLKGR) or not. Only the SSI's clock is what SSICDR says.
+//! The board's clock nodes follow what firmware sets: [`OUTPUTS`]. A PLL that is enabled, or gets other factors, is
+//! locked after CPPCR.PLLST periods of RTCCLK; until then what runs by it goes on as before, as no document says more.
+//! With PLLEN 0 or PLLBP 1 EXTAL takes its place at once. Dividers of CPCCR are in force with the write if CE is set,
+//! else when the PLL has locked next, for which U-Boot sets them. The SSI's clock follows SSICDR at once.
+//!
+//! The SDRAM's times stay what they are in cycles of mclk: nothing tells if they are too short for a faster one. A
+//! device works whether its clock is gated (CLKGR) or not. Clocks of devices that there is no model of (LCD, I2S, MSC,
+//! USB) only have their registers.
 //!
 //! Not modelled: sleep (LCR.LPM), the duty of doze mode.
 
-use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
-use crate::devices::ingenic::jz4740_ssi::DEVICE_CLOCK;
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::devices::support::register_file::{Bank, RegisterFile};
 use crate::devices::support::registers::{AccessKind, flag};
 use crate::dt::fault::FaultKind;
 use crate::dt::reader::NodeReader;
+use crate::dt::wiring::{ClockId, ClockInput};
 use crate::polling::Poll;
-use crate::time::Hz;
+use crate::time::{Cycles, Hz, Ps};
 
 /// The register map.
 const BANKS: &[Bank] = &[
@@ -44,7 +50,9 @@ const SSICDR: u32 = 0x74;
 
 /// As set, but for the divided clocks: CLKOEN, PCS, and the LCD's divider of 3.
 const CPCCR_SET: u32 = 1 << 30 | 1 << 21 | 2 << 16;
-/// As set, but for M: N of 2, not divided further; stable after 32 clocks.
+/// CPCCR.CE: the dividers are in force with the write.
+const CPCCR_CE: u32 = 1 << 22;
+/// As set, but for M: N of 2, not divided further; stable after 32 periods of RTCCLK.
 const CPPCR_SET: u32 = CPPCR_PLLS | CPPCR_PLLEN | 0x20;
 const CPPCR_PLLM: u32 = 23;
 /// The largest M.
@@ -52,6 +60,10 @@ const MOST_M: u64 = 0x1ff + 2;
 const CPPCR_PLLS: u32 = 1 << 10;
 const CPPCR_PLLBP: u32 = 1 << 9;
 const CPPCR_PLLEN: u32 = 1 << 8;
+/// PLLM, PLLN and PLLOD: what the PLL has to lock anew for.
+const CPPCR_FACTORS: u32 = 0xffff_0000;
+/// PLLST.
+const CPPCR_PLLST: u32 = 0xff;
 /// 336 MHz / 7: the USB host's 48 MHz.
 const UHCCDR_SET: u32 = 6;
 /// Power-on reset.
@@ -65,14 +77,29 @@ const SSICDR_SSIDIV: u32 = 0xf;
 const DIVIDERS: [u64; 10] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32];
 /// The clocks divided from the PLL, and their fields' places in CPCCR.
 const DIVIDED: [(&str, u32); 4] = [("cclk", 0), ("hclk", 4), ("pclk", 8), ("mclk", 12)];
+/// pclk's place among them.
+const PCLK: usize = 2;
+/// What the device drives, in the order of `cyclescope,outputs`.
+const OUTPUTS: [&str; DIVIDED.len() + 1] =
+    ["cclk, the core's clock", "hclk, AHB's", "pclk, APB's", "mclk, the memories'", "the SSI's device clock"];
 
 /// The device.
 #[derive(Debug)]
 pub struct Cgu {
     ext: Hz,
-    /// The board's fixed clocks, by which time is counted, in the order of [`DIVIDED`].
-    board: [Hz; DIVIDED.len()],
+    rtc: Hz,
     registers: RegisterFile,
+    /// The clocks that it drives, in the order of [`OUTPUTS`], at their rates.
+    outputs: Vec<ClockInput>,
+    /// CPPCR's factors that the PLL has locked with; `None` while EXTAL is in its place.
+    locked: Option<u32>,
+    /// When it will have locked with those that are written.
+    lock_at: Option<Ps>,
+    /// CPCCR whose dividers are in force.
+    dividers: u32,
+    /// Clocks change now.
+    changes_at: Option<Ps>,
+    alarm: Alarm,
 }
 
 /// For the list of models.
@@ -81,11 +108,12 @@ pub const MODEL: Model = Model::device(Group::System, &["ingenic,jz4740-cgu"], 1
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let ext = reader.clock(0, "EXTAL");
-    // Number 1 is the RTC's, which no setting here concerns.
-    let board = [(2, "cclk"), (3, "hclk"), (4, "pclk"), (5, "mclk")].map(|(index, name)| reader.clock(index, name));
+    let rtc = reader.clock(1, "RTCCLK");
     reader.known(&["clock-names"]);
-    let settings = settings_for(ext, board);
-    if settings.is_none() {
+    let outputs = reader.driven_clock_inputs("cyclescope,outputs", &OUTPUTS);
+    let board: Vec<Hz> = outputs.iter().take(DIVIDED.len()).map(|clock| clock.rate).collect();
+    let settings = <[Hz; DIVIDED.len()]>::try_from(board).ok().map(|board| (board, settings_for(ext, board)));
+    if let Some((board, None)) = settings {
         let hertz: Vec<String> = board.iter().map(|clock| clock.get().to_string()).collect();
         let value = format!("{} Hz for cclk, hclk, pclk and mclk", hertz.join(", "));
         let allowed = format!(
@@ -93,9 +121,10 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
              12, 16, 24 or 32",
             ext.get()
         );
-        reader.fault_at("clocks", FaultKind::OutOfRange { property: "clocks".into(), value, allowed });
+        let property = "cyclescope,outputs".to_owned();
+        reader.fault_at("cyclescope,outputs", FaultKind::OutOfRange { property, value, allowed });
     }
-    Box::new(Cgu::new(ext, board, settings.unwrap_or_default()))
+    Box::new(Cgu::new(ext, rtc, outputs, settings.and_then(|(_, settings)| settings).unwrap_or_default()))
 }
 
 /// CPCCR and CPPCR for these clocks (cclk, hclk, pclk, mclk), if the chip can have them.
@@ -115,57 +144,102 @@ fn settings_for(ext: Hz, clocks: [Hz; DIVIDED.len()]) -> Option<(u32, u32)> {
 }
 
 impl Cgu {
-    /// The device as the boot loader leaves it, with CPCCR and CPPCR; `board` are cclk, hclk, pclk and mclk.
-    fn new(ext: Hz, board: [Hz; DIVIDED.len()], (cpccr, cppcr): (u32, u32)) -> Cgu {
-        let [_, _, pclk, _] = board;
+    /// The device as the boot loader leaves it, with CPCCR and CPPCR; it drives `outputs`, as many of [`OUTPUTS`] as
+    /// the board has.
+    fn new(ext: Hz, rtc: Hz, outputs: Vec<ClockInput>, (cpccr, cppcr): (u32, u32)) -> Cgu {
+        let pclk = outputs.get(PCLK).copied().unwrap_or(ClockInput::fixed(ext));
         let mut registers = RegisterFile::new(pclk, BANKS, None);
         registers.set(CPCCR, cpccr);
         registers.set(CPPCR, cppcr);
-        Cgu { ext, board, registers }
+        let locked = (cppcr & CPPCR_PLLEN != 0).then_some(cppcr & CPPCR_FACTORS);
+        let (lock_at, changes_at, alarm) = (None, None, Alarm::default());
+        Cgu { ext, rtc, registers, outputs, locked, lock_at, dividers: cpccr, changes_at, alarm }
     }
 
     /// Hertz of the PLL's output, or of what goes past it.
     fn pll(&self) -> u64 {
-        let cppcr = self.registers.value(CPPCR);
-        if cppcr & CPPCR_PLLEN == 0 || cppcr & CPPCR_PLLBP != 0 {
-            return self.ext.get();
-        }
-        let (m, n) = (u64::from(cppcr >> CPPCR_PLLM) + 2, u64::from(cppcr >> 18 & 0x1f) + 2);
-        let output = [1, 2, 2, 4][(cppcr >> 16 & 3) as usize];
+        let bypassed = self.registers.value(CPPCR) & CPPCR_PLLBP != 0;
+        let Some(factors) = self.locked.filter(|_| !bypassed) else { return self.ext.get() };
+        let (m, n) = (u64::from(factors >> CPPCR_PLLM) + 2, u64::from(factors >> 18 & 0x1f) + 2);
+        let output = [1, 2, 2, 4][(factors >> 16 & 3) as usize];
         self.ext.get() * m / (n * output)
     }
 
-    /// Hertz of each clock by the registers; 0 for a reserved divider.
-    fn frequencies(&self) -> [u64; DIVIDED.len()] {
-        let (pll, cpccr) = (self.pll(), self.registers.value(CPCCR));
-        DIVIDED.map(|(_, place)| DIVIDERS.get((cpccr >> place & 0xf) as usize).map_or(0, |divider| pll / divider))
+    /// Hertz of each of [`OUTPUTS`] by what is in force; `None` for a reserved divider.
+    fn frequencies(&self) -> [Option<u64>; OUTPUTS.len()] {
+        let (pll, ssicdr) = (self.pll(), self.registers.value(SSICDR));
+        let mut frequencies = [None; OUTPUTS.len()];
+        for (frequency, (_, place)) in frequencies.iter_mut().zip(DIVIDED) {
+            *frequency = DIVIDERS.get((self.dividers >> place & 0xf) as usize).map(|divider| pll / divider);
+        }
+        let divided = pll / u64::from((ssicdr & SSICDR_SSIDIV) + 1);
+        frequencies[DIVIDED.len()] = Some(if ssicdr & SSICDR_SCS == 0 { self.ext.get() } else { divided });
+        frequencies
     }
 
-    /// The SSI's device clock, which is no fixed one of the board's.
-    fn set_ssi_clock(&self, ctx: &mut Ctx) {
-        let ssicdr = self.registers.value(SSICDR);
-        let divided = self.pll() / u64::from((ssicdr & SSICDR_SSIDIV) + 1);
-        let hz = if ssicdr & SSICDR_SCS == 0 { self.ext.get() } else { divided };
-        if let Some(rate) = Hz::new(hz) {
-            ctx.bus.clocks.set_rate(DEVICE_CLOCK, rate);
+    fn set_dividers(&mut self, cpccr: u32, ctx: &mut Ctx) {
+        let reserved = DIVIDED.iter().find(|(_, place)| cpccr >> place & 0xf >= DIVIDERS.len() as u32);
+        if let Some((name, _)) = reserved {
+            ctx.note(&format!("CPCCR was written with a reserved divider of {name}: that clock keeps its rate"));
+        }
+        if cpccr & CPCCR_CE != 0 {
+            self.dividers = cpccr;
+            self.changes_at = Some(ctx.now);
         }
     }
 
-    fn compare_with_the_board(&self, ctx: &mut Ctx) {
-        let set = self.frequencies();
-        let differing = (0..DIVIDED.len()).find(|index| set[*index] != self.board[*index].get());
-        if let Some(index) = differing {
-            ctx.note(&format!(
-                "CPCCR and CPPCR set {} to {} Hz; time goes on by the board's fixed clock, {} Hz",
-                DIVIDED[index].0,
-                set[index],
-                self.board[index].get()
-            ));
+    fn set_pll(&mut self, cppcr: u32, before: u32, ctx: &mut Ctx) {
+        let factors = cppcr & CPPCR_FACTORS;
+        if cppcr & CPPCR_PLLEN == 0 {
+            (self.locked, self.lock_at) = (None, None);
+        } else if before & CPPCR_PLLEN == 0 || factors != before & CPPCR_FACTORS {
+            self.lock_at = Some(self.rtc.after(ctx.now, Cycles(u64::from(cppcr & CPPCR_PLLST))));
+        }
+        self.show_lock();
+        self.changes_at = Some(ctx.now);
+    }
+
+    /// CPPCR.PLLS.
+    fn show_lock(&mut self) {
+        let is_locked = self.locked.is_some() && self.lock_at.is_none();
+        let cppcr = self.registers.value(CPPCR) & !CPPCR_PLLS;
+        self.registers.set(CPPCR, cppcr | flag(CPPCR_PLLS, is_locked));
+    }
+
+    /// What comes of the time up to now: only in an event, as clocks change at its time.
+    fn advance(&mut self, ctx: &mut Ctx) {
+        if self.lock_at.is_some_and(|at| at <= ctx.now) {
+            self.lock_at = None;
+            self.locked = Some(self.registers.value(CPPCR) & CPPCR_FACTORS);
+            self.dividers = self.registers.value(CPCCR);
+            self.show_lock();
+        }
+        self.changes_at = None;
+        let mut changed: Vec<(ClockId, Hz)> = Vec::new();
+        let frequencies = self.frequencies();
+        for (clock, hz) in self.outputs.iter_mut().zip(frequencies) {
+            let Some(rate) = hz.and_then(Hz::new).filter(|rate| *rate != clock.rate) else { continue };
+            clock.rate = rate;
+            changed.extend(clock.id.map(|id| (id, rate)));
+        }
+        ctx.set_clocks(&changed);
+        self.registers.clocks_changed(ctx);
+    }
+
+    /// Asks for the next event.
+    fn settle(&mut self, ctx: &mut Ctx) {
+        if let Some(next) = [self.changes_at, self.lock_at].into_iter().flatten().min() {
+            self.alarm.set(next, 0, ctx);
         }
     }
 }
 
 impl Device for Cgu {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        // What follows from other clocks of the board.
+        self.advance(ctx);
+    }
+
     fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         self.registers.read(range, offset, size, ctx)
     }
@@ -178,16 +252,12 @@ impl Device for Cgu {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
+        let before = self.registers.value(CPPCR);
         let reply = self.registers.write(range, offset, size, value, ctx);
         match apb::written(value, offset, size) {
-            (CPCCR, _) => self.compare_with_the_board(ctx),
-            (CPPCR, value) => {
-                let locked = flag(CPPCR_PLLS, value & CPPCR_PLLEN != 0);
-                self.registers.set(CPPCR, value & !CPPCR_PLLS | locked);
-                self.compare_with_the_board(ctx);
-                self.set_ssi_clock(ctx);
-            }
-            (SSICDR, _) => self.set_ssi_clock(ctx),
+            (CPCCR, _) => self.set_dividers(self.registers.value(CPCCR), ctx),
+            (CPPCR, _) => self.set_pll(self.registers.value(CPPCR), before, ctx),
+            (SSICDR, _) => self.changes_at = Some(ctx.now),
             (LCR, value) if value & LCR_LPM != 0 => {
                 ctx.note(
                     "LCR.LPM selects sleep, which is not modelled: a wait instruction idles, and all clocks go on",
@@ -195,95 +265,21 @@ impl Device for Cgu {
             }
             _ => {}
         }
+        self.settle(ctx);
         reply
     }
 
+    fn event(&mut self, _token: u32, ctx: &mut Ctx) {
+        self.alarm.rang(ctx.now);
+        self.advance(ctx);
+        self.settle(ctx);
+    }
+
     fn polled(&mut self, poll: &mut Poll) -> bool {
+        // All that changes by itself does so in an event.
         self.registers.polled(poll)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::devices::bench::{Bench, read_plain_node};
-    use crate::devices::support::register_file::keeps_its_banks;
-    use crate::time::Ps;
-
-    /// What U-Boot sets on a Ben NanoNote.
-    const BEN_CPCCR: u32 = 0x4022_2220;
-    const BEN_CPPCR: u32 = 0x1b00_0520;
-
-    fn hz(value: u64) -> Hz {
-        Hz::new(value).unwrap()
-    }
-
-    fn ext() -> Hz {
-        hz(12_000_000)
-    }
-
-    fn clocks() -> [Hz; 4] {
-        [336_000_000, 112_000_000, 112_000_000, 112_000_000].map(hz)
-    }
-
-    fn device() -> Cgu {
-        Cgu::new(ext(), clocks(), settings_for(ext(), clocks()).unwrap())
-    }
-
-    fn notes_of(register: u32, value: u32) -> String {
-        let mut bench = Bench::new(device());
-        bench.write(Ps(0), register, value).unwrap();
-        bench.bus.notes().concat()
-    }
-
-    #[test]
-    fn the_device_keeps_its_banks() {
-        keeps_its_banks(&mut Bench::new(device()), BANKS, &["CPCCR", "CPPCR"]);
-    }
-
-    #[test]
-    fn its_registers_show_the_board_s_clocks() {
-        assert_eq!(settings_for(ext(), clocks()), Some((BEN_CPCCR, BEN_CPPCR)));
-        assert_eq!((device().pll(), device().frequencies()), (336_000_000, clocks().map(Hz::get)));
-        let others = [240_000_000, 120_000_000, 60_000_000, 7_500_000].map(hz);
-        let cgu = Cgu::new(ext(), others, settings_for(ext(), others).unwrap());
-        assert_eq!(cgu.frequencies(), others.map(Hz::get));
-        for impossible in [[336, 100, 112, 112], [336, 112, 112, 67], [335; 4], [6; 4], [3084; 4]] {
-            assert_eq!(settings_for(ext(), impossible.map(|mhz| hz(mhz * 1_000_000))), None, "{impossible:?}");
-        }
-    }
-
-    #[test]
-    fn settings_that_the_board_has_not_are_noted() {
-        for (register, value, note) in [
-            (CPCCR, BEN_CPCCR | 1 << 22, ""),
-            (CPPCR, BEN_CPPCR, ""),
-            (CPCCR, BEN_CPCCR | 3 << 8, "pclk to 84000000 Hz"),
-            (CPCCR, BEN_CPCCR | 0xf, "cclk to 0 Hz"),
-            (CPPCR, BEN_CPPCR | CPPCR_PLLBP, "cclk to 12000000 Hz"),
-            (CPPCR, CPPCR_SET | 38 << CPPCR_PLLM, "cclk to 240000000 Hz"),
-            (LCR, 1, "sleep"),
-        ] {
-            let notes = notes_of(register, value);
-            assert!(notes.contains(note), "{note}: {notes}");
-            assert_eq!(notes.is_empty(), note.is_empty(), "{notes}");
-        }
-    }
-
-    #[test]
-    fn an_enabled_pll_is_locked() {
-        let mut bench = Bench::new(device());
-        for (written, locked) in [(CPPCR_PLLEN, true), (0, false), (CPPCR_PLLS, false)] {
-            bench.write(Ps(0), CPPCR, written).unwrap();
-            assert_eq!(bench.value(Ps(0), CPPCR) & CPPCR_PLLS != 0, locked, "{written:#x}");
-        }
-    }
-
-    #[test]
-    fn a_node_gives_the_clocks() {
-        let (mut bench, faults) = read_plain_node(from_node, &[]);
-        assert!(faults.is_empty(), "{faults:?}");
-        // All of the test's clocks are of 100 MHz.
-        assert_eq!((bench.value(Ps(0), CPCCR), bench.value(Ps(0), CPPCR)), (CPCCR_SET, CPPCR_SET));
-    }
-}
+mod tests;

@@ -19,8 +19,8 @@ use crate::devices::model::Model;
 use crate::devices::support::apb;
 use crate::devices::support::registers::{AccessKind, Register};
 use crate::dt::reader::NodeReader;
+use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
-use crate::time::Hz;
 use crate::wires::Drive;
 
 /// The register map.
@@ -69,7 +69,7 @@ const WRITE_KIND: u32 = 0x0f;
 /// The port.
 #[derive(Debug)]
 pub struct Gpio {
-    clock: Hz,
+    clock: ClockInput,
     interrupt: Option<IrqLine>,
     dat: u32,
     im: u32,
@@ -93,7 +93,7 @@ pub const MODEL: Model = Model::port(&["ingenic,jz4740-gpio"], 1, from_node);
 
 /// Builds the port from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    let clock = reader.clock(0, "the peripheral clock");
+    let clock = reader.clock_input(0, "the peripheral clock");
     reader.known(&["gpio-controller", "#gpio-cells", "gpio-ranges"]);
     let interrupt = reader.interrupt(0, "its interrupt");
     Box::new(Gpio::new(clock, interrupt))
@@ -101,9 +101,9 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 
 impl Gpio {
     /// The port after reset: all pins are inputs, pulled up, with their interrupts masked.
-    pub fn new(clock: Hz, interrupt: Option<IrqLine>) -> Gpio {
+    pub fn new(clock: impl Into<ClockInput>, interrupt: Option<IrqLine>) -> Gpio {
         Gpio {
-            clock,
+            clock: clock.into(),
             interrupt,
             dat: 0,
             im: u32::MAX,
@@ -215,8 +215,12 @@ impl Device for Gpio {
         self.look(ctx);
     }
 
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        ctx.bus.clocks.update(&mut self.clock);
+    }
+
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.phase(self.clock);
+        poll.phase(self.clock.rate);
         poll.state(self.writes);
         poll.state(self.changes);
         poll.state(self.flg);

@@ -12,8 +12,8 @@ use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::devices::support::registers::{AccessKind, Register};
 use crate::dt::reader::NodeReader;
+use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
-use crate::time::Hz;
 
 /// The register map.
 pub const REGISTERS: &[Register] = &[
@@ -37,7 +37,7 @@ pub const SOURCES: u32 = u32::BITS;
 /// The device.
 #[derive(Debug)]
 pub struct Intc {
-    clock: Hz,
+    clock: ClockInput,
     output: Option<IrqLine>,
     /// Levels of the sources.
     sources: u32,
@@ -49,14 +49,14 @@ pub const MODEL: Model = Model::device(Group::Interrupt, &["ingenic,jz4740-intc"
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    let clock = reader.clock(0, "clock of its bus");
+    let clock = reader.clock_input(0, "clock of its bus");
     Box::new(Intc::new(clock, reader.interrupt(0, "its interrupt")))
 }
 
 impl Intc {
     /// The device after reset.
-    pub const fn new(clock: Hz, output: Option<IrqLine>) -> Intc {
-        Intc { clock, output, sources: 0, mask: ICMR_RESET }
+    pub fn new(clock: impl Into<ClockInput>, output: Option<IrqLine>) -> Intc {
+        Intc { clock: clock.into(), output, sources: 0, mask: ICMR_RESET }
     }
 
     const fn pending(&self) -> u32 {
@@ -103,8 +103,12 @@ impl Device for Intc {
         self.drive(ctx);
     }
 
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        ctx.bus.clocks.update(&mut self.clock);
+    }
+
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.phase(self.clock);
+        poll.phase(self.clock.rate);
         poll.state(self.sources);
         poll.state(self.mask);
         true
@@ -117,7 +121,7 @@ mod tests {
     use crate::bus::device::DeviceId;
     use crate::devices::bench::{Bench, CPU_INTC, read_plain_node};
     use crate::devices::support::registers::walk;
-    use crate::time::{Cycles, Ps};
+    use crate::time::{Cycles, Hz, Ps};
 
     const NOW: Ps = Ps(0);
     const IP2: u32 = 1 << 2;

@@ -50,7 +50,7 @@ pub const MODEL: Model = Model::device(Group::System, &["ingenic,jz4740-nemc"], 
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    let clock = reader.clock(0, "clock of its bus");
+    let clock = reader.clock_input(0, "clock of its bus");
     Box::new(RegisterFile::new(clock, BANKS, None))
 }
 

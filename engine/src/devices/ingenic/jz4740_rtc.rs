@@ -15,6 +15,7 @@ use crate::devices::support::apb;
 use crate::devices::support::axi_lite::edge_in_reach;
 use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::dt::reader::NodeReader;
+use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
 use crate::time::{Cycles, Hz, Ps};
 
@@ -61,7 +62,7 @@ const HCR_PD: u32 = 1 << 0;
 /// The device.
 #[derive(Debug)]
 pub struct Rtc {
-    bus_clock: Hz,
+    bus_clock: ClockInput,
     clock: Hz,
     write_cycles: Cycles,
     interrupt: Option<IrqLine>,
@@ -83,7 +84,7 @@ pub const MODEL: Model = Model::device(Group::Timer, &["ingenic,jz4740-rtc"], 1,
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let clock = reader.clock(0, "the clock that is counted, of 32768 Hz");
-    let bus_clock = reader.clock(1, "clock of its bus");
+    let bus_clock = reader.clock_input(1, "clock of its bus");
     reader.known(&["clock-names", "system-power-controller"]);
     let write_cycles = reader.timing_cycles("cyclescope,write-cycles", "clocks until RTCCR.WRDY is set after a write");
     Box::new(Rtc::new(bus_clock, clock, write_cycles, reader.interrupt(0, "its interrupt")))
@@ -91,9 +92,9 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 
 impl Rtc {
     /// The device at power-on.
-    pub fn new(bus_clock: Hz, clock: Hz, write_cycles: Cycles, interrupt: Option<IrqLine>) -> Rtc {
+    pub fn new(bus_clock: impl Into<ClockInput>, clock: Hz, write_cycles: Cycles, interrupt: Option<IrqLine>) -> Rtc {
         Rtc {
-            bus_clock,
+            bus_clock: bus_clock.into(),
             clock,
             write_cycles,
             interrupt,
@@ -219,8 +220,12 @@ impl Device for Rtc {
         self.update(ctx);
     }
 
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        ctx.bus.clocks.update(&mut self.bus_clock);
+    }
+
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.phase(self.bus_clock);
+        poll.phase(self.bus_clock.rate);
         self.settle(poll.now());
         for register in [self.control, self.seconds, self.alarm_seconds, self.regulator] {
             poll.state(register);

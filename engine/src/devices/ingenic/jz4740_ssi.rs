@@ -5,7 +5,8 @@
 //! all four modes, edge by edge: a chip that takes another mode sees what its own edges show it; both chip selects,
 //! active low or high; SCK, the device clock divided by 2 (CGV + 1); TFVCK and TCKFI, in clocks of SCK; UNFIN, which
 //! holds the frame open while the transmit FIFO is empty; overrun and underrun; interrupts; the internal loop. The
-//! device clock is what the CGU's SSICDR says: EXTAL, or the PLL's output divided.
+//! device clock is the CGU's (SSICDR): EXTAL, or the PLL's output divided. Where it changes within a word, what is left
+//! of the word goes on at the new rate; in waveforms all of that word is at the new one.
 //!
 //! MISO is sampled as it is half a period after a bit's time begins, by what the chip drives then.
 //!
@@ -28,22 +29,20 @@ use crate::devices::support::apb;
 use crate::devices::support::hosted_chip::{CONTROLLER_EVENT, Chips};
 use crate::devices::support::registers::flag;
 use crate::dt::reader::NodeReader;
+use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
-use crate::time::{Hz, Ps};
+use crate::time::Ps;
 use crate::wire::spi::SpiTarget;
 
 pub use self::registers::REGISTERS;
-
-/// The clock that the CGU sets for this device, as the bus knows it.
-pub const DEVICE_CLOCK: &str = "ssi";
 
 const FIFO_WORDS: usize = 16;
 
 /// The device.
 pub struct Ssi {
     label: String,
-    /// The device clock until the CGU sets another.
-    ext: Hz,
+    /// The device clock.
+    clock: ClockInput,
     interrupt: Option<IrqLine>,
     settings: Settings,
     interval: u32,
@@ -66,21 +65,22 @@ pub const MODEL: Model = Model::device(Group::Spi, &["ingenic,jz4740-ssi"], 1, f
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    let ext = reader.clock(0, "EXTAL, the device clock after reset");
-    reader.clock(1, "clock of its bus");
+    let clock = reader.clock_input(0, "the device clock");
+    reader.clock_input(1, "clock of its bus");
     reader.known(&["clock-names"]);
     let interrupt = reader.interrupt(0, "its interrupt");
     let chips = Chips::from_node(reader, SELECTS as u32);
-    Box::new(Ssi::new(reader.node.label().to_owned(), ext, interrupt, chips))
+    Box::new(Ssi::new(reader.node.label().to_owned(), clock, interrupt, chips))
 }
 
 impl Ssi {
     /// The device after reset, with a chip, or none, on each of its chip selects.
-    pub fn new(label: String, ext: Hz, interrupt: Option<IrqLine>, chips: Chips) -> Ssi {
+    pub fn new(label: String, clock: impl Into<ClockInput>, interrupt: Option<IrqLine>, chips: Chips) -> Ssi {
+        let clock = clock.into();
         let reset = |offset| REGISTERS.iter().find(|register| register.offset == offset).map_or(0, |found| found.reset);
         Ssi {
             label,
-            ext,
+            clock,
             interrupt,
             settings: Settings { cr0: 0, cr1: reset(SSICR1), divider: 0 },
             interval: 0,
@@ -88,7 +88,7 @@ impl Ssi {
             flags: 0,
             transmit: VecDeque::with_capacity(FIFO_WORDS),
             receive: VecDeque::with_capacity(FIFO_WORDS),
-            wire: Wire::new(chips, ext),
+            wire: Wire::new(chips, clock.rate),
             changed_at: Ps::ZERO,
             alarm: Alarm::default(),
             irq_level: false,
@@ -98,12 +98,12 @@ impl Ssi {
     }
 
     /// All that happens on the wire by `now`.
-    fn pass_to(&mut self, now: Ps, ctx: &mut Ctx) {
+    fn pass_to(&mut self, now: Ps) {
         loop {
             if let Some(received) = self.wire.pass_to(now) {
                 self.take_received(received);
             }
-            let goes_on = if self.wire.waits() { self.go_on() } else { self.begin(ctx) };
+            let goes_on = if self.wire.waits() { self.go_on() } else { self.begin() };
             if !goes_on && self.wire.next_end().is_none_or(|end| end > now) {
                 return;
             }
@@ -111,12 +111,12 @@ impl Ssi {
     }
 
     /// A frame begins if there is a word for it, and none is open.
-    fn begin(&mut self, ctx: &mut Ctx) -> bool {
+    fn begin(&mut self) -> bool {
         if self.settings.cr0 & cr0::SSIE == 0 || self.wire.is_busy() {
             return false;
         }
         let Some(word) = self.transmit.pop_front() else { return false };
-        self.wire.set_idle(self.settings, self.device_clock(ctx), self.changed_at);
+        self.wire.set_idle(self.settings, self.clock.rate, self.changed_at);
         self.wire.begin(word, self.changed_at);
         true
     }
@@ -134,10 +134,6 @@ impl Ssi {
         self.underruns += u64::from(self.flags & sr::UNDR == 0);
         self.flags |= sr::UNDR;
         false
-    }
-
-    fn device_clock(&self, ctx: &Ctx) -> Hz {
-        ctx.bus.clocks.rate(DEVICE_CLOCK).unwrap_or(self.ext)
     }
 
     fn take_received(&mut self, word: u32) {
@@ -231,7 +227,7 @@ impl Ssi {
     /// wire.
     fn settle(&mut self, ctx: &mut Ctx) {
         if !self.wire.is_busy() {
-            self.wire.set_idle(self.settings, self.device_clock(ctx), ctx.now);
+            self.wire.set_idle(self.settings, self.clock.rate, ctx.now);
         }
         self.wire.chips.settle(ctx);
         let (status, control) = (self.status(), self.settings.cr0);
@@ -251,7 +247,7 @@ impl Ssi {
 
 impl Device for Ssi {
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.pass_to(ctx.now, ctx);
+        self.pass_to(ctx.now);
         let register = self.register(offset & !3);
         self.settle(ctx);
         Ok(apb::read(register, offset, size, ctx))
@@ -265,11 +261,11 @@ impl Device for Ssi {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
-        self.pass_to(ctx.now, ctx);
+        self.pass_to(ctx.now);
         let (register, value) = apb::written(value, offset, size);
         self.changed_at = ctx.now;
         self.set_register(register, value, ctx);
-        self.pass_to(ctx.now, ctx);
+        self.pass_to(ctx.now);
         self.settle(ctx);
         Ok(Reply::written(ctx.now))
     }
@@ -279,7 +275,7 @@ impl Device for Ssi {
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
-        self.pass_to(ctx.now, ctx);
+        self.pass_to(ctx.now);
         if token == CONTROLLER_EVENT {
             self.alarm.rang(ctx.now);
         }
@@ -288,8 +284,16 @@ impl Device for Ssi {
     }
 
     fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
-        self.pass_to(ctx.now, ctx);
+        self.pass_to(ctx.now);
         self.wire.chips.pins_changed(port, changed, levels, ctx);
+        self.settle(ctx);
+    }
+
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        self.pass_to(ctx.now);
+        ctx.bus.clocks.update(&mut self.clock);
+        self.wire.change_clock(self.clock.rate, ctx.now);
+        self.alarm.cancel(CONTROLLER_EVENT, ctx);
         self.settle(ctx);
     }
 

@@ -111,7 +111,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let clocks = Clocks {
         rtc: reader.clock(0, "RTCCLK"),
         ext: reader.clock(1, "EXTAL"),
-        pclk: reader.clock(2, "PCLK, that of its bus"),
+        pclk: reader.clock_input(2, "PCLK, that of its bus"),
     };
     reader.known(&["clock-names", "ranges"]);
     let lines = [
@@ -182,12 +182,12 @@ impl Tcu {
         let full = channel.tick_of(channel.full).filter(|_| missing & 1 != 0);
         let half = channel.tick_of(channel.half).filter(|_| missing >> HALF & 1 != 0);
         let tick = full.into_iter().chain(half).min()?;
-        source.time_of(tick, self.clocks.pclk)
+        source.time_of(tick, self.clocks.pclk.rate)
     }
 
     /// When the watchdog resets the board.
     fn reset_time(&self) -> Option<Ps> {
-        self.watchdog_source()?.time_of(self.watchdog.reset_tick(), self.clocks.pclk)
+        self.watchdog_source()?.time_of(self.watchdog.reset_tick(), self.clocks.pclk.rate)
     }
 
     /// Drives the interrupt lines, and asks for an event when one will rise, or the watchdog bites.
@@ -322,8 +322,16 @@ impl Device for Tcu {
         self.update(ctx);
     }
 
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        self.settle(ctx.now);
+        ctx.bus.clocks.update(&mut self.clocks.pclk);
+        self.stand_at(ctx.now);
+        self.alarm.cancel(0, ctx);
+        self.update(ctx);
+    }
+
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.phase(self.clocks.pclk);
+        poll.phase(self.clocks.pclk.rate);
         self.settle(poll.now());
         poll.state(self.moving_accesses);
         poll.state(self.flags);

@@ -24,6 +24,7 @@ use crate::devices::support::apb;
 use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::devices::support::shift_register::ShiftRegister;
 use crate::dt::reader::NodeReader;
+use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
 use crate::time::{Hz, Ps};
 use std::collections::VecDeque;
@@ -92,7 +93,7 @@ const OVERSAMPLING: u64 = 16;
 /// The device.
 #[derive(Debug)]
 pub struct Uart {
-    bus_clock: Hz,
+    bus_clock: ClockInput,
     interrupt: Option<IrqLine>,
     /// The divisor latch.
     divisor: u32,
@@ -117,16 +118,16 @@ pub const MODEL: Model = Model::device(Group::Serial, &["ingenic,jz4740-uart"], 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let baud_clock = reader.clock(0, "the baud clock, EXTAL");
-    let bus_clock = reader.clock(1, "clock of its bus");
+    let bus_clock = reader.clock_input(1, "clock of its bus");
     reader.known(&["clock-names"]);
     Box::new(Uart::new(baud_clock, bus_clock, reader.interrupt(0, "its interrupt")))
 }
 
 impl Uart {
     /// The device after reset.
-    pub fn new(baud_clock: Hz, bus_clock: Hz, interrupt: Option<IrqLine>) -> Uart {
+    pub fn new(baud_clock: Hz, bus_clock: impl Into<ClockInput>, interrupt: Option<IrqLine>) -> Uart {
         Uart {
-            bus_clock,
+            bus_clock: bus_clock.into(),
             interrupt,
             divisor: 0,
             interrupts: 0,
@@ -339,11 +340,15 @@ impl Device for Uart {
         self.update(ctx);
     }
 
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        ctx.bus.clocks.update(&mut self.bus_clock);
+    }
+
     fn polled(&mut self, poll: &mut Poll) -> bool {
         if !self.line.polled(poll) || !self.receiving.polled(&self.line, poll) {
             return false;
         }
-        poll.phase(self.bus_clock);
+        poll.phase(self.bus_clock.rate);
         for register in [self.divisor, self.interrupts, self.fifo_control, self.line_control, self.modem_control] {
             poll.state(register);
         }

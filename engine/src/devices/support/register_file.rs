@@ -4,8 +4,8 @@
 use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::devices::support::apb::{self, WriteProtection};
 use crate::devices::support::registers::AccessKind;
+use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
-use crate::time::Hz;
 
 /// Registers of one kind, a word apart.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +47,7 @@ pub struct ProtectionAt {
 /// The device: all registers of its banks, in order.
 #[derive(Debug)]
 pub struct RegisterFile {
-    clock: Hz,
+    clock: ClockInput,
     banks: &'static [Bank],
     values: Vec<u32>,
     protection: Option<(u32, WriteProtection)>,
@@ -55,10 +55,10 @@ pub struct RegisterFile {
 
 impl RegisterFile {
     /// The registers after reset. `clock` is that of the bus that they are on.
-    pub fn new(clock: Hz, banks: &'static [Bank], protection: Option<ProtectionAt>) -> RegisterFile {
+    pub fn new(clock: impl Into<ClockInput>, banks: &'static [Bank], protection: Option<ProtectionAt>) -> RegisterFile {
         let values = banks.iter().flat_map(|bank| std::iter::repeat_n(bank.reset, bank.count as usize)).collect();
         let protection = protection.map(|at| (at.mode, WriteProtection::new(at.key)));
-        RegisterFile { clock, banks, values, protection }
+        RegisterFile { clock: clock.into(), banks, values, protection }
     }
 
     /// The register at `offset`: its bank, and its place among the values.
@@ -121,8 +121,12 @@ impl Device for RegisterFile {
         Ok(Reply::written(ctx.now))
     }
 
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        ctx.bus.clocks.update(&mut self.clock);
+    }
+
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.phase(self.clock);
+        poll.phase(self.clock.rate);
         self.values.iter().for_each(|value| poll.state(*value));
         if let Some((_, protection)) = &self.protection {
             poll.state(protection.state());
@@ -152,7 +156,7 @@ pub fn keeps_its_banks(bench: &mut crate::devices::bench::Bench, banks: &[Bank],
 mod tests {
     use super::*;
     use crate::devices::bench::Bench;
-    use crate::time::{Cycles, Ps};
+    use crate::time::{Cycles, Hz, Ps};
 
     const BANKS: &[Bank] = &[
         Bank::new("A", 0x00, 3, AccessKind::Rw, 7, 0xff),

@@ -59,6 +59,26 @@ impl NodeReader<'_, '_> {
         cells.into_iter().map(ClockId).collect()
     }
 
+    /// As [`NodeReader::driven_clocks`], with the rates that the clocks' nodes give: those at which they run when the
+    /// program begins.
+    pub fn driven_clock_inputs(&mut self, name: &str, meanings: &[&str]) -> Vec<ClockInput> {
+        let ids = self.driven_clocks(name, meanings);
+        let mut clocks = Vec::new();
+        for (id, meaning) in ids.into_iter().zip(meanings) {
+            let clock = self.board.root.by_phandle(id.0);
+            let frequency = clock.and_then(|clock| Some((clock, frequency_property(clock)?)));
+            match frequency.map(|(clock, frequency)| (clock, frequency, frequency_of(frequency))) {
+                Some((.., Ok(rate))) => clocks.push(ClockInput { rate, id: Some(id) }),
+                Some((clock, frequency, Err(kind))) => self.board.faults.push(fault_of(clock, frequency, kind)),
+                None => {
+                    let expected = format!("a clock with a {FREQUENCY}: {meaning}");
+                    self.fault_at(name, FaultKind::BadReference { property: name.into(), expected });
+                }
+            }
+        }
+        clocks
+    }
+
     fn named_clock(&mut self, index: usize, meaning: &str) -> ClockInput {
         self.note_item("clocks", "clocks", index, true, meaning);
         let stand_in = ClockInput::fixed(Hz::new(1).expect("1 Hz is a frequency"));

@@ -60,7 +60,7 @@ impl CoreConfig {
         dcache: Option<CacheShape>,
     ) -> CoreConfig {
         reader.known(&["mmu-type"]);
-        let clock = reader.clock(0, "clock of the core");
+        let clock = reader.clock_input(0, "clock of the core").rate;
         let timing = CoreTiming::from_node(reader);
         let branch_targets = reader.timing_u32(
             "cyclescope,branch-targets",

@@ -6,9 +6,12 @@ use proptest::prelude::*;
 
 use super::registers::*;
 use super::*;
+use crate::clocks::User;
 use crate::devices::bench::Bench;
 use crate::devices::support::hosted_chip::HostedChip;
 use crate::devices::support::registers::walk;
+use crate::dt::wiring::ClockId;
+use crate::time::Hz;
 use crate::wire::spi::{Burst, Edges, Outlook, SpiTarget};
 
 /// What a chip has seen: edges of its select and its clocks in nanoseconds, and the bits that came.
@@ -63,6 +66,7 @@ impl SpiTarget for Script {
 }
 
 const NS: u64 = 1000;
+const CLOCK: ClockId = ClockId(9);
 /// Eight bits, MSB first, mode 0; no time from chip select to the first bit's time, and none behind the last.
 const CR1: u32 = 6 << cr1::FLEN_SHIFT;
 
@@ -71,14 +75,19 @@ struct Wired {
     seen: Arc<Mutex<Seen>>,
 }
 
+fn hz(rate: u64) -> Hz {
+    Hz::new(rate).unwrap()
+}
+
 fn wired() -> Wired {
     let seen = Arc::new(Mutex::new(Seen::default()));
     let script = Script { seen: Arc::clone(&seen), answer: 0xa5, at: 0, selected: false };
     let line = |bit| Some(IrqLine::Core { core: 0, bit });
     let chip = HostedChip::new(Box::new(script), "chip0".to_owned(), line(5), 0);
-    let clock = Hz::new(100_000_000).unwrap();
+    let clock = ClockInput { rate: hz(100_000_000), id: Some(CLOCK) };
     let ssi = Ssi::new("ssi".to_owned(), clock, line(4), Chips::new(vec![Some(chip), None]));
     let mut bench = Bench::new(ssi);
+    bench.bus.clocks.add_user(CLOCK, User::Device(DeviceId(0)));
     bench.bus.with_device(DeviceId(0), Ps::ZERO, |device, ctx| device.reset(ctx));
     let mut wired = Wired { bench, seen };
     wired.write(0, SSIGR, 1);
@@ -105,7 +114,7 @@ impl Wired {
 
 #[test]
 fn the_register_map_holds() {
-    let clock = Hz::new(100_000_000).unwrap();
+    let clock = hz(100_000_000);
     let mut bench = Bench::new(Ssi::new("ssi".to_owned(), clock, None, Chips::default()));
     walk::device_keeps_its_table(REGISTERS, &["SSIDR", "SSICR0", "SSISR"], &mut bench);
 }
@@ -245,11 +254,26 @@ fn the_second_select_has_no_chip_and_reads_ones() {
 fn another_device_clock_counts_from_the_next_frame() {
     let mut wired = wired();
     wired.write(100, SSIDR, 0);
-    wired.bench.bus.clocks.set_rate(DEVICE_CLOCK, Hz::new(50_000_000).unwrap());
+    wired.bench.bus.set_clocks(&[(CLOCK, hz(50_000_000))], Ps(600 * NS));
     wired.write(1000, SSIDR, 0);
     wired.bench.run(Ps(5000 * NS));
     let seen = wired.seen.lock().unwrap();
     assert_eq!((seen.rises[1] - seen.rises[0], seen.rises[9] - seen.rises[8]), (40, 80));
+}
+
+#[test]
+fn what_is_left_of_a_word_goes_on_at_another_rate() {
+    let mut wired = wired();
+    wired.write(100, SSIDR, 0x93);
+    // Rises are at 120 ns, 160 ns, and so on. Behind the fourth, at 240 ns, are 3 cycles of 10 ns to the next but one
+    // edge, which are of 20 ns from then on.
+    wired.bench.run(Ps(250 * NS));
+    wired.bench.bus.set_clocks(&[(CLOCK, hz(50_000_000))], Ps(250 * NS));
+    assert_eq!(wired.read(1000, SSIDR), 0xa5);
+    let seen = wired.seen.lock().unwrap();
+    // Edges of 50 MHz are at multiples of 20 ns, the last one before at 240 ns.
+    assert_eq!(seen.rises, [120, 160, 200, 240, 300, 380, 460, 540]);
+    assert_eq!(seen.selects, [(100, true), (580, false)]);
 }
 
 #[test]

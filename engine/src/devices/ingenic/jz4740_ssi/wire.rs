@@ -14,8 +14,9 @@ pub const SELECTS: usize = 2;
 /// A word in the shift register.
 #[derive(Clone, Copy, Debug)]
 struct Word {
-    /// Cycle of the device clock in which its first bit's time begins.
-    start: u64,
+    /// Cycle of the device clock in which its first bit's time begins; before time 0 for a word that began at another
+    /// rate.
+    start: i64,
     /// What is sent, first bit highest, and what has come.
     sent: u32,
     received: u32,
@@ -112,6 +113,19 @@ impl Wire {
         self.set_pins(settings.cpol(), now);
     }
 
+    /// The device clock runs at another rate from `now` on, up to which all edges have been. What is ahead is as many
+    /// cycles ahead as it was.
+    pub fn change_clock(&mut self, clock: Hz, now: Ps) {
+        let [from, to] = [self.clock, clock].map(|clock| clock.cycles_until_floor(now).0);
+        self.phase = match self.phase {
+            Phase::Idle => Phase::Idle,
+            Phase::Word(word) => Phase::Word(Word { start: word.start - from as i64 + to as i64, ..word }),
+            Phase::Waiting(end) => Phase::Waiting(clock.cycles_until_ceil(self.time(end)).0),
+            Phase::Releasing(cycle) => Phase::Releasing(to + cycle.saturating_sub(from)),
+        };
+        self.clock = clock;
+    }
+
     /// A frame begins with this word, at `at` or later, when the one before is over.
     pub fn begin(&mut self, word: u32, at: Ps) {
         let cycle = self.clock.cycles_until_ceil(at.max(self.free_at)).0;
@@ -163,7 +177,7 @@ impl Wire {
             }
             Phase::Word(mut word) => {
                 while word.step <= 2 * self.settings.bits() {
-                    let at = self.time(word.start + u64::from(word.step) * self.half());
+                    let at = self.time(self.cycle_of(word, word.step));
                     if at > now {
                         self.phase = Phase::Word(word);
                         return None;
@@ -182,7 +196,7 @@ impl Wire {
         self.clocks += u64::from(self.settings.bits());
         let clock = SerialClock {
             source: self.clock,
-            start: word.start,
+            start: word.start.max(0) as u64,
             period: self.period(),
             cpol: self.settings.cpol(),
             cpha: self.settings.cpha(),
@@ -208,7 +222,7 @@ impl Wire {
     }
 
     fn word(&self, value: u32, start: u64) -> Word {
-        Word { start, sent: self.settings.ordered(value & self.settings.mask()), received: 0, step: 0 }
+        Word { start: start as i64, sent: self.settings.ordered(value & self.settings.mask()), received: 0, step: 0 }
     }
 
     /// MISO as the controller samples it: pulled up where no chip drives it.
@@ -254,8 +268,13 @@ impl Wire {
         self.signals.select(select, active != self.settings.is_active_high(select), at);
     }
 
+    /// The cycle in which half number `halves` of the word's halves of a period begins.
+    fn cycle_of(&self, word: Word, halves: u32) -> u64 {
+        word.start.saturating_add_unsigned(u64::from(halves) * self.half()).max(0) as u64
+    }
+
     fn end_of(&self, word: Word) -> u64 {
-        word.start + u64::from(self.settings.bits()) * self.period()
+        self.cycle_of(word, 2 * self.settings.bits())
     }
 
     /// Cycles of the device clock in half a period of SCK: CGV + 1.

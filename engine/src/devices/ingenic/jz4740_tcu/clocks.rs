@@ -1,6 +1,7 @@
 //! What channels and the watchdog may count: three clocks behind a prescaler.
 
 use crate::devices::support::axi_lite::edge_in_reach;
+use crate::dt::wiring::ClockInput;
 use crate::time::{Hz, Ps};
 
 const TCSR_PCK_EN: u32 = 1 << 0;
@@ -18,7 +19,7 @@ pub struct Clocks {
     /// EXTAL.
     pub ext: Hz,
     /// PCLK, that of the bus and the registers.
-    pub pclk: Hz,
+    pub pclk: ClockInput,
 }
 
 /// A clock behind its prescaler.
@@ -32,7 +33,7 @@ impl Clocks {
     /// What a TCSR selects: `None` for no clock or several, and for reserved prescalers.
     pub fn source(&self, control: u32) -> Option<Source> {
         let clock = match control & TCSR_CLOCKS {
-            TCSR_PCK_EN => self.pclk,
+            TCSR_PCK_EN => self.pclk.rate,
             TCSR_RTC_EN => self.rtc,
             TCSR_EXT_EN => self.ext,
             _ => return None,

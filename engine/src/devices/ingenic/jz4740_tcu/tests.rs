@@ -1,7 +1,9 @@
 use super::*;
-use crate::bus::device::ExitRequest;
+use crate::bus::device::{DeviceId, ExitRequest};
+use crate::clocks::User;
 use crate::devices::bench::{Bench, CPU_INTC, read_plain_node};
 use crate::devices::support::registers::walk;
+use crate::dt::wiring::{ClockId, ClockInput};
 use crate::time::{Cycles, Hz};
 
 const PCK: u32 = 1 << 0;
@@ -12,7 +14,7 @@ const PRESCALE_1024: u32 = 5 << 3;
 
 fn clocks() -> Clocks {
     let clock = |hz| Hz::new(hz).unwrap();
-    Clocks { rtc: clock(32_768), ext: clock(12_000_000), pclk: clock(112_000_000) }
+    Clocks { rtc: clock(32_768), ext: clock(12_000_000), pclk: clock(112_000_000).into() }
 }
 
 fn tcu() -> Bench {
@@ -37,7 +39,7 @@ fn started(index: u32, full: u32, half: u32) -> Bench {
 
 /// When registers show what tick number `number` at 750 kHz did.
 fn tick(number: u64) -> Ps {
-    clocks().pclk.edge_at_or_after(clocks().ext.ps_at_floor(Cycles(16 * number)))
+    clocks().pclk.rate.edge_at_or_after(clocks().ext.ps_at_floor(Cycles(16 * number)))
 }
 
 #[test]
@@ -261,4 +263,19 @@ fn a_node_gives_clocks_and_interrupts() {
     assert_eq!(bench.pending(), 0);
     bench.run(Ps(90_000));
     assert_eq!(bench.pending(), 1 << 7);
+}
+
+#[test]
+fn channels_of_a_clock_that_changes_follow_it() {
+    let changing = ClockInput { rate: Hz::new(112_000_000).unwrap(), id: Some(ClockId(9)) };
+    let mut bench = Bench::new(Tcu::new(Clocks { pclk: changing, ..clocks() }, [None; 3]));
+    bench.bus.clocks.add_user(ClockId(9), User::Device(DeviceId(0)));
+    for (index, control) in [(0, PCK | PRESCALE_16), (1, EXT | PRESCALE_16)] {
+        bench.write(Ps(0), of(index, TDFR), 0xffff).unwrap();
+        bench.write(Ps(0), of(index, TCSR), control).unwrap();
+    }
+    bench.write(Ps(0), TESR, 3).unwrap();
+    bench.bus.set_clocks(&[(ClockId(9), Hz::new(56_000_000).unwrap())], Ps::from_us(100));
+    // 7 MHz for 100 us, then 3.5 MHz; EXTAL's 750 kHz all the time.
+    assert_eq!([0, 1].map(|index| bench.value(Ps::from_us(200), of(index, TCNT))), [700 + 350, 150]);
 }
