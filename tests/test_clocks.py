@@ -27,8 +27,13 @@ SLEEPS = Path(__file__).parent / "firmware" / "sleeps.c"
 PART = 0.8
 # What a program times has a part of the calls around it, whose share other clocks change.
 TOLERANCE = 0.05
-# The JZ4740's clocks are its PLL's output divided: of each alone only such frequencies are right.
-ALONE_HZ = {"cclk": 672_000_000, "hclk": 84_000_000, "pclk": 84_000_000, "mclk": 84_000_000}
+# Clocks that are a PLL's output divided: of each alone only such frequencies are right. Those of
+# the JZ4740 the boot loader has set; those of the SAMA5D2 each program sets as its board has them.
+ALONE_HZ: dict[str, int | None] = {
+    **{"cclk": 672_000_000, "hclk": 84_000_000, "pclk": 84_000_000, "mclk": 84_000_000},
+    # twice and four times its MCK are right, whose half the 32-bit matrix has, or all of it
+    **{"cpu_clk": 332_000_000, "mck": None, "h32mx": 166_000_000},
+}
 # No program of ours is built for these boards.
 WITHOUT_PROGRAMS = {"minimal-armv7a", "minimal-mips32"}
 # Their clocks follow from oscillators and what a program sets: test_stm32_boards.py has them.
@@ -123,7 +128,8 @@ def fixed_clocks(board: str) -> tuple[tuple[str, int], ...]:
 def changes(board: str) -> list[dict[str, int]]:
     """A board's clocks, one changed at a time, then all."""
     scaled = {label: int(hz * PART) for label, hz in fixed_clocks(board)}
-    each = [{label: ALONE_HZ.get(label, hz)} for label, hz in scaled.items()]
+    alone = {label: ALONE_HZ.get(label, hz) for label, hz in scaled.items()}
+    each = [{label: hz} for label, hz in alone.items() if hz is not None]
     found = each if len(each) == 1 else [*each, scaled]
     return [{f"{label}.{clocks.FREQUENCY}": hz for label, hz in change.items()} for change in found]
 

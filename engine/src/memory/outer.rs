@@ -81,6 +81,11 @@ impl OuterCache {
         self.follows_core
     }
 
+    /// Its clock runs at another rate.
+    pub fn set_clock(&mut self, rate: Hz) {
+        self.timing.clock = rate;
+    }
+
     /// Its times.
     pub fn timing(&self) -> &OuterTiming {
         &self.timing

@@ -19,6 +19,7 @@ use crate::devices::support::axi_lite::AxiLitePort;
 use crate::devices::support::registers::{AccessKind, Register, find};
 use crate::dt::fault::FaultKind;
 use crate::dt::reader::NodeReader;
+use crate::dt::wiring::ClockInput;
 use crate::memory::cache::{CacheShape, Replacement, WritePolicy};
 use crate::memory::outer::{OuterCache, OuterTiming};
 use crate::polling::Poll;
@@ -89,6 +90,8 @@ const CRPOL: u32 = 1 << 25;
 #[derive(Debug)]
 pub struct Pl310 {
     port: AxiLitePort,
+    /// The clock of the port and of the cache.
+    clock: ClockInput,
     /// What plain registers hold, in the order of [`REGISTERS`].
     held: [u32; REGISTERS.len()],
     counters: [Counter; 2],
@@ -108,7 +111,7 @@ pub const MODEL: Model = Model::device(Group::Memory, &["arm,pl310-cache"], 1, f
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["cache-unified", "cache-level"]);
-    let port = AxiLitePort::from_node(reader);
+    let (port, clock) = AxiLitePort::on_clock_input(reader);
     let timing = OuterTiming {
         clock: port.clock,
         request_cycles: reader
@@ -118,7 +121,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         beat_bytes: 8,
     };
     let shape = read_shape(reader);
-    Box::new(Pl310::new(port, OuterCache::new(shape, timing)))
+    Box::new(Pl310 { clock, ..Pl310::new(port, OuterCache::new(shape, timing)) })
 }
 
 fn read_shape(reader: &mut NodeReader) -> CacheShape {
@@ -150,6 +153,7 @@ impl Pl310 {
         cache.ram_cycles = [latency(0x111), latency(0x111)];
         Pl310 {
             port,
+            clock: port.clock.into(),
             held,
             counters: [Counter::default(); 2],
             busy_until: Ps::ZERO,
@@ -244,6 +248,15 @@ impl Device for Pl310 {
 
     fn outer_cache(&mut self) -> Option<OuterCache> {
         self.cache.take()
+    }
+
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        // Maintenance that is under way ends by the old rate.
+        ctx.bus.clocks.update(&mut self.clock);
+        self.port.clock = self.clock.rate;
+        if let Some(cache) = &mut ctx.bus.outer {
+            cache.set_clock(self.clock.rate);
+        }
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {

@@ -13,8 +13,9 @@ use crate::devices::support::apb;
 use crate::devices::support::axi_lite::edge_in_reach;
 use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::dt::reader::NodeReader;
+use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
-use crate::time::{Hz, Ps};
+use crate::time::Ps;
 
 /// The register map (Periodic Interval Timer User Interface).
 pub const REGISTERS: &[Register] = &[
@@ -57,14 +58,14 @@ impl Lap {
     }
 
     fn end_cycle(self) -> u64 {
-        self.start_cycle + self.counts * PRESCALER
+        self.start_cycle.wrapping_add(self.counts * PRESCALER)
     }
 }
 
 /// The device.
 #[derive(Debug)]
 pub struct Pit {
-    clock: Hz,
+    clock: ClockInput,
     interrupt: Option<IrqLine>,
     mode: u32,
     lap: Option<Lap>,
@@ -81,16 +82,16 @@ pub const MODEL: Model = Model::device(Group::Timer, &["atmel,at91sam9260-pit"],
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     Box::new(Pit::new(
-        reader.clock(0, "the master clock, a sixteenth of which is counted"),
+        reader.clock_input(0, "the master clock, a sixteenth of which is counted"),
         reader.interrupt(0, "its interrupt"),
     ))
 }
 
 impl Pit {
     /// The device after reset.
-    pub fn new(clock: Hz, interrupt: Option<IrqLine>) -> Pit {
+    pub fn new(clock: impl Into<ClockInput>, interrupt: Option<IrqLine>) -> Pit {
         Pit {
-            clock,
+            clock: clock.into(),
             interrupt,
             mode: MR_PIV,
             lap: None,
@@ -102,7 +103,7 @@ impl Pit {
     }
 
     fn cycle(&self, now: Ps) -> u64 {
-        self.clock.cycles_until_floor(now).0
+        self.clock.rate.cycles_until_floor(now).0
     }
 
     /// Brings the counters up to `cycle`.
@@ -123,7 +124,7 @@ impl Pit {
     }
 
     fn cpiv(&self, cycle: u64) -> u32 {
-        self.lap.map_or(0, |lap| ((cycle - lap.start_cycle) / PRESCALER) as u32)
+        self.lap.map_or(0, |lap| (cycle.wrapping_sub(lap.start_cycle) / PRESCALER) as u32)
     }
 
     fn set_mode(&mut self, value: u32, cycle: u64) {
@@ -144,7 +145,7 @@ impl Pit {
         let enabled = self.mode & MR_PITIEN != 0;
         ctx.set_irq(self.interrupt, enabled && self.pits);
         if enabled && !self.pits {
-            let due = self.lap.and_then(|lap| edge_in_reach(self.clock, lap.end_cycle()));
+            let due = self.lap.and_then(|lap| edge_in_reach(self.clock.rate, lap.end_cycle()));
             if let Some(due) = due {
                 self.alarm.set(due, 0, ctx);
             }
@@ -195,15 +196,28 @@ impl Device for Pit {
         self.update(ctx);
     }
 
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        let from = self.cycle(ctx.now);
+        self.settle(from);
+        ctx.bus.clocks.update(&mut self.clock);
+        let to = self.cycle(ctx.now);
+        if let Some(lap) = &mut self.lap {
+            // It may have begun before cycle 0 of the new clock.
+            lap.start_cycle = lap.start_cycle.wrapping_sub(from).wrapping_add(to);
+        }
+        self.alarm.cancel(0, ctx);
+        self.update(ctx);
+    }
+
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.phase(self.clock);
+        poll.phase(self.clock.rate);
         self.settle(self.cycle(poll.now()));
         poll.state(self.counter_reads);
         poll.state(self.mode);
         poll.state(self.picnt);
         poll.state(self.pits);
         poll.state(self.lap.map_or(u64::MAX, |lap| lap.start_cycle));
-        if let Some(end) = self.lap.and_then(|lap| edge_in_reach(self.clock, lap.end_cycle())) {
+        if let Some(end) = self.lap.and_then(|lap| edge_in_reach(self.clock.rate, lap.end_cycle())) {
             poll.until(end);
         }
         true

@@ -17,9 +17,10 @@ use crate::devices::support::receiver::{Receiver, WhenFull, passage};
 use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::devices::support::shift_register::ShiftRegister;
 use crate::dt::reader::NodeReader;
+use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
 use crate::serial::Passage;
-use crate::time::{Hz, Ps};
+use crate::time::Ps;
 
 /// The register map (UART User Interface).
 pub const REGISTERS: &[Register] = &[
@@ -87,7 +88,7 @@ const FRAME_BITS: u64 = 10;
 /// The device.
 #[derive(Debug)]
 pub struct Uart {
-    clock: Hz,
+    clock: ClockInput,
     interrupt: Option<IrqLine>,
     mode: u32,
     interrupt_mask: u32,
@@ -115,14 +116,15 @@ pub const MODEL: Model =
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    let clock = reader.clock(0, "the peripheral clock, which the baud rate is divided from");
+    let clock = reader.clock_input(0, "the peripheral clock, which the baud rate is divided from");
     reader.known(&["clock-names"]);
     Box::new(Uart::new(clock, reader.interrupt(0, "its interrupt")))
 }
 
 impl Uart {
     /// The device after reset.
-    pub fn new(clock: Hz, interrupt: Option<IrqLine>) -> Uart {
+    pub fn new(clock: impl Into<ClockInput>, interrupt: Option<IrqLine>) -> Uart {
+        let clock = clock.into();
         Uart {
             clock,
             interrupt,
@@ -133,7 +135,7 @@ impl Uart {
             timeout: 0,
             transmits: false,
             holding: None,
-            line: ShiftRegister::new(clock),
+            line: ShiftRegister::new(clock.rate),
             receives: false,
             receiver: Receiver::default(),
             last_received: 0,
@@ -316,11 +318,22 @@ impl Device for Uart {
         self.update(ctx);
     }
 
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        self.settle(ctx);
+        ctx.bus.clocks.update(&mut self.clock);
+        let from = self.line.cycle(ctx.now);
+        self.line.change_clock(self.clock.rate, ctx);
+        let to = self.line.cycle(ctx.now);
+        self.timeout_cycle = self.timeout_cycle.map(|at| to + at.saturating_sub(from));
+        self.timeout_alarm.cancel(TIMEOUT, ctx);
+        self.update(ctx);
+    }
+
     fn polled(&mut self, poll: &mut Poll) -> bool {
         if !self.line.polled(poll) {
             return false;
         }
-        poll.phase(self.clock);
+        poll.phase(self.clock.rate);
         for register in [self.mode, self.interrupt_mask, self.divider, self.comparison, self.timeout] {
             poll.state(register);
         }
@@ -358,7 +371,7 @@ impl Device for Uart {
 
 impl SerialPort for Uart {
     fn begin(&mut self, ctx: &mut Ctx) -> Option<Passage> {
-        passage(self.clock, ctx.now, self.character_clocks()).filter(|_| self.receives)
+        passage(self.clock.rate, ctx.now, self.character_clocks()).filter(|_| self.receives)
     }
 
     fn receive(&mut self, character: u8, ctx: &mut Ctx) {

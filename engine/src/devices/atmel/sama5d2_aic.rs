@@ -17,8 +17,9 @@ use crate::devices::model::{Group, Model};
 use crate::devices::support::apb::{self, WriteProtection};
 use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::dt::reader::NodeReader;
+use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
-use crate::time::{Cycles, Hz};
+use crate::time::Cycles;
 use service::Service;
 use source::Source;
 
@@ -87,7 +88,7 @@ const REDIRECTION: u32 = SOURCES as u32;
 #[derive(Clone, Copy, Debug)]
 pub struct Params {
     /// Its clock.
-    pub clock: Hz,
+    pub clock: ClockInput,
     /// From a level-sensitive source to the core's line.
     pub level_latency_cycles: Cycles,
     /// From an edge-sensitive source to the core's line.
@@ -122,7 +123,7 @@ pub const MODEL: Model = Model::device(Group::Interrupt, &["atmel,sama5d2-aic"],
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    let clock = reader.clock(0, "clock of the interrupt controller");
+    let clock = reader.clock_input(0, "clock of the interrupt controller");
     let level_latency_cycles =
         reader.timing_cycles("cyclescope,level-latency-cycles", "from a level-sensitive source to the core's line");
     let edge_latency_cycles =
@@ -300,7 +301,7 @@ impl Device for Aic {
                 self.params.level_latency_cycles
             };
             source.under_way += 1;
-            ctx.schedule(self.params.clock.after(ctx.now, latency_cycles), input);
+            ctx.schedule(self.params.clock.rate.after(ctx.now, latency_cycles), input);
         } else {
             source.seen = false;
             self.update(ctx);
@@ -312,8 +313,13 @@ impl Device for Aic {
         self.update(ctx);
     }
 
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        // What is on its way to the core arrives by the old rate.
+        ctx.bus.clocks.update(&mut self.params.clock);
+    }
+
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.phase(self.params.clock);
+        poll.phase(self.params.clock.rate);
         // Any write may have changed anything; inputs show in what is pending.
         poll.state(self.changes);
         for word in 0..4 {

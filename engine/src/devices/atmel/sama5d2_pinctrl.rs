@@ -13,9 +13,9 @@ use crate::devices::support::apb::{self, WriteProtection};
 use crate::devices::support::registers::{AccessKind, Register};
 use crate::dt::fault::FaultKind;
 use crate::dt::reader::NodeReader;
+use crate::dt::wiring::ClockInput;
 use crate::observe::waves::SignalId;
 use crate::polling::Poll;
-use crate::time::Hz;
 
 /// The register map (PIO User Interface): the first group's registers, and those of all. The other groups' follow each
 /// 0x40 behind.
@@ -111,7 +111,7 @@ impl Recorded {
 /// The device.
 #[derive(Debug)]
 pub struct Pio {
-    clock: Hz,
+    clock: ClockInput,
     groups: [Group; GROUPS],
     recorded: Vec<Recorded>,
     protection: WriteProtection,
@@ -123,7 +123,7 @@ pub const MODEL: Model = Model::device(model::Group::System, &["atmel,sama5d2-pi
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    let clock = reader.clock(0, "the peripheral clock");
+    let clock = reader.clock_input(0, "the peripheral clock");
     reader.known(&["gpio-controller", "#gpio-cells"]);
     Box::new(Pio { recorded: recorded_pins(reader), ..Pio::new(clock) })
 }
@@ -213,9 +213,9 @@ impl Group {
 
 impl Pio {
     /// The device after reset.
-    pub fn new(clock: Hz) -> Pio {
+    pub fn new(clock: impl Into<ClockInput>) -> Pio {
         Pio {
-            clock,
+            clock: clock.into(),
             groups: [Group::after_reset(); GROUPS],
             recorded: Vec::new(),
             protection: WriteProtection::new(WPKEY),
@@ -280,8 +280,12 @@ impl Device for Pio {
         Ok(Reply::written(ctx.now))
     }
 
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        ctx.bus.clocks.update(&mut self.clock);
+    }
+
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.phase(self.clock);
+        poll.phase(self.clock.rate);
         poll.state(self.writes);
         poll.state(self.protection.state());
         true
@@ -293,7 +297,7 @@ mod tests {
     use super::*;
     use crate::devices::bench::{Bench, read_plain_node};
     use crate::devices::support::registers::walk;
-    use crate::time::Ps;
+    use crate::time::{Hz, Ps};
 
     const NOW: Ps = Ps(0);
 

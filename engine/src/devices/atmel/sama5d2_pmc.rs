@@ -4,8 +4,13 @@
 //! clocks after they are set as their registers say ([`sources`]), the master clock with its source. Enabled clocks are
 //! kept by number, generated clocks with their settings; the interrupt; write protection.
 //!
-//! Time is not counted by these settings: the board's clocks are fixed. A note says if firmware selects others than
-//! these. A peripheral works whether its clock is enabled or not.
+//! The board's clock nodes follow what firmware sets: [`OUTPUTS`]. They begin as a first-stage loader leaves them, and
+//! so do the registers: MCK from PLLA, with the dividers that the board's clocks have. A new source of MCK takes the
+//! place of the old one when it is ready, a divider at once; of how long the multiplexer takes the datasheet has only
+//! the worst case, some slow clocks ("Clock Switching Timings"). Until a source is ready, and where it is turned off,
+//! MCK goes on as before; on the chip it may stop.
+//!
+//! A peripheral works whether its clock is enabled or not. The SDRAM's times stay what they are in cycles of MCK.
 //!
 //! Not modelled: clock failure, fast start-up, sleepwalking, the audio PLL.
 
@@ -14,8 +19,9 @@ use crate::devices::model::{Group, Model};
 use crate::devices::support::apb::{self, WriteProtection};
 use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::dt::reader::NodeReader;
+use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
-use crate::time::Hz;
+use crate::time::{Hz, Ps};
 use sources::Sources;
 
 mod sources;
@@ -49,6 +55,12 @@ pub const REGISTERS: &[Register] = &[
     Register::new("PMC_PCSR1", PCSR1, AccessKind::Ro, 0, u32::MAX),
     Register::new("PMC_PCR", PCR, AccessKind::Rw, 0, PCR_HELD | PCR_PID),
 ];
+
+/// What the device drives, in the order of `cyclescope,outputs`.
+pub const OUTPUTS: [&str; 3] =
+    ["the processor's clock", "the master clock, MCK, that of the 64-bit matrix", "the clock of the 32-bit matrix"];
+/// MCK's place among them: it is that of the controller's own bus.
+const MCK: usize = 1;
 
 const SCER: u32 = 0x00;
 const SCDR: u32 = 0x04;
@@ -101,25 +113,21 @@ const PCR_HELD: u32 = 7 << 8 | 0xff << 20 | PCR_EN | 1 << 29;
 const WPKEY: u32 = 0x50_4d43;
 const PERIPHERALS: usize = 128;
 
-/// The board's fixed clocks, by which time is counted.
+/// The board's oscillators.
 #[derive(Clone, Copy, Debug)]
 pub struct Clocks {
-    /// MCK, that of the 64-bit matrix; also the controller's own.
-    pub master: Hz,
     /// The slow clock.
     pub slow: Hz,
     /// The crystal.
     pub crystal: Hz,
-    /// The processor's clock.
-    pub processor: Hz,
-    /// That of the 32-bit matrix.
-    pub h32mx: Hz,
 }
 
 /// The device.
 #[derive(Debug)]
 pub struct Pmc {
     clocks: Clocks,
+    /// The clocks that it drives, in the order of [`OUTPUTS`], at their rates.
+    outputs: Vec<ClockInput>,
     interrupt: Option<IrqLine>,
     sources: Sources,
     system: u32,
@@ -132,6 +140,8 @@ pub struct Pmc {
     measured_crystal: bool,
     interrupt_mask: u32,
     protection: WriteProtection,
+    /// Clocks may change now.
+    changes_at: Option<Ps>,
     alarm: Alarm,
     writes: u64,
 }
@@ -141,24 +151,25 @@ pub const MODEL: Model = Model::device(Group::System, &["atmel,sama5d2-pmc"], 1,
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    let clocks = Clocks {
-        master: reader.clock(0, "the master clock, MCK"),
-        slow: reader.clock(1, "the slow clock"),
-        crystal: reader.clock(2, "the main crystal oscillator"),
-        processor: reader.clock(3, "the processor's clock"),
-        h32mx: reader.clock(4, "the clock of the 32-bit matrix"),
-    };
+    let clocks =
+        Clocks { slow: reader.clock(0, "the slow clock"), crystal: reader.clock(1, "the main crystal oscillator") };
     reader.known(&["clock-names"]);
-    Box::new(Pmc::new(clocks, reader.interrupt(0, "its interrupt")))
+    let outputs = reader.driven_clock_inputs("cyclescope,outputs", &OUTPUTS);
+    Box::new(Pmc::new(clocks, outputs, reader.interrupt(0, "its interrupt")))
 }
 
 impl Pmc {
-    /// The device after reset.
-    pub fn new(clocks: Clocks, interrupt: Option<IrqLine>) -> Pmc {
+    /// The device as a first-stage loader leaves it that has set the clocks of the board, `outputs`; without these as
+    /// it is after reset. There are as many of [`OUTPUTS`] as the board has.
+    pub fn new(clocks: Clocks, outputs: Vec<ClockInput>, interrupt: Option<IrqLine>) -> Pmc {
+        let rates: Vec<Hz> = outputs.iter().map(|clock| clock.rate).collect();
+        let reset = Sources::after_reset(clocks.slow);
+        let sources = <[Hz; OUTPUTS.len()]>::try_from(rates).map_or(reset, |rates| reset.booted(clocks.crystal, rates));
         Pmc {
             clocks,
+            outputs,
             interrupt,
-            sources: Sources::after_reset(clocks.slow),
+            sources,
             system: SCSR_PCK,
             peripherals: vec![0; PERIPHERALS],
             selected: 0,
@@ -168,6 +179,7 @@ impl Pmc {
             measured_crystal: false,
             interrupt_mask: 0,
             protection: WriteProtection::new(WPKEY),
+            changes_at: None,
             alarm: Alarm::default(),
             writes: 0,
         }
@@ -177,12 +189,41 @@ impl Pmc {
         self.sources.status(ctx.now) | self.system & SCSR_PCKX | SR_GCKRDY
     }
 
-    /// Drives the interrupt line, and asks for an event when the next source gets ready.
+    /// Drives the interrupt line, and asks for an event when clocks change, or the next source gets ready.
     fn update(&mut self, ctx: &mut Ctx) {
         ctx.set_irq(self.interrupt, self.status(ctx) & self.interrupt_mask != 0);
-        if let Some(ready) = self.sources.next_ready(ctx.now).filter(|_| self.interrupt_mask != 0) {
-            self.alarm.set(ready, 0, ctx);
+        if let Some(next) = self.changes_at.into_iter().chain(self.sources.next_ready(ctx.now)).min() {
+            self.alarm.set(next, 0, ctx);
         }
+    }
+
+    /// The clocks of the board are those of the settings, if their source is ready: only in an event, as they change at
+    /// its time.
+    fn publish(&mut self, ctx: &mut Ctx) {
+        self.changes_at = None;
+        let Some(frequencies) = self.sources.frequencies(self.clocks.crystal, ctx.now) else { return };
+        let mut changed = Vec::new();
+        for (clock, hz) in self.outputs.iter_mut().zip(frequencies) {
+            let Some(rate) = Hz::new(hz).filter(|rate| *rate != clock.rate) else { continue };
+            clock.rate = rate;
+            changed.extend(clock.id.map(|id| (id, rate)));
+        }
+        ctx.set_clocks(&changed);
+    }
+
+    /// A source of clocks, or what is made of it, was written.
+    fn sources_changed(&mut self, ctx: &mut Ctx) {
+        self.changes_at = Some(ctx.now);
+        if self.sources.is_off() {
+            ctx.note(
+                "MCK's source (PMC_MCKR.CSS) is off: on the chip all stops that runs by MCK; here it goes on as before",
+            );
+        }
+    }
+
+    /// The rate of the bus that it is on.
+    fn bus_clock(&self) -> Hz {
+        self.outputs.get(MCK).map_or(self.clocks.crystal, |clock| clock.rate)
     }
 
     /// The main clock's periods in so many slow clocks: the RC oscillator has the crystal's frequency here.
@@ -237,13 +278,19 @@ impl Pmc {
             PCDR0 => self.enable(0, value & !3, false),
             PCER1 => self.enable(32, value, true),
             PCDR1 => self.enable(32, value, false),
-            UCKR => self.sources.set_uckr(value, ctx.now),
+            UCKR => {
+                self.sources.set_uckr(value, ctx.now);
+                self.sources_changed(ctx);
+            }
             MOR => self.set_oscillators(value, ctx),
             MCFR => self.measured_crystal = value & MCFR_CCSS != 0,
-            PLLAR => self.sources.set_pllar(value, ctx.now),
+            PLLAR => {
+                self.sources.set_pllar(value, ctx.now);
+                self.sources_changed(ctx);
+            }
             MCKR => {
                 self.sources.mckr = value & sources::MCKR_MASK;
-                self.compare_with_the_board(ctx);
+                self.sources_changed(ctx);
             }
             USB => self.usb = value & 0xf01,
             PCK0..=PCK2 => self.programmable[((offset - PCK0) / 4) as usize] = value & PCK_MASK,
@@ -264,24 +311,26 @@ impl Pmc {
     fn set_oscillators(&mut self, value: u32, ctx: &mut Ctx) {
         if !self.sources.set_mor(value, ctx.now) {
             ctx.note("CKGR_MOR was written without its key (0x37): that has no effect");
+            return;
         }
-    }
-
-    fn compare_with_the_board(&self, ctx: &mut Ctx) {
-        let Some(selected) = self.sources.frequencies(self.clocks.crystal) else { return };
-        let board = [self.clocks.processor, self.clocks.master, self.clocks.h32mx].map(Hz::get);
-        if selected != board {
-            let [processor, master, h32mx] = selected;
-            ctx.note(&format!(
-                "PMC_MCKR selects {processor} Hz for the processor, MCK of {master} Hz and {h32mx} Hz for the 32-bit \
-                 matrix; time goes on by the board's fixed clocks, {}, {} and {} Hz",
-                board[0], board[1], board[2]
-            ));
-        }
+        self.sources_changed(ctx);
     }
 }
 
 impl Device for Pmc {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        let board: Vec<u64> = self.outputs.iter().map(|clock| clock.rate.get()).collect();
+        if let Some(read) = self.sources.frequencies(self.clocks.crystal, ctx.now)
+            && board.len() == OUTPUTS.len()
+            && board != read
+        {
+            ctx.note(&format!(
+                "its registers read as if set to {read:?} Hz for the processor, MCK and the 32-bit matrix; the board's \
+                 clocks are {board:?} Hz until firmware sets them"
+            ));
+        }
+    }
+
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         let register = self.register(offset & !3, ctx);
         Ok(apb::read(register, offset, size, ctx))
@@ -304,11 +353,12 @@ impl Device for Pmc {
 
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {
         self.alarm.rang(ctx.now);
+        self.publish(ctx);
         self.update(ctx);
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.phase(self.clocks.master);
+        poll.phase(self.bus_clock());
         // All that changes by itself is what gets ready.
         poll.state(self.writes);
         poll.state(self.sources.status(poll.now()));

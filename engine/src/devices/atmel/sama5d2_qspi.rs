@@ -91,7 +91,7 @@ impl Sama5d2Qspi {
     fn new(params: Params, chip: HostedChip) -> Sama5d2Qspi {
         let mut qspi = Sama5d2Qspi {
             params,
-            wire: Wire::new(params.clock, chip),
+            wire: Wire::new(params.clock.rate, chip),
             serial: Serial::default(),
             window: Window::default(),
             enabled: false,
@@ -116,11 +116,11 @@ impl Sama5d2Qspi {
     }
 
     fn edge(&self, now: Ps) -> u64 {
-        self.params.clock.cycles_until_ceil(now).0
+        self.params.clock.rate.cycles_until_ceil(now).0
     }
 
     fn register_answer(&self, ctx: &Ctx) -> Ps {
-        self.params.clock.after(ctx.now, self.params.register_cycles)
+        self.params.clock.rate.after(ctx.now, self.params.register_cycles)
     }
 
     /// QSPI_SR without the effect of reading it.
@@ -390,7 +390,7 @@ impl Device for Sama5d2Qspi {
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
         self.learn_of_reads();
-        let edge = self.params.clock.cycles_until_floor(ctx.now).0;
+        let edge = self.params.clock.rate.cycles_until_floor(ctx.now).0;
         self.serial.advance(edge, &mut self.wire);
         if token == CONTROLLER_EVENT {
             self.alarm.rang(ctx.now);
@@ -408,9 +408,25 @@ impl Device for Sama5d2Qspi {
         self.update_lines(ctx);
     }
 
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        self.learn_of_reads();
+        let from = self.params.clock.rate.cycles_until_floor(ctx.now).0;
+        self.serial.advance(from, &mut self.wire);
+        ctx.bus.clocks.update(&mut self.params.clock);
+        let to = self.params.clock.rate.cycles_until_floor(ctx.now).0;
+        self.wire.change_clock(self.params.clock.rate, (from, to));
+        self.serial.renumber((from, to));
+        self.settings_changed(to);
+        self.look.forget(ctx);
+        self.take_notes(ctx);
+        self.follow_chip(ctx);
+        self.alarm.cancel(CONTROLLER_EVENT, ctx);
+        self.update_lines(ctx);
+    }
+
     fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
         self.learn_of_reads();
-        let edge = self.params.clock.cycles_until_floor(ctx.now).0;
+        let edge = self.params.clock.rate.cycles_until_floor(ctx.now).0;
         self.serial.advance(edge, &mut self.wire);
         self.wire.chip.pins_changed(port, changed, levels, ctx);
         self.follow_chip(ctx);
@@ -434,7 +450,7 @@ impl Device for Sama5d2Qspi {
     }
 
     fn own_clock(&self) -> Option<Hz> {
-        Some(self.params.clock)
+        Some(self.params.clock.rate)
     }
 
     fn read_alone(&mut self, range: usize, offset: u32, bytes: u32, edge: u64) -> Option<(u32, u64)> {
@@ -455,7 +471,7 @@ impl Device for Sama5d2Qspi {
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
         self.learn_of_reads();
-        let clock = self.params.clock;
+        let clock = self.params.clock.rate;
         self.serial.advance(clock.cycles_until_floor(poll.now()).0, &mut self.wire);
         let asks = self.interrupts != 0 || self.params.dma.iter().any(Option::is_some) || self.wire.chip.has_pin();
         if asks && !self.serial.is_idle() {
@@ -478,7 +494,7 @@ impl Device for Sama5d2Qspi {
 
     fn finish(&mut self, now: Ps) {
         self.learn_of_reads();
-        let edge = self.params.clock.cycles_until_floor(now).0;
+        let edge = self.params.clock.rate.cycles_until_floor(now).0;
         self.serial.advance(edge, &mut self.wire);
     }
 

@@ -10,8 +10,8 @@ use crate::devices::support::apb;
 use crate::devices::support::register_file::{Bank, RegisterFile};
 use crate::devices::support::registers::AccessKind;
 use crate::dt::reader::NodeReader;
+use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
-use crate::time::Hz;
 
 /// The register map (SFR User Interface). The serial numbers are chosen.
 const BANKS: &[Bank] = &[
@@ -52,13 +52,13 @@ pub const MODEL: Model = Model::device(Group::System, &["atmel,sama5d2-sfr"], 1,
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    let clock = reader.clock(0, "clock of its bus");
+    let clock = reader.clock_input(0, "clock of its bus");
     Box::new(Sfr::new(clock, reader.interrupt(0, "its interrupt")))
 }
 
 impl Sfr {
     /// The device after reset; `redirection` is where NSAIC leads.
-    pub fn new(clock: Hz, redirection: Option<IrqLine>) -> Sfr {
+    pub fn new(clock: impl Into<ClockInput>, redirection: Option<IrqLine>) -> Sfr {
         Sfr { registers: RegisterFile::new(clock, BANKS, None), redirection }
     }
 
@@ -92,6 +92,10 @@ impl Device for Sfr {
         let (_, value) = apb::written(value, offset, size);
         self.redirect(value, ctx);
         Ok(Reply::written(ctx.now))
+    }
+
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        self.registers.clocks_changed(ctx);
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {

@@ -9,8 +9,8 @@ use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::devices::support::registers::{AccessKind, Register};
 use crate::dt::reader::NodeReader;
+use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
-use crate::time::Hz;
 
 /// The register map (Shutdown Controller User Interface).
 pub const REGISTERS: &[Register] = &[
@@ -32,7 +32,7 @@ const MR_RESET: u32 = 3;
 /// The device.
 #[derive(Debug)]
 pub struct Shdwc {
-    clock: Hz,
+    clock: ClockInput,
     mode: u32,
 }
 
@@ -42,13 +42,13 @@ pub const MODEL: Model = Model::device(Group::System, &["atmel,sama5d2-shdwc"], 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["atmel,wakeup-rtc-timer"]);
-    Box::new(Shdwc::new(reader.clock(0, "clock of its bus")))
+    Box::new(Shdwc::new(reader.clock_input(0, "clock of its bus")))
 }
 
 impl Shdwc {
     /// The device after reset.
-    pub fn new(clock: Hz) -> Shdwc {
-        Shdwc { clock, mode: MR_RESET }
+    pub fn new(clock: impl Into<ClockInput>) -> Shdwc {
+        Shdwc { clock: clock.into(), mode: MR_RESET }
     }
 }
 
@@ -77,8 +77,12 @@ impl Device for Shdwc {
         Ok(Reply::written(ctx.now))
     }
 
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        ctx.bus.clocks.update(&mut self.clock);
+    }
+
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.phase(self.clock);
+        poll.phase(self.clock.rate);
         poll.state(self.mode);
         true
     }

@@ -17,6 +17,7 @@ use crate::devices::support::apb::{self, WriteProtection};
 use crate::devices::support::axi_lite::edge_in_reach;
 use crate::devices::support::registers::{AccessKind, Register};
 use crate::dt::reader::NodeReader;
+use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
 use crate::time::{Hz, Ps};
 use channel::{CMR_MASK, Channel, FLAGS};
@@ -100,7 +101,7 @@ enum Source {
 /// The device.
 #[derive(Debug)]
 pub struct Tcb {
-    clock: Hz,
+    clock: ClockInput,
     slow_clock: Hz,
     interrupt: Option<IrqLine>,
     channels: [Channel; CHANNELS],
@@ -118,7 +119,7 @@ pub const MODEL: Model = Model::device(Group::Timer, &["atmel,at91sam9x5-tcb", "
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    let clock = reader.clock(0, "the peripheral clock");
+    let clock = reader.clock_input(0, "the peripheral clock");
     let slow_clock = reader.clock(1, "the slow clock, TIMER_CLOCK5");
     reader.known(&["clock-names"]);
     Box::new(Tcb::new(clock, slow_clock, reader.interrupt(0, "its interrupt")))
@@ -126,9 +127,9 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 
 impl Tcb {
     /// The device after reset.
-    pub fn new(clock: Hz, slow_clock: Hz, interrupt: Option<IrqLine>) -> Tcb {
+    pub fn new(clock: impl Into<ClockInput>, slow_clock: Hz, interrupt: Option<IrqLine>) -> Tcb {
         Tcb {
-            clock,
+            clock: clock.into(),
             slow_clock,
             interrupt,
             channels: [Channel::default(); CHANNELS],
@@ -156,7 +157,7 @@ impl Tcb {
     /// Edges of a channel's clock up to `now`.
     fn tick(&self, source: Source, now: Ps) -> u64 {
         match source {
-            Source::Peripheral { divider } => self.clock.cycles_until_floor(now).0 / divider,
+            Source::Peripheral { divider } => self.clock.rate.cycles_until_floor(now).0 / divider,
             Source::Slow => self.slow_clock.cycles_until_floor(now).0,
             Source::Nothing => 0,
         }
@@ -165,8 +166,8 @@ impl Tcb {
     /// When the block sees edge number `tick` of a channel's clock.
     fn tick_time(&self, source: Source, tick: u64) -> Option<Ps> {
         match source {
-            Source::Peripheral { divider } => edge_in_reach(self.clock, tick.checked_mul(divider)?),
-            Source::Slow => edge_in_reach(self.slow_clock, tick).map(|at| self.clock.edge_at_or_after(at)),
+            Source::Peripheral { divider } => edge_in_reach(self.clock.rate, tick.checked_mul(divider)?),
+            Source::Slow => edge_in_reach(self.slow_clock, tick).map(|at| self.clock.rate.edge_at_or_after(at)),
             Source::Nothing => None,
         }
     }
@@ -336,8 +337,19 @@ impl Device for Tcb {
         self.update(ctx);
     }
 
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        self.settle(ctx.now);
+        ctx.bus.clocks.update(&mut self.clock);
+        for index in 0..CHANNELS {
+            let tick = self.tick(self.source(index), ctx.now);
+            self.channels[index].stand_at(tick);
+        }
+        self.alarm.cancel(0, ctx);
+        self.update(ctx);
+    }
+
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.phase(self.clock);
+        poll.phase(self.clock.rate);
         self.settle(poll.now());
         poll.state(self.moving_accesses);
         for index in 0..CHANNELS {

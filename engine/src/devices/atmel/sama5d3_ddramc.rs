@@ -46,7 +46,7 @@ pub const MODEL: Model = Model::device(Group::System, &["atmel,sama5d3-ddramc"],
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    let clock = reader.clock(0, "clock of its bus");
+    let clock = reader.clock_input(0, "clock of its bus");
     reader.known(&["clock-names"]);
     Box::new(RegisterFile::new(clock, BANKS, Some(PROTECTION)))
 }

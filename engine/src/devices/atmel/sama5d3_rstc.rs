@@ -10,8 +10,8 @@ use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::devices::support::registers::{AccessKind, Register};
 use crate::dt::reader::NodeReader;
+use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
-use crate::time::Hz;
 
 /// The register map (Reset Controller User Interface).
 pub const REGISTERS: &[Register] = &[
@@ -39,7 +39,7 @@ const EXIT_STATUS: i32 = 1;
 /// The device.
 #[derive(Debug)]
 pub struct Rstc {
-    clock: Hz,
+    clock: ClockInput,
     mode: u32,
 }
 
@@ -48,13 +48,13 @@ pub const MODEL: Model = Model::device(Group::System, &["atmel,sama5d3-rstc"], 1
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    Box::new(Rstc::new(reader.clock(0, "clock of its bus")))
+    Box::new(Rstc::new(reader.clock_input(0, "clock of its bus")))
 }
 
 impl Rstc {
     /// The device after reset.
-    pub fn new(clock: Hz) -> Rstc {
-        Rstc { clock, mode: MR_URSTEN }
+    pub fn new(clock: impl Into<ClockInput>) -> Rstc {
+        Rstc { clock: clock.into(), mode: MR_URSTEN }
     }
 
     fn command(&mut self, value: u32, ctx: &mut Ctx) {
@@ -96,8 +96,12 @@ impl Device for Rstc {
         Ok(Reply::written(ctx.now))
     }
 
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        ctx.bus.clocks.update(&mut self.clock);
+    }
+
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.phase(self.clock);
+        poll.phase(self.clock.rate);
         poll.state(self.mode);
         true
     }

@@ -29,13 +29,14 @@ use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::devices::support::registers::find;
 use crate::dt::reader::NodeReader;
+use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
-use crate::time::{Cycles, Hz, Ps};
+use crate::time::{Cycles, Ps};
 
 /// The controller's timing.
 #[derive(Clone, Copy, Debug)]
 struct Params {
-    clock: Hz,
+    clock: ClockInput,
     /// From a channel's enable to its first access.
     setup_cycles: Cycles,
     /// From a request, or from the end of what it asked for, to the look at the request line.
@@ -47,7 +48,7 @@ impl Params {
     fn from_node(reader: &mut NodeReader) -> Params {
         reader.known(&["clock-names", "#dma-cells"]);
         Params {
-            clock: reader.clock(0, "the clock of registers and transfers"),
+            clock: reader.clock_input(0, "the clock of registers and transfers"),
             setup_cycles: reader.timing_cycles("cyclescope,setup-cycles", "clocks from an enable to the first access"),
             request_cycles: Cycles(request_cycles(reader).into()),
             interrupt: reader.interrupt(0, "its interrupt"),
@@ -175,7 +176,7 @@ impl Xdmac {
         } else if channel.left == 0 {
             ctx.note("a channel was enabled with a microblock of no data (XDMAC_CUBC is 0): its block is over at once");
         }
-        self.arm(index, self.params.clock.after(ctx.now, self.params.setup_cycles), ctx);
+        self.arm(index, self.params.clock.rate.after(ctx.now, self.params.setup_cycles), ctx);
     }
 
     fn disable(&mut self, index: usize) {
@@ -280,7 +281,7 @@ impl Device for Xdmac {
         if !level {
             return;
         }
-        let due = self.params.clock.after(ctx.now, self.params.request_cycles);
+        let due = self.params.clock.rate.after(ctx.now, self.params.request_cycles);
         for index in 0..CHANNELS {
             let Channel { config, stage, .. } = &self.channels[index];
             let waits = *stage == Stage::Read && config.is_synchronised() && !config.asks_software();
@@ -292,6 +293,11 @@ impl Device for Xdmac {
 
     fn is_master(&self) -> bool {
         true
+    }
+
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        // What is under way ends by the old rate.
+        ctx.bus.clocks.update(&mut self.params.clock);
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {

@@ -12,6 +12,7 @@ use crate::devices::support::apb;
 use crate::devices::support::axi_lite::edge_in_reach;
 use crate::devices::support::registers::{AccessKind, Register};
 use crate::dt::reader::NodeReader;
+use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
 use crate::time::{Hz, Ps};
 
@@ -47,7 +48,7 @@ const EXIT_STATUS: i32 = 1;
 /// The device.
 #[derive(Debug)]
 pub struct Wdt {
-    clock: Hz,
+    clock: ClockInput,
     slow_clock: Hz,
     interrupt: Option<IrqLine>,
     mode: u32,
@@ -63,7 +64,7 @@ pub const MODEL: Model = Model::device(Group::Timer, &["atmel,sama5d4-wdt"], 1, 
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    let clock = reader.clock(0, "clock of its bus");
+    let clock = reader.clock_input(0, "clock of its bus");
     let slow_clock = reader.clock(1, "the slow clock, a 128th of which is counted");
     reader.known(&["clock-names"]);
     Box::new(Wdt::new(clock, slow_clock, reader.interrupt(0, "its interrupt")))
@@ -71,9 +72,9 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 
 impl Wdt {
     /// The device after reset.
-    pub fn new(clock: Hz, slow_clock: Hz, interrupt: Option<IrqLine>) -> Wdt {
+    pub fn new(clock: impl Into<ClockInput>, slow_clock: Hz, interrupt: Option<IrqLine>) -> Wdt {
         let alarm = Alarm::default();
-        Wdt { clock, slow_clock, interrupt, mode: MR_RESET, locked: false, status: 0, loaded: 0, alarm }
+        Wdt { clock: clock.into(), slow_clock, interrupt, mode: MR_RESET, locked: false, status: 0, loaded: 0, alarm }
     }
 
     fn runs(&self) -> bool {
@@ -174,8 +175,12 @@ impl Device for Wdt {
         }
     }
 
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        ctx.bus.clocks.update(&mut self.clock);
+    }
+
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.phase(self.clock);
+        poll.phase(self.clock.rate);
         poll.state(self.mode);
         poll.state(self.status);
         poll.state(self.locked);

@@ -31,7 +31,7 @@ pub const MODEL: Model = Model::device(Group::System, &["cyclescope,sama5d2-matr
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    Box::new(RegisterFile::new(reader.clock(0, "clock of its bus"), BANKS, Some(PROTECTION)))
+    Box::new(RegisterFile::new(reader.clock_input(0, "clock of its bus"), BANKS, Some(PROTECTION)))
 }
 
 #[cfg(test)]

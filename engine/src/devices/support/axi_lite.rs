@@ -3,6 +3,7 @@
 
 use crate::bus::device::{AccessSize, Reply};
 use crate::dt::reader::NodeReader;
+use crate::dt::wiring::ClockInput;
 use crate::time::{Cycles, Hz, Ps};
 
 /// Beyond this point in simulated time (106 days) nothing is scheduled.
@@ -22,8 +23,19 @@ pub struct AxiLitePort {
 impl AxiLitePort {
     /// Reads `clocks` (index 0), `cyclescope,read-cycles` and `cyclescope,write-cycles`.
     pub fn from_node(reader: &mut NodeReader) -> AxiLitePort {
+        let clock = reader.clock(0, "the clock of the register port");
+        AxiLitePort::with_clock(reader, clock)
+    }
+
+    /// As [`AxiLitePort::from_node`], on a clock that may change: the device follows it.
+    pub fn on_clock_input(reader: &mut NodeReader) -> (AxiLitePort, ClockInput) {
+        let clock = reader.clock_input(0, "the clock of the register port");
+        (AxiLitePort::with_clock(reader, clock.rate), clock)
+    }
+
+    fn with_clock(reader: &mut NodeReader, clock: Hz) -> AxiLitePort {
         AxiLitePort {
-            clock: reader.clock(0, "the clock of the register port"),
+            clock,
             read_cycles: reader.timing_cycles("cyclescope,read-cycles", "clocks in which the port answers a read"),
             write_cycles: reader.timing_cycles("cyclescope,write-cycles", "clocks in which the port answers a write"),
         }

@@ -42,6 +42,18 @@ impl ShiftRegister {
         self.clock
     }
 
+    /// Bits are counted in another clock from `ctx.now` on, up to which [`ShiftRegister::sent`] has told all: what is
+    /// left of a character goes on at its rate.
+    pub fn change_clock(&mut self, clock: Hz, ctx: &mut Ctx) {
+        let from = self.cycle(ctx.now);
+        self.clock = clock;
+        let to = self.cycle(ctx.now);
+        if let Some(shifting) = &mut self.shifting {
+            shifting.end_cycle = to + shifting.end_cycle.saturating_sub(from);
+        }
+        self.alarm.cancel(0, ctx);
+    }
+
     /// When a cycle begins; `None` if that is out of reach.
     pub fn edge(&self, cycle: u64) -> Option<Ps> {
         edge_in_reach(self.clock, cycle)

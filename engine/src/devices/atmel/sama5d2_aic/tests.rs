@@ -2,7 +2,7 @@ use super::*;
 use crate::bus::device::DeviceId;
 use crate::devices::bench::{Bench, CPU_INTC, read_plain_node};
 use crate::devices::support::registers::walk;
-use crate::time::Ps;
+use crate::time::{Hz, Ps};
 
 const IRQ: u32 = 1 << 0;
 const FIQ: u32 = 1 << 1;
@@ -16,7 +16,7 @@ fn line(bit: u32) -> Option<IrqLine> {
 /// Of 100 MHz: 30 ns for a level, 40 ns for an edge.
 fn params() -> Params {
     Params {
-        clock: Hz::new(100_000_000).unwrap(),
+        clock: Hz::new(100_000_000).unwrap().into(),
         level_latency_cycles: Cycles(3),
         edge_latency_cycles: Cycles(4),
         irq: line(0),
@@ -235,7 +235,7 @@ fn an_interrupt_without_redirection_is_noted() {
 fn polling_stands_for_as_long_as_nothing_is_written_or_raised() {
     let mut bench = aic(&[(10, 2)]);
     let look = |bench: &mut Bench, number: u64| {
-        let mut poll = Poll::look(params().clock, Cycles(number));
+        let mut poll = Poll::look(params().clock.rate, Cycles(number));
         assert!(bench.bus.devices[0].as_mut().unwrap().polled(&mut poll));
         poll
     };

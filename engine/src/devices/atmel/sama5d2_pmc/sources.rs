@@ -15,7 +15,7 @@ pub const PLLAR_MASK: u32 = 0x21ff_ffff;
 /// PMC_MCKR: the main clock.
 pub const MCKR_RESET: u32 = 1;
 /// CSS, PRES, MDIV, PLLADIV2, H32MXDIV.
-pub const MCKR_MASK: u32 = MCKR_CSS | 7 << 4 | 3 << 8 | MCKR_PLLADIV2 | MCKR_H32MXDIV;
+pub const MCKR_MASK: u32 = MCKR_CSS | 7 << MCKR_PRES | 3 << MCKR_MDIV | MCKR_PLLADIV2 | MCKR_H32MXDIV;
 
 /// PMC_SR: the crystal oscillator is stable.
 pub const SR_MOSCXTS: u32 = 1 << 0;
@@ -34,11 +34,21 @@ const MOR_MOSCXTEN: u32 = 1 << 0;
 const MOR_MOSCRCEN: u32 = 1 << 3;
 const MOR_MOSCSEL: u32 = 1 << 24;
 const MOR_KEY: u32 = 0x37;
+/// CKGR_PLLAR.DIVA of 1: not divided.
+const PLLAR_DIVA: u32 = 1;
+const PLLAR_MULA: u32 = 18;
+const MOST_MULA: u64 = 0x7f;
+/// The bit that is always 1.
+const PLLAR_ONE: u32 = 1 << 29;
+/// What the UTMI PLL multiplies the main clock by: 480 MHz of 12.
+const UTMI_PLL: u64 = 40;
 const UCKR_UPLLEN: u32 = 1 << 16;
 const MCKR_CSS: u32 = 3;
 const MCKR_CSS_SLOW: u32 = 0;
 const MCKR_CSS_MAIN: u32 = 1;
 const MCKR_CSS_PLLA: u32 = 2;
+const MCKR_PRES: u32 = 4;
+const MCKR_MDIV: u32 = 8;
 const MCKR_PLLADIV2: u32 = 1 << 12;
 const MCKR_H32MXDIV: u32 = 1 << 24;
 /// MCK's divisors by MDIV.
@@ -108,7 +118,7 @@ impl Sources {
     }
 
     fn mula(&self) -> u64 {
-        u64::from(self.pllar >> 18 & 0x7f)
+        u64::from(self.pllar >> PLLAR_MULA) & MOST_MULA
     }
 
     /// When the oscillator that CKGR_MOR selects is stable.
@@ -153,16 +163,46 @@ impl Sources {
         self.readiness().into_iter().map(|(_, ready)| ready).filter(|ready| *ready > now && *ready != Ps::MAX).min()
     }
 
-    /// The clocks of processor, master and 32-bit matrix in hertz, once the master clock is made from PLLA.
-    pub fn frequencies(&self, crystal: Hz) -> Option<[u64; 3]> {
-        if self.mckr & MCKR_CSS != MCKR_CSS_PLLA {
+    /// True if what MCK is to come from never gets ready.
+    pub fn is_off(&self) -> bool {
+        self.master_ready() == Ps::MAX
+    }
+
+    /// The clocks of processor, master and 32-bit matrix in hertz, where what they are made of is ready.
+    pub fn frequencies(&self, crystal: Hz, now: Ps) -> Option<[u64; 3]> {
+        if self.master_ready() > now {
             return None;
         }
-        let plla = (crystal.get() * (self.mula() + 1)).checked_div(u64::from(self.pllar & 0xff))?;
-        let source = if self.mckr & MCKR_PLLADIV2 != 0 { plla / 2 } else { plla };
-        let processor = source >> (self.mckr >> 4 & 7);
-        let master = processor / MDIV[(self.mckr >> 8 & 3) as usize];
+        // The RC oscillator has the crystal's frequency here.
+        let source = match self.mckr & MCKR_CSS {
+            MCKR_CSS_SLOW => self.slow.get(),
+            MCKR_CSS_MAIN => crystal.get(),
+            MCKR_CSS_PLLA => {
+                let plla = (crystal.get() * (self.mula() + 1)).checked_div(u64::from(self.pllar & 0xff))?;
+                if self.mckr & MCKR_PLLADIV2 != 0 { plla / 2 } else { plla }
+            }
+            _ => UTMI_PLL * crystal.get(),
+        };
+        let processor = source >> (self.mckr >> MCKR_PRES & 7);
+        let master = processor / MDIV[(self.mckr >> MCKR_MDIV & 3) as usize];
         let h32mx = if self.mckr & MCKR_H32MXDIV != 0 { master / 2 } else { master };
         Some([processor, master, h32mx])
+    }
+
+    /// The same with the crystal, PLLA and MCK set for these clocks of processor, master and 32-bit matrix, or for
+    /// those next to them that there can be, and all that ready.
+    pub fn booted(self, crystal: Hz, [processor, master, h32mx]: [Hz; 3]) -> Sources {
+        let multiplier = (4 * processor.get() / crystal.get()).div_ceil(2).clamp(2, MOST_MULA + 1);
+        let divisor = (processor.get() + master.get() / 2) / master.get();
+        let mdiv = MDIV.iter().position(|mdiv| *mdiv == divisor).unwrap_or(0);
+        let halved = if master.get() >= 2 * h32mx.get() { MCKR_H32MXDIV } else { 0 };
+        Sources {
+            mor: MOR_MOSCXTEN | MOR_MOSCRCEN | MOR_MOSCSEL,
+            pllar: PLLAR_ONE | (multiplier as u32 - 1) << PLLAR_MULA | PLLAR_RESET | PLLAR_DIVA,
+            mckr: halved | MCKR_PLLADIV2 | (mdiv as u32) << MCKR_MDIV | MCKR_CSS_PLLA,
+            crystal_ready: Ps::ZERO,
+            plla_ready: Ps::ZERO,
+            ..self
+        }
     }
 }

@@ -1,8 +1,10 @@
 use super::sources::*;
 use super::*;
+use crate::bus::device::DeviceId;
 use crate::devices::bench::{Bench, CPU_INTC, read_plain_node};
 use crate::devices::support::registers::walk;
-use crate::time::{Cycles, Ps};
+use crate::dt::wiring::ClockId;
+use crate::time::Cycles;
 
 const NOW: Ps = Ps(0);
 const MOR_KEYED: u32 = 0x37 << 16;
@@ -12,17 +14,41 @@ fn hz(hz: u64) -> Hz {
 }
 
 fn clocks() -> Clocks {
-    Clocks {
-        master: hz(166_000_000),
-        slow: hz(32_768),
-        crystal: hz(12_000_000),
-        processor: hz(498_000_000),
-        h32mx: hz(83_000_000),
-    }
+    Clocks { slow: hz(32_768), crystal: hz(12_000_000) }
 }
 
+/// After reset, driving nothing.
 fn pmc() -> Bench {
-    Bench::new(Pmc::new(clocks(), Some(IrqLine::Core { core: 0, bit: 6 })))
+    Bench::new(Pmc::new(clocks(), Vec::new(), Some(IrqLine::Core { core: 0, bit: 6 })))
+}
+
+/// The clocks of processor, MCK and 32-bit matrix, with the phandles 10 to 12.
+fn outputs(rates: [u64; 3]) -> Vec<ClockInput> {
+    let clock = |(phandle, rate)| ClockInput { rate: hz(rate), id: Some(ClockId(phandle)) };
+    (10..).zip(rates).map(clock).collect()
+}
+
+const BOARD: [u64; 3] = [498_000_000, 166_000_000, 83_000_000];
+/// PMC_MCKR for these.
+const BOARD_MCKR: u32 = 1 << 24 | 1 << 12 | 3 << 8 | 2;
+/// CKGR_PLLAR for 996 MHz, with a count of 63.
+const BOARD_PLLAR: u32 = 1 << 29 | 82 << 18 | 0x3f << 8 | 1;
+
+fn booted_with(rates: [u64; 3]) -> Bench {
+    let mut bench = Bench::new(Pmc::new(clocks(), outputs(rates), None));
+    bench.bus.with_device(DeviceId(0), NOW, |device, ctx| device.reset(ctx));
+    bench
+}
+
+fn booted() -> Bench {
+    booted_with(BOARD)
+}
+
+/// What the clocks run at after all events up to `at`.
+fn rates(bench: &mut Bench, at: Ps) -> [u64; 3] {
+    bench.run(at);
+    let rates: Vec<u64> = outputs(BOARD).iter().map(|clock| bench.bus.clocks.rate_of(*clock).get()).collect();
+    rates.try_into().unwrap()
 }
 
 /// The time of edge number `edge` of the slow clock.
@@ -38,7 +64,7 @@ fn before(at: Ps) -> Ps {
 fn with_plla() -> Bench {
     let mut bench = pmc();
     bench.write(NOW, MOR, MOR_KEYED | 1 << 24 | 0x0001).unwrap();
-    bench.write(NOW, PLLAR, 1 << 29 | 82 << 18 | 0x3f << 8 | 1).unwrap();
+    bench.write(NOW, PLLAR, BOARD_PLLAR).unwrap();
     bench
 }
 
@@ -86,16 +112,53 @@ fn the_utmi_pll_locks_too() {
 }
 
 #[test]
-fn clocks_other_than_the_board_has_are_noted() {
-    const BOARD: u32 = 1 << 24 | 1 << 12 | 3 << 8;
-    for (mckr, notes) in [(BOARD | 2, 0), (BOARD | 1, 0), (BOARD | 2 | 1 << 4, 1), (BOARD & !(1 << 24) | 2, 1)] {
-        let mut bench = with_plla();
-        bench.write(NOW, MCKR, mckr).unwrap();
-        assert_eq!(bench.bus.notes().len(), notes, "{mckr:#x}");
+fn registers_are_as_a_loader_leaves_them() {
+    let mut bench = booted();
+    let registers = [MOR, PLLAR, MCKR].map(|offset| bench.value(NOW, offset));
+    assert_eq!(registers, [1 << 24 | 0x0009, BOARD_PLLAR, BOARD_MCKR]);
+    assert_eq!(bench.value(NOW, SR), SR_RESET | SR_MOSCXTS | SR_LOCKA);
+    assert!(bench.bus.notes().is_empty());
+    // A multiplier of 66 or 67 for 398.4 MHz, and MCK by 2, are what there can be.
+    let mut bench = booted_with([398_400_000, 166_000_000, 83_000_000]);
+    assert_eq!(bench.value(NOW, PLLAR), 1 << 29 | 65 << 18 | 0x3f << 8 | 1);
+    assert!(bench.bus.notes()[0].contains("read as if set to [396000000, 198000000, 99000000] Hz"));
+}
+
+#[test]
+fn clocks_follow_the_settings_when_their_source_is_ready() {
+    let mut bench = booted();
+    bench.write(NOW, MCKR, BOARD_MCKR & !3 | 1).unwrap();
+    assert_eq!(rates(&mut bench, NOW), [12_000_000, 4_000_000, 2_000_000]);
+    // 12 MHz * 64 = 768 MHz.
+    bench.write(NOW, PLLAR, BOARD_PLLAR & !(0x7f << 18) | 63 << 18).unwrap();
+    bench.write(Ps(7), MCKR, BOARD_MCKR).unwrap();
+    assert_eq!(rates(&mut bench, before(slow(63))), [12_000_000, 4_000_000, 2_000_000]);
+    assert_eq!(bench.value(before(slow(63)), SR) & SR_MCKRDY, 0);
+    assert_eq!(rates(&mut bench, slow(63)), [384_000_000, 128_000_000, 64_000_000]);
+    assert_eq!(bench.value(slow(63), SR) & SR_MCKRDY, SR_MCKRDY);
+    // Prescaler and dividers, and the other sources.
+    let now = slow(70);
+    for (mckr, megahertz) in [(2 | 3 << 4, [96, 96, 96]), (2 | 2 << 8 | 1 << 24, [768, 192, 96]), (3, [480, 480, 480])]
+    {
+        bench.write(now, UCKR, 1 << 16).unwrap();
+        bench.write(now, MCKR, mckr).unwrap();
+        assert_eq!(rates(&mut bench, now), megahertz.map(|megahertz| megahertz * 1_000_000), "{mckr:#x}");
     }
-    let mut bench = with_plla();
-    bench.write(NOW, MCKR, 2 | 3 << 8).unwrap();
-    assert!(bench.bus.notes()[0].contains("selects 996000000 Hz for the processor, MCK of 332000000 Hz"));
+    bench.write(now, MCKR, 0).unwrap();
+    assert_eq!(rates(&mut bench, now), [32_768; 3]);
+    assert!(bench.bus.notes().is_empty());
+}
+
+#[test]
+fn a_source_that_locks_anew_or_is_off_leaves_clocks_as_they_are() {
+    let mut bench = booted();
+    bench.write(NOW, PLLAR, BOARD_PLLAR & !(0x7f << 18) | 63 << 18).unwrap();
+    assert_eq!(rates(&mut bench, before(slow(63))), BOARD);
+    assert_eq!(rates(&mut bench, slow(63)), [384_000_000, 128_000_000, 64_000_000]);
+    assert!(bench.bus.notes().is_empty());
+    bench.write(slow(63), PLLAR, 1 << 29 | 1).unwrap();
+    assert_eq!(rates(&mut bench, slow(99)), [384_000_000, 128_000_000, 64_000_000]);
+    assert!(bench.bus.notes()[0].contains("MCK's source"));
 }
 
 #[test]
@@ -155,9 +218,10 @@ fn write_protection_covers_the_settings() {
 
 #[test]
 fn polling_can_be_skipped_until_something_gets_ready() {
-    let mut bench = with_plla();
+    let mut bench = booted();
+    bench.write(NOW, PLLAR, BOARD_PLLAR).unwrap();
     let mut look = |number: u64| {
-        let mut poll = Poll::look(clocks().processor, Cycles(number));
+        let mut poll = Poll::look(hz(BOARD[0]), Cycles(number));
         assert!(bench.bus.devices[0].as_mut().unwrap().polled(&mut poll));
         poll
     };

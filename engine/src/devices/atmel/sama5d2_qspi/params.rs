@@ -2,7 +2,8 @@
 
 use crate::bus::device::IrqLine;
 use crate::dt::reader::{ANY, NodeReader};
-use crate::time::{Cycles, Hz};
+use crate::dt::wiring::ClockInput;
+use crate::time::Cycles;
 
 /// The device's value in the scrambling function, unless the node says another.
 const RANDOM: u32 = 0x5a3d_2d51;
@@ -11,7 +12,7 @@ const RANDOM: u32 = 0x5a3d_2d51;
 #[derive(Clone, Copy, Debug)]
 pub struct Params {
     /// Peripheral clock: that of the registers, of the window, and the one that the serial clock is divided from.
-    pub clock: Hz,
+    pub clock: ClockInput,
     /// What a register's access takes more than its way to the controller: registers are behind a peripheral bridge,
     /// the window is not.
     pub register_cycles: Cycles,
@@ -36,7 +37,7 @@ impl Params {
         // Names only: the order of `clocks` and `dmas` is that of the names (pclk; tx, rx).
         reader.known(&["clock-names", "dma-names", "reg-names", "ranges"]);
         Params {
-            clock: reader.clock(0, "the peripheral clock"),
+            clock: reader.clock_input(0, "the peripheral clock"),
             register_cycles: reader.timing_cycles(
                 "cyclescope,register-cycles",
                 "clocks of a register's access behind the way to the window",

@@ -4,7 +4,7 @@
 //! wire when it begins.
 
 use super::registers::{Instruction, Mode, SelectMode, sr};
-use super::wire::Wire;
+use super::wire::{Wire, renumbered};
 use crate::devices::support::registers::flag;
 use crate::polling::Poll;
 use crate::wire::spi::{Burst, Lines, Rate};
@@ -111,6 +111,20 @@ impl Serial {
                 }
                 _ => return,
             }
+        }
+    }
+
+    /// The peripheral clock's edge `from`, up to which all has happened, is its edge `to`.
+    pub fn renumber(&mut self, (from, to): (u64, u64)) {
+        match &mut self.state {
+            State::Idle => {}
+            State::Word { ends: edge, .. } | State::Gap { until: edge } | State::Frame { ends: edge } => {
+                *edge = renumbered(*edge, (from, to));
+            }
+        }
+        let written = self.waiting.as_mut().map(|(_, written)| written);
+        for edge in written.into_iter().chain([&mut self.read_at, &mut self.ready]) {
+            *edge = renumbered(*edge, (from, to));
         }
     }
 

@@ -84,7 +84,7 @@ fn clock() -> Hz {
 /// Registers take 4 clocks, the window 5 clocks before and 3 behind its serial clocks.
 fn params() -> Params {
     Params {
-        clock: clock(),
+        clock: clock().into(),
         register_cycles: Cycles(4),
         request_cycles: Cycles(5),
         response_cycles: Cycles(3),

@@ -347,7 +347,7 @@ impl Sama5d2Qspi {
     /// When the data's last clock has become an answer.
     #[inline]
     fn answer(&self) -> Ps {
-        self.params.clock.ps_at_floor(Cycles(self.wire.free + self.params.response_cycles.0))
+        self.params.clock.rate.ps_at_floor(Cycles(self.wire.free + self.params.response_cycles.0))
     }
 
     #[cold]

@@ -92,13 +92,28 @@ impl Wire {
         Some(Wire { chip, signals: SpiSignals::default(), ..*self })
     }
 
-    /// Settings, from `edge` on.
-    pub fn set(&mut self, mode: Mode, serial: ClockRegister, edge: u64) {
+    /// Nobody has told the chip the time of a frame that is one of many alike: what comes now it may have to hold
+    /// against that.
+    fn tell_time(&mut self) {
         if self.selected && std::mem::take(&mut self.alike) {
-            // Nobody has told the chip the time; what comes now it may have to hold against that.
             let end = self.time(self.free);
             self.chip.shift(Burst::dummy(Lines::Single, 0), end);
         }
+    }
+
+    /// The peripheral clock runs at another rate: its edge `from` is its edge `to`. What lies ahead is as many edges
+    /// ahead as it was.
+    pub fn change_clock(&mut self, clock: Hz, (from, to): (u64, u64)) {
+        self.tell_time();
+        self.clock = clock;
+        for edge in [&mut self.free, &mut self.may_select] {
+            *edge = renumbered(*edge, (from, to));
+        }
+    }
+
+    /// Settings, from `edge` on.
+    pub fn set(&mut self, mode: Mode, serial: ClockRegister, edge: u64) {
+        self.tell_time();
         self.period = serial.period_cycles();
         self.before_clock = serial.before_clock_cycles();
         self.inactive = mode.inactive_cycles();
@@ -315,6 +330,11 @@ impl Wire {
     pub fn ends_quietly(&self) -> bool {
         (self.alike || !self.selected) && !self.notes_due && !self.signals.are_recorded()
     }
+}
+
+/// An edge ahead of edge `from`, which is edge `to` from now on; of one that has passed, that it has.
+pub fn renumbered(edge: u64, (from, to): (u64, u64)) -> u64 {
+    if edge > from { to + (edge - from) } else { 0 }
 }
 
 /// A code shorter than a clock's bits takes a whole clock, its bits on the lowest lines and zeroes above.

@@ -1,6 +1,9 @@
 use super::*;
+use crate::bus::device::DeviceId;
+use crate::clocks::User;
 use crate::devices::bench::{Bench, CPU_INTC, read_plain_node};
 use crate::devices::support::registers::walk;
+use crate::dt::wiring::ClockId;
 use crate::time::Cycles;
 
 const TIMER_CLOCK2: u32 = 1;
@@ -262,4 +265,37 @@ fn a_node_gives_clocks_and_interrupt() {
     // The test's clocks are both 100 MHz: 8 edges.
     bench.run(Ps(80_000));
     assert_eq!(bench.pending(), 1 << 3);
+}
+
+/// On a clock of 100 MHz that runs at 50 MHz from 8 us on.
+fn slowed(device: impl Device + 'static, start: impl FnOnce(&mut Bench)) -> Bench {
+    let mut bench = Bench::new(device);
+    bench.bus.clocks.add_user(ClockId(9), User::Device(DeviceId(0)));
+    start(&mut bench);
+    bench.run(Ps::from_us(8));
+    bench.bus.set_clocks(&[(ClockId(9), Hz::new(50_000_000).unwrap())], Ps::from_us(8));
+    bench
+}
+
+fn changing() -> ClockInput {
+    ClockInput { rate: Hz::new(100_000_000).unwrap(), id: Some(ClockId(9)) }
+}
+
+#[test]
+fn counting_goes_on_at_another_rate() {
+    // An eighth of the clock: 12.5 MHz, a tick of which the trigger takes, and 6.25 MHz.
+    let tcb = Tcb::new(changing(), Hz::new(32_768).unwrap(), Some(IrqLine::Core { core: 0, bit: 5 }));
+    let mut bench = slowed(tcb, |bench| {
+        for (register, value) in [(CMR, TIMER_CLOCK2 | WAVE | UP_RC), (RC, 150), (IER, CPCS)] {
+            bench.write(Ps(0), register, value).unwrap();
+        }
+        bench.write(Ps(0), CCR, CCR_CLKEN | CCR_SWTRG).unwrap();
+    });
+    assert_eq!([8, 16].map(|us| bench.value(Ps::from_us(us), CV)), [99, 149]);
+    // One more tick of 160 ns.
+    let rises = Ps(Ps::from_us(16).0 + 160_000);
+    bench.run(Ps(rises.0 - 1));
+    assert_eq!(bench.pending(), 0);
+    bench.run(rises);
+    assert_eq!(bench.pending(), 1 << 5);
 }

@@ -36,7 +36,7 @@ const COPY: u32 = MBSIZE_SIXTEEN | WORDS | SOURCE_UP | DESTINATION_UP;
 
 fn params() -> Params {
     Params {
-        clock: mhz(100),
+        clock: mhz(100).into(),
         setup_cycles: Cycles(10),
         request_cycles: Cycles(3),
         interrupt: Some(IrqLine::Core { core: 0, bit: 6 }),

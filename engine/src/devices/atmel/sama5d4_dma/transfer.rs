@@ -133,7 +133,7 @@ impl Xdmac {
     fn next_read(&self, index: usize, done: Ps) -> Ps {
         let channel = &self.channels[index];
         if channel.config.is_synchronised() && channel.chunk_left == 0 {
-            return self.params.clock.after(done, self.params.request_cycles);
+            return self.params.clock.rate.after(done, self.params.request_cycles);
         }
         done
     }

@@ -1,6 +1,8 @@
 //! Reads and writes of the window.
 
 use super::*;
+use crate::clocks::User;
+use crate::dt::wiring::{ClockId, ClockInput};
 
 /// Peripheral clocks of an access apart from its serial clocks.
 const ACCESS: u64 = 5 + 3;
@@ -226,4 +228,23 @@ fn a_window_access_without_the_read_of_the_frame_register_is_noted() {
     rig.put(QSPI_IFR, ifr::QUAD_READ);
     rig.word(0);
     assert!(rig.notes().contains("without a read of QSPI_IFR"));
+}
+
+#[test]
+fn the_window_follows_a_clock_that_changes() {
+    let changing = ClockInput { rate: clock(), id: Some(ClockId(9)) };
+    let mut rig = Rig::with(Params { clock: changing, ..params() }).in_memory_mode();
+    rig.bench.bus.clocks.add_user(ClockId(9), User::Device(DeviceId(0)));
+    rig.frame(0xeb, ifr::QUAD_READ);
+    rig.word(0x100);
+    let half = Hz::new(83_000_000).unwrap();
+    rig.now = half.edge_at_or_after(rig.now);
+    rig.bench.bus.set_clocks(&[(ClockId(9), half)], rig.now);
+    // The frame goes on, and then comes another one.
+    for (address, cycles) in [(0x104, ACCESS + 8 * PERIOD), (0x200, ACCESS + 1 + 32 * PERIOD)] {
+        let before = half.cycles_until_ceil(rig.now).0;
+        assert_eq!(rig.word(address), word_at(address));
+        assert_eq!(half.cycles_until_ceil(rig.now).0 - before, cycles);
+    }
+    assert_eq!(rig.counter("frames"), 2);
 }
