@@ -13,6 +13,7 @@ use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::axi_lite::{AxiLitePort, on_lanes};
 use crate::dt::reader::NodeReader;
+use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
 use crate::time::Cycles;
 use cpu_interface::CpuInterface;
@@ -47,6 +48,7 @@ pub struct Candidate {
 #[derive(Debug)]
 pub struct Gic {
     port: AxiLitePort,
+    clock: ClockInput,
     latency_cycles: Cycles,
     /// nIRQ and nFIQ of the core.
     outputs: [Option<IrqLine>; 2],
@@ -63,11 +65,11 @@ pub const MODEL: Model = Model::device(Group::Interrupt, &["arm,cortex-a7-gic", 
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    let port = AxiLitePort::from_node(reader);
+    let (port, clock) = AxiLitePort::on_clock_input(reader);
     let latency_cycles =
         reader.timing_cycles("cyclescope,latency-cycles", "from an interrupt's input to the core's line");
     let outputs = [reader.interrupt(0, "IRQ of the core"), reader.interrupt(1, "FIQ of the core")];
-    Box::new(Gic::new(port, latency_cycles, outputs))
+    Box::new(Gic { clock, ..Gic::new(port, latency_cycles, outputs) })
 }
 
 impl Gic {
@@ -75,6 +77,7 @@ impl Gic {
     pub fn new(port: AxiLitePort, latency_cycles: Cycles, outputs: [Option<IrqLine>; 2]) -> Gic {
         Gic {
             port,
+            clock: port.clock.into(),
             latency_cycles,
             outputs,
             distributor: Distributor::new(),
@@ -157,6 +160,12 @@ impl Device for Gic {
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
         self.distributor.set_level(token >> 1, token & 1 != 0);
         self.update(ctx);
+    }
+
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        // What is on its way to the core arrives by the old rate.
+        ctx.bus.clocks.update(&mut self.clock);
+        self.port.clock = self.clock.rate;
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {

@@ -6,6 +6,7 @@ use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::dt::fault::FaultKind;
 use crate::dt::reader::{NodeReader, PowerOfTwo};
+use crate::dt::wiring::ClockInput;
 use crate::memory::cache::{CacheShape, MOST_BYTES, Replacement, WritePolicy};
 use crate::memory::outer::{OuterCache, OuterTiming};
 use crate::polling::Poll;
@@ -13,6 +14,7 @@ use crate::polling::Poll;
 /// The device: only what the bus takes from it.
 #[derive(Debug)]
 struct ClusterCache {
+    clock: ClockInput,
     /// Until the machine is built.
     cache: Option<OuterCache>,
 }
@@ -23,8 +25,9 @@ pub const MODEL: Model = Model::device(Group::Memory, &["cache"], 0, from_node);
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["cache-unified", "cache-level"]);
+    let clock = reader.clock_input(0, "the clock of the cache");
     let timing = OuterTiming {
-        clock: reader.clock(0, "the clock of the cache"),
+        clock: clock.rate,
         request_cycles: reader.timing_cycles("cyclescope,request-cycles", "from a core's request to the cache's RAMs"),
         response_cycles: reader.timing_cycles("cyclescope,response-cycles", "from an answer to the core"),
         beat_cycles: reader.timing_cycles("cyclescope,beat-cycles", "from one beat of a line to the next"),
@@ -43,7 +46,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         cache.follow_core(ram_cycles);
         cache
     });
-    Box::new(ClusterCache { cache })
+    Box::new(ClusterCache { clock, cache })
 }
 
 fn read_shape(reader: &mut NodeReader) -> Option<CacheShape> {
@@ -80,6 +83,13 @@ impl Device for ClusterCache {
 
     fn outer_cache(&mut self) -> Option<OuterCache> {
         self.cache.take()
+    }
+
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        ctx.bus.clocks.update(&mut self.clock);
+        if let Some(cache) = &mut ctx.bus.outer {
+            cache.set_clock(self.clock.rate);
+        }
     }
 
     fn polled(&mut self, _: &mut Poll) -> bool {

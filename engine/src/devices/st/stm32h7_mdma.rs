@@ -22,8 +22,9 @@ use crate::devices::model::{Group, Model};
 use crate::devices::support::registers::{AccessKind, Register, find, flag};
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
+use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
-use crate::time::{Cycles, Hz, Ps};
+use crate::time::{Cycles, Ps};
 
 /// A channel's registers (RM0436, "MDMA registers"), from its first on.
 pub const REGISTERS: &[Register] = &[
@@ -67,7 +68,7 @@ const CMDR: u32 = 0x34;
 #[derive(Clone, Copy, Debug)]
 pub struct Params {
     /// Of registers and transfers.
-    pub clock: Hz,
+    pub clock: ClockInput,
     /// From a request to the first access.
     pub setup_cycles: Cycles,
     /// From the end of a buffer to the first access of the next.
@@ -103,7 +104,7 @@ pub const MODEL: Model = Model::device(Group::Dma, &["st,stm32h7-mdma"], 1, from
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clock-names", "#dma-cells", "dma-channels", "dma-requests"]);
     Box::new(Mdma::new(Params {
-        clock: reader.clock(0, "the clock of registers and transfers"),
+        clock: reader.clock_input(0, "the clock of registers and transfers"),
         setup_cycles: reader.timing_cycles("cyclescope,setup-cycles", "clocks from a request to the first access"),
         buffer_cycles: reader.timing_cycles("cyclescope,buffer-cycles", "clocks from one buffer to the next"),
         interrupts: [reader.interrupt(0, "its interrupt"), reader.interrupt(1, "its interrupt, to another processor")],
@@ -183,7 +184,7 @@ impl Mdma {
         } else if channel.stage == Stage::Idle {
             channel.stage = Stage::Read;
             channel.begin_request();
-            self.arm(index, self.params.clock.after(ctx.now, self.params.setup_cycles), ctx);
+            self.arm(index, self.params.clock.rate.after(ctx.now, self.params.setup_cycles), ctx);
         }
     }
 
@@ -239,6 +240,11 @@ impl Device for Mdma {
     /// All accesses come from steps, which are events: between requests nothing is to be expected.
     fn is_master(&self) -> bool {
         self.channels.iter().any(|channel| channel.stage != Stage::Idle)
+    }
+
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        // What is under way at the bus ends by the old rate.
+        ctx.bus.clocks.update(&mut self.params.clock);
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {

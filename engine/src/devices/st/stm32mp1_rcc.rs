@@ -5,25 +5,31 @@
 //! reset (RCC_MP_GRSTCSETR), which ends the run. While BOOT_MCU is 0, a reset of the MCU leaves it held; that it goes
 //! back to 0 does nothing to a running one.
 //!
-//! Clocks are fixed, as the board has them. Selectors, dividers and PLLs read as TF-A sets them on ST's discovery
-//! boards ([`settings`]) and keep that: a write that would change them leaves a note. Registers that are not modelled
-//! read 0.
+//! Selectors, dividers and PLLs begin as TF-A sets them on ST's discovery boards ([`settings`]), and the board's clock
+//! nodes follow what firmware makes of them ([`tree`]): [`OUTPUTS`]. A setting is in force, and a PLL locked, at once.
+//! A PLL takes its factors while it is off, a fraction with FRACLE. What runs by a clock that firmware turns off goes
+//! on at its rate, with a note. Registers that are not modelled read 0.
 //!
 //! Not modelled: resets of single peripherals (a note says so), low-power modes and enables, security, watchdogs,
-//! oscillators that stop.
+//! oscillators that stop, another clock of the generic timer (RCC_STGENCKSELR; a note says so), and the time that a PLL
+//! takes to lock.
 
 mod settings;
+mod tree;
 
 #[cfg(test)]
 mod tests;
 
-use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::dt::reader::NodeReader;
+use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
-use crate::time::Hz;
-use settings::Setting;
+use crate::time::{Hz, Ps};
+use settings::{FRACLE, PLLON, READY, Setting};
+pub use tree::OUTPUTS;
+use tree::{KERNEL, Tree};
 
 /// Registers that set bits, each followed by the one that clears them: offset of the first of a row, and how many there
 /// are.
@@ -78,27 +84,39 @@ const MLAHB_RETRAMEN: u32 = 1 << 4;
 const RSTS_PORRSTF: u32 = 1 << 0;
 const RSTS_MCURSTF: u32 = 1 << 5;
 
+/// From RCC_PLLxCR to RCC_PLLxFRACR.
+const PLL_FRACR: u32 = 0xc;
+/// So many of [`OUTPUTS`] are told of where the board has others than the settings make: mpuss_ck, axiss_ck, mcuss_ck.
+const NOTED: usize = 3;
+/// The event's token.
+const WAKE: u32 = 0;
+
 /// The exit status of a run that a reset of the system ends.
 const EXIT_STATUS: i32 = 0;
 const REGISTER_BYTES: u32 = 0x1000;
 
-/// The board's fixed clocks, by which time is counted.
+/// The board's oscillators.
 #[derive(Clone, Copy, Debug)]
 pub struct Clocks {
-    /// mpuss_ck.
-    pub mpu: Hz,
-    /// axiss_ck.
-    pub axi: Hz,
-    /// mcuss_ck.
-    pub mcu: Hz,
     /// hse_ck.
     pub hse: Hz,
+    /// hsi_ck.
+    pub hsi: Hz,
 }
 
 /// The device.
 #[derive(Debug)]
 pub struct Rcc {
     clocks: Clocks,
+    /// The clocks that it drives, in the order of [`OUTPUTS`], as the board has them.
+    outputs: Vec<ClockInput>,
+    /// RCC_PLLxFRACR of the PLLs as it was when FRACLE was last written.
+    fractions: [u32; 4],
+    /// What the settings made of them when that was last looked at.
+    frequencies: [Option<u64>; OUTPUTS.len()],
+    /// Settings were written now.
+    changes_at: Option<Ps>,
+    alarm: Alarm,
     /// Registers by offset / 4; that of a pair is in its first word.
     words: Vec<u32>,
     /// The core that is the MCU.
@@ -114,22 +132,31 @@ pub const MODEL: Model = Model::device(Group::System, &["st,stm32mp1-rcc"], 1, f
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clock-names", "#reset-cells"]);
-    let clocks = Clocks {
-        mpu: reader.clock(0, "mpuss_ck, the clock of the Cortex-A7"),
-        axi: reader.clock(1, "axiss_ck"),
-        mcu: reader.clock(2, "mcuss_ck, the clock of the Cortex-M4"),
-        hse: reader.clock(3, "hse_ck"),
-    };
+    let clocks = Clocks { hse: reader.clock(0, "hse_ck"), hsi: reader.clock(1, "hsi_ck") };
+    let outputs = reader.driven_clock_inputs("cyclescope,outputs", &OUTPUTS);
     Box::new(Rcc::new(
         clocks,
+        outputs,
         reader.core_index("st,mcu", "the core that is the MCU: held in reset until the firmware lets it go"),
     ))
 }
 
 impl Rcc {
-    /// The device when the boot loader has set the clocks; `mcu` is the index of the core that is the MCU.
-    pub fn new(clocks: Clocks, mcu: Option<usize>) -> Rcc {
-        let mut rcc = Rcc { clocks, words: vec![0; REGISTER_BYTES as usize / 4], mcu, mcu_is_held: true, writes: 0 };
+    /// The device when the boot loader has set the clocks, of which it drives `outputs`; `mcu` is the index of the core
+    /// that is the MCU.
+    pub fn new(clocks: Clocks, outputs: Vec<ClockInput>, mcu: Option<usize>) -> Rcc {
+        let mut rcc = Rcc {
+            clocks,
+            outputs,
+            fractions: [0; 4],
+            frequencies: [None; OUTPUTS.len()],
+            changes_at: None,
+            alarm: Alarm::default(),
+            words: vec![0; REGISTER_BYTES as usize / 4],
+            mcu,
+            mcu_is_held: true,
+            writes: 0,
+        };
         for Setting { offset, value, .. } in settings::ALL {
             rcc.set(*offset, *value);
         }
@@ -138,6 +165,8 @@ impl Rcc {
         rcc.set(MP_MLAHBENSETR + MC_ENABLES, MLAHB_RETRAMEN);
         rcc.set(MP_RSTSCLRR, RSTS_PORRSTF);
         rcc.set(MC_RSTSCLRR, RSTS_PORRSTF);
+        rcc.fractions = settings::PLLS.map(|pll| rcc.get(pll + PLL_FRACR));
+        rcc.frequencies = rcc.tree_frequencies();
         rcc
     }
 
@@ -199,6 +228,63 @@ impl Rcc {
         }
     }
 
+    fn tree_frequencies(&self) -> [Option<u64>; OUTPUTS.len()] {
+        let Clocks { hse, hsi } = self.clocks;
+        let fraction = |offset| Some(self.fractions[settings::PLLS.iter().position(|pll| pll + PLL_FRACR == offset)?]);
+        Tree { hse, hsi, register: &|offset| fraction(offset).unwrap_or_else(|| self.get(offset)) }.frequencies()
+    }
+
+    fn write_setting(&mut self, setting: &Setting, value: u32, ctx: &mut Ctx) {
+        let Setting { name, offset, .. } = *setting;
+        let before = self.get(offset);
+        let after = setting.after_write(before, value);
+        if after == before {
+            // READY of selectors and dividers, and PLLxRDY, may be written back.
+            if (value ^ before) & !(setting.writable | READY | settings::PLLRDY) != 0 {
+                ctx.note(&format!(
+                    "{name} was written as {value:#x}: bits that it has not, or that are only read, stay"
+                ));
+            }
+            return;
+        }
+        if let Some(pll) = settings::pll_at(offset).filter(|pll| *pll != offset)
+            && self.get(pll) & PLLON != 0
+            && offset != pll + PLL_FRACR
+        {
+            ctx.note(&format!("{name} was written while its PLL is on (PLLON): it stays {before:#x}"));
+            return;
+        }
+        if offset == settings::STGENCKSELR {
+            ctx.note("RCC_STGENCKSELR selects another clock: the generic timer goes on counting the board's");
+        }
+        self.set(offset, after);
+        let fraction = settings::PLLS.iter().position(|pll| pll + PLL_FRACR == offset);
+        if let Some(pll) = fraction.filter(|_| after & FRACLE != 0) {
+            self.fractions[pll] = after;
+        }
+        self.changes_at = Some(ctx.now);
+        self.alarm.set(ctx.now, WAKE, ctx);
+    }
+
+    /// The board's clocks follow those settings that have changed.
+    fn follow_settings(&mut self, ctx: &mut Ctx) {
+        self.changes_at = None;
+        let frequencies = self.tree_frequencies();
+        let mut changed = Vec::new();
+        for (index, (new, old)) in frequencies.iter().zip(self.frequencies).enumerate() {
+            let Some(clock) = self.outputs.get(index).filter(|_| *new != old) else { continue };
+            match (clock.id, new.and_then(Hz::new)) {
+                (Some(id), Some(rate)) => changed.push((id, rate)),
+                _ => ctx.note(&format!(
+                    "firmware turns off {}, or what it comes from: what runs by it goes on at its rate",
+                    OUTPUTS[index]
+                )),
+            }
+        }
+        self.frequencies = frequencies;
+        ctx.set_clocks(&changed);
+    }
+
     fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
         if let Some(register) = pair_at(offset) {
             self.set_pair(register, value, offset == register, ctx);
@@ -209,11 +295,8 @@ impl Rcc {
             MP_GRSTCSETR => self.reset(value, ctx),
             MP_RSTSCLRR | MC_RSTSCLRR => self.set(offset, self.get(offset) & !value),
             _ => {
-                if let Some(setting) = settings::at(offset).filter(|setting| !setting.is_kept_by(value)) {
-                    ctx.note(&format!(
-                        "{} was written as {value:#x}; the clocks are fixed as the board has them, and it stays {:#x}",
-                        setting.name, setting.value
-                    ));
+                if let Some(setting) = settings::at(offset) {
+                    self.write_setting(setting, value, ctx);
                 }
             }
         }
@@ -229,13 +312,18 @@ fn pair_at(offset: u32) -> Option<u32> {
 impl Device for Rcc {
     fn reset(&mut self, ctx: &mut Ctx) {
         self.publish(ctx);
-        let Clocks { mpu, axi, mcu, hse } = self.clocks;
-        let selected = settings::frequencies(hse.get());
-        let board = [mpu, axi, mcu].map(Hz::get);
-        if selected.iter().zip(board).any(|(selected, board)| selected.abs_diff(board) > 1) {
+        // Kernel clocks come from oscillators: they are what these are.
+        let kernel = self.outputs.iter().zip(self.frequencies).skip(KERNEL);
+        let differing = kernel.filter_map(|(clock, hz)| Some((clock.id?, hz.and_then(Hz::new)?, clock.rate)));
+        let changed: Vec<_> =
+            differing.filter(|(_, rate, board)| rate != board).map(|(id, rate, _)| (id, rate)).collect();
+        ctx.set_clocks(&changed);
+        let selected: Vec<u64> = self.frequencies[..NOTED].iter().flatten().copied().collect();
+        let board: Vec<u64> = self.outputs.iter().take(NOTED).map(|clock| clock.rate.get()).collect();
+        if selected.iter().zip(&board).any(|(selected, board)| selected.abs_diff(*board) > 1) {
             ctx.note(&format!(
                 "its PLLs read as if set to {selected:?} Hz for the MPU, the AXI and the MCU; the board's clocks are \
-                 {board:?} Hz"
+                 {board:?} Hz until firmware sets others"
             ));
         }
     }
@@ -258,6 +346,13 @@ impl Device for Rcc {
         let (offset, value) = apb::written(value, offset, size);
         self.set_register(offset, value, ctx);
         Ok(Reply::written(ctx.now))
+    }
+
+    fn event(&mut self, _: u32, ctx: &mut Ctx) {
+        self.alarm.rang(ctx.now);
+        if self.changes_at.is_some() {
+            self.follow_settings(ctx);
+        }
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {

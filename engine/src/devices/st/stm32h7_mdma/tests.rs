@@ -23,7 +23,7 @@ const DONE: u32 = cisr::TCIF | cisr::BTIF | cisr::BRTIF | cisr::CTCIF;
 
 fn params() -> Params {
     Params {
-        clock: mhz(100),
+        clock: mhz(100).into(),
         setup_cycles: Cycles(10),
         buffer_cycles: Cycles(2),
         interrupts: [4, 5].map(|bit| Some(IrqLine::Core { core: 0, bit })),

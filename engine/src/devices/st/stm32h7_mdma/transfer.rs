@@ -103,7 +103,7 @@ impl Mdma {
     /// What comes behind a buffer, and when.
     fn end_buffer(&mut self, index: usize, done: Ps) -> Option<Ps> {
         // A list may have no end: time has to pass.
-        let next = self.params.clock.after(done, self.params.buffer_cycles.max(Cycles(1)));
+        let next = self.params.clock.rate.after(done, self.params.buffer_cycles.max(Cycles(1)));
         let channel = &mut self.channels[index];
         let trigger = channel.trigger();
         channel.status |= cisr::TCIF;

@@ -2,7 +2,7 @@ use super::*;
 use crate::bus::device::{DeviceId, ExitRequest};
 use crate::devices::bench::{Bench, read_plain_node};
 use crate::devices::support::registers::walk::Port;
-use crate::time::Ps;
+use crate::dt::wiring::ClockId;
 
 fn hz(frequency: u64) -> Hz {
     Hz::new(frequency).unwrap()
@@ -12,24 +12,136 @@ fn rcc() -> Bench {
     with_mcu(None)
 }
 
+const BOARD: [u64; OUTPUTS.len()] = [
+    650_000_000,
+    266_500_000,
+    208_877_930,
+    104_438_965,
+    66_625_000,
+    533_000_000,
+    64_000_000,
+    64_000_000,
+    64_000_000,
+    64_000_000,
+    64_000_000,
+];
+
+/// Clock number n of the outputs has the phandle 10 + n.
+fn outputs(rates: [u64; OUTPUTS.len()]) -> Vec<ClockInput> {
+    let clock = |(phandle, rate)| ClockInput { rate: hz(rate), id: Some(ClockId(phandle)) };
+    (10..).zip(rates).map(clock).collect()
+}
+
 fn with_mcu(core: Option<usize>) -> Bench {
-    let (mpu, axi, mcu, hse) = (hz(650_000_000), hz(266_500_000), hz(208_877_930), hz(24_000_000));
-    let mut bench = Bench::new(Rcc::new(Clocks { mpu, axi, mcu, hse }, core));
+    on_board(BOARD, core)
+}
+
+fn on_board(rates: [u64; OUTPUTS.len()], core: Option<usize>) -> Bench {
+    let clocks = Clocks { hse: hz(24_000_000), hsi: hz(64_000_000) };
+    let mut bench = Bench::new(Rcc::new(clocks, outputs(rates), core));
     bench.bus.with_device(DeviceId(0), Ps(0), |device, ctx| device.reset(ctx));
     bench
+}
+
+/// What a write makes of the clocks: those that are others then, by their places among the outputs.
+fn changed_by(bench: &mut Bench, register: u32, value: u32) -> Vec<(usize, u64)> {
+    let rates = |bench: &Bench| -> Vec<u64> {
+        outputs(BOARD).iter().map(|clock| bench.bus.clocks.rate_of(*clock).get()).collect()
+    };
+    let before = rates(bench);
+    bench.put(register, value);
+    bench.run(Ps(0));
+    let after = rates(bench).into_iter().enumerate();
+    after.zip(before).filter(|((_, after), before)| after != before).map(|(changed, _)| changed).collect()
 }
 
 #[test]
 fn settings_are_by_offset_and_make_the_boards_clocks() {
     assert!(settings::ALL.windows(2).all(|pair| pair[0].offset < pair[1].offset));
     assert!(settings::ALL.iter().all(|setting| pair_at(setting.offset).is_none()));
-    assert_eq!(settings::frequencies(24_000_000), [650_000_000, 266_500_000, 208_877_929]);
+    let clocks = Clocks { hse: hz(24_000_000), hsi: hz(64_000_000) };
+    assert_eq!(Rcc::new(clocks, Vec::new(), None).tree_frequencies(), BOARD.map(Some));
     assert!(rcc().bus.notes().is_empty());
+    let mut other = BOARD;
+    other[1] = 200_000_000;
+    assert_eq!(on_board(other, None).bus.notes().len(), 1);
     let (bench, faults) = read_plain_node(from_node, &[]);
     assert!(faults.is_empty(), "{faults:?}");
-    let mut bench = bench;
-    bench.bus.with_device(DeviceId(0), Ps(0), |device, ctx| device.reset(ctx));
-    assert_eq!(bench.bus.notes().len(), 1);
+    assert!(bench.bus.notes().is_empty());
+}
+
+#[test]
+fn kernel_clocks_are_those_of_the_oscillators() {
+    let mut other = BOARD;
+    other[KERNEL] = 60_000_000;
+    let bench = on_board(other, None);
+    let rate = bench.bus.clocks.rate_of(outputs(other)[KERNEL]).get();
+    assert_eq!((rate, bench.bus.notes().len()), (64_000_000, 0));
+}
+
+#[test]
+fn selectors_and_dividers_make_other_clocks() {
+    for (register, value, changed) in [
+        // The Cortex-A7 from HSI, HSE, and half of PLL1.
+        (0x020, 0, vec![(0, 64_000_000)]),
+        (0x020, 1, vec![(0, 24_000_000)]),
+        (0x020, 3, vec![(0, 325_000_000)]),
+        // The AXI, and pclk5 with it.
+        (0x024, 0, vec![(1, 64_000_000), (4, 16_000_000)]),
+        (0x030, 2, vec![(1, 88_833_333), (4, 22_208_333)]),
+        (0x040, 4, vec![(4, 16_656_250)]),
+        // The Cortex-M4, and pclk1 with it.
+        (0x048, 2, vec![(2, 4_000_000), (3, 2_000_000)]),
+        (0x830, 1, vec![(2, 104_438_965), (3, 52_219_482)]),
+        (0x834, 0, vec![(3, 208_877_930)]),
+        // UART4 by pclk1, PLL4's Q (24 MHz / 4 * 99 / 8), CSI and HSE.
+        (0x8e8, 0, vec![(6, 104_438_965)]),
+        (0x8e8, 1, vec![(6, 74_250_000)]),
+        (0x8f0, 3, vec![(8, 4_000_000)]),
+        (0x8ec, 4, vec![(7, 24_000_000)]),
+        (0x8c0, 0, vec![(9, 104_438_965)]),
+        (0x8c4, 1, vec![(10, 74_250_000)]),
+        // What is there already, with or without the ready flag.
+        (0x020, 2, vec![]),
+        (0x830, READY, vec![]),
+        // Clocks that nobody here runs by.
+        (0x838, 3, vec![]),
+    ] {
+        let mut bench = rcc();
+        assert_eq!(changed_by(&mut bench, register, value), changed, "{register:#x}: {value:#x}");
+        assert_eq!(bench.get(register) & !READY, value & !READY);
+        assert!(bench.bus.notes().is_empty());
+    }
+}
+
+#[test]
+fn a_pll_takes_its_factors_while_it_is_off() {
+    let mut bench = rcc();
+    assert_eq!(changed_by(&mut bench, 0x098, 2 << 16 | 49), []);
+    assert!(bench.bus.notes()[0].contains("RCC_PLL2CFGR1 was written while its PLL is on"));
+    // Off, what runs by it goes on.
+    assert_eq!(changed_by(&mut bench, 0x094, 0x70), []);
+    assert_eq!((bench.get(0x094), bench.bus.notes().len()), (0x70, 4));
+    assert_eq!(changed_by(&mut bench, 0x098, 2 << 16 | 49), []);
+    assert_eq!(changed_by(&mut bench, 0x0a0, 0), []);
+    // On and locked: 8 MHz * 50.625, as no fraction was taken over, halved for the AXI.
+    let changed = changed_by(&mut bench, 0x094, 0x71);
+    assert_eq!(changed, [(1, 202_500_000), (4, 50_625_000), (5, 405_000_000)]);
+    assert_eq!(bench.get(0x094), 0x73);
+    // A fraction is taken over by FRACLE.
+    assert_eq!(changed_by(&mut bench, 0x0a0, FRACLE)[2], (5, 400_000_000));
+    // Without output R the DDR goes on, and nothing else changes.
+    assert_eq!(changed_by(&mut bench, 0x094, 0x31), []);
+    assert_eq!((bench.get(0x094), bench.bus.clocks.rate_of(outputs(BOARD)[5]).get()), (0x33, 400_000_000));
+}
+
+#[test]
+fn what_is_not_modelled_is_noted() {
+    for (register, value, note) in [(0x0d4, 0, "generic timer goes on"), (0x808, 0, "only read")] {
+        let mut bench = rcc();
+        assert_eq!(changed_by(&mut bench, register, value), []);
+        assert!(bench.bus.notes()[0].contains(note), "{}", bench.bus.notes()[0]);
+    }
 }
 
 #[test]
@@ -67,20 +179,15 @@ fn a_clock_is_on_if_either_processor_wants_it() {
 }
 
 #[test]
-fn clock_settings_stay_what_the_board_has() {
+fn settings_read_as_they_were_written() {
     let mut bench = rcc();
     for setting in settings::ALL {
         assert_eq!(bench.get(setting.offset), setting.value, "{}", setting.name);
         bench.put(setting.offset, setting.value & !READY);
+        assert_eq!(bench.get(setting.offset), setting.value, "{}", setting.name);
     }
     assert!(bench.bus.notes().is_empty(), "{:?}", bench.bus.notes());
-    bench.put(0x8f0, 0);
-    assert_eq!((bench.get(0x8f0), bench.bus.notes().len()), (2, 1));
-    assert!(bench.bus.notes()[0].contains("RCC_UART78CKSELR was written as 0x0"), "{}", bench.bus.notes()[0]);
 }
-
-/// A ready flag of selectors and dividers.
-const READY: u32 = 1 << 31;
 
 #[test]
 fn a_system_reset_ends_the_run() {
