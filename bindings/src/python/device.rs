@@ -125,6 +125,12 @@ impl Device for PythonDevice {
         self.instance.counters()
     }
 
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        ctx.note(
+            "firmware changes a clock of this device, which is one in Python: it goes on by the clock's first rate",
+        );
+    }
+
     fn irq_input(&mut self, input: u32, level: bool, ctx: &mut Ctx) {
         self.tell(ctx, "irq_input", (input, level));
     }

@@ -173,6 +173,15 @@ impl ExternalModel {
         OnWire::from_node(StandIn { has_interrupt: !self.interrupts.is_empty() }, max_hz, reader)
     }
 
+    /// The rate of a clock that its node names. A device learns of changes (`Device::clocks_changed`), a chip has no
+    /// way to: its clocks are such as stay.
+    fn clock(&self, reader: &mut NodeReader, index: usize, meaning: &str) -> Hz {
+        match self.make {
+            Make::Device(..) => reader.clock_input(index, meaning).rate,
+            _ => reader.clock(index, meaning),
+        }
+    }
+
     fn read(&self, reader: &mut NodeReader) -> Given {
         for name in &self.ignored {
             let meaning = "taken, and not looked at";
@@ -181,7 +190,7 @@ impl ExternalModel {
         let (clocks, properties) = (self.clocks.iter().enumerate(), self.properties.iter());
         Given {
             label: reader.node.label().to_owned(),
-            clocks: clocks.map(|(index, meaning)| reader.clock(index, meaning)).collect(),
+            clocks: clocks.map(|(index, meaning)| self.clock(reader, index, meaning)).collect(),
             values: properties.map(|property| property.read(reader)).collect(),
             interrupts: Vec::new(),
             is_console: reader.is_stdout(),

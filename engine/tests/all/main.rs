@@ -30,3 +30,4 @@ mod riscv_polling;
 mod storms;
 mod support;
 mod two_cores;
+mod two_cores_clocks;
