@@ -1,8 +1,8 @@
 //! The bus matrix that a core's system bus leads to: a turn to another slave costs time.
 //!
 //! Arm's multi-layer matrix decodes an address, and the slave's own arbiter then has to grant the master its port. It
-//! keeps that grant for as long as the master stays: so the first access after one of another slave comes later. Code and
-//! constants below [`SYSTEM_BUS`] have buses of their own, which reach other ports of the matrix at the same time.
+//! keeps that grant for as long as the master stays: so the first access after one of another slave comes later. Code
+//! and constants below [`SYSTEM_BUS`] have buses of their own, which reach other ports of the matrix at the same time.
 
 use super::Memory;
 use super::access::Kind;

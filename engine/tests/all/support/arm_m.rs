@@ -37,7 +37,14 @@ pub fn timing() -> CoreTiming {
         register_jump: 2,
         memory_jump: 3,
         table_branch: 3,
-        front_end: FrontEnd { wide_target: 1, straddled_target: 1, most_refill: 3, straddling_run: 1, folds: true },
+        front_end: FrontEnd {
+            wide_target: 1,
+            straddled_target: 1,
+            most_refill: 3,
+            straddling_run: 1,
+            system_fetch: 1,
+            folds: true,
+        },
         vfp_move_two: 2,
         vfp_use: true,
         floating_frame: 17,
@@ -73,6 +80,7 @@ pub fn config() -> CoreConfig<SystemConfig> {
             dcache: None,
             store_buffer_entries: 1,
             unaligned_cycles: Some(1),
+            slave_switch_cycles: 1,
             ..first_level
         },
     }

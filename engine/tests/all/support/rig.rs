@@ -71,6 +71,7 @@ pub fn first_level_cache() -> Option<CacheShape> {
 pub fn first_level(tlb: TlbShape) -> MemoryConfig {
     MemoryConfig {
         unaligned_cycles: None,
+        slave_switch_cycles: 0,
         clock: clock(),
         icache: first_level_cache(),
         dcache: first_level_cache(),
