@@ -39,8 +39,13 @@ const fn bit_at(region: usize, offset: u32, size: AccessSize) -> (u32, u32) {
 }
 
 /// Reads for the core, which has the first access's time to memory in its instruction: the value, and when it is there.
-fn read(bus: &mut Bus, addr: u32, size: AccessSize, now: Ps) -> Result<(u32, Ps), BusFault> {
-    let access = bus.read(now, addr, size)?;
+/// An error where the access would reach beyond what is there.
+fn read(bus: &mut Bus, addr: u32, size: AccessSize, now: Ps) -> Result<(u32, Ps), SlaveError> {
+    let ends_inside = |entry: usize| addr.checked_add(size.bytes() - 1).is_some_and(|last| last <= bus.map[entry].last);
+    if !bus.entry_at(addr).is_none_or(ends_inside) {
+        return Err(SlaveError { done: now });
+    }
+    let access = bus.read(now, addr, size).map_err(failed)?;
     Ok((access.value, access.done))
 }
 
@@ -56,7 +61,7 @@ fn failed(fault: BusFault) -> SlaveError {
 impl Device for BitBand {
     fn read(&mut self, region: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         let (addr, bit) = bit_at(region, offset & !3, size);
-        let (value, done) = read(ctx.bus, addr, size, ctx.now).map_err(failed)?;
+        let (value, done) = read(ctx.bus, addr, size, ctx.now)?;
         let done = if is_memory(ctx.bus, addr) { ctx.now } else { done };
         Ok(Reply::read(value >> bit & 1, done))
     }
@@ -70,7 +75,7 @@ impl Device for BitBand {
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
         let (addr, bit) = bit_at(region, offset & !3, size);
-        let (before, read) = read(ctx.bus, addr, size, ctx.now).map_err(failed)?;
+        let (before, read) = read(ctx.bus, addr, size, ctx.now)?;
         let changed = before & !(1 << bit) | (value & 1) << bit;
         let written = ctx.bus.write(read, addr, size, changed).map_err(failed)?;
         Ok(Reply::written(if is_memory(ctx.bus, addr) { read } else { written.done }))
@@ -168,5 +173,10 @@ mod tests {
         let mut bus = bus();
         assert!(get(&mut bus, 0, 0x1000 * 32).is_err());
         assert!(put(&mut bus, 1, 0x1000 * 32, 1).is_err());
+        // A memory that ends within the word.
+        bus.map[0].last = bus.map[0].base + 0x101;
+        bus.rams[0] = Ram::new(0x102, bus.rams[0].timing());
+        assert!(get(&mut bus, 0, 0x100 * 32).is_err() && put(&mut bus, 0, 0x100 * 32, 1).is_err());
+        assert!(get(&mut bus, 0, 0xfc * 32).is_ok());
     }
 }
