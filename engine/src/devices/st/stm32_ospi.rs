@@ -245,8 +245,8 @@ impl Ospi {
         } else {
             value & mode
         };
-        if value & CR_DQM != 0 {
-            ctx.note("two memories side by side (OCTOSPI_CR.DQM) are not modelled: the first one works alone");
+        if value & (CR_DQM | CR_FSEL) != 0 {
+            ctx.note("a second memory (OCTOSPI_CR.DQM, FSEL) is not modelled: the first one works alone");
         }
         self.values[CR as usize / 4] = value & !mode & !CR_ABORT | kept;
         if ends || (old ^ self.get(CR)) & mode != 0 {

@@ -202,7 +202,7 @@ impl Rtc {
         }
     }
 
-    /// Alarms, and a wake-up that counts seconds, are looked for anew.
+    /// Alarms are looked for anew, and a wake-up that is not under way.
     fn expect(&mut self, edge: u64) {
         for index in 0..2 {
             self.next[index] = self.next_alarm(index, edge);
@@ -210,7 +210,7 @@ impl Rtc {
         let seconds = self.get(CR) & CR_WUCKSEL > 3;
         if self.get(CR) & CR_WUTE == 0 || !self.counting.is_running {
             self.next[2] = None;
-        } else if seconds || self.next[2].is_none() {
+        } else if self.next[2].is_none() {
             let begins = if seconds { self.counting.edge_of((self.counting.tick(edge).0, 0)) } else { Some(edge) };
             // A second that began before the calendar was set counts from there.
             self.next[2] = Some(begins.unwrap_or(edge) + self.wakeup_period());
@@ -242,7 +242,14 @@ impl Rtc {
         if (old ^ new) & CR_WUTE != 0 {
             self.next[2] = None;
         }
+        let before = self.next;
         self.expect(edge);
+        // An alarm that was waited for before may come with the very next edge.
+        for (index, enable) in [CR_ALRAE, CR_ALRAE << 1].into_iter().enumerate() {
+            if hours == 0 && (old ^ new) & enable == 0 {
+                self.next[index] = before[index];
+            }
+        }
     }
 
     fn is_initializing(&self, edge: u64) -> bool {
@@ -354,7 +361,7 @@ impl Rtc {
         let Some(row) = find(self.params.map, offset).filter(|row| row.access != AccessKind::Ro) else { return };
         // ADD1H and SUB1H are not kept, and so not in the mask.
         let value = if offset == CR { value } else { value & row.mask };
-        if self.keys < KEYS.len() && ![WPR, ISR, TAFCR].contains(&offset) {
+        if self.keys < KEYS.len() && ![WPR, ISR, TAFCR, OR].contains(&offset) {
             ctx.note(&format!(
                 "{} was written without the keys 0xca and 0x53 in RTC_WPR: it keeps its value",
                 row.name

@@ -287,11 +287,16 @@ impl Adc {
     /// A read of ADC_DR.
     fn take(&mut self, now: Ps) -> u32 {
         self.set(ISR, 0, ISR_EOC);
+        self.release(now);
+        self.data
+    }
+
+    /// Nothing waits to be read any more: by a read of ADC_DR, or because firmware has cleared EOC.
+    fn release(&mut self, now: Ps) {
         self.waits = false;
         if let Doing::Waiting(place) = self.doing {
             self.doing = Doing::Converting(place, self.after(now, Cycles(0)) + self.edges(place));
         }
-        self.data
     }
 
     fn set_control(&mut self, value: u32, ctx: &mut Ctx) {
@@ -359,7 +364,12 @@ impl Adc {
             ctx.note(&format!("{} asks for what is not modelled: that has no effect", row.name));
         }
         match offset {
-            ISR => self.set(ISR, 0, value),
+            ISR => {
+                self.set(ISR, 0, value);
+                if value & ISR_EOC != 0 {
+                    self.release(ctx.now);
+                }
+            }
             CR => self.set_control(value, ctx),
             CCR if self.of(CR) & CR_ADEN != 0 && (value ^ self.common) >> CCR_CKMODE & 0x3f != 0 => {
                 ctx.note("the clock (ADC_CCR) was changed while the converter is on (ADEN): it stays");

@@ -27,6 +27,7 @@ pub const CR_DMAEN: u32 = 1 << 2;
 pub const CR_TCEN: u32 = 1 << 3;
 /// DQM: two memories side by side.
 pub const CR_DQM: u32 = 1 << 6;
+pub const CR_FSEL: u32 = 1 << 7;
 pub const CR_FTHRES: u32 = 8;
 /// Enables of the flags of SR, in their order.
 pub const CR_ENABLES: u32 = 16;
@@ -54,7 +55,7 @@ pub const CCR_SIOO: u32 = 1 << 31;
 
 /// The register map.
 pub const REGISTERS: &[Register] = &[
-    Register::new("OCTOSPI_CR", CR, Rw, 0, 0x30df_1f4d),
+    Register::new("OCTOSPI_CR", CR, Rw, 0, 0x30df_1fcd),
     Register::new("OCTOSPI_DCR1", DCR1, Rw, 0, 0x071f_0703),
     Register::new("OCTOSPI_DCR2", DCR2, Rw, 0, 0x0007_00ff),
     Register::new("OCTOSPI_DCR3", DCR3, Rw, 0, 0x001f_00ff),

@@ -18,6 +18,7 @@ pub const SHIFTR: u32 = 0x2c;
 pub const CALR: u32 = 0x3c;
 /// RTC_TAFCR, and RTC_TAMPCR of an STM32L4.
 pub const TAFCR: u32 = 0x40;
+pub const OR: u32 = 0x4c;
 pub const ALRMASSR: u32 = 0x44;
 pub const ALRMBSSR: u32 = 0x48;
 /// The first of the backup registers.
@@ -105,5 +106,5 @@ pub const REGISTERS_L4: &[Register] = &[
     Register::new("RTC_TAMPCR", TAFCR, Rw, 0, 0x01ff_ffff),
     Register::new("RTC_ALRMASSR", ALRMASSR, Rw, 0, 0x0f00_7fff),
     Register::new("RTC_ALRMBSSR", ALRMBSSR, Rw, 0, 0x0f00_7fff),
-    Register::new("RTC_OR", 0x4c, Rw, 0, 3),
+    Register::new("RTC_OR", OR, Rw, 0, 3),
 ];

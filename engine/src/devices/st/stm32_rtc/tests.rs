@@ -193,6 +193,23 @@ fn the_wake_up_timer_runs_by_each_of_its_clocks() {
 }
 
 #[test]
+fn a_write_of_cr_holds_no_wake_up_off() {
+    let mut bench = rtc();
+    let wakes = 5 | CR_WUTIE | CR_WUTE;
+    bench.write(at(0), WUTR, 2).unwrap();
+    bench.write(at(0), CR, 5).unwrap();
+    bench.write(at(0), CR, wakes).unwrap();
+    // Firmware turns interrupts of alarms on and off meanwhile.
+    for second in 1..3 {
+        bench.write(at(second * HZ + 1), CR, wakes | (second as u32 & 1) << 12).unwrap();
+    }
+    bench.run(at(3 * HZ) - Ps(2));
+    assert_eq!(bench.pending(), 0);
+    bench.run(at(3 * HZ));
+    assert_eq!(bench.pending(), 1 << 2);
+}
+
+#[test]
 fn prescalers_shifts_and_summer_time_move_the_calendar() {
     let mut bench = rtc();
     bench.write(at(0), ISR, ISR_INIT).unwrap();

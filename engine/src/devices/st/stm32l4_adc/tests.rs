@@ -150,6 +150,12 @@ fn data_that_nobody_reads_are_overrun() {
     assert_eq!(rig.get(READY + 100, DR), 2048);
     rig.changes(READY + 130, ISR, ISR_EOC);
     assert_eq!((rig.get(READY + 130, ISR) & ISR_OVR, rig.get(READY + 130, DR)), (0, 4095));
+    // It does so, too, where firmware clears EOC.
+    let mut rig = Rig::ready(&[(SQR1, 1 | 1 << 6 | 2 << 12), (CFGR, CFGR_AUTDLY)]);
+    rig.put(READY, CR, ON | CR_ADSTART);
+    rig.put(READY + 100, ISR, ISR_EOC);
+    rig.changes(READY + 130, ISR, ISR_EOC);
+    assert_eq!((rig.get(READY + 130, ISR) & ISR_OVR, rig.get(READY + 130, DR)), (0, 4095));
 }
 
 #[test]
