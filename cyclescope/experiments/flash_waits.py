@@ -252,8 +252,8 @@ EXPERIMENT = Experiment(
         "others are of other programs, and stand beside no row: docs/flash-waits.md has them.",
         "No code runs from the STM32F407's CCM, which only the data bus reaches: a fetch from "
         "there is a bus fault.",
-        "Code in SRAM1 is fetched over the system bus, which the data of SRAM1 use as well. Only the "
-        "cycle that a jump takes for that is modelled: these rows are what it takes at the least.",
+        "Code in SRAM1 is fetched over the system bus, which the data of SRAM1 use as well. Only "
+        "the cycle that a jump takes for that is modelled: these rows are the least that it takes.",
     ),
     left_out=(
         Omission(

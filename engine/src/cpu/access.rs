@@ -197,6 +197,7 @@ impl<I: Isa> Cpu<I> {
             return false;
         }
         if self.turn_to(bus, addr, Kind::Read)
+            && how & how::UNPRIVILEGED == 0
             && let Some(host) = self.memory.load_shortcut(addr, size.bytes())
         {
             // SAFETY: as for loads by shortcuts.
@@ -301,7 +302,8 @@ impl<I: Isa> Cpu<I> {
         if self.must_wait(bus, index, at, addr, size.bytes(), Kind::Write) {
             return false;
         }
-        if self.turn_to(bus, addr, Kind::Write) && self.store_on_slave(addr, size, value) {
+        let turns = self.turn_to(bus, addr, Kind::Write);
+        if turns && how & how::UNPRIVILEGED == 0 && self.store_on_slave(addr, size, value) {
             return self.after_flat(bus, index, at);
         }
         let (begins, told) = (self.begins_cycle(index, at), how & how::TOLD != 0);

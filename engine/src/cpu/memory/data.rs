@@ -268,6 +268,10 @@ impl Memory {
             return;
         }
         let Some(index) = bus.entry_at(place.physical) else { return };
+        if self.is_of_slave(asked.va) && bus.path(index).slave != self.state.slave {
+            // It belongs to a bank that is not looked at.
+            return;
+        }
         let entry = &bus.map[index];
         let (_, bytes) = self.shortcuts.line_of(asked.va);
         let line = place.physical & !(bytes - 1);

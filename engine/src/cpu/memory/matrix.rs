@@ -24,6 +24,11 @@ impl Memory {
         self.is_on_matrix() && addr >= SYSTEM_BUS
     }
 
+    /// The core is reset: no slave was accessed before.
+    pub fn forget_slave(&mut self) {
+        self.state.slave = 0;
+    }
+
     /// The core is about to access `addr`, an address that is not translated: true if the matrix turns to another slave
     /// for that, and how many cycles the core waits. A store waits in the write buffer instead.
     #[inline]

@@ -23,7 +23,8 @@ use crate::memory::code_marks::CodeMarks;
 
 /// Slots of a core that is on no bus matrix.
 const SLOTS: usize = 1 << 10;
-/// One bank for what is no memory on a bus matrix, and so many less one for the slaves that are: more take turns.
+/// Banks: the first for what is no memory of a bus matrix, the others for slaves; if there are more slaves than that,
+/// several share one in turn.
 const BANKS: usize = 4;
 /// Slots of such a bank.
 const BANK_SLOTS: usize = 1 << 9;

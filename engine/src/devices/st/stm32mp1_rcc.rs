@@ -197,6 +197,8 @@ impl Rcc {
             ctx.note("resets of single peripherals (RCC_xxxRSTSETR) are not modelled: they keep their state");
         }
         self.publish(ctx);
+        // Who follows a gate looks it up.
+        ctx.set_clocks(&[]);
     }
 
     fn boot_mcu(&mut self, value: u32, ctx: &mut Ctx) {

@@ -96,6 +96,7 @@ impl Profile for System {
         (core.shell.waiting, core.shell.stop, core.pending) = (false, None, Pending::NONE);
         core.memory.translation_changed(&core.isa.system);
         core.memory.privilege_changed(true);
+        core.memory.forget_slave();
         core.drop_blocks();
         core.start(bus);
     }

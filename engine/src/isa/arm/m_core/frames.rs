@@ -9,7 +9,7 @@ use crate::bus::Bus;
 use crate::bus::device::AccessSize;
 use crate::cpu::handlers::HANDLER_FAILS;
 use crate::cpu::memory::Done;
-use crate::cpu::memory::access::how;
+use crate::cpu::memory::access::{Kind, how};
 use crate::faults::CoreFault;
 
 /// Words of an integer frame.
@@ -63,6 +63,8 @@ impl Arm<System> {
         self.shell.cycles += told.cycles;
         for (word, at) in words.iter_mut().zip((0..).step_by(4)) {
             let addr = address.wrapping_add(at);
+            // What a turn of the bus matrix takes is in an exception's own time.
+            _ = self.memory.turn_to(bus, addr, Kind::Write);
             if let Some(value) = self.load_by_shortcut(addr) {
                 *word = value;
                 continue;
@@ -111,6 +113,7 @@ impl Arm<System> {
         let mut cycles = self.memory.multiple(bus, &self.isa.system, begins, address, words.len() as u32, how).cycles;
         for (word, offset) in words.iter().zip((0..).step_by(4)) {
             let (addr, size) = (address.wrapping_add(offset), AccessSize::Word);
+            _ = self.memory.turn_to(bus, addr, Kind::Write);
             if how & how::UNPRIVILEGED == 0 && self.store_by_shortcut(addr, *word) {
                 continue;
             }
