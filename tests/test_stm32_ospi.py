@@ -33,6 +33,6 @@ def test_a_program_uses_a_flash_in_all_modes() -> None:
     word, cycles, result = re.split(r", | cycles, ", told["mapped"])
     assert (word, result) == ("20202020", "84")
     assert 40 + 4 * 2 <= int(cycles) <= 40 + 4 * 2 + 20
-    # Rounds of polling loops make no difference.
+    # Skipping iterations of polling loops makes no difference.
     single = loaded.run("1s", skip_polling=False)
     assert (single.console, single.cores) == (done.console, done.cores)

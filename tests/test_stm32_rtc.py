@@ -42,6 +42,6 @@ def test_a_program_keeps_time(board: str, macros: dict[str, str], hclk_hz: int) 
         assert abs(wakeup - hclk_hz // 2) <= 10
     # 28 February 2024, a Wednesday, was a day of a leap year: the 29th follows.
     assert told["date"] == "248229, backup: 12345678"
-    # Rounds of polling loops make no difference.
+    # Skipping iterations of polling loops makes no difference.
     single = loaded.run("4s", skip_polling=False)
     assert (single.console, single.cores) == (done.console, done.cores)

@@ -37,7 +37,7 @@ pub struct Change {
     pub rate: Hz,
 }
 
-/// Stands where a clock has none; nobody runs by it.
+/// Told to devices whose clock has stopped, or whose gate changed: they look up the rate themselves.
 const NO_RATE: Hz = Hz::new(1).expect("it is not 0");
 
 /// The rates and gates that clock controllers have set.

@@ -2,13 +2,7 @@
 #ifndef STM32L4_RCC_H
 #define STM32L4_RCC_H
 
-#include "board.h"
-#include "mmio.h"
-
-#include <stdbool.h>
-#include <stdint.h>
-
-#define RCC_LIMIT_READS 1000000u
+#include "stm32_rcc_bits.h"
 
 #define RCC_CR 0x00u
 #define RCC_CFGR 0x08u
@@ -29,28 +23,5 @@
 #define RCC_AHB2_GPIOG (1u << 6)
 #define RCC_APB1_PWR (1u << 28)
 #define RCC_APB1_LPUART1 (1u << 0)
-
-/* Sets bits; the read behind it gives an enabled peripheral its two clocks (RM0432, "Peripheral clock enable"). */
-static inline void rcc_set_bits(uint32_t offset, uint32_t bits)
-{
-    mmio_write(BOARD_RCC_BASE, offset, mmio_read(BOARD_RCC_BASE, offset) | bits);
-    (void)mmio_read(BOARD_RCC_BASE, offset);
-}
-
-static inline void rcc_clear_bits(uint32_t offset, uint32_t bits)
-{
-    mmio_write(BOARD_RCC_BASE, offset, mmio_read(BOARD_RCC_BASE, offset) & ~bits);
-}
-
-/* Waits until the bits of `mask` are `value`. False if they never are. */
-static inline bool rcc_wait_for(uint32_t offset, uint32_t mask, uint32_t value)
-{
-    for (uint32_t reads = 0; reads < RCC_LIMIT_READS; reads++) {
-        if ((mmio_read(BOARD_RCC_BASE, offset) & mask) == value) {
-            return true;
-        }
-    }
-    return false;
-}
 
 #endif

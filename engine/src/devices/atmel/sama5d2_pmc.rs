@@ -154,7 +154,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let clocks =
         Clocks { slow: reader.clock(0, "the slow clock"), crystal: reader.clock(1, "the main crystal oscillator") };
     reader.known(&["clock-names"]);
-    let outputs = reader.driven_clock_inputs("cyclescope,outputs", &OUTPUTS);
+    let outputs = reader.driven_clock_inputs("cyclescope,outputs", &OUTPUTS, OUTPUTS.len());
     Box::new(Pmc::new(clocks, outputs, reader.interrupt(0, "its interrupt")))
 }
 

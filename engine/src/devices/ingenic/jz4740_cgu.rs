@@ -110,7 +110,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let ext = reader.clock(0, "EXTAL");
     let rtc = reader.clock(1, "RTCCLK");
     reader.known(&["clock-names"]);
-    let outputs = reader.driven_clock_inputs("cyclescope,outputs", &OUTPUTS);
+    let outputs = reader.driven_clock_inputs("cyclescope,outputs", &OUTPUTS, DIVIDED.len());
     let board: Vec<Hz> = outputs.iter().take(DIVIDED.len()).map(|clock| clock.rate).collect();
     let settings = <[Hz; DIVIDED.len()]>::try_from(board).ok().map(|board| (board, settings_for(ext, board)));
     if let Some((board, None)) = settings {

@@ -22,6 +22,7 @@ mod tests;
 use self::converter::{Converter, cr2};
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::analog_inputs::{self, Surroundings};
 use crate::devices::support::dma_lines::DmaLine;
 use crate::devices::support::registers::{AccessKind, Register, find};
 use crate::devices::support::stm32_clock_gate::ClockGate;
@@ -129,18 +130,11 @@ pub const MODEL: Model = Model::device(Group::System, &["st,stm32f4-adc"], 1, fr
 /// Builds the converters from their node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clock-names", "resets", "#io-channel-cells"]);
-    let range = "a voltage of up to 3.6 V in microvolts";
-    let reference_uv = reader.u32_or("cyclescope,reference-microvolts", 3_300_000, 1_000_000..=3_600_000, range);
-    let meaning = "what is at channels 0, 1 and so on, up to 15, in microvolts; 0 where the list ends";
-    let given = reader.bytes("cyclescope,inputs-microvolts", meaning).unwrap_or_default();
     let mut inputs_uv = [0; CHANNELS];
-    for (input, cell) in inputs_uv[..TEMPERATURE].iter_mut().zip(given.as_chunks::<4>().0) {
-        *input = u32::from_be_bytes(*cell);
-    }
-    let meaning = "the chip's temperature in thousandths of a degree, -40000 to 125000";
-    let allowed = |value: u32| (-40_000..=125_000).contains(&(value as i32));
-    let temperature = reader.u32_or("cyclescope,temperature-millicelsius", 25_000, allowed, meaning) as i32;
-    inputs_uv[TEMPERATURE] = (SENSOR_25_UV + SENSOR_SLOPE_UV * i64::from(temperature - 25_000) / 1000) as u32;
+    let Surroundings { reference_uv, temperature_millicelsius } =
+        analog_inputs::from_node(reader, 0, &mut inputs_uv[..TEMPERATURE]);
+    inputs_uv[TEMPERATURE] =
+        (SENSOR_25_UV + SENSOR_SLOPE_UV * i64::from(temperature_millicelsius - 25_000) / 1000) as u32;
     inputs_uv[VREFINT] = VREFINT_UV;
     let sensor_shares_vbat = reader.flag(
         "cyclescope,sensor-shares-vbat",

@@ -246,6 +246,7 @@ impl Rcc {
             }
             self.sources.turn(source, on, now);
         }
+        self.tell_why(ctx);
     }
 
     fn prepare_pll(&mut self, pll: usize, ctx: &mut Ctx) {
@@ -335,6 +336,12 @@ impl Rcc {
         let flags = if value & CSR_RMVF != 0 { 0 } else { self.get(CSR) & CSR_RESET_FLAGS };
         self.set(CSR, value & CSR_LSION | flags);
         self.sources.turn(LSI, value & CSR_LSION != 0, ctx.now);
+        self.tell_why(ctx);
+    }
+
+    /// A source was turned on or off: who waits for it is told anew what it waits for.
+    fn tell_why(&mut self, ctx: &Ctx) {
+        self.settings_at.get_or_insert(ctx.now);
     }
 
     /// What comes of the time up to now: only in an event, as clocks change at its time.

@@ -223,6 +223,7 @@ impl Rcc {
             CRRCR => {
                 self.set(CRRCR, value);
                 self.sources.turn(HSI48, value & CRRCR_HSI48ON != 0, ctx.now);
+                self.tell_why(ctx);
             }
             CCIPR | CCIPR2 => {
                 self.set(offset, value);
@@ -273,6 +274,7 @@ impl Rcc {
             }
             self.sources.turn(source, on, ctx.now);
         }
+        self.tell_why(ctx);
     }
 
     fn prepare_pll(&mut self, pll: usize, ctx: &mut Ctx) {
@@ -367,6 +369,12 @@ impl Rcc {
         let range = if self.get(CR) & CR_MSIRGSEL != 0 { value } else { self.get(CSR) } & CSR_MSISRANGE;
         self.set(CSR, value & CSR_LSION | range | flags);
         self.sources.turn(LSI, value & CSR_LSION != 0, ctx.now);
+        self.tell_why(ctx);
+    }
+
+    /// A source was turned on or off: who waits for it is told anew what it waits for.
+    fn tell_why(&mut self, ctx: &Ctx) {
+        self.settings_at.get_or_insert(ctx.now);
     }
 
     /// What comes of the time up to now: only in an event, as clocks change at its time.

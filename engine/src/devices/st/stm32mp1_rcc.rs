@@ -86,7 +86,7 @@ const RSTS_MCURSTF: u32 = 1 << 5;
 
 /// From RCC_PLLxCR to RCC_PLLxFRACR.
 const PLL_FRACR: u32 = 0xc;
-/// So many of [`OUTPUTS`] are told of where the board has others than the settings make: mpuss_ck, axiss_ck, mcuss_ck.
+/// The first outputs, mpuss_ck, axiss_ck and mcuss_ck: a note tells where the board's rate differs from the registers'.
 const NOTED: usize = 3;
 /// The event's token.
 const WAKE: u32 = 0;
@@ -133,7 +133,7 @@ pub const MODEL: Model = Model::device(Group::System, &["st,stm32mp1-rcc"], 1, f
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clock-names", "#reset-cells"]);
     let clocks = Clocks { hse: reader.clock(0, "hse_ck"), hsi: reader.clock(1, "hsi_ck") };
-    let outputs = reader.driven_clock_inputs("cyclescope,outputs", &OUTPUTS);
+    let outputs = reader.driven_clock_inputs("cyclescope,outputs", &OUTPUTS, 0);
     Box::new(Rcc::new(
         clocks,
         outputs,

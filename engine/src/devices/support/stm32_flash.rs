@@ -70,7 +70,8 @@ pub struct Flash {
     ahead: Option<Ahead>,
     /// Lines of the data cache, the one used last first.
     data: Vec<u32>,
-    data_lines: usize,
+    /// What the data cache holds.
+    data_bytes: u32,
     banks: usize,
     busy_until: [Ps; MOST_BANKS],
     counters: Counters,
@@ -105,8 +106,7 @@ impl Flash {
             code_prefetched: false,
             ahead: None,
             data: Vec::new(),
-            data_lines: reader.timing_u32("cyclescope,data-cache-lines", 0..=64, "lines of the data cache: 0 to 64")
-                as usize,
+            data_bytes: 0,
             banks,
             busy_until: [Ps::ZERO; MOST_BANKS],
             counters: Counters::default(),
@@ -115,6 +115,8 @@ impl Flash {
     }
 
     fn filled(mut self, reader: &mut NodeReader) -> Flash {
+        let meaning = "lines of the data cache: 0 to 64";
+        self.data_bytes = self.line_bytes * reader.timing_u32("cyclescope,data-cache-lines", 0..=64, meaning);
         match Ram::try_new(self.size_bytes, PLAIN, None) {
             Some(contents) if self.size_bytes <= MOST_BYTES => self.contents = contents,
             _ => {
@@ -215,11 +217,17 @@ impl Flash {
         (done, self.code_prefetched)
     }
 
+    /// Lines of the data cache.
+    fn data_lines(&self) -> usize {
+        (self.data_bytes / self.line_bytes) as usize
+    }
+
     /// Data, read by the core or by a device: the value, and when it has come.
     pub fn read(&mut self, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Reply {
         let now = self.edge(offset, ctx);
         let line = self.line_of(offset);
-        let cached = ctx.core.is_some() && self.acr & ACR_DCEN != 0 && self.data_lines > 0;
+        let lines = self.data_lines();
+        let cached = ctx.core.is_some() && self.acr & ACR_DCEN != 0 && lines > 0;
         self.counters.data_reads += 1;
         let place = self.data.iter().position(|held| *held == line).filter(|_| cached);
         let done = match place {
@@ -231,7 +239,7 @@ impl Flash {
             None => self.read_array(now),
         };
         if cached && place.is_none() {
-            self.data.truncate(self.data_lines - 1);
+            self.data.truncate(lines - 1);
             self.data.insert(0, line);
         }
         Reply::read(self.value(offset, size), self.clock.rate.ps_at_floor(Cycles(done)))
@@ -279,10 +287,7 @@ impl Flash {
     /// The parts of the array, each of them 64 bits wide, are read side by side from now on, or are banks of their own:
     /// of `banks` banks as many reads fill the caches, and their bytes stay the same.
     pub fn reshape(&mut self, banks: usize, ctx: &mut Ctx) {
-        let (data_bytes, read_bytes) =
-            (self.data_lines as u32 * self.line_bytes, self.line_bytes * self.banks as u32 / banks as u32);
-        (self.line_bytes, self.banks) = (read_bytes, banks);
-        self.data_lines = (data_bytes / read_bytes) as usize;
+        (self.line_bytes, self.banks) = (self.line_bytes * self.banks as u32 / banks as u32, banks);
         self.data.clear();
         self.forget_code(ctx);
     }
@@ -403,7 +408,7 @@ impl Flash {
         }
         poll.state(u64::from(self.acr) << 32 | u64::from(self.code_line));
         poll.state(u64::from(self.code_prefetched));
-        for place in 0..self.data_lines {
+        for place in 0..self.data_lines() {
             poll.state(u64::from(self.data.get(place).copied().unwrap_or(NO_LINE)));
         }
         poll.state(u64::from(self.ahead.map_or(NO_LINE, |ahead| ahead.line)));

@@ -60,9 +60,13 @@ impl NodeReader<'_, '_> {
     }
 
     /// As [`NodeReader::driven_clocks`], with the rates that the clocks' nodes give: those at which they run when the
-    /// program begins.
-    pub fn driven_clock_inputs(&mut self, name: &str, meanings: &[&str]) -> Vec<ClockInput> {
+    /// program begins. Who drives any drives the first `least` of them.
+    pub fn driven_clock_inputs(&mut self, name: &str, meanings: &[&str], least: usize) -> Vec<ClockInput> {
         let ids = self.driven_clocks(name, meanings);
+        if (1..least).contains(&ids.len()) {
+            let expected = format!("none, or at least {least} clocks: {}", meanings[..least].join("; "));
+            self.fault_at(name, FaultKind::BadReference { property: name.into(), expected });
+        }
         let mut clocks = Vec::new();
         for (id, meaning) in ids.into_iter().zip(meanings) {
             let clock = self.board.root.by_phandle(id.0);

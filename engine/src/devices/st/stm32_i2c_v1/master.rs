@@ -6,7 +6,7 @@ use super::registers::*;
 use crate::bus::device::Ctx;
 use crate::time::{Cycles, Ps};
 
-/// What comes next.
+/// Where the master is in a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Step {
     /// No frame is under way.

@@ -170,6 +170,18 @@ fn state(bench: &mut Bench, at: Ps, output: u32) -> Result<u64, Option<String>> 
 }
 
 #[test]
+fn a_source_that_was_just_turned_on_is_not_told_to_be_off() {
+    let mut bench = rcc();
+    bench.put(CCIPR, 2 << 2);
+    let off = Err(Some("HSI16, which is off (RCC_CR.HSION)".to_owned()));
+    assert_eq!(state(&mut bench, Ps::from_us(1), 11), off);
+    bench.write(Ps::from_us(2), CR, 0x61 | CR_HSION).unwrap();
+    assert_eq!(state(&mut bench, Ps::from_us(2), 11), Err(None), "it comes by itself");
+    bench.write(Ps::from_us(2), CR, 0x61).unwrap();
+    assert_eq!(state(&mut bench, Ps::from_us(3), 11), off);
+}
+
+#[test]
 fn a_kernel_clock_runs_while_its_source_does() {
     let off = |what: &str| Err(Some(what.to_owned()));
     let mut bench = rcc();

@@ -198,14 +198,15 @@ impl Rcc {
         let (pclk1, pclk2, sysclk) = (Ok(tree.pclk[0]), Ok(tree.pclk[1]), Ok(tree.sysclk));
         let of = |field: u32, choices: [&Driven; 4]| choices[(field & 3) as usize].clone();
         let uart = |shift: u32, bus| of(ccipr >> shift, [bus, &sysclk, &hsi, &lse]);
-        let none = unselected("RCC_CCIPR");
-        let i2c = |field: u32| of(field, [&pclk1, &sysclk, &hsi, &none]);
+        let (none, none2) = (unselected("RCC_CCIPR"), unselected("RCC_CCIPR2"));
+        let i2c = |field: u32, none| of(field, [&pclk1, &sysclk, &hsi, none]);
         let lptim = |shift: u32| of(ccipr >> shift, [&pclk1, &lsi, &hsi, &lse]);
         let adc = [&none, &self.pll_output(PLLSAI1, &R), &none, &sysclk];
-        let ospi = [&sysclk, &self.sources.driven(MSI), &self.pll_output(PLL, &Q), &none];
+        let ospi = [&sysclk, &self.sources.driven(MSI), &self.pll_output(PLL, &Q), &none2];
         let mut clocks = vec![uart(0, &pclk2)];
         clocks.extend([2, 4, 6, 8, 10].map(|shift| uart(shift, &pclk1)));
-        clocks.extend([ccipr >> 12, ccipr >> 14, ccipr >> 16, ccipr2].map(i2c));
+        clocks.extend([12, 14, 16].map(|shift| i2c(ccipr >> shift, &none)));
+        clocks.push(i2c(ccipr2, &none2));
         clocks.extend([lptim(18), lptim(20), of(ccipr >> 28, adc), of(ccipr2 >> 20, ospi)]);
         clocks
     }

@@ -7,7 +7,7 @@ use super::timing::Timing;
 use crate::bus::device::Ctx;
 use crate::time::{Cycles, Ps};
 
-/// What comes next.
+/// Where the master is in a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Step {
     /// Nothing: no frame is under way.
