@@ -1,4 +1,4 @@
-"""The bus matrix of STM32 boards: a load that turns to another slave waits a cycle."""
+"""The bus matrix of STM32 boards: what waits for a turn to another slave, and for a grant."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from conftest import ROOT
 import cyclescope as package
 from cyclescope import firmware
 
-SOURCE = ROOT / "tests" / "firmware" / "stm32" / "bus_matrix.c"
+SOURCES = ROOT / "tests" / "firmware" / "stm32"
 # Behind data and below the stack in SRAM1, or SRAM2; SRAM2, or SRAM3; what the data bus has.
 PLACES = {
     "stm32f4-disco": [("0x2001A000", "0x2001C100", "0x10000000")],
@@ -28,9 +28,34 @@ LOADS, STORES = 17, 16
 AROUND = 4
 
 
-def build(board: str, first: str, second: str, on_data_bus: str) -> Path:
-    macros = {"FIRST": first, "SECOND": second, "ON_DATA_BUS": on_data_bus}
-    return firmware.build(firmware.board_recipe("bus_matrix", board, [SOURCE], macros=macros))
+# An address that the matrix grants at once, one that it grants anew.
+GRANTED = [
+    ("stm32f4-disco", "0x2001A000", "0x2001C100"),
+    ("nucleo-l4r5zi", "0x2002A000", "0x20030100"),
+    ("nucleo-l4r5zi", "0x2002A000", "0x20040100"),
+]
+GRANTED_ANEW = {"0x20030000"}
+# What each row of eight waits for grants: a cycle where the bus is idle behind a load.
+GRANTS = {
+    "loads apart": 8,
+    "loads in a row": 1,
+    "loads written back": 16,
+    "loads behind stores": 0,
+    # A store waits in the write buffer, and what is right behind it waits for that.
+    "loads right behind stores": 8,
+    "stores apart": 1,
+    "stores in pairs": 8 + 1,
+    "loads of several": 8,
+    "stores of several": 8 + 1,
+    "skipped loads": 0,
+    "conditional loads": 8,
+}
+
+
+def build(name: str, board: str, macros: dict[str, str]) -> Path:
+    return firmware.build(
+        firmware.board_recipe(name, board, [SOURCES / f"{name}.c"], macros=macros)
+    )
 
 
 @pytest.mark.parametrize("compile_after", [0, 1], ids=["interpreted", "compiled"])
@@ -38,17 +63,32 @@ def build(board: str, first: str, second: str, on_data_bus: str) -> Path:
 def test_a_turn_takes_a_cycle_of_loads_and_none_of_stores(
     board: str, first: str, second: str, on_data_bus: str, compile_after: int
 ) -> None:
-    elf = build(board, first, second, on_data_bus)
+    macros = {"FIRST": first, "SECOND": second, "ON_DATA_BUS": on_data_bus}
+    elf = build("bus_matrix", board, macros)
     done = package.Board(board).load(elf).run("1s", compile_after=compile_after)
     assert done.exit_code == 0, done.console
     taken = {name: (int(loads), int(stores)) for name, loads, stores in lines(done.console)}
+    # The row begins on an idle bus, behind the counter's load.
+    around = AROUND + (first in GRANTED_ANEW)
     # The first load of a row is of the slave of the load before it, all others turn.
     assert taken == {
-        "one memory": (LOADS + AROUND, STORES + AROUND),
-        "two memories": (LOADS + AROUND + 15, STORES + AROUND),
-        "data bus": (LOADS + AROUND, STORES + AROUND),
+        "one memory": (LOADS + around, STORES + around),
+        "two memories": (LOADS + around + 15, STORES + around),
+        "data bus": (LOADS + around, STORES + around),
     }
     assert "bus matrix" in {entry.cause for entry in done.cycle_stack["cpu0"]}
+
+
+@pytest.mark.parametrize("compile_after", [0, 1], ids=["interpreted", "compiled"])
+@pytest.mark.parametrize(("board", "at_once", "granted"), GRANTED)
+def test_what_begins_on_an_idle_bus_waits_for_a_grant_but_not_behind_a_store(
+    board: str, at_once: str, granted: str, compile_after: int
+) -> None:
+    elf = build("idle_grants", board, {"AT_ONCE": at_once, "GRANTED": granted})
+    done = package.Board(board).load(elf).run("1s", compile_after=compile_after)
+    assert done.exit_code == 0, done.console
+    taken = {name: int(anew) - int(plain) for name, plain, anew in lines(done.console)}
+    assert taken == GRANTS
 
 
 def lines(console: str) -> list[tuple[str, str, str]]:

@@ -3,7 +3,7 @@
 use crate::dt::fault::FaultKind;
 use crate::dt::reader::{NodeReader, PowerOfTwo};
 use crate::memory::dram::{Decoding, DramTiming, MOST_BANKS};
-use crate::memory::ram::PortTiming;
+use crate::memory::ram::{MOST_GRANT_CYCLES, PortTiming};
 
 /// Largest RAM: a 32-bit board has no more.
 const LARGEST_RAM_BYTES: u64 = 1 << 32;
@@ -64,6 +64,8 @@ pub fn read_device_ranges(reader: &mut NodeReader, least: usize) -> Vec<(u32, u3
     ranges
 }
 
+const IDLE_GRANT: &str = "cyclescope,idle-grant-cycles";
+
 fn read_port(reader: &mut NodeReader) -> PortTiming {
     reader.known(&["ranges"]);
     let first_word_cycles = reader.timing_cycles("cyclescope,first-word-cycles", "from a request to its first beat");
@@ -71,6 +73,10 @@ fn read_port(reader: &mut NodeReader) -> PortTiming {
         "cyclescope,write-first-word-cycles",
         "from a write to its first beat, where that differs",
     );
+    let idle_grant_cycles = reader.given(IDLE_GRANT, |reader| {
+        let meaning = "an access waits for the grant of a bus matrix for 0 to 15 cycles, if it begins on an idle bus";
+        reader.timing_u32(IDLE_GRANT, 0..=u32::from(MOST_GRANT_CYCLES), meaning) as u8
+    });
     PortTiming {
         // The times of an SDRAM stay what they are in its cycles, as the registers of its controller have them.
         clock: reader.clock_input(0, "clock of the memory's port").rate,
@@ -80,6 +86,7 @@ fn read_port(reader: &mut NodeReader) -> PortTiming {
         beat_bytes: reader
             .u32_or("cyclescope,beat-bytes", 4, PowerOfTwo(1..=64), "a beat has 1 to 64 bytes, a power of two")
             .max(1),
+        idle_grant_cycles: idle_grant_cycles.unwrap_or(0),
     }
 }
 

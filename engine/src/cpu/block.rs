@@ -190,6 +190,8 @@ pub struct Draft<I: Isa> {
     pub jump: I::Jump,
     /// What a wrong prediction costs at its end.
     pub mispredicted_cycles: u16,
+    /// What it may take beyond its static cycles, for what is not known before: see [`Hot::longest_cycles`].
+    pub further_cycles: u16,
     /// See [`Cold`].
     pub breakdown: [Breakdown; 2],
     /// See [`Cold`].
@@ -382,7 +384,7 @@ impl<I: Isa> Blocks<I> {
             taken_pc: draft.taken_pc,
             fetched_epoch: 0,
             cycles,
-            longest_cycles: cycles[FALLEN].max(cycles[TAKEN]) + draft.mispredicted_cycles,
+            longest_cycles: cycles[FALLEN].max(cycles[TAKEN]) + draft.mispredicted_cycles + draft.further_cycles,
             instructions: draft.instrs.len() as u16,
             runs_to_go: self.compile_after,
             lines: lines as u8,

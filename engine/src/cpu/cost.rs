@@ -9,6 +9,22 @@ pub struct Cost {
     pub issue_cycles: u32,
     /// Waiting for what was jumped to.
     pub refill_cycles: u32,
+    /// How its first access finds the bus, where that matters.
+    pub on_bus: OnBus,
+}
+
+/// How an access finds the bus of data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnBus {
+    /// There is none, or that is not known.
+    #[default]
+    No,
+    /// It goes along with the access before, or begins right behind that.
+    RightBehind,
+    /// With the address of a store that came before.
+    BehindStore,
+    /// Idle: a bus matrix may have to grant the port anew.
+    Idle,
 }
 
 impl Cost {

@@ -36,7 +36,8 @@ mod unaligned;
 pub use accounts::{Accounts, Part, Purpose};
 pub use config::{Chunks, FetchPolicy, MemoryConfig, WriteBack};
 pub use flat::Quiet;
-pub use matrix::SYSTEM_BUS;
+use matrix::Grants;
+pub use matrix::{GRANTS, Grant, SYSTEM_BUS};
 pub use mmu::{Identity, Mmu, Refusal};
 
 use crate::bus::code::CodeSpan;
@@ -90,6 +91,8 @@ pub struct Memory {
     /// All that accesses to come depend on, but for what is worked out from it below.
     state: State,
     accounts: Accounts,
+    /// What the bus matrix grants anew, by the number of its slave.
+    grants: Grants,
     /// Lines of data whose accesses cost and change nothing, by virtual address.
     shortcuts: Shortcuts,
     /// How often, in each set of the data cache, a line lost its shortcuts to another that was there: from [`TURNS`] on
@@ -169,6 +172,7 @@ impl Memory {
                 passing: Passing::default(),
             },
             accounts: Accounts::default(),
+            grants: Grants::default(),
             shortcuts: Shortcuts::new(
                 line_bytes(config.dcache, config.granule_bytes),
                 !turns.is_empty(),

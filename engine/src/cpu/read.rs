@@ -174,6 +174,7 @@ impl<I: Isa> Draft<I> {
             taken_pc: 0,
             jump,
             mispredicted_cycles: 0,
+            further_cycles: 0,
             breakdown: [Breakdown::default(); 2],
             pending: [entry.pending; 2],
             before_last: nothing,

@@ -8,6 +8,9 @@ use crate::time::{Cycles, Hz, Ps};
 /// A reservation of an exclusive load ends with a store to the same so many bytes.
 const RESERVATION_BYTES: u32 = 64;
 
+/// The longest [`PortTiming::idle_grant_cycles`].
+pub const MOST_GRANT_CYCLES: u8 = 15;
+
 /// Timing of a RAM's port, in its own clock. A transfer of n beats takes the first word's cycles and `(n - 1) *
 /// beat_cycles`, and the port serves one transfer at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,12 +27,22 @@ pub struct PortTiming {
     pub beat_cycles: Cycles,
     /// Bytes a beat carries: a power of two.
     pub beat_bytes: u32,
+    /// Cycles of a core on whose bus matrix this is a slave: what an access waits for that begins on an idle bus, if the
+    /// matrix has to grant the port anew.
+    pub idle_grant_cycles: u8,
 }
 
 impl PortTiming {
     /// A port that takes as long for a write as for a read.
     pub const fn symmetric(clock: Hz, first_word_cycles: Cycles, beat_cycles: Cycles, beat_bytes: u32) -> PortTiming {
-        PortTiming { clock, first_word_cycles, write_first_word_cycles: first_word_cycles, beat_cycles, beat_bytes }
+        PortTiming {
+            clock,
+            first_word_cycles,
+            write_first_word_cycles: first_word_cycles,
+            beat_cycles,
+            beat_bytes,
+            idle_grant_cycles: 0,
+        }
     }
 
     /// The beats of a transfer, and how long the port is busy with it.
@@ -274,7 +287,17 @@ mod tests {
         let clock = Hz::new(100_000_000).unwrap();
         let (first_word_cycles, write_first_word_cycles) = (Cycles(20), Cycles(8));
         let beat_cycles = Cycles(1);
-        Ram::new(4096, PortTiming { clock, first_word_cycles, write_first_word_cycles, beat_cycles, beat_bytes: 4 })
+        Ram::new(
+            4096,
+            PortTiming {
+                clock,
+                first_word_cycles,
+                write_first_word_cycles,
+                beat_cycles,
+                beat_bytes: 4,
+                idle_grant_cycles: 0,
+            },
+        )
     }
 
     #[test]

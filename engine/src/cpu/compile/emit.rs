@@ -249,6 +249,16 @@ impl<I: Isa> Emitter<'_, I> {
         self.count(self.cycles, cycles);
     }
 
+    /// So many cycles more have passed, and are added to a sum at this offset of the core.
+    pub(super) fn pass_and_sum(&mut self, cycles: Value, sum_at: i32) {
+        let count = self.b.use_var(self.cycles);
+        let sum = self.b.ins().iadd(count, cycles);
+        self.b.def_var(self.cycles, sum);
+        let sum = self.b.ins().load(I64, own(), self.core, sum_at);
+        let sum = self.b.ins().iadd(sum, cycles);
+        self.b.ins().store(own(), sum, self.core, sum_at);
+    }
+
     /// So many cycles fewer have passed than the block's time says, which a sum at this offset of the core has.
     pub fn take_back(&mut self, cycles: Value, sum_at: usize) {
         let count = self.b.use_var(self.cycles);

@@ -3,6 +3,10 @@
 //! Arm's multi-layer matrix decodes an address, and the slave's own arbiter then has to grant the master its port. It
 //! keeps that grant for as long as the master stays: so the first access after one of another slave comes later. Code
 //! and constants below [`SYSTEM_BUS`] have buses of their own, which reach other ports of the matrix at the same time.
+//!
+//! Some slaves are granted anew to a master whose bus was idle, too ([`Grant`]); not behind a store, whose address the
+//! core's write buffer still has on the bus. Which access begins on an idle bus, the core's timing tells when it is
+//! decoded.
 
 use super::Memory;
 use super::access::Kind;
@@ -12,7 +16,58 @@ use crate::bus::{Bus, Target};
 /// First address of the system bus: Cortex-M4 TRM (Arm DDI 0439D), 2.3.1, Bus interfaces.
 pub const SYSTEM_BUS: u32 = 0x2000_0000;
 
+/// Slaves that may have a [`Grant`], from 1: the numbers of memories come first. The last one never has.
+pub const GRANTS: usize = 16;
+
+/// A memory on the system bus that the matrix grants anew on an idle bus.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct Grant {
+    /// Its first address.
+    pub base: u32,
+    /// Its size; 0 for a slave that is granted at once.
+    pub bytes: u32,
+    /// How long that takes.
+    pub cycles: u64,
+}
+
+/// By the number of the slave.
+pub type Grants = [Grant; GRANTS];
+
 impl Memory {
+    /// Learns which slaves are granted anew on an idle bus. True if there are any.
+    pub fn learn_grants(&mut self, bus: &Bus) -> bool {
+        self.grants = Grants::default();
+        for (index, entry) in bus.map.iter().enumerate() {
+            let Target::Ram(ram) = entry.target else { continue };
+            if !self.is_of_slave(entry.base) {
+                continue;
+            }
+            let (slave, cycles) = (bus.path(index).slave, bus.rams[ram].timing().idle_grant_cycles);
+            if (1..GRANTS - 1).contains(&usize::from(slave)) && cycles > 0 {
+                let bytes = entry.last - entry.base + 1;
+                self.grants[usize::from(slave)] = Grant { base: entry.base, bytes, cycles: u64::from(cycles) };
+            }
+        }
+        self.grants.iter().any(|grant| grant.bytes > 0)
+    }
+
+    /// The longest that an access waits for such a grant.
+    pub fn longest_grant_cycles(&self) -> u64 {
+        self.grants.iter().map(|grant| grant.cycles).max().unwrap_or(0)
+    }
+
+    /// What an access at `addr` waits for on an idle bus, if it is of the slave that was accessed last.
+    #[inline]
+    pub fn grant_cycles(&mut self, addr: u32) -> u64 {
+        let grant = self.grants[usize::from(self.state.slave).min(GRANTS - 1)];
+        if addr.wrapping_sub(grant.base) >= grant.bytes {
+            return 0;
+        }
+        self.accounts.add(Part::Matrix, grant.cycles);
+        grant.cycles
+    }
+
     /// True if turns to another slave take time.
     #[inline(always)]
     pub fn is_on_matrix(&self) -> bool {

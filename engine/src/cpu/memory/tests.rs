@@ -207,6 +207,7 @@ pub(super) fn rig(registers: Registers, config: MemoryConfig) -> Rig {
         write_first_word_cycles: first,
         beat_cycles: core(1),
         beat_bytes: 8,
+        idle_grant_cycles: 0,
     };
     let entry = |name: &str, base, bytes: u32, target, route, cacheable| MapEntry {
         name: name.into(),

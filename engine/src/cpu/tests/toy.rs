@@ -191,7 +191,7 @@ impl Isa for Toy {
         };
         let stall_cycles = u32::from(pending.0.is_some() && sources.contains(&pending.0));
         *pending = Loaded((op.code == Code::Load).then_some(op.a));
-        Cost { stall_cycles, issue_cycles: 1, refill_cycles: 0 }
+        Cost { stall_cycles, issue_cycles: 1, ..Cost::default() }
     }
 
     fn wait(pending: &mut Loaded, _cycles: u64) {

@@ -155,6 +155,7 @@ fn emit_ops<P: Profile>(e: &mut Emit<P>, ops: &[Op], mut at: usize, end: usize) 
                 e.unless(some, |e| e.interpret(at as u32));
             }
             Code::EndEarly => alu::end_early(e, op),
+            Code::Grant => memory::wait_for_grant(e, op),
             Code::Pld => {}
             Code::Fetch => e.fetch(at as u32, op.imm, u32::from(op.rd)),
             Code::Jump => {

@@ -184,7 +184,10 @@ impl<P: Profile> Isa for ArmSet<P> {
     }
 
     fn draft(core: &Arm<P>, entry: EntryOf<Self>, fetch: Via, read: Read<Self>) -> Draft<Self> {
-        decoded::draft(&core.timing, core.isa.system.predicts_branches(), entry, fetch, &read)
+        let mut draft = decoded::draft(&core.timing, core.isa.system.predicts_branches(), entry, fetch, &read);
+        let grants = draft.ops.iter().filter(|op| op.code == Code::Grant).count();
+        draft.further_cycles = grants as u16 * core.memory.longest_grant_cycles() as u16;
+        draft
     }
 
     fn pass(timing: &CoreTiming, instr: &Decoded, fetch: Via, pending: &mut Pending) -> Cost {

@@ -2,13 +2,13 @@
 
 use super::compile;
 use super::core::{ArmSet, Context};
-use super::op::{Code, Instr, Op};
+use super::op::{Code, Instr, Op, TimingClass};
 use super::predictor::Jump;
 use super::profile::Profile;
-use super::registers::{LR, RegisterSet, SINK, SP, one};
+use super::registers::{LR, RegisterSet, SINK, SP, ZERO, one};
 use super::timing::{CoreTiming, FloatingUses, Pending, accesses};
 use crate::cpu::block::{Draft, Entry, FALLEN, TAKEN};
-use crate::cpu::cost::Cost;
+use crate::cpu::cost::{Cost, OnBus};
 use crate::cpu::memory::{SYSTEM_BUS, Via};
 use crate::cpu::read::Read;
 
@@ -70,17 +70,30 @@ pub(super) fn draft<P: Profile>(
     let jump = if predicts { end.jump } else { Jump::Sure };
     let mut draft = Draft::new(entry, jump, read);
     let (mut first, mut at) = (0, entry.pc & !1);
+    let costs: Vec<(Cost, u16)> = read.instrs.iter().map(|(decoded, _)| draft.pass(timing, *decoded, fetch)).collect();
     for (number, (decoded, behind)) in read.instrs.iter().enumerate() {
-        let (cost, begins) = draft.pass(timing, *decoded, fetch);
+        let (cost, begins) = costs[number];
         let bytes = decoded.instr.len_bytes;
         if fetch == Via::Uncached {
             draft.push(Op { code: Code::Fetch, rd: bytes, rn: 0, rm: 0, ra: 0, imm: at }, number, begins);
         }
         at = at.wrapping_add(u32::from(bytes));
-        for op in &read.ops[first..*behind] {
-            let saved = cost.issue_cycles.saturating_sub(1).min(255) as u8;
-            let ra = if op.code == Code::SkipUnless && !decoded.instr.ends_block { saved } else { op.ra };
-            draft.push(Op { ra, ..*op }, number, begins);
+        let ops = &read.ops[first..*behind];
+        let next = costs.get(number + 1).map_or(OnBus::No, |(next, _)| next.on_bus);
+        let grant = may_wait_for_grant(&decoded.instr, cost.on_bus, next).then(|| grant_of(ops)).flatten();
+        for (place, op) in ops.iter().enumerate() {
+            let op = match op.code {
+                Code::SkipUnless => {
+                    let saved = cost.issue_cycles.saturating_sub(1).min(255) as u8;
+                    let ra = if decoded.instr.ends_block { op.ra } else { saved };
+                    Op { ra, imm: op.imm + u32::from(grant.is_some()), ..*op }
+                }
+                _ => *op,
+            };
+            if let Some((_, grant)) = grant.filter(|(before, _)| *before == place) {
+                draft.push(grant, number, begins);
+            }
+            draft.push(op, number, begins);
         }
         first = *behind;
     }
@@ -103,6 +116,32 @@ pub(super) fn draft<P: Profile>(
     draft.taken_pc = end.target;
     draft.mispredicted_cycles = if jump == Jump::Sure { 0 } else { u16::from(timing.mispredicted_branch) };
     draft
+}
+
+/// True if an instruction that finds the bus so may wait for a bus matrix to grant it the port; `next` is how the one
+/// behind it finds the bus. A store waits in the write buffer, and holds up the access right behind it.
+fn may_wait_for_grant(instr: &Instr, on_bus: OnBus, next: OnBus) -> bool {
+    use TimingClass::{Store, StoreMultiple, VfpStore};
+    on_bus == OnBus::Idle
+        && match instr.class {
+            Store => next == OnBus::RightBehind,
+            StoreMultiple | VfpStore => instr.words > 1,
+            _ => true,
+        }
+}
+
+/// What waits for the grant of the first access of these micro-operations, and the number of the one that it comes
+/// before.
+fn grant_of(ops: &[Op]) -> Option<(usize, Op)> {
+    use Code::{Ldr, Ldrb, Ldrh, Ldrsb, Ldrsh, Multiple, Str, Strb, Strh, Vldr, Vstr};
+    ops.iter().enumerate().find_map(|(place, op)| {
+        let grant = Op { code: Code::Grant, rd: SINK, ra: 0, ..*op };
+        match op.code {
+            Ldr | Ldrb | Ldrh | Ldrsb | Ldrsh | Str | Strb | Strh | Vldr | Vstr => Some((place, grant)),
+            Multiple => Some((place, Op { rm: ZERO, imm: (op.imm as i32 >> 8) as u32, ..grant })),
+            _ => None,
+        }
+    })
 }
 
 /// How a block ends.

@@ -100,6 +100,10 @@ impl<P: Profile> Arm<P> {
                         }
                     }
                     Code::EndEarly => self.end_early(op),
+                    Code::Grant => {
+                        let cycles = self.memory.grant_cycles(address!());
+                        self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
+                    }
                     Code::Jump => break TAKEN,
                     Code::JumpIf => break usize::from(holds(&self.x, op.rd)),
                     Code::JumpIfZero => break usize::from(x!(rn) == 0),

@@ -185,6 +185,10 @@ impl Arm<System> {
     /// program has been placed.
     fn start(&mut self, bus: &Bus) {
         self.isa.flow.started = true;
+        let waits_for_grants = self.memory.learn_grants(bus);
+        if let Some(stages) = &mut self.timing.three_stage {
+            stages.waits_for_grants = waits_for_grants;
+        }
         self.x[usize::from(LR)] = u32::MAX;
         let base = self.isa.system.vectors();
         if let Some(sp) = bus.peek_word(base) {

@@ -155,6 +155,8 @@ pub enum Code {
     TrapIfZero,
     /// Before a division of x[rn] by x[rm], which is signed if `imm` is 1: it takes less time than the longest one.
     EndEarly,
+    /// Before an access of memory on an idle bus, at x[rn] + x[rm] + imm: a bus matrix may have to grant the port.
+    Grant,
     /// Swp, Swpb: x[rd] = memory at x[rn], which becomes x[rm]; `imm` 1 or 4 bytes.
     Swap,
     /// Load and store of a word with `rd` a register of User mode.

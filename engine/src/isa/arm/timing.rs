@@ -245,7 +245,7 @@ impl CoreTiming {
         if !joins && alone_cycles == 1 {
             self.lead(instr, busy, pending);
         }
-        Cost { stall_cycles, issue_cycles, refill_cycles: 0 }
+        Cost { stall_cycles, issue_cycles, ..Cost::default() }
     }
 }
 

@@ -83,7 +83,7 @@ impl CoreTiming {
             code if code.is_load() => pending.set(op.rd, self.load_use),
             _ => {}
         }
-        Cost { stall_cycles, issue_cycles: 1, refill_cycles: 0 }
+        Cost { stall_cycles, issue_cycles: 1, ..Cost::default() }
     }
 
     /// True if `op` takes another time, or leaves something else under way, where some cycles passed while `pending`

@@ -108,9 +108,9 @@ impl CoreTiming {
         }
         match instr.op.code.class() {
             TimingClass::Jump | TimingClass::IndirectJump => {
-                Cost { stall_cycles, issue_cycles: 1, refill_cycles: cycles - 1 }
+                Cost { stall_cycles, issue_cycles: 1, refill_cycles: cycles - 1, ..Cost::default() }
             }
-            _ => Cost { stall_cycles, issue_cycles: cycles, refill_cycles: 0 },
+            _ => Cost { stall_cycles, issue_cycles: cycles, ..Cost::default() },
         }
     }
 }

@@ -45,6 +45,7 @@ pub fn timing() -> CoreTiming {
             system_fetch: 1,
             folds: true,
         },
+        waits_for_grants: false,
         vfp_move_two: 2,
         vfp_use: true,
         floating_frame: 17,

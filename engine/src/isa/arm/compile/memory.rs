@@ -59,6 +59,12 @@ pub fn access<P: Profile>(e: &mut Emit<P>, op: &Op, at: u32) -> bool {
     false
 }
 
+/// Waits for the bus matrix where the next access does.
+pub fn wait_for_grant<P: Profile>(e: &mut Emit<P>, op: &Op) {
+    let addr = address(e, op);
+    e.wait_for_grant(addr);
+}
+
 /// The load or store `at` of a VFP register, likewise.
 pub fn access_vfp<P: Profile>(e: &mut Emit<P>, op: &Op, at: u32) -> bool {
     if is_unprivileged(op) {

@@ -7,11 +7,13 @@
 
 mod floating;
 mod front_end;
+mod system_bus;
 
 pub use floating::Uses as FloatingUses;
 pub use front_end::FrontEnd;
 
 use super::{CoreTiming, Cost, HAS_FPU, LONGEST_INSTRUCTION_CYCLES, Pending, cycles};
+use crate::cpu::cost::OnBus;
 use crate::dt::reader::NodeReader;
 use crate::isa::arm::decoded::Decoded;
 use crate::isa::arm::op::{Instr, TimingClass};
@@ -33,6 +35,8 @@ pub struct ThreeStage {
     pub table_branch: u8,
     /// How instructions come.
     pub front_end: FrontEnd,
+    /// Some accesses on an idle system bus wait for a bus matrix: blocks say which ones begin there.
+    pub waits_for_grants: bool,
     /// A move between two general registers and floating-point registers.
     pub vfp_move_two: u8,
     /// Stall of an instruction right behind floating-point arithmetic whose result it uses: 0 or 1.
@@ -79,6 +83,7 @@ impl ThreeStage {
                 "cycles of a table branch before the pipeline is filled anew",
             ),
             front_end: FrontEnd::from_node(reader),
+            waits_for_grants: false,
             floating_frame: floating_frame.unwrap_or(0),
             tail_chain: cycles(reader, "tail-chain", 1, "cycles from a return to the next exception's handler"),
         }
@@ -86,7 +91,7 @@ impl ThreeStage {
 
     /// Lets one instruction pass, as [`CoreTiming::step`] does.
     pub fn step(&self, table: &CoreTiming, decoded: &Decoded, pending: &mut Pending) -> Cost {
-        let State { front, floating } = pending.stages;
+        let State { front, floating, system_bus } = pending.stages;
         if self.front_end.takes_along(decoded, front) {
             // All else is as if it were not there, but that one such instruction is taken along.
             pending.stages.front = front_end::State::NONE;
@@ -100,12 +105,19 @@ impl ThreeStage {
         let early = if accesses(instr) { pending.latest_of(instr.reads_early, pending.early) } else { 0 };
         // Behind a load, the address is there by the time at which one begins that does not go along with it.
         let for_address = if gains && waits { 0 } else { early };
-        let issue_cycles = if gains && !waits && for_address == 0 { behind_cycles } else { alone_cycles };
+        let along = gains && !waits && for_address == 0;
+        let issue_cycles = if along { behind_cycles } else { alone_cycles };
         let (for_front_end, front_behind) = self.front_end.pass(decoded, front, issue_cycles);
         let refill_cycles = self.front_end.refill_cycles(decoded, front);
         let for_operands = for_address.max(floating.stall_cycles(decoded.floating));
-        let cost = Cost { stall_cycles: for_operands + for_front_end, issue_cycles, refill_cycles };
+        let stall_cycles = for_operands + for_front_end;
+        let (on_bus, system_bus) = match self.waits_for_grants {
+            true => system_bus.pass(decoded, stall_cycles, issue_cycles, along),
+            false => (OnBus::No, system_bus),
+        };
+        let cost = Cost { stall_cycles, issue_cycles, refill_cycles, on_bus };
         *pending = Pending { pairs: pipelines(instr), ..Pending::NONE };
+        pending.stages.system_bus = system_bus;
         pending.stages.floating = self.floating_behind(table, decoded, floating, cost.cycles());
         pending.stages.front = if instr.class == TimingClass::InstructionBarrier {
             front_end::State::jumped(u32::from(self.register_jump))
@@ -183,11 +195,13 @@ impl ThreeStage {
 pub struct State {
     front: front_end::State,
     floating: floating::State,
+    system_bus: system_bus::State,
 }
 
 impl State {
     /// Nothing.
-    pub const NONE: State = State { front: front_end::State::NONE, floating: floating::State::NONE };
+    pub const NONE: State =
+        State { front: front_end::State::NONE, floating: floating::State::NONE, system_bus: system_bus::State::NONE };
 
     /// A jump was made, for which `cycles` pass.
     pub fn jump(&mut self, cycles: u32) {
@@ -196,7 +210,11 @@ impl State {
 
     /// What there is behind a wait of so many cycles.
     pub fn waited(self, cycles: u32) -> State {
-        State { front: front_end::State::NONE, floating: self.floating.pass(FloatingUses::default(), cycles, 0, false) }
+        State {
+            front: front_end::State::NONE,
+            floating: self.floating.pass(FloatingUses::default(), cycles, 0, false),
+            system_bus: self.system_bus.waited(),
+        }
     }
 }
 
@@ -233,6 +251,7 @@ mod tests {
             straddling_run: 1,
             folds: true,
         },
+        waits_for_grants: false,
         vfp_move_two: 2,
         vfp_use: true,
         floating_frame: 17,
@@ -306,6 +325,33 @@ mod tests {
         assert_eq!(total(&[add(0, 1), store(0, &[2])]), 2);
         assert_eq!(total(&[add(0, 1), add(3, 1), load(2, &[0])]), 4);
         assert_eq!(total(&[load(0, &[1]), add(2, 0)]), 3);
+    }
+
+    /// How each instruction finds the bus.
+    fn on_bus(program: &[Decoded]) -> Vec<OnBus> {
+        let stages = ThreeStage { waits_for_grants: true, ..STAGES };
+        let table = CoreTiming { three_stage: Some(stages), taken_branch: 2, ..CoreTiming::default() };
+        let mut pending = Pending::NONE;
+        program.iter().map(|decoded| table.step(decoded, &mut pending).on_bus).collect()
+    }
+
+    #[test]
+    fn the_bus_is_idle_behind_a_load_unless_the_next_access_goes_right_behind() {
+        use OnBus::{BehindStore, Idle, No, RightBehind};
+        let sum = add(5, 6);
+        assert_eq!(on_bus(&[load(0, &[1]), load(2, &[1]), sum, load(3, &[1])]), [BehindStore, RightBehind, No, Idle]);
+        assert_eq!(on_bus(&[load(0, &[1]), load(1, &[0])]), [BehindStore, Idle], "an address from memory");
+        assert_eq!(on_bus(&[load(0, &[1]), store(2, &[1])]), [BehindStore, Idle]);
+        assert_eq!(on_bus(&[store(0, &[1]), load(2, &[1])]), [BehindStore, RightBehind]);
+        assert_eq!(on_bus(&[store(0, &[1]), sum, load(2, &[1])]), [BehindStore, No, BehindStore]);
+        assert_eq!(on_bus(&[load(0, &[1]), sum, load(2, &[5])]), [BehindStore, No, Idle]);
+        let pop = decoded(TimingClass::LoadMultiple, 0xf, 1 << 13, 1 << 13, 0xf, 2);
+        assert_eq!(on_bus(&[load(0, &[1]), pop, load(2, &[1])]), [BehindStore, Idle, Idle]);
+        let literal = load(0, &[]);
+        assert_eq!(on_bus(&[load(0, &[1]), literal, load(2, &[1])]), [BehindStore, No, Idle]);
+        let in_sram = Decoded { on_system_bus: true, ..literal };
+        assert_eq!(on_bus(&[store(0, &[1]), in_sram, load(2, &[1])]), [BehindStore, RightBehind, RightBehind]);
+        assert_eq!(total(&[load(0, &[1]), sum, load(2, &[1])]), 5, "it takes no time of the core's own");
     }
 
     #[test]
