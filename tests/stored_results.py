@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from functools import cache
 
+import compiler_store
 import store
 import suite_store
 from conftest import ROOT
 from keys import Source
 
 STORED = ROOT / "docs" / "results.csv"
+COMPILERS = ROOT / "docs" / "compilers.csv"
 SUITES = ROOT / "docs" / "suites.csv"
 
 
@@ -18,4 +20,5 @@ SUITES = ROOT / "docs" / "suites.csv"
 def source() -> Source:
     """What the pages are made from."""
     speeds = json.loads((ROOT / "docs" / "speed.json").read_text(encoding="utf-8"))
-    return Source(store.load(STORED), speeds, suite_store.load(SUITES))
+    suites, compilers = suite_store.load(SUITES), compiler_store.load(COMPILERS)
+    return Source(store.load(STORED), speeds, suites, compilers)

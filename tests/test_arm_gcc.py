@@ -3,33 +3,21 @@
 from __future__ import annotations
 
 import math
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 from conftest import ROOT, Command
+from gcc import CORTEX_M4, GCC, PACKAGES, has_newlib
 
 BOARD = "sama5d2-xplained"
 PROGRAM = ROOT / "tests" / "firmware" / "arm_gcc"
-GCC = "arm-none-eabi-gcc"
-PACKAGES = "gcc-arm-none-eabi and libnewlib-arm-none-eabi (scripts/install-debian-packages)"
 CORTEX_A5 = ["-mcpu=cortex-a5", "-mfpu=vfpv4-d16", "-mfloat-abi=hard"]
-CORTEX_M4 = ["-mcpu=cortex-m4", "-mthumb", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard"]
 DISCOVERY = "stm32f4-disco"
 UNDEFINED = {"marm": "0xe7f000f0", "mthumb": "0xf7f0a000"}
 
 
-def has_gcc_with_newlib() -> bool:
-    """A file that the compiler does not have, it names without a folder."""
-    if not shutil.which(GCC):
-        return False
-    call = [GCC, "-print-file-name=nano.specs"]
-    found = subprocess.run(call, capture_output=True, text=True, check=False)
-    return "/" in found.stdout
-
-
-pytestmark = pytest.mark.skipif(not has_gcc_with_newlib(), reason=f"needs the packages {PACKAGES}")
+pytestmark = pytest.mark.skipif(not has_newlib(), reason=f"needs the packages {PACKAGES}")
 
 
 def built(folder: Path, isa: str) -> Path:

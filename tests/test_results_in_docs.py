@@ -78,7 +78,8 @@ def written_by_hand(text: str, is_typed_in: bool) -> str:
 def simulated() -> frozenset[str]:
     """Simulated values of many digits, as a page would have them."""
     results = source().results.experiments.values()
-    values = [row.simulated for result in results for row in result.rows if not result.exact]
+    kept = [*results, *source().compilers.values()]
+    values = [row.simulated for result in kept for row in result.rows if not result.exact]
     values += [source().results.trust(result.name).met for result in results if result.exact]
     # settings, such as sizes, stand in pages, too
     set_to = {value for result in results for row in result.rows for value in row.settings.values()}

@@ -8,9 +8,13 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import fft
+import gcc
 import pytest
 from conftest import ROOT, Command
-from test_arm_gcc import CORTEX_M4, DISCOVERY, GCC, PACKAGES, PROGRAM, has_gcc_with_newlib
+from gcc import CORTEX_M4, GCC, PACKAGES, has_newlib
+from stored_results import source
+from test_arm_gcc import DISCOVERY, PROGRAM
 
 from cyclescope import Board, firmware
 
@@ -59,34 +63,14 @@ def test_picolibc_with_its_own_start_up(cyclescope: Command, tmp_path: Path) -> 
 
 # The folder of its release, as in the source distribution of PyPI's cmsisdsp.
 CMSIS_DSP = os.environ.get("CYCLESCOPE_CMSIS_DSP", "")
-DSP_SOURCES = (
-    *("TransformFunctions/arm_cfft_f32.c", "TransformFunctions/arm_cfft_init_f32.c"),
-    *("TransformFunctions/arm_cfft_radix8_f32.c", "TransformFunctions/arm_bitreversal2.c"),
-    *("FilteringFunctions/arm_fir_f32.c", "FilteringFunctions/arm_fir_init_f32.c"),
-    *("CommonTables/arm_common_tables.c", "CommonTables/arm_const_structs.c"),
-)
-# FFTs that github.com/PY1CX/Cortex-M-FFT counted on an STM32F405 by the points of each, in a period
-# of its TIM2: 56001 * 3001 clocks of two core cycles (Cortex-M4/Src/tim.c, README.md). Its library
-# is the one that CMSIS 5.3.0 has compiled.
-COUNTED = {32: 133460, 512: 7113, 1024: 2924}
-COUNTED_IN = 56001 * 3001 * 2
 
 
 @pytest.mark.skipif(
-    not (has_gcc_with_newlib() and CMSIS_DSP),
+    not (has_newlib() and CMSIS_DSP),
     reason=f"needs the packages {PACKAGES}, and CYCLESCOPE_CMSIS_DSP, the folder of CMSIS-DSP",
 )
-def test_cmsis_dsp_at_168_mhz(cyclescope: Command, tmp_path: Path) -> None:
-    elf, library = tmp_path / "program.elf", Path(CMSIS_DSP)
-    options = [*CORTEX_M4, "-O2", "-g", "-D__GNUC_PYTHON__", "-DARM_MATH_LOOPUNROLL"]
-    options += [f"-I{library / name}" for name in ("Include", "PrivateInclude")]
-    sources = [PROGRAM / "stm32f407_start.c", PROGRAM / "stm32f407_dsp.c"]
-    sources += [library / "Source" / name for name in DSP_SOURCES]
-    link = ["--specs=nano.specs", "--specs=nosys.specs", "-u", "_printf_float", "-nostartfiles"]
-    link += ["-T", PROGRAM / "stm32f407.ld", "-ffunction-sections", "-fdata-sections"]
-    link += ["-Wl,--gc-sections,--no-warnings", "-lm"]
-    subprocess.run([GCC, *options, *sources, *link, "-o", elf], check=True)
-    status, lines = run(cyclescope, elf)
+def test_cmsis_dsp_at_168_mhz() -> None:
+    lines = fft.run_of(Path(CMSIS_DSP)).console.splitlines()
     told = [line.rpartition(", ")[0] for line in lines]
     # a sine of amplitude 1 is half of the points at its bin, the cosine half of that
     assert told == [
@@ -96,12 +80,13 @@ def test_cmsis_dsp_at_168_mhz(cyclescope: Command, tmp_path: Path) -> None:
         "fir: 0.0 to 239.5",
     ]
     cycles = [int(line.rpartition(", ")[2].split()[0]) for line in lines]
-    for taken, (points, counted) in zip(cycles[:3], COUNTED.items(), strict=True):
-        # another compiler's code: see docs/how-to/compilers.md
-        assert 1.0 < taken * counted / COUNTED_IN < 1.35, points
     # a multiplication that accumulates takes 3, and each needs a load or two
     assert 3.5 < cycles[3] / (32 * 256) < 5
-    assert status == 0
+    stored = source().compilers[fft.EXPERIMENT].rows[: len(cycles)]
+    if {(row.settings["gcc"], row.settings["library"]) for row in stored} == {
+        (gcc.version(), fft.version_of(Path(CMSIS_DSP)))
+    }:
+        assert cycles == [row.simulated for row in stored]
 
 
 # ---- C++
@@ -109,7 +94,7 @@ def test_cmsis_dsp_at_168_mhz(cyclescope: Command, tmp_path: Path) -> None:
 
 def has_gxx_with_exceptions() -> bool:
     """Whether the compiler has the C++ library for this core; newlib's small one cannot throw."""
-    if not (has_gcc_with_newlib() and shutil.which(GXX)):
+    if not (has_newlib() and shutil.which(GXX)):
         return False
     call = [GXX, *CORTEX_M4, "-print-file-name=libstdc++.a"]
     found = subprocess.run(call, capture_output=True, text=True, check=False)

@@ -54,7 +54,7 @@ class Recipe:
         included: set[Path] = set()
         for folder in self.include:
             # a source of ours may include one of a crate; what is deeper has the crate's version
-            foreign = self._is_foreign(folder)
+            foreign = self.is_foreign(folder)
             included.update(folder.glob("*.[chS]") if foreign else folder.rglob("*.h"))
         files = {*self._linker_scripts(), *self.sources, *included}
         return sorted(files, key=lambda path: self.portable(str(path)))
@@ -105,7 +105,7 @@ class Recipe:
             *(flag for flag in self.flags if not _is_of_linker(flag)),
             # warnings about the headers of others would be errors here
             *(
-                f"-isystem{folder}" if self._is_foreign(folder) else f"-I{folder}"
+                f"-isystem{folder}" if self.is_foreign(folder) else f"-I{folder}"
                 for folder in self.include
             ),
         ]
@@ -126,7 +126,8 @@ class Recipe:
         own = {"ziglang": _resolved(Path(ziglang.__file__)).parent}
         return {"firmware": _resolved(resources.firmware()), **own, **built, **self.crates}
 
-    def _is_foreign(self, folder: Path) -> bool:
+    def is_foreign(self, folder: Path) -> bool:
+        """Whether a folder is of one of the crates."""
         return any(folder.is_relative_to(root) for root in self.crates.values())
 
 

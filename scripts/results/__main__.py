@@ -7,7 +7,7 @@ python scripts/results --suite FILE    keeps in docs/suites.csv a suite's rows, 
                                        `cyclescope bench SUITE --elfs DIR`, then writes the pages
 
 `keys` and `blocks` say what a marker may ask for. Speeds are in docs/speed.json, which `make speed`
-writes.
+writes; docs/compilers.csv is made by `python scripts/compilers`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import json
 import sys
 from pathlib import Path
 
+import compiler_store
 import pages
 import store
 import suite_store
@@ -48,7 +49,8 @@ def renew(root: Path, stored: Path, only_check: bool) -> list[str]:
     """Write the pages; what was stale in them, a line each."""
     speeds = json.loads((root / "docs" / "speed.json").read_text(encoding="utf-8"))
     of_suites = suite_store.load(root / "docs" / "suites.csv")
-    source = Source(store.load(stored), speeds, of_suites)
+    compilers = compiler_store.load(root / "docs" / "compilers.csv")
+    source = Source(store.load(stored), speeds, of_suites, compilers)
     found = []
     for page in texts(root):
         old = page.read_text(encoding="utf-8")

@@ -7,6 +7,7 @@
                                             is the range of their errors, "-2.8 to -1.6 %"
     speed | NAME [FORMAT]                   a number of docs/speed.json
 
+EXPERIMENT may be one of docs/compilers.csv (`thread-metric-gcc`, `cmsis-dsp`), too.
 FIELD is simulated, published, interval (each with `/N` or `*N` behind it), error or basis; FORMAT
 is a Python format. COUNT is cells, independent, predicted, calibrated, `within N` (percent),
 inside, fitted, assumed, met, `worst [of predicted] [FORMAT]`; with ` in words` small ones are
@@ -24,8 +25,9 @@ from typing import Any
 import figures
 import store
 
+from cyclescope.bench.results import ExperimentResult
 from cyclescope.bench.rows import Row
-from cyclescope.bench.trust import Trust
+from cyclescope.bench.trust import Trust, overall
 
 _SEPARATOR = re.compile(r"\s*\\?\|\s*")
 _FIELD = re.compile(r"(\w+)(?:([*/])(\d+(?:\.\d+)?))?(?: (\S+))?")
@@ -52,11 +54,24 @@ class UnknownKeyError(Exception):
 
 @dataclass(frozen=True)
 class Source:
-    """What keys and blocks are looked up in: results, speeds by name, rows of suites."""
+    """What keys and blocks are looked up in: results, speeds by name, rows of suites.
+
+    `compilers` are the experiments of docs/compilers.csv, which a key names as others.
+    """
 
     results: store.Results
     speeds: Mapping[str, Any]
     suites: Mapping[str, list[Row]] = field(default_factory=dict)
+    compilers: Mapping[str, ExperimentResult] = field(default_factory=dict)
+
+    @property
+    def experiments(self) -> Mapping[str, ExperimentResult]:
+        """All that a key may name."""
+        return {**self.results.experiments, **self.compilers}
+
+    def named(self, name: str) -> list[ExperimentResult]:
+        """The experiment of a name, or with "all" those that were measured on hardware."""
+        return self.results.named(name) if name == "all" else [self.experiments[name]]
 
 
 def text(source: Source, key: str) -> str:
@@ -64,13 +79,13 @@ def text(source: Source, key: str) -> str:
     parts = _SEPARATOR.split(" ".join(key.split()))
     if parts[0] == "speed" and len(parts) == 2:
         return _speed(source.speeds, parts[1])
-    names = ["all", *source.results.experiments]
+    names = ["all", *source.experiments]
     if parts[0] not in names:
         raise UnknownKeyError(f"no experiment {parts[0]!r}{near(parts[0], [*names, 'speed'])}")
     if len(parts) == 2:
-        return count(source.results.trust(parts[0]), parts[1])
+        return count(overall(source.named(parts[0])), parts[1])
     if len(parts) == 3:
-        rows = [row for result in source.results.named(parts[0]) for row in result.rows]
+        rows = [row for result in source.named(parts[0]) for row in result.rows]
         measured = [row for row in rows if row.metric == parts[1] and row.published is not None]
         if measured and all(row.label != parts[1] for row in rows):
             return _of_metric(measured, parts[2])

@@ -104,11 +104,7 @@ def lines(result: ExperimentResult) -> Iterator[list[Any]]:
         yield [(line | {"published": len(numbers)}).get(name) for name in COLUMNS]
         return
     for row in result.rows:
-        stored = row.to_dict() | {
-            "settings": settings_text(row.settings),
-            "calibrated_by": "; ".join(row.calibrated_by),
-        }
-        yield [stored[name] for name in COLUMNS]
+        yield list(line_of(row.to_dict()).values())
 
 
 def settings_text(settings: Mapping[str, Any]) -> str:
@@ -185,6 +181,40 @@ def parsed(line: Mapping[str, str]) -> Stored:
         "calibrated_by": [name for name in line["calibrated_by"].split("; ") if name],
         **{name: _number(line[name]) for name in numbers},
     }
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """The lines of a file of rows beside docs/results.csv; none if there is no such file."""
+    if not path.is_file():
+        return []
+    with path.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
+    """Write such a file anew."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(lines)
+    path.write_text(text.getvalue(), encoding="utf-8")
+
+
+def line_of(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of a JSON file as a line."""
+    changed = {
+        "settings": settings_text(row["settings"]),
+        "calibrated_by": "; ".join(row["calibrated_by"]),
+    }
+    return {name: row[name] for name in COLUMNS} | changed
+
+
+def row_of(line: Mapping[str, str]) -> Row:
+    """A line as a row that nothing more is known of."""
+    stored = parsed(line)
+    names = ("experiment", "board", "settings", "metric", "unit", "simulated", "published")
+    values = (stored[name] for name in (*names, "basis", "label"))
+    return Row(*values, run=RunRecord("", "", "", {}, None))
 
 
 def _number(text: str) -> int | float | None:

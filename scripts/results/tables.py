@@ -120,7 +120,7 @@ def arguments(words: Sequence[str], known: Sequence[str]) -> Arguments:
 
 def experiment(source: Source, name: str) -> ExperimentResult:
     """An experiment by its name."""
-    known = source.results.experiments
+    known = source.experiments
     if name not in known:
         raise UnknownKeyError(f"no experiment {name!r}{keys.near(name, known)}")
     return known[name]

@@ -33,7 +33,13 @@
 
 #define configUSE_MUTEXES 1
 #define configUSE_TASK_NOTIFICATIONS 1
+#if APP_FACILITIES_ON
+#define configUSE_QUEUE_SETS 1
+#define configUSE_TRACE_FACILITY 1
+#else
+#define configUSE_QUEUE_SETS 0
 #define configUSE_TRACE_FACILITY 0
+#endif
 #define configUSE_TIMERS 0
 #define configUSE_CO_ROUTINES 0
 #define configUSE_IDLE_HOOK 0

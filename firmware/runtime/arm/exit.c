@@ -2,7 +2,8 @@
 #include "exit.h"
 
 #include "console.h"
-#include "interrupts.h"
+/* Of the folders that a build names, which may be those of another profile: not the one beside this file. */
+#include <interrupts.h>
 
 /* Semihosting for AArch32 and AArch64, 2.0: SYS_EXIT_EXTENDED. */
 #define SEMIHOSTING_SYS_EXIT_EXTENDED 0x20u
@@ -17,11 +18,12 @@
 _Noreturn void program_exit(int status)
 {
     uint32_t block[2] = {SEMIHOSTING_APPLICATION_EXIT, (uint32_t)status};
-    register uint32_t operation __asm__("r0") = SEMIHOSTING_SYS_EXIT_EXTENDED;
-    register uint32_t *argument __asm__("r1") = block;
 
     console_flush();
     (void)interrupts_save();
+    /* A call above would be free to change them. */
+    register uint32_t operation __asm__("r0") = SEMIHOSTING_SYS_EXIT_EXTENDED;
+    register uint32_t *argument __asm__("r1") = block;
     __asm__ volatile(SEMIHOSTING_CALL : "+r"(operation) : "r"(argument), "m"(block) : "lr", "memory");
     for (;;) {
         __asm__ volatile("wfi" : : : "memory");
