@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from cyclescope.bench.rows import Row
 from cyclescope.board.results import RunResult, Value
 from cyclescope.errors import FirmwareError
 from cyclescope.experiments.answers import pick
-from cyclescope.experiments.flash_waits import APP, EXPERIMENT, F407, F411, L4R5
+from cyclescope.experiments.flash_waits import APP, EXPERIMENT, F407, F411, L4R5, OFFSETS
 
 # What a read of the array brings (RM0090 and RM0432), and the most wait states of a board's clocks.
 LINE_BYTES = {F407: 16, F411: 16, L4R5: 8}
@@ -194,7 +195,7 @@ def test_no_code_runs_from_core_coupled_memory() -> None:
 
 @pytest.fixture(scope="module")
 def result() -> ExperimentResult:
-    jobs = planning.plan([EXPERIMENT])
+    jobs = planning.plan(experiments.select(["flash-waits"]))
     short = [job for job in jobs if job.run.settings["code"] == "flash"]
     (table,) = bench.tabulate(short, bench.run_jobs(short, threads=2))
     return table
@@ -236,12 +237,69 @@ def test_with_all_on_an_stm32f4_loses_next_to_nothing(result: ExperimentResult) 
     assert relative(result, L4R5, clock_mhz=120, accelerators="off").simulated < 45
 
 
-def test_findings_and_answer_have_their_numbers(result: ExperimentResult) -> None:
-    assert result.answer.startswith("At 168 MHz, with five wait states, an STM32F407 keeps 99.1 %")
-    assert len([*EXPERIMENT.findings(result.rows)]) == 6
-    half = result.rows[: len(result.rows) // 2]
-    assert isinstance(EXPERIMENT.answer(half), str)
+def test_times_and_gains_follow_from_cycles(result: ExperimentResult) -> None:
+    def cycles(row: Row, accelerators: Value) -> float:
+        wanted = {**row.settings, "accelerators": accelerators}
+        found = pick([one for one in result.rows if one.board == row.board], "cycles", **wanted)
+        assert found is not None
+        return found.simulated
+
+    times = [row for row in result.rows if row.metric == "time"]
+    gains = [row for row in result.rows if row.metric == "gain"]
+    # all clocks of two boards, each in six ways
+    assert len(times) == 6 * len(gains) > 90
+    for row in times:
+        in_us = cycles(row, row.settings["accelerators"]) / float(row.settings["clock_mhz"])
+        assert row.simulated == pytest.approx(in_us, abs=6e-4)
+    for row in gains:
+        times_as_fast = cycles(row, "off") / cycles(row, "caches")
+        assert row.simulated == pytest.approx(times_as_fast, abs=6e-4)
+    most = {row.settings["wait_states"]: row.simulated for row in gains}
+    assert most[0] == 1
+    assert 1.5 < most[5] < 3
 
 
-def test_the_experiment_is_known() -> None:
-    assert experiments.select(["flash-waits"]) == [EXPERIMENT]
+def told(text: str) -> list[float]:
+    """The percentages and the numbers of cycles in a text."""
+    return [
+        float(n.replace(",", ""))
+        for n in re.findall(r"\d[\d,.]*(?= %| to | cycles|, both|\.$)", text)
+    ]
+
+
+def test_the_answer_has_what_rows_say(result: ExperimentResult) -> None:
+    highest = {F407: 168, L4R5: 120}
+    shares = [
+        relative(result, board, clock_mhz=mhz, accelerators=way).simulated
+        for board, mhz in highest.items()
+        for way in ("all", "caches", "off")
+    ]
+    assert told(result.answer) == [float(f"{share:.3g}") for share in shares]
+    one_board = [row for row in result.rows if row.board == F407]
+    one, both = EXPERIMENT.answer(one_board), result.answer
+    assert both.startswith(one.removesuffix("."))
+    assert ("STM32F407" in one, "STM32L4R5" in one) == (True, False)
+    # a way is missing
+    lacking = [row for row in one_board if row.settings["accelerators"] != "caches"]
+    assert EXPERIMENT.answer(lacking) == EXPERIMENT.answer([]) == ""
+
+
+def test_findings_have_what_rows_say(result: ExperimentResult) -> None:
+    def cycles(board: str, mhz: int, way: str, offset: int = 0) -> float:
+        usual: dict[str, Value] = {"code": "flash", "stack": "sram1", "offset": offset}
+        rows = [row for row in result.rows if row.board == board]
+        found = pick(rows, "cycles", **usual, clock_mhz=mhz, accelerators=way)
+        assert found is not None
+        return found.simulated
+
+    findings = list(EXPERIMENT.findings(result.rows))
+    assert len(findings) == 6
+    for board, mhz in ((F407, 168), (L4R5, 120)):
+        off, on, alone = (text for text in findings if text.startswith(board))
+        for text, way in ((off, "off"), (on, "all")):
+            moved = [cycles(board, mhz, way, at) for at in (0, *OFFSETS[board])]
+            more = 100 * max(moved) / min(moved) - 100
+            assert f"takes {min(moved):,} to {max(moved):,} cycles a round, {more:.2g} % " in text
+        ways = [cycles(board, mhz, way) for way in ("prefetch", "caches", "all")]
+        assert told(alone) == ways
+    assert list(EXPERIMENT.findings([row for row in result.rows if row.board == F411])) == []

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from conftest import Command
 
-from cyclescope import bench, experiments, firmware
+from cyclescope import bench, firmware
 from cyclescope.bench import planning
 from cyclescope.bench.results import ExperimentResult
 from cyclescope.board.results import Value
@@ -134,7 +134,3 @@ def test_waveforms_have_the_flashs_wires_and_the_pins(cyclescope: Command, tmp_p
     # What is measured begins, one task stops and the other one starts, and it ends.
     measured = len(edges) - 1 - edges[::-1].index("pd24")
     assert edges[measured - 3 : measured + 1] == ["pd24", "pd25", "pd26", "pd24"]
-
-
-def test_the_experiment_is_known() -> None:
-    assert experiments.select(["qspi-read"]) == [EXPERIMENT]

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 from conftest import Command
+from stored_results import source
 
 from cyclescope import Board, bench, experiments, firmware
 from cyclescope.bench import planning, published
@@ -91,12 +92,15 @@ def test_the_flash_without_caches_costs_and_prefetch_hides_little(known: dict[st
         assert 1.5 * known[test] < plain[test] < 5 * known[test]
 
 
-def test_fewer_wait_states_cost_less_without_caches() -> None:
-    three, five = (
+def test_each_wait_state_costs_as_much_without_caches() -> None:
+    """A fetch of 64 bits, of two to four instructions, is waited for a cycle longer."""
+    three, four, five = (
         cycles({"test": "message", "accelerators": "none", "wait_states": states})["message"]
-        for states in (3, 5)
+        for states in (3, 4, 5)
     )
-    assert three < five
+    assert five - four == pytest.approx(four - three, rel=0.02)
+    instructions = cycles({"test": "message"})["message"]
+    assert instructions / 8 < four - three < instructions / 2
 
 
 def test_protections_and_mutexes_cost(known: dict[str, float]) -> None:
@@ -108,8 +112,11 @@ def test_protections_and_mutexes_cost(known: dict[str, float]) -> None:
 
 
 def test_compiled_code_takes_the_same() -> None:
-    interpreted, compiled = (run({"test": "all"}, after).console for after in (0, 1))
-    assert interpreted == compiled
+    interpreted, compiled = (run({"test": "all"}, after) for after in (0, 1))
+    assert interpreted.exit_code == 0
+    assert interpreted.console.count('"metric":"cycles"') == len(TESTS)
+    assert interpreted.console == compiled.console
+    assert interpreted.elapsed_ps == compiled.elapsed_ps
 
 
 def test_four_numbers_are_published_for_tests_and_one_for_a_program() -> None:
@@ -152,9 +159,30 @@ def stack_of(row: Row) -> dict[str, float]:
 
 
 def test_answer_and_findings_tell_what_rows_show(result: ExperimentResult) -> None:
-    assert "A context switch by a yield takes 156 cycles" in EXPERIMENT.answer(result.rows)
+    taken = {row.settings["test"]: row.simulated for row in result.rows if row.unit == "cycles"}
+    yields = taken["cooperative"]
+    assert EXPERIMENT.answer(result.rows) == (
+        f"A context switch by a yield takes {yields:.0f} cycles, {yields / 80:.2f} us at 80 MHz; a "
+        f"message there and back {taken['message']:.0f}, a semaphore "
+        f"{taken['synchronization']:.0f}."
+    )
     assert EXPERIMENT.answer(result.rows[:2]) == ""
     assert list(EXPERIMENT.findings(result.rows)) == []
+
+
+def test_findings_tell_how_much_longer_a_yield_takes_by_the_kept_rows() -> None:
+    rows = source().results.experiments["thread-metric"].rows
+    known = {
+        row.settings["accelerators"]: row.simulated
+        for row in rows
+        if row.label.startswith("cooperative O2 port 1000 ")
+    }
+    without = {"caches": "prefetch", "none": "prefetch and caches"}
+    assert list(EXPERIMENT.findings(rows)) == [
+        f"Without the flash's {what} a yield takes {known[name] / known['all']:.2f} times as long."
+        for name, what in without.items()
+    ]
+    assert 1.5 < known["none"] / known["all"] < 2.5
 
 
 def test_a_setting_that_is_none_is_refused(cyclescope: Command) -> None:
