@@ -26,6 +26,7 @@ __all__ = [
     "UsageError",
     "complain",
     "fault",
+    "told",
     "warn",
 ]
 
@@ -90,6 +91,11 @@ def fault(error: BaseException) -> str:
         f"a fault of Cyclescope at {place}: {told}; CYCLESCOPE_TRACEBACK=1 in the environment "
         "shows more: please report it"
     )
+
+
+def told(error: Exception) -> str:
+    """What to say of an error that ends one run of several: its own words, if it was foreseen."""
+    return str(error) if isinstance(error, EngineError | OSError) else fault(error)
 
 
 def _short(frame: traceback.FrameSummary) -> str:

@@ -302,4 +302,14 @@ def test_findings_have_what_rows_say(result: ExperimentResult) -> None:
             assert f"takes {min(moved):,} to {max(moved):,} cycles a round, {more:.2g} % " in text
         ways = [cycles(board, mhz, way) for way in ("prefetch", "caches", "all")]
         assert told(alone) == ways
+        # by all words of a line
+        assert OFFSETS[board] == tuple(range(4, LINE_BYTES[board], 4))
+        assert f"moved by up to {LINE_BYTES[board] - 4} bytes" in off
     assert list(EXPERIMENT.findings([row for row in result.rows if row.board == F411])) == []
+
+
+def test_only_whole_sweeps_are_lines_of_a_plot(result: ExperimentResult) -> None:
+    swept = {(row.board, row.settings["sweep"]) for row in result.rows if row.sweeps}
+    assert swept == {(F407, "whole"), (L4R5, "whole")}
+    plots = {sweep.title: row.metric for row in result.rows for sweep in row.sweeps}
+    assert plots == {"Speed per MHz by clock": "relative_speed", "Time of a round by clock": "time"}

@@ -1,16 +1,15 @@
 """Jobs, as planned in planning.py, run side by side.
 
-`run_jobs` runs them on threads (the engine releases the interpreter). The order of results is the
-plan's, however many jobs run at once.
+The order of results is the plan's, however many jobs run at once (`threads`).
 """
 
 from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from cyclescope import disks
@@ -20,11 +19,12 @@ from cyclescope.bench.costs import load as load_costs
 from cyclescope.bench.experiment import Run
 from cyclescope.bench.planning import Job
 from cyclescope.bench.rows import RunRecord
+from cyclescope.bench.threads import side_by_side
 from cyclescope.board import Board
 from cyclescope.board.frames import Trigger
 from cyclescope.board.overrides import OverrideValue
 from cyclescope.board.results import INTERRUPTED, Metric, RunResult, Value
-from cyclescope.errors import DiskError, EngineError, FirmwareError, OutputError, fault
+from cyclescope.errors import DiskError, FirmwareError, OutputError, told
 from cyclescope.firmware import build_app, load_app
 from cyclescope.host import outputs
 
@@ -32,9 +32,8 @@ from cyclescope.host import outputs
 _MOST_NOTES = 3
 # How the path of an override ends that names the image of a chip.
 IMAGE = ".cyclescope,image"
-# how often it is looked whether all is to stop, and how long runs may take to do so
-_LOOK_S = 0.2
-_STOPPING_S = 3.0
+# Of a console, the end is told where a run failed.
+_MOST_LINES = 2
 
 
 @dataclass(frozen=True)
@@ -63,35 +62,16 @@ def run_jobs(
     following = following or Following()
     seconds = (costs or load_costs()).of
     records: list[RunRecord | None] = [None] * len(jobs)
-    pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="run")
-    places: dict[Future[RunRecord | None], int] = {}
-    try:
-        for place, job in sorted(enumerate(jobs), key=lambda one: -seconds(one[1])):
-            places[pool.submit(_finished, job, following, keep, stop)] = place
-        for future in _as_completed(places, stop):
-            place = places[future]
-            records[place] = record = future.result()
-            if record is not None:
-                following.finished(jobs[place], record)
-    except BaseException:
-        stop.request()
-        raise
-    finally:
-        # the compiler may be at work after a stop: it can't be waited for
-        pool.shutdown(wait=not stop.requested, cancel_futures=True)
+    places = sorted(range(len(jobs)), key=lambda place: -seconds(jobs[place]))
+
+    def ended(turn: int, record: RunRecord | None) -> None:
+        records[places[turn]] = record
+        if record is not None:
+            following.finished(jobs[places[turn]], record)
+
+    runs = [partial(_finished, jobs[place], following, keep, stop) for place in places]
+    side_by_side(runs, threads, stop, ended)
     return records
-
-
-def _as_completed(
-    futures: Iterable[Future[RunRecord | None]], stop: Stop
-) -> Iterator[Future[RunRecord | None]]:
-    """Each as it ends; after `stop` was requested, only those that end soon."""
-    waiting = set(futures)
-    while waiting and not stop.requested:
-        done, waiting = wait(waiting, _LOOK_S, FIRST_COMPLETED)
-        yield from done
-    done, _ = wait({future for future in waiting if not future.cancel()}, _STOPPING_S)
-    yield from done
 
 
 def _finished(job: Job, following: Following, keep: Path | None, stop: Stop) -> RunRecord | None:
@@ -139,11 +119,9 @@ def run_job(
             # the path of a kept ELF says where this machine keeps it
             record = judged(job, replace(result, firmware=run.app))
             return _checked(job, record, image, keep) if image and checks_disk else record
-    except (EngineError, OSError) as error:
-        return job.record(None, str(error))
     except Exception as error:
         # other runs are not to be lost for it
-        return job.record(None, fault(error))
+        return job.record(None, told(error))
 
 
 @contextlib.contextmanager
@@ -217,9 +195,8 @@ def _failure(job: Job, result: RunResult) -> str | None:
     if result.outcome != "exit":
         return result.message or result.outcome
     if result.exit_code != 0:
-        lines = [line.strip() for line in result.console.splitlines() if line.strip()]
-        last = " / ".join(lines[-2:])
         noted = "".join(f"; note: {note}" for note in result.notes[:_MOST_NOTES])
+        last = last_lines(result.console)
         return f"the firmware exited with status {result.exit_code}; its last lines: {last}{noted}"
     if result.failed_saves:
         return "; ".join(result.failed_saves)
@@ -230,6 +207,12 @@ def _failure(job: Job, result: RunResult) -> str | None:
     if not any(name in wanted for name, _ in metrics):
         return f"the firmware printed none of the results {', '.join(sorted(wanted))}"
     return next(_differences(job, metrics), None)
+
+
+def last_lines(console: str) -> str:
+    """The last lines of a console that are not empty, as one."""
+    lines = [line.strip() for line in console.splitlines() if line.strip()]
+    return " / ".join(lines[-_MOST_LINES:])
 
 
 def _no_frame(frame_on: str | Trigger) -> str:

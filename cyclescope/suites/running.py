@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 
 from cyclescope._engine import Stop
 from cyclescope.bench import published
 from cyclescope.bench.results import ExperimentResult
 from cyclescope.bench.rows import PREDICTED, UNPUBLISHED, Row, RunRecord
+from cyclescope.bench.running import last_lines
+from cyclescope.bench.threads import side_by_side
 from cyclescope.board import Board
 from cyclescope.board.overrides import OverrideValue
 from cyclescope.board.results import INTERRUPTED, RunResult
-from cyclescope.errors import EngineError, UsageError, fault
+from cyclescope.errors import UsageError, told
 from cyclescope.suites.programs import Program
 from cyclescope.suites.suite import Reading, Reads, Suite
 
-# Of a console, the end is told where a run failed.
-_MOST_LINES = 2
 Overrides = Mapping[str, OverrideValue]
 
 
@@ -43,18 +44,27 @@ def run_all(
 
     `finished` is called with each in that order, as soon as it and those before it are done.
     """
-    done = []
-    with ThreadPoolExecutor(max_workers=threads, thread_name_prefix="run") as pool:
-        try:
-            futures = [pool.submit(run, suite, one, overrides, stop) for one in programs]
-            for future in futures:
-                found = future.result()
-                if found is not None:
-                    finished(found)
-                    done.append(found)
-        except BaseException:
-            stop.request()
-            raise
+    results: dict[int, Done | None] = {}
+    untold = deque(range(len(programs)))
+    done: list[Done] = []
+
+    def tell(place: int) -> None:
+        untold.popleft()
+        one = results.get(place)
+        if one is not None:
+            finished(one)
+            done.append(one)
+
+    def ended(place: int, one: Done | None) -> None:
+        results[place] = one
+        while untold and untold[0] in results:
+            tell(untold[0])
+
+    runs = [partial(run, suite, one, overrides, stop) for one in programs]
+    side_by_side(runs, threads, stop, ended)
+    # behind one that did not stop in time
+    while untold:
+        tell(untold[0])
     return done
 
 
@@ -67,11 +77,9 @@ def run(suite: Suite, program: Program, overrides: Overrides, stop: Stop) -> Don
         if result.outcome == INTERRUPTED and stop.requested:
             return None
         return Done(program, _judged(suite, program, result), result.wall_ns)
-    except (EngineError, OSError) as error:
-        return Done(program, Reads(error=str(error)))
     except Exception as error:
         # other programs are not to be lost for it
-        return Done(program, Reads(error=fault(error)))
+        return Done(program, Reads(error=told(error)))
 
 
 def _run(suite: Suite, program: Program, overrides: Overrides, stop: Stop) -> RunResult:
@@ -95,11 +103,11 @@ def _judged(suite: Suite, program: Program, result: RunResult) -> Reads:
     is_complete = suite.end in result.console
     if reads.error is None and is_complete:
         return reads
-    lines = [line.strip() for line in result.console.splitlines() if line.strip()]
-    last = f"its last lines: {' / '.join(lines[-_MOST_LINES:])}" if lines else ""
+    lines = last_lines(result.console)
+    last = f"its last lines: {lines}" if lines else ""
     how = result.message or f"it ended with {result.outcome} {result.exit_code}"
-    told = (reads.error, "" if is_complete else how, last if reads.error is None else "")
-    return replace(reads, error="; ".join(filter(None, told)))
+    parts = (reads.error, "" if is_complete else how, last if reads.error is None else "")
+    return replace(reads, error="; ".join(filter(None, parts)))
 
 
 def tabulate(suite: Suite, done: Sequence[Done]) -> ExperimentResult:

@@ -1,4 +1,4 @@
-/* Input by UART4 of the STM32MP157 (RM0436, USART), the A7's console. */
+/* Input by a USART of the STM32MP157 or the STM32L4+, or an LPUART (RM0436 and RM0432, USART and LPUART registers). */
 #include "board.h"
 #include "console_input.h"
 #include "mmio.h"
@@ -12,10 +12,10 @@
 
 int console_uart_get(void)
 {
-    uint32_t status = mmio_read(BOARD_UART4_BASE, USART_ISR);
+    uint32_t status = mmio_read(BOARD_CONSOLE_BASE, USART_ISR);
 
     if (status & USART_ISR_ORE) {
-        mmio_write(BOARD_UART4_BASE, USART_ICR, USART_ICR_ORECF);
+        mmio_write(BOARD_CONSOLE_BASE, USART_ICR, USART_ICR_ORECF);
     }
-    return status & USART_ISR_RXNE ? (int)(mmio_read(BOARD_UART4_BASE, USART_RDR) & 0xFFu) : -1;
+    return status & USART_ISR_RXNE ? (int)(mmio_read(BOARD_CONSOLE_BASE, USART_RDR) & 0xFFu) : -1;
 }

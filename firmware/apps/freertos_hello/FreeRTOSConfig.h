@@ -5,6 +5,7 @@
 
 #include "board.h"
 #include "board_support.h"
+#include "port_config.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -39,15 +40,5 @@
 #define INCLUDE_xTaskDelayUntil 1
 #define INCLUDE_vTaskSuspend 1
 #define INCLUDE_xTaskGetCurrentTaskHandle 1
-
-/* Four bits of priority. The kernel's own interrupts have the lowest; those that call it are not above 5. */
-#define configPRIO_BITS 4
-#define configKERNEL_INTERRUPT_PRIORITY (15u << (8 - configPRIO_BITS))
-#define configMAX_SYSCALL_INTERRUPT_PRIORITY (5u << (8 - configPRIO_BITS))
-
-/* The port's handlers in the vector table. */
-#define vPortSVCHandler SVC_Handler
-#define xPortPendSVHandler PendSV_Handler
-#define xPortSysTickHandler SysTick_Handler
 
 #endif

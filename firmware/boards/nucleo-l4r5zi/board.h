@@ -11,6 +11,7 @@
 #define BOARD_GPIOG_BASE 0x48001800u
 
 #define BOARD_UART_BAUD 115200u
+#define BOARD_CONSOLE_BASE BOARD_LPUART1_BASE
 
 /* Core clocks in MHz with their wait states (RM0432, number of wait states, range 1). */
 #define BOARD_RATES {16, 0}, {20, 0}, {40, 1}, {60, 2}, {80, 3}, {100, 4}, {120, 5}

@@ -48,6 +48,7 @@
 #define BOARD_HOST_TTY_INTERRUPT 250u
 
 #define BOARD_UART_BAUD 115200u
+#define BOARD_CONSOLE_BASE BOARD_UART4_BASE
 
 #if BOARD_CORE_CM4
 /* The IPCC has processor 1, the A7s, and processor 2. */
