@@ -21,6 +21,7 @@ from ipc_peer import Peer
 from cyclescope import Board, bench, experiments, firmware
 from cyclescope.bench import planning
 from cyclescope.errors import OutputError, UsageError
+from cyclescope.host import outputs
 from cyclescope.statuses import Status
 
 NAME = "quad-spi-throughput"
@@ -275,6 +276,19 @@ def test_a_benchs_json_may_be_the_one_that_it_writes_anyway(
     assert names == {"results.json", "notes.json", "results.csv", "report.html"}
     done = cyclescope("bench", NAME, "--out", "out", "--json", "out/results.csv")
     assert done.error == "out/results.csv: results.csv of --out and --json name the same file"
+
+
+def test_of_several_files_those_that_can_be_written_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("old")
+    lost, there = tmp_path / "file" / "a.json", tmp_path / "new" / "b.csv"
+    assert not outputs.save_all({lost: "a", there: "b"})
+    assert there.read_text() == "b"
+    (said,) = capsys.readouterr().err.splitlines()
+    assert said.startswith(f"cyclescope: error: {tmp_path / 'file'}")
+    assert outputs.save_all({there: "c"})
+    assert (there.read_text(), capsys.readouterr().err) == ("c", "")
 
 
 def test_a_bench_on_a_full_disk_shows_its_tables_and_names_each_file(tmp_path: Path) -> None:

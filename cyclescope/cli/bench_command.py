@@ -21,7 +21,7 @@ from cyclescope.cli import (
     suite_command,
     tables,
 )
-from cyclescope.errors import OutputError, UsageError, complain
+from cyclescope.errors import UsageError
 from cyclescope.host import interrupts, outputs, terminal
 from cyclescope.host.interrupts import Interrupted
 from cyclescope.host.outputs import AnyPath
@@ -176,16 +176,4 @@ def _write(results: list[ExperimentResult], out: Path, json_file: str | None) ->
     }
     if json_file is not None:
         files[json_file] = rows
-    saved = [_saved(path, text) for path, text in files.items()]
-    return all(saved)
-
-
-def _saved(path: AnyPath, text: str) -> bool:
-    """Write a file, or say why it can't be: the others are written all the same."""
-    try:
-        outputs.make_folder(Path(path).parent)
-        outputs.write_text(path, text)
-    except OutputError as error:
-        complain(str(error))
-        return False
-    return True
+    return outputs.save_all(files)

@@ -12,7 +12,7 @@ from cyclescope.bench import result_files
 from cyclescope.bench.results import ExperimentResult
 from cyclescope.board.overrides import OverrideValue
 from cyclescope.cli import suite_tables, tables
-from cyclescope.errors import OutputError, UsageError, complain, warn
+from cyclescope.errors import UsageError, warn
 from cyclescope.host import interrupts, outputs, terminal
 from cyclescope.host.interrupts import Interrupted
 from cyclescope.suites import programs, running
@@ -110,14 +110,7 @@ def _write(suite: Suite, given: Given, result: ExperimentResult) -> bool:
     """Write the files; whether all of them are there."""
     rows = result_files.to_json([result])
     json_file, csv_file = _files(suite, given)
-    files: dict[str | Path, str] = {json_file: rows, csv_file: result_files.to_csv([result])}
+    files: dict[outputs.AnyPath, str] = {json_file: rows, csv_file: result_files.to_csv([result])}
     if given.json_file not in (None, "-"):
         files[str(given.json_file)] = rows
-    try:
-        for path, text in files.items():
-            outputs.make_folder(Path(path).parent)
-            outputs.write_text(path, text)
-    except OutputError as error:
-        complain(str(error))
-        return False
-    return True
+    return outputs.save_all(files)

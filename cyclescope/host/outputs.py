@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal
 
-from cyclescope.errors import OutputError
+from cyclescope.errors import OutputError, complain
 
 AnyPath = str | os.PathLike[str]
 
@@ -112,6 +112,22 @@ def write_text(path: AnyPath, text: str) -> None:
     """Write a file as a whole or not at all. Raises `OutputError`."""
     with opened(path, "w") as file:
         file.write(text)
+
+
+def save_all(texts: Mapping[AnyPath, str]) -> bool:
+    """Write files by their paths, with their folders; whether all of them are there.
+
+    It says on stderr why one can't be written; the others are written all the same.
+    """
+    saved = True
+    for path, text in texts.items():
+        try:
+            make_folder(Path(path).parent)
+            write_text(path, text)
+        except OutputError as error:
+            complain(str(error))
+            saved = False
+    return saved
 
 
 @contextmanager
