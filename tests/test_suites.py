@@ -6,6 +6,7 @@ import json
 import random
 import shutil
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import bincopy
@@ -20,7 +21,7 @@ from cyclescope import firmware, suites
 from cyclescope.bench import published
 from cyclescope.bench.rows import Row, RunRecord
 from cyclescope.board.fitting import Map
-from cyclescope.board.results import RunResult
+from cyclescope.board.results import CoreResult, RunResult, Window
 from cyclescope.errors import UsageError
 from cyclescope.statuses import Status
 from cyclescope.suites import coremark, embench, pqm4, programs, running, summary
@@ -350,6 +351,90 @@ def test_no_text_upsets_a_reader() -> None:
             reads = suite.reads(named, result)
             assert reads.readings or reads.error
         assert len(coremark.fields(text)) <= 100
+
+
+def called(*calls: tuple[str, int, int]) -> RunResult:
+    """A run at 16 MHz in which functions were called, each from and to a time in picoseconds."""
+    core = CoreResult("cpu0", 16_000_000, 0, 0, ())
+    windows = tuple(Window(name, begin, end, (core,)) for name, begin, end in calls)
+    return RunResult("b", "f", "limit", None, None, 1, "", (core,), {}, windows=windows)
+
+
+@pytest.mark.parametrize(
+    ("calls", "error"),
+    [
+        ((), "start_trigger was called 0 times, stop_trigger 0 times, not each once"),
+        ((("start_trigger", 0, 5),), "start_trigger was called 1 times, stop_trigger 0 times"),
+        ((("stop_trigger", 0, 5), ("start_trigger", 7, 9)), "not each once and in this order"),
+        (
+            (("start_trigger", 0, 5), ("stop_trigger", 10**9, 2 * 10**9)) * 2,
+            "start_trigger was called 2 times, stop_trigger 2 times",
+        ),
+        ((("start_trigger", 0, 5), ("stop_trigger", 5, 9)), "less than a microsecond passes"),
+        ((("start_trigger", 0, 5), ("stop_trigger", 10**6 + 4, 10**7)), "less than a microsecond"),
+    ],
+)
+def test_embench_without_its_two_triggers_has_no_time(
+    calls: tuple[tuple[str, int, int], ...], error: str
+) -> None:
+    reads = embench.reads({"program": "crc32"}, called(*calls))
+    assert reads.readings == ()
+    assert error in (reads.error or "")
+
+
+def test_embench_counts_between_the_end_of_one_and_the_begin_of_the_other() -> None:
+    calls = (("start_trigger", 10, 10**6), ("stop_trigger", 10**6 + 2_000_400_000, 10**10))
+    reads = embench.reads({"program": "crc32"}, called(*calls))
+    (reading,) = reads.readings
+    assert (reads.error, reading.value, reading.unit) == (None, 2.0, "ms")
+    assert reading.settings == {"program": "crc32", "cycles": 32006}
+    least = embench.reads(
+        {"program": "crc32"}, called(("start_trigger", 0, 5), ("stop_trigger", 10**6 + 5, 10**7))
+    )
+    assert least.readings[0].settings["cycles"] == 16
+
+
+def test_embenchs_mean_is_of_relative_speeds() -> None:
+    run = RunRecord("", "", embench.BOARD, {}, None)
+    rows = [
+        Row("embench", embench.BOARD, {}, "time", "ms", ours, theirs, "predicted", "x", run)
+        for ours, theirs in ((100, 200), (400, 50), (7, None))
+    ]
+    (mean,) = embench.derived(rows)
+    # of 2 and 1/8
+    assert (mean.simulated, mean.published, mean.settings) == (0.5, 1, {"programs": 2})
+    assert list(embench.derived(rows[2:])) == []
+
+
+@pytest.mark.parametrize(
+    ("console", "error"),
+    [
+        ("Iterations : 10\n", "it printed no Iterations and no Total time (secs), or these are 0"),
+        ("Iterations : 0\nTotal time (secs) : 2.5\n", "or these are 0"),
+        (
+            "Iterations : 10\nTotal time (secs) : 2.5\nCannot validate operation\n",
+            "Cannot validate",
+        ),
+    ],
+)
+def test_coremark_without_a_time_has_no_mark(console: str, error: str) -> None:
+    result = replace(called(), console=console)
+    reads = coremark.reads({"port": "coremark"}, result)
+    assert reads.readings == ()
+    assert error in (reads.error or "")
+
+
+def test_coremark_by_what_it_prints_unless_its_two_functions_tell() -> None:
+    printed = "Iterations : 10\nTotal time (secs) : 2.5\n"
+    result = replace(called(), console=printed)
+    values = [one.value for one in coremark.reads({"port": "coremark"}, result).readings]
+    assert values == [4.0, 0.25, 4_000_000]
+    timed = called(("start_time", 0, 10**12), ("stop_time", 3 * 10**12, 4 * 10**12))
+    values = [
+        one.value
+        for one in coremark.reads({"port": "coremark"}, replace(timed, console=printed)).readings
+    ]
+    assert values == [5.0, 0.312, 3_200_000]
 
 
 # ---- boards
