@@ -5,8 +5,8 @@
 //! calendar in both formats of hours with its leap years, sub-seconds, RTC_SHIFTR, summer time; shadow registers, which
 //! follow each second edge of RTCCLK (RSF), and their lock from a read of RTC_TR or RTC_SSR to one of RTC_DR; BYPSHAD;
 //! alarms A and B with their masks and sub-seconds; the wake-up timer by all its clocks; interrupts, which EXTI's lines
-//! pass on; backup registers. A run begins at the reset value, 1 January 2000. The calendar stands while RCC_BDCR.RTCEN
-//! is 0; where nothing else does, the first access behind a write of that bit has it start.
+//! pass on; backup registers. A run begins at the reset value, 1 January 2000. All stands while RCC_BDCR.RTCEN is 0, or
+//! the source of RTCCLK is off: what firmware asks for waits, with a note.
 //!
 //! Not modelled: calibration (RTC_CALR, RTC_CALIBR: registers, with a note), time stamps, tamper pins, the reference
 //! clock and outputs (registers, with a note), a reset of the backup domain (RCC_BDCR.BDRST), that reads want PCLK1 of
@@ -24,8 +24,7 @@ use self::counting::Counting;
 use self::registers::*;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
-use crate::devices::support::apb;
-use crate::devices::support::axi_lite::edge_in_reach;
+use crate::devices::support::kernel_clock::KernelClock;
 use crate::devices::support::registers::{AccessKind, Register, find, flag};
 use crate::devices::support::stm32_clock_gate::{BACKUP_DOMAIN, ClockGate};
 use crate::dt::reader::NodeReader;
@@ -46,8 +45,8 @@ const ALARM_EVENT: u32 = 0;
 pub struct Params {
     /// RTCCLK.
     pub clock: ClockInput,
-    /// RCC_BDCR.RTCEN: the register's offset, and the bit.
-    pub enable: Option<(u32, u32)>,
+    /// RCC_BDCR.RTCEN.
+    pub enable: ClockGate,
     /// The register map.
     pub map: &'static [Register],
     /// How many backup registers there are.
@@ -66,6 +65,8 @@ pub struct Params {
 #[derive(Debug)]
 pub struct Rtc {
     params: Params,
+    /// RTCCLK, behind RTCEN.
+    clock: KernelClock,
     /// By offsets; RTC_BKPxR behind the others.
     values: Vec<u32>,
     counting: Counting,
@@ -97,8 +98,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clock-names", "interrupt-names"]);
     let is_l4 = reader.node.compatibles().contains(&L4);
     let meaning = "RTCEN: the offset of a register of the RCC, a multiple of 4, and the number of a bit there, 0 to 31";
-    let enable =
-        reader.cells("cyclescope,rtc-enable", |[register, bit]: [u32; 2]| register % 4 == 0 && bit < 32, meaning);
+    let enable = ClockGate::named("cyclescope,rtc-enable", meaning, reader);
     let meaning = "there are up to 32 backup registers";
     let backup_registers = reader.u32_or("cyclescope,backup-registers", 20, 0..=32, meaning) as usize;
     let meaning = "edges of RTCCLK from a request to INITF, WUTWF, ALRAWF and ALRBWF";
@@ -106,7 +106,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let meaning = "edges of RTCCLK from the end of initialization mode until the calendar counts";
     Box::new(Rtc::new(Params {
         clock: reader.clock_input(0, "RTCCLK"),
-        enable: enable.map(|[register, bit]| (register, bit)),
+        enable,
         map: if is_l4 { REGISTERS_L4 } else { REGISTERS },
         backup_registers,
         synchronisation,
@@ -130,6 +130,7 @@ impl Rtc {
         let mut values = vec![0; BKP0R as usize / 4 + params.backup_registers];
         params.map.iter().for_each(|row| values[row.offset as usize / 4] = row.reset);
         Rtc {
+            clock: KernelClock::new(params.clock).behind(params.enable),
             params,
             values,
             counting: Counting::new(dividers(PRER_RESET)),
@@ -152,30 +153,24 @@ impl Rtc {
     }
 
     fn edge(&self, now: Ps) -> u64 {
-        self.params.clock.rate.cycles_until_floor(now).0
+        self.clock.edge(now)
     }
 
     /// The edge from which on what is written now counts.
     fn written_edge(&self, now: Ps) -> u64 {
-        self.params.clock.rate.cycles_until_ceil(now).0
+        self.clock.next_edge(now)
     }
 
     fn is_12h(&self) -> bool {
         self.get(CR) & CR_FMT != 0
     }
 
-    /// Brings flags and the calendar up to now.
+    /// Brings flags up to now.
     fn settle(&mut self, ctx: &Ctx) {
         let edge = self.edge(ctx.now);
         while let Some((index, at)) = self.due(edge) {
             self.flags |= [ISR_ALRAF, ISR_ALRAF << 1, ISR_WUTF][index];
             self.next[index] = if index < 2 { self.next_alarm(index, at) } else { Some(at + self.wakeup_period()) };
-        }
-        let on = self.params.enable.is_none_or(|(register, bit)| ctx.bus.clocks.is_running(register, bit));
-        let runs = on && self.init_from.is_none();
-        if runs != self.counting.is_running {
-            self.counting.settle(edge, self.written_edge(ctx.now), runs);
-            self.expect(edge);
         }
     }
 
@@ -235,6 +230,9 @@ impl Rtc {
             }
         }
         self.values[CR as usize / 4] = new;
+        if new & !old & (CR_ALRAE | CR_ALRAE << 1 | CR_WUTE) != 0 {
+            self.is_needed(ctx);
+        }
         let hours = i64::from(value & CR_ADD1H != 0) - i64::from(value & CR_SUB1H != 0);
         if hours != 0 {
             self.counting.shift(self.edge(ctx.now), 3600 * hours, 0);
@@ -252,6 +250,15 @@ impl Rtc {
         }
     }
 
+    /// Firmware asks for what takes RTCCLK.
+    fn is_needed(&self, ctx: &mut Ctx) {
+        if self.params.enable.state(ctx.bus) {
+            self.clock.is_needed(ctx);
+        } else {
+            ctx.note("RTCCLK is off (RCC_BDCR.RTCEN): what the firmware asks of it waits until that bit is set");
+        }
+    }
+
     fn is_initializing(&self, edge: u64) -> bool {
         self.init_from.is_some_and(|from| from <= edge)
     }
@@ -266,10 +273,8 @@ impl Rtc {
             self.synchronised_from = (now / 2 + 1) * 2;
         }
         match (value & ISR_INIT != 0, self.init_from) {
-            (true, None) if !self.counting.is_running => {
-                ctx.note("RTC_ISR.INIT was set while RTCCLK is off (RCC_BDCR.RTCEN): INITF does not come");
-            }
             (true, None) => {
+                self.is_needed(ctx);
                 let moment = self.counting.moment(now);
                 self.written = [moment.tr(self.is_12h()), moment.dr()];
                 self.counting.settle(now, edge, false);
@@ -417,7 +422,7 @@ impl Rtc {
             }
         }
         let next = self.next.iter().flatten().min();
-        match next.and_then(|edge| edge_in_reach(self.params.clock.rate, *edge)) {
+        match next.and_then(|edge| self.clock.due(*edge)) {
             Some(due) => self.alarm.set(due.max(ctx.now), ALARM_EVENT, ctx),
             None => self.alarm.cancel(ALARM_EVENT, ctx),
         }
@@ -434,14 +439,18 @@ impl Rtc {
 }
 
 impl Device for Rtc {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        self.params.enable.follow(ctx);
+        self.clock.follow(ctx);
+    }
+
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        if !self.params.gate.is_open(ctx) {
-            return Ok(Reply::read(0, ctx.now));
-        }
-        self.settle(ctx);
-        let value = self.register(offset & !3, self.edge(ctx.now));
-        self.update(ctx);
-        Ok(apb::read(value, offset, size, ctx))
+        self.params.gate.read(offset, size, ctx, |offset, ctx| {
+            self.settle(ctx);
+            let value = self.register(offset, self.edge(ctx.now));
+            self.update(ctx);
+            value
+        })
     }
 
     fn write(
@@ -452,14 +461,12 @@ impl Device for Rtc {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
-        if self.params.gate.is_open(ctx) {
+        self.params.gate.write(offset, size, value, ctx, |offset, value, ctx| {
             self.writes += 1;
             self.settle(ctx);
-            let (offset, value) = apb::written(value, offset, size);
             self.set_register(offset, value, ctx);
             self.update(ctx);
-        }
-        Ok(Reply::written(ctx.now))
+        })
     }
 
     fn event(&mut self, _: u32, ctx: &mut Ctx) {
@@ -471,9 +478,7 @@ impl Device for Rtc {
     /// Edges have other numbers from now on: what is ahead is as many edges ahead.
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         self.settle(ctx);
-        let from = self.edge(ctx.now);
-        self.params.clock.rate = ctx.bus.clocks.rate_of(self.params.clock);
-        let to = self.edge(ctx.now);
+        let (from, to) = self.clock.follow(ctx);
         let moved = |at: u64| to + at.saturating_sub(from);
         self.counting.settle(from, to, self.counting.is_running);
         self.init_from = self.init_from.map(moved);
@@ -486,7 +491,7 @@ impl Device for Rtc {
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
         let edge = self.edge(poll.now());
-        if let Some(due) = edge_in_reach(self.params.clock.rate, self.next_change(edge)) {
+        if let Some(due) = self.clock.due(self.next_change(edge)) {
             poll.until(due);
         }
         poll.state(self.locked.is_some());

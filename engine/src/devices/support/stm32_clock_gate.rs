@@ -69,12 +69,22 @@ impl ClockGate {
         Ok(Reply::written(ctx.now))
     }
 
+    /// That of a bit of an enable register.
+    #[cfg(test)]
+    pub const fn at(register: u32, bit: u32) -> ClockGate {
+        ClockGate(Some((register, bit)))
+    }
+
     /// The gate that a node names, if any.
     pub fn from_node(reader: &mut NodeReader) -> ClockGate {
-        const NAME: &str = "cyclescope,clock-enable";
         let meaning =
             "the offset of an enable register of the RCC, a multiple of 4, and the number of a bit there, 0 to 31";
-        let cells = reader.cells(NAME, |[register, bit]| register % 4 == 0 && bit < 32, meaning);
+        ClockGate::named("cyclescope,clock-enable", meaning, reader)
+    }
+
+    /// The gate that a property of a node names, if any.
+    pub fn named(property: &str, meaning: &str, reader: &mut NodeReader) -> ClockGate {
+        let cells = reader.cells(property, |[register, bit]| register % 4 == 0 && bit < 32, meaning);
         ClockGate(cells.map(|[register, bit]| (register, bit)))
     }
 

@@ -19,10 +19,10 @@ pub struct Counting {
 pub type Tick = (u64, u64);
 
 impl Counting {
-    /// The calendar out of reset, which stands.
+    /// The calendar out of reset, which counts from edge 0 on.
     pub const fn new(dividers: [u64; 2]) -> Counting {
         let moment = Moment { second: 0, weekday_shift: 0 };
-        Counting { dividers, is_running: false, moment, base: 0, passed: 0 }
+        Counting { dividers, is_running: true, moment, base: 0, passed: 0 }
     }
 
     /// Edges of a second.
@@ -114,10 +114,8 @@ mod tests {
     use super::*;
 
     /// 32.768 kHz by 128 and 256.
-    fn running() -> Counting {
-        let mut counting = Counting::new([128, 256]);
-        counting.settle(0, 0, true);
-        counting
+    const fn running() -> Counting {
+        Counting::new([128, 256])
     }
 
     #[test]

@@ -1,16 +1,20 @@
 use super::*;
+use crate::bus::device::DeviceId;
+use crate::clocks::User;
 use crate::devices::bench::Bench;
 use crate::devices::support::registers::walk;
+use crate::dt::wiring::ClockId;
 use crate::time::Hz;
 
 const HZ: u64 = 32_768;
 const RTCEN: (u32, u32) = (0x70, 15);
+const RTCCLK: ClockId = ClockId(3);
 
 fn params() -> Params {
     let line = |bit| Some(IrqLine::Core { core: 0, bit });
     Params {
         clock: ClockInput::fixed(Hz::new(HZ).unwrap()),
-        enable: Some(RTCEN),
+        enable: ClockGate::at(RTCEN.0, RTCEN.1),
         map: REGISTERS,
         backup_registers: 20,
         synchronisation: Cycles(2),
@@ -33,9 +37,25 @@ fn unlock(bench: &mut Bench, edge: u64) {
 /// A clock that runs from edge 0 on, and whose registers can be written.
 fn rtc() -> Bench {
     let mut bench = Bench::new(Rtc::new(params()));
-    bench.value(Ps::ZERO, ISR);
     unlock(&mut bench, 0);
     bench
+}
+
+/// One that follows its gates and its clock, from reset on.
+fn behind_gates() -> Bench {
+    let clock = ClockInput { id: Some(RTCCLK), ..params().clock };
+    let mut bench = Bench::new(Rtc::new(Params { clock, ..params() }));
+    bench.bus.clocks.add_user(RTCCLK, User::Device(DeviceId(0)));
+    enable(&mut bench, 0, false);
+    bench.bus.with_device(DeviceId(0), Ps::ZERO, |device, ctx| device.reset(ctx));
+    unlock(&mut bench, 0);
+    bench
+}
+
+/// RCC_BDCR.RTCEN is written behind an edge.
+fn enable(bench: &mut Bench, edge: u64, on: bool) {
+    bench.bus.clocks.set_gates(RTCEN.0, u32::from(on) << RTCEN.1);
+    bench.bus.set_clocks(&[], at(edge));
 }
 
 /// Sets the calendar, so that it begins at edge `edge` + 3 + 4, as a register is written behind an edge.
@@ -66,22 +86,48 @@ fn the_device_keeps_its_table() {
 
 #[test]
 fn the_calendar_counts_from_its_reset_value_while_it_has_its_clock() {
-    let mut bench = Bench::new(Rtc::new(params()));
-    bench.bus.clocks.set_gates(RTCEN.0, 0);
+    let mut bench = behind_gates();
     assert_eq!((bench.value(at(3 * HZ), TR), bench.value(at(3 * HZ), DR)), (0, DR_RESET));
     assert_eq!(bench.value(at(3 * HZ), ISR), 7);
-    bench.write(at(3 * HZ), WPR, 0xca).unwrap();
-    bench.write(at(3 * HZ), WPR, 0x53).unwrap();
-    bench.write(at(3 * HZ), ISR, ISR_INIT).unwrap();
-    assert!(bench.bus.notes()[0].contains("RTCCLK is off"), "{:?}", bench.bus.notes());
-    bench.bus.clocks.set_gates(RTCEN.0, 1 << RTCEN.1);
-    let begins = 3 * HZ + 1;
-    bench.value(at(3 * HZ), ISR);
+    enable(&mut bench, 3 * HZ, true);
     // 128 * 256 edges a second; RTC_SSR counts down each 128, as of even edges.
-    for (edges, tr, ssr) in [(0, 0, 255), (129, 0, 254), (HZ - 2, 0, 0), (HZ + 1, 1, 255), (61 * HZ + 1, 0x101, 255)] {
-        let now = at(begins + edges);
+    for (edges, tr, ssr) in [(0, 0, 255), (128, 0, 254), (HZ - 2, 0, 0), (HZ, 1, 255), (61 * HZ, 0x101, 255)] {
+        let now = at(3 * HZ + edges);
         assert_eq!((bench.value(now, SSR), bench.value(now, TR), bench.value(now, DR)), (ssr, tr, DR_RESET), "{edges}");
     }
+}
+
+#[test]
+fn initialization_mode_waits_for_the_clock() {
+    let mut bench = behind_gates();
+    bench.write(at(100), ISR, ISR_INIT).unwrap();
+    assert!(bench.bus.notes()[0].contains("RTCCLK is off (RCC_BDCR.RTCEN)"), "{:?}", bench.bus.notes());
+    assert_eq!(bench.value(at(500), ISR) & (ISR_INIT | ISR_INITF), ISR_INIT);
+    enable(&mut bench, 500, true);
+    // The edge that sees INIT, and two more.
+    assert_eq!(bench.value(at(502), ISR) & ISR_INITF, 0);
+    assert_eq!(bench.value(at(503), ISR) & ISR_INITF, ISR_INITF);
+}
+
+#[test]
+fn nothing_comes_while_the_source_of_the_clock_is_off() {
+    let mut bench = behind_gates();
+    enable(&mut bench, 0, true);
+    bench.write(at(0), WUTR, 9).unwrap();
+    bench.write(at(0), CR, CR_WUTIE | CR_WUTE).unwrap();
+    // 160 edges from the next one on, of which 100 have come when LSE stops.
+    bench.run(at(101));
+    bench.bus.clocks.stop(RTCCLK, Some("LSE, which is off (RCC_BDCR.LSEON)".into()));
+    bench.bus.set_clocks(&[], at(101));
+    bench.run(at(5 * HZ));
+    assert_eq!((bench.value(at(5 * HZ), TR), bench.value(at(5 * HZ), ISR) & ISR_WUTF, bench.pending()), (0, 0, 0));
+    bench.write(at(5 * HZ), CR, CR_WUTIE | CR_WUTE | CR_ALRAE).unwrap();
+    assert!(bench.bus.notes()[0].contains("comes from LSE, which is off (RCC_BDCR.LSEON)"), "{:?}", bench.bus.notes());
+    bench.bus.set_clocks(&[(RTCCLK, Hz::new(HZ).unwrap())], at(5 * HZ));
+    bench.run(at(5 * HZ + 60) - Ps(2));
+    assert_eq!(bench.pending(), 0);
+    bench.run(at(5 * HZ + 60));
+    assert_eq!(bench.pending(), 1 << 2);
 }
 
 #[test]
