@@ -235,7 +235,7 @@ impl Rtc {
         }
         let hours = i64::from(value & CR_ADD1H != 0) - i64::from(value & CR_SUB1H != 0);
         if hours != 0 {
-            self.counting.shift(self.edge(ctx.now), 3600 * hours, 0);
+            self.counting.add(self.edge(ctx.now), 3600 * hours);
         }
         if (old ^ new) & CR_WUTE != 0 {
             self.next[2] = None;
@@ -385,10 +385,7 @@ impl Rtc {
             WUTR | ALRMAR | ALRMBR | ALRMASSR | ALRMBSSR if !self.can_write(offset, edge) => {
                 ctx.note(&format!("{} was written while RTC_ISR says that it can't be: it keeps its value", row.name));
             }
-            SHIFTR => {
-                self.counting.shift(edge, i64::from(value >> 31), u64::from(value & 0x7fff));
-                self.expect(edge);
-            }
+            SHIFTR => self.shift(value, ctx),
             _ => {
                 if [CALIBR, CALR].contains(&offset) && value != 0 {
                     ctx.note("calibration (RTC_CALR, RTC_CALIBR) is not modelled: RTCCLK counts as it is");
@@ -399,6 +396,22 @@ impl Rtc {
                 self.values[index] = value;
             }
         }
+    }
+
+    /// ADD1S adds a second, and SUBFS to the counter of sub-seconds, at once: RTC_ISR.SHPF is never seen. Shadow
+    /// registers have yet to follow.
+    fn shift(&mut self, value: u32, ctx: &mut Ctx) {
+        let edge = self.edge(ctx.now);
+        if self.counting.sub_seconds(edge) & SSR_OVERFLOWS != 0 {
+            ctx.note("RTC_SHIFTR was written while bit 15 of RTC_SSR is 1: the counter of sub-seconds overflows");
+        }
+        let later = self.counting.lengthen(edge, value & SHIFTR_SUBFS);
+        self.counting.add(edge, i64::from(value & SHIFTR_ADD1S != 0));
+        self.synchronised_from = (edge / 2 + 1) * 2;
+        if self.get(CR) & CR_WUCKSEL > 3 {
+            self.next[2] = self.next[2].map(|at| at.saturating_add_signed(later));
+        }
+        self.expect(edge);
     }
 
     /// Whether the registers of an alarm or of the wake-up timer can be written: it is off, or the calendar is being

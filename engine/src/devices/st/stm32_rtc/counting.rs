@@ -9,14 +9,15 @@ pub struct Counting {
     /// PREDIV_A and PREDIV_S, each and one.
     pub dividers: [u64; 2],
     pub is_running: bool,
-    /// The calendar at the edge `base`, when so many edges of its second had passed.
+    /// The calendar at the edge `base`, when so many edges of its second had passed; less than none in one that
+    /// RTC_SHIFTR has made longer.
     moment: Moment,
     base: u64,
-    passed: u64,
+    passed: i64,
 }
 
-/// A point of time of the calendar: its second, and ticks of the second prescaler since.
-pub type Tick = (u64, u64);
+/// A point of time of the calendar: its second, and ticks of the second prescaler since, likewise.
+pub type Tick = (u64, i64);
 
 impl Counting {
     /// The calendar out of reset, which counts from edge 0 on.
@@ -30,38 +31,44 @@ impl Counting {
         self.dividers[0] * self.dividers[1]
     }
 
-    const fn passed_by(&self, edge: u64) -> u64 {
-        self.passed + if self.is_running { edge.saturating_sub(self.base) } else { 0 }
+    const fn passed_by(&self, edge: u64) -> i64 {
+        self.passed + if self.is_running { edge.saturating_sub(self.base) as i64 } else { 0 }
     }
 
     /// The calendar at an edge.
-    pub const fn moment(&self, edge: u64) -> Moment {
-        let seconds = self.passed_by(edge) / self.second_edges();
+    pub fn moment(&self, edge: u64) -> Moment {
+        let seconds = self.passed_by(edge).max(0) as u64 / self.second_edges();
         Moment { second: self.moment.second + seconds, ..self.moment }
     }
 
-    /// Second and ticks at an edge.
-    pub const fn tick(&self, edge: u64) -> Tick {
-        (self.moment(edge).second, self.passed_by(edge) % self.second_edges() / self.dividers[0])
+    /// Edges of the second that have passed, of those that had by the end of the one before.
+    fn within(&self, passed: i64) -> i64 {
+        if passed < 0 { passed } else { passed % self.second_edges() as i64 }
     }
 
-    /// RTC_SSR at an edge: it counts down.
-    pub const fn sub_seconds(&self, edge: u64) -> u32 {
-        (self.dividers[1] - 1 - self.tick(edge).1) as u32
+    /// Second and ticks at an edge.
+    pub fn tick(&self, edge: u64) -> Tick {
+        let within = self.within(self.passed_by(edge));
+        (self.moment(edge).second, within.div_euclid(self.dividers[0] as i64))
+    }
+
+    /// RTC_SSR at an edge: it counts down, from more than PREDIV_S in a second that is longer.
+    pub fn sub_seconds(&self, edge: u64) -> u32 {
+        (self.dividers[1] as i64 - 1 - self.tick(edge).1) as u32
     }
 
     /// The edge of a tick, while it runs. `None` for what is past.
     pub fn edge_of(&self, (second, ticks): Tick) -> Option<u64> {
         let wanted = second.checked_sub(self.moment.second)?.checked_mul(self.second_edges())?;
-        let from_base = wanted.checked_add(ticks * self.dividers[0])?.checked_sub(self.passed)?;
+        let from_base = wanted.checked_add_signed(ticks * self.dividers[0] as i64 - self.passed)?;
         self.base.checked_add(from_base).filter(|_| self.is_running)
     }
 
     /// It has counted up to an edge, and counts from `again` on, which may be another clock's number, or stands.
-    pub const fn settle(&mut self, edge: u64, again: u64, is_running: bool) {
+    pub fn settle(&mut self, edge: u64, again: u64, is_running: bool) {
         let passed = self.passed_by(edge);
         self.moment = self.moment(edge);
-        (self.base, self.passed, self.is_running) = (again, passed % self.second_edges(), is_running);
+        (self.base, self.passed, self.is_running) = (again, self.within(passed), is_running);
     }
 
     /// The calendar has this time at the edge `base`.
@@ -69,42 +76,49 @@ impl Counting {
         (self.moment, self.base, self.passed) = (moment, base, 0);
     }
 
-    /// What time it is changes by so many seconds, less so many ticks (RTC_SHIFTR).
-    pub fn shift(&mut self, edge: u64, seconds: i64, ticks_back: u64) {
+    /// What time it is changes by so many seconds.
+    pub fn add(&mut self, edge: u64, seconds: i64) {
         self.settle(edge, edge, self.is_running);
-        let second_edges = self.second_edges();
-        let back = ticks_back * self.dividers[0];
-        let borrowed = back.saturating_sub(self.passed).div_ceil(second_edges);
-        self.passed = self.passed + borrowed * second_edges - back;
-        self.moment.second = self.moment.second.saturating_add_signed(seconds).saturating_sub(borrowed);
+        self.moment.second = self.moment.second.saturating_add_signed(seconds);
+    }
+
+    /// RTC_SHIFTR: so many ticks are added to RTC_SSR, a counter of 16 bits, and the second is as much longer. By how
+    /// many edges.
+    pub fn lengthen(&mut self, edge: u64, ticks: u32) -> i64 {
+        self.settle(edge, edge, self.is_running);
+        let before = self.sub_seconds(edge);
+        let edges = (i64::from((before + ticks) & 0xffff) - i64::from(before)) * self.dividers[0] as i64;
+        self.passed -= edges;
+        edges
     }
 
     /// The first tick behind one that an alarm waits for, by RTC_ALRMxR and RTC_ALRMxSSR.
     pub fn next_alarm(&self, edge: u64, alarm: u32, sub_seconds: u32, is_12h: bool) -> Option<Tick> {
         let (now, ticks) = self.tick(edge);
-        let mut from = (now, ticks + 1);
+        // What is left of this second, and then whole ones.
+        let mut from = (now, Some(ticks + 1));
         for _ in 0..2 {
             let moment = Moment { second: from.0, ..self.moment };
             let second = moment.next_match(alarm, is_12h)?;
-            let first = if second == from.0 { from.1 } else { 0 };
-            if let Some(tick) = self.matching_tick(first, sub_seconds) {
+            let left_from = from.1.filter(|_| second == from.0);
+            if let Some(tick) = self.matching_tick(left_from, sub_seconds) {
                 return Some((second, tick));
             }
-            from = (second + 1, 0);
+            from = (second + 1, None);
         }
         None
     }
 
-    /// The first tick of a second, from one on, whose low MASKSS bits of RTC_SSR are those of the alarm; the second's
-    /// first, if none are compared.
-    fn matching_tick(&self, first: u64, alarm: u32) -> Option<u64> {
+    /// The first tick of a second whose low MASKSS bits of RTC_SSR are those of the alarm; the second's first, if none
+    /// are compared. Of a second that has begun, from `left_from` on.
+    fn matching_tick(&self, left_from: Option<i64>, alarm: u32) -> Option<i64> {
         let bits = alarm >> 24 & 0xf;
         if bits == 0 {
-            return (first == 0).then_some(0);
+            return left_from.is_none().then_some(0);
         }
-        let mask = (1u64 << bits) - 1;
-        let at_first = (self.dividers[1] - 1).checked_sub(first)?;
-        let until = at_first.wrapping_sub(u64::from(alarm & 0x7fff)) & mask;
+        let (mask, first) = ((1i64 << bits) - 1, left_from.unwrap_or(0));
+        let at_first = self.dividers[1] as i64 - 1 - first;
+        let until = (at_first - i64::from(alarm & 0x7fff)) & mask;
         (until <= at_first).then_some(first + until)
     }
 }
@@ -133,13 +147,33 @@ mod tests {
     }
 
     #[test]
-    fn a_shift_takes_ticks_away() {
+    fn a_shift_makes_the_second_longer() {
         let mut counting = running();
-        // At 10.5 s: one second forward, a quarter back; then a second and a half back.
-        counting.shift(10 * 32_768 + 16_384, 1, 64);
-        assert_eq!(counting.tick(10 * 32_768 + 16_384), (11, 64));
-        counting.shift(10 * 32_768 + 16_384, 0, 384);
-        assert_eq!(counting.tick(10 * 32_768 + 16_384), (9, 192));
+        let edge = 10 * 32_768 + 16_384;
+        // At 10.5 s: three quarters of a second later, which leaves the second as it is.
+        assert_eq!((counting.sub_seconds(edge), counting.lengthen(edge, 192)), (127, 24_576));
+        assert_eq!((counting.tick(edge), counting.sub_seconds(edge)), ((10, -64), 319));
+        assert_eq!(counting.tick(edge + 127), (10, -64));
+        assert_eq!((counting.tick(edge + 8_192), counting.sub_seconds(edge + 8_192)), ((10, 0), 255));
+        assert_eq!((counting.edge_of((10, -1)), counting.edge_of((11, 0))), (Some(edge + 8_064), Some(edge + 40_960)));
+        // It stays so where the clock changes meanwhile.
+        counting.settle(edge + 100, 500, true);
+        assert_eq!((counting.tick(500 + 27), counting.tick(500 + 28)), ((10, -64), (10, -63)));
+        // Half of it and a second back: half a second on.
+        counting = running();
+        counting.lengthen(edge, 128);
+        counting.add(edge, 1);
+        assert_eq!((counting.tick(edge), counting.tick(edge + 32_768)), ((11, 0), (12, 0)));
+    }
+
+    #[test]
+    fn alarms_wait_for_what_is_left_of_a_longer_second() {
+        let mut counting = running();
+        counting.lengthen(0, 64);
+        let next = |edge, sub| counting.next_alarm(edge, 0x8080_8080, sub, false);
+        // The second does not begin anew; RTC_SSR is 260 and 100 in it.
+        assert_eq!((next(0, 0), next(9_000, 0)), (Some((1, 0)), Some((1, 0))));
+        assert_eq!((next(0, 15 << 24 | 260), next(0, 15 << 24 | 100)), (Some((0, -5)), Some((0, 155))));
     }
 
     #[test]

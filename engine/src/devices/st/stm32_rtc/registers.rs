@@ -24,6 +24,11 @@ pub const ALRMBSSR: u32 = 0x48;
 /// The first of the backup registers.
 pub const BKP0R: u32 = 0x50;
 
+pub const SHIFTR_SUBFS: u32 = 0x7fff;
+pub const SHIFTR_ADD1S: u32 = 1 << 31;
+/// RTC_SSR: a shift has no room any more.
+pub const SSR_OVERFLOWS: u32 = 1 << 15;
+
 pub const TR_MASK: u32 = 0x007f_7f7f;
 pub const DR_MASK: u32 = 0x00ff_ff3f;
 /// 1 January 2000, a Monday.

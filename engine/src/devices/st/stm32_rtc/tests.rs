@@ -267,8 +267,43 @@ fn prescalers_shifts_and_summer_time_move_the_calendar() {
     let seen = |bench: &mut Bench, edge| (bench.value(at(edge), TR), bench.value(at(edge), SSR));
     assert_eq!(seen(&mut bench, begins + HZ), (0x32, 15));
     bench.write(at(begins + HZ), SHIFTR, 1 << 31 | 4).unwrap();
-    assert_eq!(seen(&mut bench, begins + HZ), (0x32, 3));
+    // RTC_SSR above PREDIV_S: the time is a second less than RTC_TR tells.
+    assert_eq!(seen(&mut bench, begins + HZ), (0x33, 19));
     bench.write(at(begins + HZ), CR, CR_BYPSHAD | CR_ADD1H).unwrap();
-    assert_eq!(seen(&mut bench, begins + HZ), (0x10032, 3));
+    assert_eq!(seen(&mut bench, begins + HZ), (0x10033, 19));
     assert_eq!(bench.value(at(begins + HZ), CR), CR_BYPSHAD);
+}
+
+#[test]
+fn a_shift_lengthens_the_second_and_takes_none_off() {
+    let mut bench = rtc();
+    bench.write(at(0), WUTR, 1).unwrap();
+    bench.write(at(0), CR, 4).unwrap();
+    bench.write(at(0), CR, 4 | CR_WUTIE | CR_WUTE).unwrap();
+    // At 1.5 s, RTC_SSR is 127: three quarters of a second more.
+    let half = HZ + HZ / 2;
+    assert_eq!(bench.value(at(half), ISR) & ISR_RSF, ISR_RSF);
+    bench.write(at(half), SHIFTR, 192).unwrap();
+    assert_eq!(bench.value(at(half), ISR) & ISR_RSF, 0);
+    let seen =
+        |bench: &mut Bench, edge| (bench.value(at(edge), SSR), bench.value(at(edge), TR), bench.value(at(edge), DR));
+    assert_eq!(bench.value(at(half + 2), ISR) & ISR_RSF, ISR_RSF);
+    assert_eq!(seen(&mut bench, half + 2), (319, 1, DR_RESET));
+    assert_eq!(seen(&mut bench, half + 64 * 128), (255, 1, DR_RESET));
+    // The second wake-up by seconds comes as much later.
+    let due = 2 * HZ + 192 * 128;
+    bench.run(at(due) - Ps(2));
+    assert_eq!((bench.pending(), bench.value(at(due - 2), TR)), (0, 1));
+    bench.value(at(due - 2), DR);
+    bench.run(at(due));
+    assert_eq!((bench.pending(), seen(&mut bench, due)), (1 << 2, (255, 2, DR_RESET)));
+    // ADD1S alone is a second more, without a tick of a second's.
+    bench.write(at(due), SHIFTR, SHIFTR_ADD1S).unwrap();
+    assert_eq!(seen(&mut bench, due + 2), (255, 3, DR_RESET));
+    assert!(bench.bus.notes().is_empty(), "{:?}", bench.bus.notes());
+    // Two shifts that have no room.
+    bench.write(at(due + 2), SHIFTR, SHIFTR_SUBFS).unwrap();
+    bench.write(at(due + 2), SHIFTR, 1).unwrap();
+    bench.write(at(due + 2), SHIFTR, 1).unwrap();
+    assert!(bench.bus.notes()[0].contains("the counter of sub-seconds overflows"), "{:?}", bench.bus.notes());
 }
