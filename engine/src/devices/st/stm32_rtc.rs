@@ -6,12 +6,12 @@
 //! follow each second edge of RTCCLK (RSF), and their lock from a read of RTC_TR or RTC_SSR to one of RTC_DR; BYPSHAD;
 //! alarms A and B with their masks and sub-seconds; the wake-up timer by all its clocks; interrupts, which EXTI's lines
 //! pass on; backup registers. A run begins at the reset value, 1 January 2000. All stands while RCC_BDCR.RTCEN is 0, or
-//! the source of RTCCLK is off: what firmware asks for waits, with a note.
+//! the source of RTCCLK is off: what firmware asks for waits, with a note. RCC_BDCR.BDRST resets it.
 //!
 //! Not modelled: calibration (RTC_CALR, RTC_CALIBR: registers, with a note), time stamps, tamper pins, the reference
-//! clock and outputs (registers, with a note), a reset of the backup domain (RCC_BDCR.BDRST), that reads want PCLK1 of
-//! seven times RTCCLK.
+//! clock and outputs (registers, with a note), that reads want PCLK1 of seven times RTCCLK.
 
+mod alarms;
 mod calendar;
 mod counting;
 mod registers;
@@ -37,7 +37,6 @@ pub use self::registers::{REGISTERS, REGISTERS_L4};
 /// The compatible of an STM32L4's.
 const L4: &str = "st,stm32l4-rtc";
 const KEYS: [u32; 2] = [0xca, 0x53];
-const ALARMS: [(u32, u32); 2] = [(ALRMAR, ALRMASSR), (ALRMBR, ALRMBSSR)];
 const ALARM_EVENT: u32 = 0;
 
 /// What a board says of the clock.
@@ -148,6 +147,14 @@ impl Rtc {
         }
     }
 
+    /// RCC_BDCR.BDRST resets it: registers are as they were at the start, and the calendar begins anew.
+    fn reset_domain(&mut self, edge: u64) {
+        let kept = std::mem::replace(self, Rtc::new(self.params));
+        (self.clock, self.alarm, self.levels, self.writes) = (kept.clock, kept.alarm, kept.levels, kept.writes + 1);
+        self.counting.set(Moment::default(), edge);
+        self.synchronised_from = (edge + 2).next_multiple_of(2);
+    }
+
     fn get(&self, offset: u32) -> u32 {
         self.values[offset as usize / 4]
     }
@@ -171,44 +178,6 @@ impl Rtc {
         while let Some((index, at)) = self.due(edge) {
             self.flags |= [ISR_ALRAF, ISR_ALRAF << 1, ISR_WUTF][index];
             self.next[index] = if index < 2 { self.next_alarm(index, at) } else { Some(at + self.wakeup_period()) };
-        }
-    }
-
-    /// What has come by an edge, first the earliest.
-    fn due(&self, edge: u64) -> Option<(usize, u64)> {
-        let due = self.next.iter().enumerate().filter_map(|(index, at)| Some((index, at.filter(|at| *at <= edge)?)));
-        due.min_by_key(|(_, at)| *at)
-    }
-
-    fn next_alarm(&self, index: usize, edge: u64) -> Option<u64> {
-        let (alarm, sub_seconds) = ALARMS[index];
-        let enabled = self.get(CR) & CR_ALRAE << index != 0 && self.counting.is_running;
-        let tick = self.counting.next_alarm(edge, self.get(alarm), self.get(sub_seconds), self.is_12h());
-        self.counting.edge_of(tick.filter(|_| enabled)?)
-    }
-
-    /// Edges from one wake-up to the next.
-    fn wakeup_period(&self) -> u64 {
-        let reload = u64::from(self.get(WUTR)) + 1;
-        match self.get(CR) & CR_WUCKSEL {
-            select @ 0..=3 => reload * (16 >> select),
-            4 | 5 => reload * self.counting.second_edges(),
-            _ => (reload + 0x1_0000) * self.counting.second_edges(),
-        }
-    }
-
-    /// Alarms are looked for anew, and a wake-up that is not under way.
-    fn expect(&mut self, edge: u64) {
-        for index in 0..2 {
-            self.next[index] = self.next_alarm(index, edge);
-        }
-        let seconds = self.get(CR) & CR_WUCKSEL > 3;
-        if self.get(CR) & CR_WUTE == 0 || !self.counting.is_running {
-            self.next[2] = None;
-        } else if self.next[2].is_none() {
-            let begins = if seconds { self.counting.edge_of((self.counting.tick(edge).0, 0)) } else { Some(edge) };
-            // A second that began before the calendar was set counts from there.
-            self.next[2] = Some(begins.unwrap_or(edge) + self.wakeup_period());
         }
     }
 
@@ -356,6 +325,10 @@ impl Rtc {
             );
             return;
         }
+        if self.params.enable.is_reset(ctx.bus) {
+            ctx.note("a register was written while the backup domain is reset (RCC_BDCR.BDRST): it keeps its value");
+            return;
+        }
         let index = offset as usize / 4;
         if offset >= BKP0R {
             if let Some(backup) = self.values.get_mut(index) {
@@ -412,17 +385,6 @@ impl Rtc {
             self.next[2] = self.next[2].map(|at| at.saturating_add_signed(later));
         }
         self.expect(edge);
-    }
-
-    /// Whether the registers of an alarm or of the wake-up timer can be written: it is off, or the calendar is being
-    /// set.
-    fn can_write(&self, offset: u32, edge: u64) -> bool {
-        let bit = match offset {
-            ALRMAR | ALRMASSR => ISR_ALRAWF,
-            ALRMBR | ALRMBSSR => ISR_ALRAWF << 1,
-            _ => ISR_WUTWF,
-        };
-        self.isr(edge) & bit != 0 || bit != ISR_WUTWF && self.is_initializing(edge)
     }
 
     fn update(&mut self, ctx: &mut Ctx) {
@@ -499,6 +461,9 @@ impl Device for Rtc {
         self.writable_from = self.writable_from.map(moved);
         self.next = self.next.map(|at| at.map(moved));
         self.alarm.cancel(ALARM_EVENT, ctx);
+        if self.params.enable.is_reset(ctx.bus) {
+            self.reset_domain(to);
+        }
         self.update(ctx);
     }
 

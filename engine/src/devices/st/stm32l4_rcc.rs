@@ -359,7 +359,8 @@ impl Rcc {
         let kept = if chosen != 0 && value & BDCR_BDRST == 0 { chosen } else { value & BDCR_RTCSEL };
         self.set(BDCR, value & !BDCR_RTCSEL | kept);
         ctx.bus.clocks.set_gates(BDCR, self.get(BDCR));
-        // The RTC is told of RTCEN.
+        ctx.bus.clocks.set_resets(BDCR, flag(BDCR_RTCEN, value & BDCR_BDRST != 0));
+        // The RTC is told of RTCEN and BDRST.
         ctx.set_clocks(&[]);
         self.sources.turn(LSE, value & BDCR_LSEON != 0, ctx.now);
         self.settings_change(ctx);

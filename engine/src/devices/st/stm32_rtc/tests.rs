@@ -307,3 +307,25 @@ fn a_shift_lengthens_the_second_and_takes_none_off() {
     bench.write(at(due + 2), SHIFTR, 1).unwrap();
     assert!(bench.bus.notes()[0].contains("the counter of sub-seconds overflows"), "{:?}", bench.bus.notes());
 }
+
+#[test]
+fn a_reset_of_the_backup_domain_begins_anew() {
+    let mut bench = behind_gates();
+    enable(&mut bench, 0, true);
+    set(&mut bench, 100, 0x23_59_59, 0x23_42_28);
+    bench.write(at(HZ), BKP0R, 5).unwrap();
+    bench.write(at(HZ), CR, CR_WUTIE | CR_WUTE).unwrap();
+    // BDRST clears RTCEN, too.
+    bench.bus.clocks.set_resets(RTCEN.0, 1 << RTCEN.1);
+    enable(&mut bench, 2 * HZ, false);
+    bench.run(at(3 * HZ));
+    bench.write(at(3 * HZ), BKP0R, 6).unwrap();
+    assert!(bench.bus.notes()[0].contains("(RCC_BDCR.BDRST)"), "{:?}", bench.bus.notes());
+    bench.bus.clocks.set_resets(RTCEN.0, 0);
+    enable(&mut bench, 4 * HZ, true);
+    let read = [CR, BKP0R, WUTR, TR, DR].map(|register| bench.value(at(5 * HZ), register));
+    assert_eq!(read, [0, 0, 0xffff, 1, DR_RESET]);
+    // The keys are needed anew.
+    bench.write(at(5 * HZ), WUTR, 9).unwrap();
+    assert_eq!((bench.value(at(5 * HZ), WUTR), bench.pending()), (0xffff, 0));
+}

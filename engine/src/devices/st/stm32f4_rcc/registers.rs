@@ -56,8 +56,9 @@ const CIR_MASK: u32 = CIR_ENABLES | 0xbf << 16;
 pub const BDCR_LSEON: u32 = 1 << 0;
 pub const BDCR_LSERDY: u32 = 1 << 1;
 pub const BDCR_RTCSEL: u32 = 3 << 8;
+pub const BDCR_RTCEN: u32 = 1 << 15;
 pub const BDCR_BDRST: u32 = 1 << 16;
-const BDCR_MASK: u32 = BDCR_LSEON | 1 << 2 | BDCR_RTCSEL | 1 << 15 | BDCR_BDRST;
+const BDCR_MASK: u32 = BDCR_LSEON | 1 << 2 | BDCR_RTCSEL | BDCR_RTCEN | BDCR_BDRST;
 
 pub const CSR_LSION: u32 = 1 << 0;
 pub const CSR_LSIRDY: u32 = 1 << 1;

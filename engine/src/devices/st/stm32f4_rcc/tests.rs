@@ -242,6 +242,9 @@ fn the_backup_domain_is_written_when_it_is_open() {
     assert_eq!(bench.value(Ps::from_us(2_000_001), BDCR) & BDCR_RTCSEL, 1 << 8);
     bench.write(Ps::from_us(2_000_001), BDCR, BDCR_BDRST).unwrap();
     assert_eq!(bench.value(Ps::from_us(2_000_002), BDCR) & BDCR_RTCSEL, 0);
+    assert!(bench.bus.clocks.is_reset(BDCR, 15));
+    bench.write(Ps::from_us(2_000_003), BDCR, BDCR_RTCEN).unwrap();
+    assert!(bench.bus.clocks.is_running(BDCR, 15) && !bench.bus.clocks.is_reset(BDCR, 15));
 }
 
 #[test]

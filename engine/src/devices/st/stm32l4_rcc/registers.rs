@@ -87,9 +87,10 @@ const FLAGS: u32 = INTERRUPTS | 1 << 8;
 pub const BDCR_LSEON: u32 = 1 << 0;
 pub const BDCR_LSERDY: u32 = 1 << 1;
 pub const BDCR_RTCSEL: u32 = 3 << 8;
+pub const BDCR_RTCEN: u32 = 1 << 15;
 pub const BDCR_BDRST: u32 = 1 << 16;
-/// Besides: LSEBYP, LSEDRV, LSECSSON, RTCEN, LSCOEN, LSCOSEL.
-const BDCR_MASK: u32 = BDCR_LSEON | 0xf << 2 | BDCR_RTCSEL | 1 << 15 | BDCR_BDRST | 3 << 24;
+/// Besides: LSEBYP, LSEDRV, LSECSSON, LSCOEN, LSCOSEL.
+const BDCR_MASK: u32 = BDCR_LSEON | 0xf << 2 | BDCR_RTCSEL | BDCR_RTCEN | BDCR_BDRST | 3 << 24;
 
 pub const CSR_LSION: u32 = 1 << 0;
 pub const CSR_LSIRDY: u32 = 1 << 1;

@@ -1,0 +1,58 @@
+//! Alarms and the wake-up timer: when they come next, and when they can be written.
+
+use super::Rtc;
+use super::registers::*;
+
+/// RTC_ALRMxR and RTC_ALRMxSSR of alarms A and B.
+const ALARMS: [(u32, u32); 2] = [(ALRMAR, ALRMASSR), (ALRMBR, ALRMBSSR)];
+
+impl Rtc {
+    /// What has come by an edge, first the earliest.
+    pub(super) fn due(&self, edge: u64) -> Option<(usize, u64)> {
+        let due = self.next.iter().enumerate().filter_map(|(index, at)| Some((index, at.filter(|at| *at <= edge)?)));
+        due.min_by_key(|(_, at)| *at)
+    }
+
+    pub(super) fn next_alarm(&self, index: usize, edge: u64) -> Option<u64> {
+        let (alarm, sub_seconds) = ALARMS[index];
+        let enabled = self.get(CR) & CR_ALRAE << index != 0 && self.counting.is_running;
+        let tick = self.counting.next_alarm(edge, self.get(alarm), self.get(sub_seconds), self.is_12h());
+        self.counting.edge_of(tick.filter(|_| enabled)?)
+    }
+
+    /// Edges from one wake-up to the next.
+    pub(super) fn wakeup_period(&self) -> u64 {
+        let reload = u64::from(self.get(WUTR)) + 1;
+        match self.get(CR) & CR_WUCKSEL {
+            select @ 0..=3 => reload * (16 >> select),
+            4 | 5 => reload * self.counting.second_edges(),
+            _ => (reload + 0x1_0000) * self.counting.second_edges(),
+        }
+    }
+
+    /// Alarms are looked for anew, and a wake-up that is not under way.
+    pub(super) fn expect(&mut self, edge: u64) {
+        for index in 0..2 {
+            self.next[index] = self.next_alarm(index, edge);
+        }
+        let seconds = self.get(CR) & CR_WUCKSEL > 3;
+        if self.get(CR) & CR_WUTE == 0 || !self.counting.is_running {
+            self.next[2] = None;
+        } else if self.next[2].is_none() {
+            let begins = if seconds { self.counting.edge_of((self.counting.tick(edge).0, 0)) } else { Some(edge) };
+            // A second that began before the calendar was set counts from there.
+            self.next[2] = Some(begins.unwrap_or(edge) + self.wakeup_period());
+        }
+    }
+
+    /// Whether the registers of an alarm or of the wake-up timer can be written: it is off, or the calendar is being
+    /// set.
+    pub(super) fn can_write(&self, offset: u32, edge: u64) -> bool {
+        let bit = match offset {
+            ALRMAR | ALRMASSR => ISR_ALRAWF,
+            ALRMBR | ALRMBSSR => ISR_ALRAWF << 1,
+            _ => ISR_WUTWF,
+        };
+        self.isr(edge) & bit != 0 || bit != ISR_WUTWF && self.is_initializing(edge)
+    }
+}
