@@ -9,11 +9,14 @@
 //! internal reference, 17 the temperature sensor and 18 a third of VBAT, where VREFEN, CH17SEL or CH18SEL lets them. A
 //! voltage is sampled without noise and error, so calibration finds no offset.
 //!
+//! While the source of its clock is off, or RCC_CCIPR.ADCSEL selects none, it stands, with a note. ADC_CCR's CKMODE and
+//! PRESC can be written while ADCAL, ADEN, ADDIS, ADSTART and ADSTP are 0 alone. RCC_AHB2RSTR.ADCRST resets it.
+//!
 //! Not modelled, and what then happens: injected sequences, external triggers, discontinuous mode, offsets,
-//! differential inputs, watchdogs 2 and 3 (registers, with a note); an asynchronous clock that RCC_CCIPR.ADCSEL does
-//! not choose (it runs at the rate that it had). ADDIS and ADSTP take no time. With DMA in one-shot mode (DMACFG)
-//! requests go on behind the last transfer.
+//! differential inputs, watchdogs 2 and 3 (registers, with a note). ADDIS and ADSTP take no time. With DMA in one-shot
+//! mode (DMACFG) requests go on behind the last transfer.
 
+mod converting;
 mod registers;
 
 #[cfg(test)]
@@ -23,14 +26,14 @@ use self::registers::*;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::analog_inputs::{self, Surroundings};
-use crate::devices::support::apb;
 use crate::devices::support::dma_lines::DmaLine;
+use crate::devices::support::kernel_clock::KernelClock;
 use crate::devices::support::registers::{AccessKind, find, flag};
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
-use crate::time::{Cycles, Hz, Ps};
+use crate::time::{Cycles, Ps};
 
 pub use self::registers::REGISTERS;
 
@@ -45,9 +48,6 @@ const SENSOR_30_UV: i64 = 760_000;
 const SENSOR_SLOPE_UV: i64 = 2_500;
 const VREFINT_UV: u32 = 1_212_000;
 
-/// Twice the cycles that a channel is sampled for, by its SMP, and twice those of a conversion, by RES.
-const SAMPLE_HALVES: [u64; 8] = [5, 13, 25, 49, 95, 185, 495, 1281];
-const CONVERSION_HALVES: [u64; 4] = [25, 21, 17, 13];
 /// What PRESC divides the asynchronous clock by.
 const PRESCALERS: [u64; 16] = [1, 2, 4, 6, 8, 10, 12, 16, 32, 64, 128, 256, 256, 256, 256, 256];
 
@@ -94,6 +94,8 @@ enum Doing {
 #[derive(Debug)]
 pub struct Adc {
     params: Params,
+    /// HCLK, and the asynchronous clock.
+    clocks: [KernelClock; 2],
     /// By their offsets, up to ADC_CALFACT; then ADC_CCR.
     registers: [u32; 46],
     common: u32,
@@ -145,6 +147,7 @@ impl Adc {
         let mut registers = [0; 46];
         REGISTERS.iter().filter(|row| row.offset < CCR).for_each(|row| registers[row.offset as usize / 4] = row.reset);
         Adc {
+            clocks: params.clocks.map(KernelClock::new),
             params,
             registers,
             common: 0,
@@ -170,61 +173,21 @@ impl Adc {
     }
 
     /// The clock that is divided, and by how much.
-    const fn clock(&self) -> (Hz, u64) {
+    const fn clock(&self) -> (KernelClock, u64) {
         match self.common >> CCR_CKMODE & 3 {
-            0 => (self.params.clocks[1].rate, PRESCALERS[(self.common >> CCR_PRESC & 0xf) as usize]),
-            mode => (self.params.clocks[0].rate, 1 << (mode - 1)),
+            0 => (self.clocks[1], PRESCALERS[(self.common >> CCR_PRESC & 0xf) as usize]),
+            mode => (self.clocks[0], 1 << (mode - 1)),
         }
     }
 
     /// The edge that so many cycles end at which begin at the converter's next edge.
     fn after(&self, now: Ps, cycles: Cycles) -> u64 {
-        let (rate, divider) = self.clock();
-        rate.cycles_until_ceil(now).0.next_multiple_of(divider) + cycles.0 * divider
-    }
-
-    /// The channel at a place of the sequence.
-    const fn channel(&self, place: u32) -> usize {
-        // The first field of ADC_SQR1 is the length.
-        let (register, field) = ((place + 1) / 5, (place + 1) % 5);
-        (self.of(SQR1 + 4 * register) >> (6 * field) & 0x1f) as usize
-    }
-
-    /// How often the oversampler has a channel converted, and what it shifts the sum by.
-    const fn oversampling(&self) -> (u64, u32) {
-        let control = self.of(CFGR2);
-        if control & CFGR2_ROVSE == 0 { (1, 0) } else { (2 << (control >> 2 & 7), control >> 5 & 0xf) }
-    }
-
-    /// Edges that a place of the sequence takes: sampling and conversion, as often as the oversampler says.
-    const fn edges(&self, place: u32) -> u64 {
-        let channel = self.channel(place);
-        let field = if channel < 10 { self.of(SMPR1) >> (3 * channel) } else { self.of(SMPR2) >> (3 * (channel % 10)) };
-        let sample = (field & 7) as usize;
-        let plus = if sample == 0 && self.of(SMPR1) & SMPR1_SMPPLUS != 0 { 2 } else { 0 };
-        let halves = SAMPLE_HALVES[sample] + plus + CONVERSION_HALVES[(self.of(CFGR) >> CFGR_RES & 3) as usize];
-        self.oversampling().0 * halves / 2 * self.clock().1
-    }
-
-    /// What a conversion of a channel gives: 12 bits.
-    const fn sample(&self, channel: usize) -> u32 {
-        let enable = match channel {
-            VREFINT => CCR_VREFEN,
-            TEMPERATURE => CCR_CH17SEL,
-            VBAT => CCR_CH18SEL,
-            CHANNELS.. => return 0,
-            _ => return self.code(channel),
-        };
-        if self.common & enable != 0 { self.code(channel) } else { 0 }
-    }
-
-    const fn code(&self, channel: usize) -> u32 {
-        let code = self.params.inputs_uv[channel] as u64 * 4096 / self.params.reference_uv as u64;
-        if code > 4095 { 4095 } else { code as u32 }
+        let (clock, divider) = self.clock();
+        clock.next_edge(now).next_multiple_of(divider) + cycles.0 * divider
     }
 
     fn settle(&mut self, ctx: &Ctx) {
-        let edge = self.clock().0.cycles_until_floor(ctx.now).0;
+        let edge = self.clock().0.edge(ctx.now);
         loop {
             match self.doing {
                 Doing::Calibrating(end) if end <= edge => {
@@ -240,42 +203,6 @@ impl Adc {
             }
             self.changes += 1;
         }
-    }
-
-    /// A conversion has ended.
-    fn end(&mut self, place: u32, end: u64) {
-        let (control, channel) = (self.of(CFGR), self.channel(place));
-        let (ratio, shift) = self.oversampling();
-        let bits = 12 - 2 * (control >> CFGR_RES & 3);
-        let code = self.sample(channel) >> (12 - bits);
-        self.conversions += ratio;
-        let (low, high) = (self.of(TR1) & 0xfff, self.of(TR1) >> 16);
-        let watched = control & CFGR_AWD1SGL == 0 || channel == (control >> CFGR_AWD1CH & 0x1f) as usize;
-        let compared = code << (12 - bits);
-        if control & CFGR_AWD1EN != 0 && watched && (compared > high || compared < low) {
-            self.set(ISR, ISR_AWD1, 0);
-        }
-        let is_last = place >= self.of(SQR1) & 0xf;
-        self.set(ISR, ISR_EOC | flag(ISR_EOS, is_last), 0);
-        if self.waits {
-            self.set(ISR, ISR_OVR, 0);
-        }
-        if !self.waits || control & CFGR_OVRMOD != 0 {
-            let sum = ((u64::from(code) * ratio) >> shift) as u32;
-            let left = if bits == 6 { 2 } else { 16 - bits };
-            let is_left = control & CFGR_ALIGN != 0 && ratio == 1;
-            self.data = if is_left { sum << left } else { sum } & 0xffff;
-            self.waits = true;
-        }
-        let next = if is_last { 0 } else { place + 1 };
-        self.doing = match control & (CFGR_CONT | CFGR_AUTDLY) {
-            _ if is_last && control & CFGR_CONT == 0 => {
-                self.set(CR, 0, CR_ADSTART);
-                Doing::Nothing
-            }
-            both if both & CFGR_AUTDLY != 0 => Doing::Waiting(next),
-            _ => Doing::Converting(next, end + self.edges(next)),
-        };
     }
 
     /// A read of ADC_DR.
@@ -307,6 +234,9 @@ impl Adc {
         let starts = value & !old;
         if starts & (CR_ADEN | CR_ADCAL) != 0 && (value & CR_ADVREGEN == 0 || ctx.now < self.regulated_at) {
             ctx.note("the converter is used before its regulator has started (ADC_CR.ADVREGEN): codes may be wrong");
+        }
+        if starts & (CR_ADEN | CR_ADCAL | CR_ADSTART) != 0 {
+            self.clock().0.is_needed(ctx);
         }
         if starts & CR_JADSTART != 0 {
             ctx.note("injected sequences (ADC_CR.JADSTART) are not modelled: none begins");
@@ -365,8 +295,8 @@ impl Adc {
                 }
             }
             CR => self.set_control(value, ctx),
-            CCR if self.of(CR) & CR_ADEN != 0 && (value ^ self.common) >> CCR_CKMODE & 0x3f != 0 => {
-                ctx.note("the clock (ADC_CCR) was changed while the converter is on (ADEN): it stays");
+            CCR if self.of(CR) & CR_BUSY != 0 && (value ^ self.common) >> CCR_CKMODE & 0x3f != 0 => {
+                ctx.note("the clock (ADC_CCR) was changed while the converter is on or calibrates (ADC_CR): it stays");
                 let clock = 0x3f << CCR_CKMODE;
                 self.common = self.common & clock | value & !clock;
             }
@@ -405,23 +335,34 @@ impl Adc {
         let control = self.of(CFGR);
         let lost = self.of(ISR) & ISR_OVR != 0 && control & CFGR_OVRMOD == 0;
         self.dma.set(control & CFGR_DMAEN != 0 && self.waits && !lost, DMA_TOLD, ctx);
-        match self.ends() {
-            Some(edge) => self.alarm.set(self.clock().0.ps_at_floor(Cycles(edge)), CHANGES, ctx),
+        match self.ends().and_then(|edge| self.clock().0.due(edge)) {
+            Some(due) => self.alarm.set(due, CHANGES, ctx),
             None => self.alarm.cancel(CHANGES, ctx),
         }
+    }
+
+    /// The RCC resets it: registers are as they were at the start.
+    fn reset_registers(&mut self, ctx: &mut Ctx) {
+        let kept = std::mem::replace(self, Adc::new(self.params, DmaLine::default()));
+        (self.clocks, self.dma, self.level, self.alarm) = (kept.clocks, kept.dma, kept.level, kept.alarm);
+        (self.conversions, self.changes) = (kept.conversions, kept.changes + 1);
+        self.update(ctx);
     }
 }
 
 impl Device for Adc {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        self.params.gate.follow(ctx);
+    }
+
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        if !self.params.gate.is_open(ctx) {
-            return Ok(Reply::read(0, ctx.now));
-        }
-        self.settle(ctx);
-        let value = self.register(offset & !3, ctx.now);
-        self.changes += u64::from(offset & !3 == DR);
-        self.update(ctx);
-        Ok(apb::read(value, offset, size, ctx))
+        self.params.gate.read(offset, size, ctx, |offset, ctx| {
+            self.settle(ctx);
+            let value = self.register(offset, ctx.now);
+            self.changes += u64::from(offset == DR);
+            self.update(ctx);
+            value
+        })
     }
 
     fn write(
@@ -432,15 +373,13 @@ impl Device for Adc {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
-        if self.params.gate.is_open(ctx) {
+        self.params.gate.write(offset, size, value, ctx, |offset, value, ctx| {
             self.settle(ctx);
             self.changes += 1;
-            let (offset, value) = apb::written(value, offset, size);
             self.set_register(offset, value, ctx);
             self.alarm.cancel(CHANGES, ctx);
             self.update(ctx);
-        }
-        Ok(Reply::written(ctx.now))
+        })
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
@@ -456,11 +395,9 @@ impl Device for Adc {
     /// What is left of a conversion goes on by the new clock.
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         self.settle(ctx);
-        let before = self.clock().0.cycles_until_floor(ctx.now).0;
-        for clock in &mut self.params.clocks {
-            clock.rate = ctx.bus.clocks.rate_of(*clock);
-        }
-        let now = self.clock().0.cycles_until_floor(ctx.now).0;
+        let is_asynchronous = self.common >> CCR_CKMODE & 3 == 0;
+        let moves = self.clocks.each_mut().map(|clock| clock.follow(ctx));
+        let (before, now) = moves[usize::from(is_asynchronous)];
         let moved = |edge: u64| now + edge.saturating_sub(before);
         self.doing = match self.doing {
             Doing::Calibrating(end) => Doing::Calibrating(moved(end)),
@@ -470,16 +407,21 @@ impl Device for Adc {
         };
         self.alarm.cancel(CHANGES, ctx);
         self.update(ctx);
+        if self.params.gate.is_reset(ctx.bus) {
+            self.reset_registers(ctx);
+        }
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
         // All that changes by itself does so in an event.
         if let Some(edge) = self.ends() {
-            let (rate, _) = self.clock();
-            if edge <= rate.cycles_until_floor(poll.now()).0 {
+            let (clock, _) = self.clock();
+            if edge <= clock.edge(poll.now()) {
                 return false;
             }
-            poll.until(rate.ps_at_floor(Cycles(edge)));
+            if let Some(due) = clock.due(edge) {
+                poll.until(due);
+            }
         }
         poll.state(self.changes);
         true

@@ -210,6 +210,7 @@ mod tests {
             "st,stm32f7-crc",
             "st,stm32-rng",
             "st,stm32f4-adc",
+            "st,stm32l4-adc",
             "st,stm32-dma-v1",
             "st,stm32-dma-v2",
             "st,stm32-dmamux",

@@ -32,6 +32,8 @@ pub const CR_ADDIS: u32 = 1 << 1;
 pub const CR_ADSTART: u32 = 1 << 2;
 pub const CR_JADSTART: u32 = 1 << 3;
 pub const CR_ADSTP: u32 = 1 << 4;
+/// ADEN, ADDIS, ADSTART, JADSTART, ADSTP, ADCAL: while any is 1, the clock can't be chosen.
+pub const CR_BUSY: u32 = 0x1f | CR_ADCAL;
 pub const CR_ADVREGEN: u32 = 1 << 28;
 pub const CR_DEEPPWD: u32 = 1 << 29;
 pub const CR_ADCALDIF: u32 = 1 << 30;

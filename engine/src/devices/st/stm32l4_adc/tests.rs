@@ -6,8 +6,10 @@ use crate::clocks::User;
 use crate::devices::bench::Bench;
 use crate::devices::support::registers::walk;
 use crate::dt::wiring::ClockId;
+use crate::time::Hz;
 
 const HCLK: ClockId = ClockId(3);
+const ASYNCHRONOUS: ClockId = ClockId(4);
 const READY: u64 = 2000;
 /// ADC_CCR: HCLK / 2, all internal channels.
 const COMMON: u32 = 2 << CCR_CKMODE | CCR_VREFEN | CCR_CH17SEL | CCR_CH18SEL;
@@ -31,7 +33,10 @@ impl Rig {
         inputs_uv[TEMPERATURE] = 747_500;
         inputs_uv[VBAT] = 1_100_000;
         let params = Params {
-            clocks: [ClockInput { rate: hclk(), id: Some(HCLK) }, ClockInput::fixed(Hz::new(16_000_000).unwrap())],
+            clocks: [
+                ClockInput { rate: hclk(), id: Some(HCLK) },
+                ClockInput { rate: Hz::new(16_000_000).unwrap(), id: Some(ASYNCHRONOUS) },
+            ],
             inputs_uv,
             reference_uv: 3_300_000,
             regulator: Ps::from_us(20),
@@ -52,6 +57,13 @@ impl Rig {
         rig.put(1600, CR, ON);
         rig.put(READY, ISR, ISR_ADRDY);
         registers.iter().for_each(|(register, value)| rig.put(READY, *register, *value));
+        rig
+    }
+
+    /// One behind its reset, which follows the asynchronous clock.
+    fn asynchronous() -> Rig {
+        let mut rig = Rig::new();
+        rig.0.bus.clocks.add_user(ASYNCHRONOUS, User::Device(DeviceId(0)));
         rig
     }
 
@@ -217,4 +229,42 @@ fn by_the_asynchronous_clock_it_runs_at_a_rate_of_its_own() {
     rig.changes(1600 + 300, ISR, ISR_ADRDY);
     rig.put(2000, CR, ON | CR_ADSTART);
     rig.changes(2000 + 17 * 20, ISR, ISR_EOC);
+}
+
+#[test]
+fn the_clock_is_not_chosen_during_a_calibration() {
+    let mut rig = Rig::new();
+    rig.put(0, CCR, COMMON);
+    rig.put(0, CR, CR_ADVREGEN);
+    rig.put(1600, CR, CR_ADVREGEN | CR_ADCAL);
+    // HCLK as it is, which would be faster; bits that are no clock's are written.
+    rig.put(1700, CCR, 1 << CCR_CKMODE | CCR_VREFEN);
+    assert!(rig.0.bus.notes()[0].contains("(ADC_CCR) was changed while"), "{:?}", rig.0.bus.notes());
+    assert_eq!(rig.get(1700, CCR), 2 << CCR_CKMODE | CCR_VREFEN);
+    rig.changes(1600 + 232, CR, CR_ADCAL);
+    rig.put(1900, CCR, 1 << CCR_CKMODE);
+    assert_eq!(rig.get(1900, CCR), 1 << CCR_CKMODE);
+}
+
+#[test]
+fn it_stands_while_the_source_of_its_clock_is_off() {
+    let mut rig = Rig::asynchronous();
+    rig.0.bus.clocks.stop(ASYNCHRONOUS, Some("nothing, as RCC_CCIPR selects none".into()));
+    rig.0.bus.set_clocks(&[], at(0));
+    rig.put(0, CR, CR_ADVREGEN);
+    rig.put(1600, CR, CR_ADVREGEN | CR_ADCAL);
+    assert!(rig.0.bus.notes()[0].contains("comes from nothing, as RCC_CCIPR selects none"), "{:?}", rig.0.bus.notes());
+    assert_eq!(rig.get(9999, CR), CR_ADVREGEN | CR_ADCAL);
+    // 16 MHz from cycle 10000 on: 116 cycles of 5 of HCLK, from the next edge on.
+    rig.0.bus.set_clocks(&[(ASYNCHRONOUS, Hz::new(16_000_000).unwrap())], at(10_000));
+    rig.changes(10_000 + 117 * 5, CR, CR_ADCAL);
+    // It stops again in the midst of a conversion of 17 cycles, behind 10 of them.
+    rig.put(11_000, CR, ON);
+    rig.put(11_100, SQR1, 1 << 6);
+    rig.put(11_100, CR, ON | CR_ADSTART);
+    rig.0.bus.clocks.stop(ASYNCHRONOUS, None);
+    rig.0.bus.set_clocks(&[], at(11_150));
+    assert_eq!(rig.get(20_000, ISR) & ISR_EOC, 0);
+    rig.0.bus.set_clocks(&[(ASYNCHRONOUS, Hz::new(16_000_000).unwrap())], at(20_000));
+    rig.changes(20_000 + 35, ISR, ISR_EOC);
 }
