@@ -12,10 +12,15 @@
 //! the FIFO can't serve wait for it. A memory-mapped read goes on where the one before has ended if its first byte is
 //! in the FIFO or is the next one that comes, and else begins anew.
 //!
+//! While the source of the kernel clock is off, commands wait, with a note; an access that would wait for ever (of DR, or
+//! of the memory at its address) ends without data, or with a bus error. A byte that is under way as the clock stops, or
+//! gets another rate, begins anew. RCC_AHB3RSTR.OSPIxRST resets the controller.
+//!
 //! Not modelled, and what then happens: eight lines, two memories side by side (DQM), HyperBus, writes in memory-mapped
 //! mode (nothing is sent, with a note), wrapped reads (WRAPSIZE), MAXTRAN, CSBOUND, refresh, delays (DHQC, SSHIFT,
 //! DQS); the pins, as OCTOSPIM gives them.
 
+mod commands;
 mod flow;
 mod registers;
 mod window;
@@ -29,12 +34,13 @@ pub use self::registers::REGISTERS;
 use std::collections::VecDeque;
 
 use self::registers::*;
-use self::wire::{Command, Settings, Width, Wire};
+use self::wire::{Settings, Width, Wire};
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::dma_lines::DmaLine;
 use crate::devices::support::hosted_chip::{CONTROLLER_EVENT, Chips, HostedChip};
-use crate::devices::support::registers::{find, flag};
+use crate::devices::support::kernel_clock::KernelClock;
+use crate::devices::support::registers::find;
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
@@ -65,6 +71,8 @@ pub struct Params {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flow {
     Idle,
+    /// A command waits for the kernel clock, which stands.
+    Held,
     /// Bytes that are still to come, or to go.
     Read(Width, u64),
     Write(Width, u64),
@@ -123,7 +131,7 @@ impl Ospi {
             params,
             values: vec![0; 0x204 / 4],
             flags: 0,
-            wire: Wire::new(params.clock.rate, chip),
+            wire: Wire::new(KernelClock::new(params.clock), chip),
             flow: Flow::Idle,
             fifo: VecDeque::with_capacity(FIFO_BYTES),
             room_from: 0,
@@ -144,7 +152,7 @@ impl Ospi {
     }
 
     fn edge(&self, now: Ps) -> u64 {
-        self.wire.clock.cycles_until_floor(now).0
+        self.wire.clock.edge(now)
     }
 
     fn settings(&self) -> Settings {
@@ -165,47 +173,9 @@ impl Ospi {
         }
     }
 
-    /// The command of the registers begins.
-    fn start(&mut self, ctx: &mut Ctx) {
-        let at = self.wire.clock.cycles_until_ceil(ctx.now).0 + self.params.start.0;
-        let settings = self.settings();
-        let Some(command) = self.command(self.get(AR), ctx) else { return };
-        if settings.has_address() && u64::from(self.get(AR)) >= self.size() {
-            ctx.note("OCTOSPI_AR is beyond the memory that OCTOSPI_DCR1.DEVSIZE tells of: nothing is sent (TEF)");
-            self.flags |= SR_TEF;
-            return;
-        }
-        self.flow = match (self.mode(), command.data) {
-            (2, _) => Flow::PollFrom(at),
-            (mode, data) => {
-                self.wire.open(at, &command);
-                self.is_open = true;
-                self.fifo.clear();
-                match data {
-                    Some(width) if mode == 0 => Flow::Write(width, self.length()),
-                    Some(width) => Flow::Read(width, self.length()),
-                    None => Flow::Ending(self.wire.close(0)),
-                }
-            }
-        };
-    }
-
-    fn command(&mut self, address: u32, ctx: &mut Ctx) -> Option<Command> {
-        if self.get(CR) & CR_EN == 0 {
-            ctx.note("a command was begun while the controller is off (OCTOSPI_CR.EN): nothing is sent");
-            return None;
-        }
-        let command = self.settings().command(address, self.is_open).ok();
-        if command.is_none() {
-            ctx.note("eight data lines (OCTOSPI_CCR) are not modelled: nothing is sent");
-            self.flags |= SR_TEF;
-        }
-        command
-    }
-
     /// All that is under way ends.
     fn abort(&mut self, ctx: &Ctx) {
-        let edge = self.wire.clock.cycles_until_ceil(ctx.now).0;
+        let edge = self.wire.clock.next_edge(ctx.now);
         self.fifo.clear();
         self.flow = match self.flow {
             Flow::Idle => Flow::Idle,
@@ -213,26 +183,23 @@ impl Ospi {
         };
     }
 
-    fn is_busy(&self) -> bool {
-        match self.flow {
-            Flow::Idle => false,
-            Flow::Mapped(..) => self.wire.is_selected,
-            _ => true,
-        }
+    /// The RCC resets it: registers are as they were at the start, and the memory is not selected any more.
+    fn reset_registers(&mut self, ctx: &mut Ctx) {
+        self.abort(ctx);
+        self.values.fill(0);
+        (self.flags, self.flow, self.is_open) = (0, Flow::Idle, false);
+        self.set_wire(ctx);
+        self.changes += 1;
     }
 
-    fn status(&self, edge: u64) -> u32 {
-        let there = self.fifo.iter().filter(|(_, from)| *from <= edge).count();
-        let threshold = (self.get(CR) >> CR_FTHRES & 0x1f) as usize + 1;
-        let full_enough = match (self.flow, self.mode()) {
-            (Flow::Write(..), _) => FIFO_BYTES - self.fifo.len() >= threshold,
-            (Flow::Idle, 0) => self.get(CR) & CR_EN != 0,
-            (Flow::Read(..), _) => there >= threshold,
-            (Flow::Idle | Flow::Ending(_), 1) => there > 0,
-            _ => false,
-        };
-        let level = if matches!(self.flow, Flow::Write(..)) { self.fifo.len() } else { there };
-        self.flags | flag(SR_FTF, full_enough) | flag(SR_BUSY, self.is_busy()) | (level as u32) << SR_FLEVEL
+    /// The wire is as OCTOSPI_DCR1 and DCR2 say.
+    fn set_wire(&mut self, ctx: &Ctx) {
+        self.wire.period = u64::from(self.get(DCR2) & 0xff) + 1;
+        self.wire.high = u64::from(self.get(DCR1) >> DCR1_CSHT & 7) + 1;
+        let rests_high = self.get(DCR1) & DCR1_CKMODE != 0;
+        if std::mem::replace(&mut self.wire.rests_high, rests_high) != rests_high {
+            self.wire.signals.rest(rests_high, ctx.now);
+        }
     }
 
     fn set_control(&mut self, value: u32, ctx: &mut Ctx) {
@@ -277,14 +244,7 @@ impl Ospi {
                 }
             }
             AR if is_whole && self.mode() < 3 && settings.has_address() => self.start(ctx),
-            DCR1 | DCR2 => {
-                self.wire.period = u64::from(self.get(DCR2) & 0xff) + 1;
-                self.wire.high = u64::from(self.get(DCR1) >> DCR1_CSHT & 7) + 1;
-                let rests_high = self.get(DCR1) & DCR1_CKMODE != 0;
-                if std::mem::replace(&mut self.wire.rests_high, rests_high) != rests_high {
-                    self.wire.signals.rest(rests_high, ctx.now);
-                }
-            }
+            DCR1 | DCR2 => self.set_wire(ctx),
             _ => {}
         }
     }
@@ -297,11 +257,12 @@ impl Ospi {
         }
         let takes = match self.flow {
             Flow::Write(_, left) => (self.fifo.len() as u64) < left,
+            Flow::Held => (self.fifo.len() as u64) < self.length(),
             _ => true,
         };
         let asks = control & CR_DMAEN != 0 && status & SR_FTF != 0 && takes;
         self.dma.set(asks, DMA_TOLD, ctx);
-        let due = self.next_change().map(|edge| self.wire.time(edge).max(ctx.now));
+        let due = self.next_change().and_then(|edge| self.wire.clock.due(edge)).map(|due| due.max(ctx.now));
         self.wire.chip.follow(due, ctx);
         self.wire.chip.take_notes(ctx);
         let waits = control >> CR_ENABLES & SR_FLAGS != 0 || control & CR_DMAEN != 0;
@@ -314,6 +275,7 @@ impl Ospi {
 
 impl Device for Ospi {
     fn reset(&mut self, ctx: &mut Ctx) {
+        self.params.gate.follow(ctx);
         self.wire.signals = SpiSignals::new(&ctx.bus.waves, ctx.label(), Lines::Quad, 1);
         self.wire.chip.start(ctx);
     }
@@ -351,7 +313,7 @@ impl Device for Ospi {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
-        if !self.params.gate.is_open(ctx) {
+        if !self.params.gate.takes_writes(ctx) {
             return Ok(Reply::written(ctx.now));
         }
         let edge = self.edge(ctx.now);
@@ -395,10 +357,8 @@ impl Device for Ospi {
     /// What is under way goes on by the new clock.
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         self.advance(self.edge(ctx.now));
-        let before = self.edge(ctx.now);
-        self.wire.clock = ctx.bus.clocks.rate_of(self.params.clock);
-        let now = self.edge(ctx.now);
-        let moved = |edge: u64| if edge > before { now + (edge - before) } else { now };
+        let (before, now) = self.wire.clock.follow(ctx);
+        let moved = |edge: u64| now + edge.saturating_sub(before);
         let wire = &mut self.wire;
         (wire.free, wire.may_select, self.room_from) =
             (moved(wire.free), moved(wire.may_select), moved(self.room_from));
@@ -410,6 +370,11 @@ impl Device for Ospi {
             other => other,
         };
         self.alarm.cancel(CONTROLLER_EVENT, ctx);
+        if self.params.gate.is_reset(ctx.bus) {
+            self.reset_registers(ctx);
+        } else if self.flow == Flow::Held && self.wire.clock.is_running() {
+            self.begin(ctx);
+        }
         self.update(ctx);
     }
 
@@ -442,7 +407,9 @@ impl Device for Ospi {
             if next <= edge {
                 return false;
             }
-            poll.until(self.wire.time(next));
+            if let Some(due) = self.wire.clock.due(next) {
+                poll.until(due);
+            }
         }
         poll.state(self.changes);
         !matches!(self.flow, Flow::Mapped(..)) && self.wire.chip.polled(poll)

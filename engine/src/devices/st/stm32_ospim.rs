@@ -1,7 +1,7 @@
 //! `st,stm32-ospim`: the OCTOSPI I/O manager of an STM32L4+ (RM0432, "OCTOSPI I/O manager (OCTOSPIM)"), which gives the
 //! signals of OCTOSPI1 and OCTOSPI2 to pins.
 //!
-//! Modelled: its registers. Not modelled: what they do. A board says which memory is at which controller.
+//! Modelled: its registers, and their reset by RCC_AHB2RSTR.OSPIMRST. Not modelled: what they do. A board says which memory is at which controller.
 
 use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
@@ -47,6 +47,10 @@ fn place(offset: u32) -> Option<usize> {
 }
 
 impl Device for Ospim {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        self.gate.follow(ctx);
+    }
+
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         let open = self.gate.is_open(ctx);
         let value = place(offset).filter(|_| open).map_or(0, |place| self.values[place]);
@@ -62,12 +66,19 @@ impl Device for Ospim {
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
         self.writes += 1;
-        let open = self.gate.is_open(ctx);
-        if let Some(place) = place(offset).filter(|_| open) {
+        let takes = self.gate.takes_writes(ctx);
+        if let Some(place) = place(offset).filter(|_| takes) {
             let old = self.values[place];
             self.values[place] = REGISTERS[place].after_write(old, size.merged(old, offset, value));
         }
         Ok(Reply::written(ctx.now))
+    }
+
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        if self.gate.is_reset(ctx.bus) {
+            self.values = [REGISTERS[0].reset, REGISTERS[1].reset];
+            self.writes += 1;
+        }
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {

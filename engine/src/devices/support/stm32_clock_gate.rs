@@ -209,6 +209,8 @@ mod tests {
             "st,stm32-crc",
             "st,stm32f7-crc",
             "st,stm32-rng",
+            "st,stm32-ospi",
+            "st,stm32-ospim",
             "st,stm32f4-adc",
             "st,stm32l4-adc",
             "st,stm32-dma-v1",

@@ -109,7 +109,7 @@ impl Ospi {
     /// The edge at which something that firmware can see changes next.
     pub(super) fn next_change(&self) -> Option<u64> {
         match self.flow {
-            Flow::Idle => None,
+            Flow::Idle | Flow::Held => None,
             Flow::Read(_, 0) | Flow::Write(_, 0) => Some(self.wire.free),
             Flow::Read(width, _) => {
                 let end = self.wire.free.max(self.room_from) + self.wire.byte_edges(width);
@@ -121,11 +121,21 @@ impl Ospi {
         }
     }
 
+    /// An access waits for an edge of the kernel clock, which stands. On the chip it holds the bus until that runs.
+    pub(super) fn never_ends(&self, ctx: &mut Ctx) {
+        self.wire.clock.is_needed(ctx);
+        ctx.note("an access waits for the kernel clock, which stands, and would not end: it ends without data");
+    }
+
     /// A read of OCTOSPI_DR: what, and the edge at which it is there.
     pub(super) fn receive(&mut self, bytes: u32, edge: u64, ctx: &mut Ctx) -> (u32, u64) {
         let (mut value, mut done) = (0, edge);
         for index in 0..bytes {
             if let (true, Flow::Read(width, left @ 1..)) = (self.fifo.is_empty(), self.flow) {
+                if !self.wire.clock.is_running() {
+                    self.never_ends(ctx);
+                    break;
+                }
                 self.fetch(width);
                 self.flow = Flow::Read(width, left - 1);
             }
@@ -145,17 +155,25 @@ impl Ospi {
 
     /// A write of OCTOSPI_DR: the edge at which the FIFO has taken it.
     pub(super) fn transmit(&mut self, value: u32, bytes: u32, ctx: &mut Ctx) -> u64 {
-        let mut edge = self.wire.clock.cycles_until_ceil(ctx.now).0;
+        let mut edge = self.wire.clock.next_edge(ctx.now);
         if self.flow == Flow::Idle && self.mode() == 0 && self.settings().has_data() {
             self.start(ctx);
         }
         for byte in &value.to_le_bytes()[..bytes as usize] {
-            let Flow::Write(_, left) = self.flow else {
-                ctx.note("OCTOSPI_DR was written, and no command takes it: it is lost");
-                break;
+            let left = match self.flow {
+                Flow::Write(_, left) => left,
+                Flow::Held if self.mode() == 0 => self.length(),
+                _ => {
+                    ctx.note("OCTOSPI_DR was written, and no command takes it: it is lost");
+                    break;
+                }
             };
             if self.fifo.len() as u64 >= left {
                 ctx.note("OCTOSPI_DR was written behind the last byte of a command (OCTOSPI_DLR): it is lost");
+                break;
+            }
+            if self.fifo.len() == FIFO_BYTES && !self.wire.clock.is_running() {
+                self.never_ends(ctx);
                 break;
             }
             if self.fifo.len() == FIFO_BYTES {

@@ -1,10 +1,14 @@
 //! A controller by 100 MHz with an N25Q128A; the serial clock has 50 MHz.
 
 use super::*;
+use crate::clocks::User;
 use crate::devices::bench::{Bench, CLOCK, cells, node, read_tree};
 use crate::devices::support::registers::walk;
+use crate::dt::wiring::ClockId;
 use crate::time::Hz;
 
+/// OSPI1EN, and OSPI1RST.
+const ENABLE: (u32, u32) = (0x50, 8);
 /// Edges from a write that starts a command until chip select goes low.
 const START: u64 = 3;
 const PERIOD: u64 = 2;
@@ -55,20 +59,35 @@ impl Rig {
             ("reg", cells(&[0x1000, 0x400, 0x10_0000, 0x100_0000])),
             ("clocks", cells(&[CLOCK])),
             ("cyclescope,start-cycles", cells(&[START as u32])),
+            ("cyclescope,clock-enable", cells(&[ENABLE.0, ENABLE.1])),
             ("cyclescope,sources", b"cyclescope,start-cycles: chosen by the test\0".to_vec()),
         ];
-        let clock = node("clock", Some(CLOCK), vec![("clock-frequency", cells(&[100_000_000]))], Vec::new());
+        let frequency = ("clock-frequency", cells(&[100_000_000]));
+        let kind = ("compatible", b"cyclescope,variable-clock\0".to_vec());
+        let clock = node("clock", Some(CLOCK), vec![kind, frequency], Vec::new());
         let controller = node("controller", None, properties, vec![flash]);
         let root = node("", None, Vec::new(), vec![clock, controller]);
         let (device, faults) = read_tree(&root, from_node);
         assert_eq!(faults, [""; 0]);
         let mut rig = Rig(Bench::boxed(device));
+        rig.0.bus.clocks.add_user(ClockId(CLOCK), User::Device(DeviceId(0)));
         rig.0.record();
         // 16 MiB; two edges a clock.
         for (register, value) in [(CR, CR_EN | mode << CR_FMODE), (DCR1, 23 << DCR1_DEVSIZE), (DCR2, 1)] {
             rig.put(0, register, value);
         }
         rig
+    }
+
+    /// The kernel clock stops or runs again.
+    fn clock(&mut self, edge: u64, runs: bool) {
+        self.0.run(at(edge));
+        if runs {
+            self.0.bus.set_clocks(&[(ClockId(CLOCK), Hz::new(100_000_000).unwrap())], at(edge));
+        } else {
+            self.0.bus.clocks.stop(ClockId(CLOCK), Some("MSI, which is off (RCC_CR.MSION)".into()));
+            self.0.bus.set_clocks(&[], at(edge));
+        }
     }
 
     fn put(&mut self, edge: u64, register: u32, value: u32) -> Ps {
@@ -279,4 +298,104 @@ fn what_is_not_there_is_told() {
     for (note, text) in notes.iter().zip(told) {
         assert!(note.contains(text), "{note}");
     }
+}
+
+#[test]
+fn commands_wait_while_the_source_of_the_clock_is_off() {
+    let mut rig = Rig::new(1);
+    rig.clock(50, false);
+    rig.put(100, DLR, 2);
+    rig.put(100, CCR, INSTRUCTION | DATA);
+    rig.put(100, IR, READ_ID);
+    assert!(rig.0.bus.notes()[0].contains("comes from MSI, which is off (RCC_CR.MSION)"), "{:?}", rig.0.bus.notes());
+    assert_eq!(rig.get(5000, SR) & (SR_BUSY | SR_TCF), SR_BUSY);
+    assert_eq!(rig.get(5000, DR), 0);
+    assert!(rig.0.bus.notes()[1].contains("no more data"), "{:?}", rig.0.bus.notes());
+    // Four bytes, which begin as if they had been ordered when the clock runs.
+    rig.clock(5000, true);
+    let end = 5000 + START + 2 * MARGIN + 4 * 8 * PERIOD;
+    rig.sets(end, SR_TCF);
+    assert_eq!(rig.get(end, DR) & 0xff_ffff, 0x18_ba20);
+    // It stops in the midst of the second byte: DR has the first one, and what waits for more ends.
+    let mut rig = Rig::new(1);
+    rig.put(100, DLR, 7);
+    rig.put(100, CCR, INSTRUCTION | DATA);
+    rig.put(100, IR, READ_ID);
+    rig.clock(100 + START + MARGIN + 20 * PERIOD, false);
+    assert_eq!(rig.get(5000, SR) >> SR_FLEVEL, 1);
+    assert_eq!(rig.get(5000, DR), 0x20);
+    assert!(rig.0.bus.notes()[1].contains("it ends without data"), "{:?}", rig.0.bus.notes());
+    rig.clock(6000, true);
+    // Seven bytes, with the one that was under way, and chip select.
+    rig.sets(6000 + 7 * 8 * PERIOD + MARGIN, SR_TCF);
+}
+
+#[test]
+fn data_that_are_written_wait_in_the_fifo_for_the_clock() {
+    let mut rig = Rig::new(0);
+    rig.clock(0, false);
+    rig.put(0, CCR, INSTRUCTION);
+    rig.put(0, IR, WRITE_ENABLE);
+    assert_eq!(rig.get(10, SR) & SR_BUSY, SR_BUSY);
+    rig.clock(10, true);
+    rig.get(200, SR);
+    rig.clock(200, false);
+    rig.put(200, DLR, 33);
+    rig.put(200, CCR, INSTRUCTION | ADDRESS | DATA);
+    rig.put(200, IR, PAGE_PROGRAM);
+    rig.put(200, AR, 0x100);
+    for index in 0..32 {
+        rig.byte(300, index);
+    }
+    assert_eq!((rig.get(300, SR) >> SR_FLEVEL, rig.get(300, SR) & SR_FTF), (32, 0));
+    // There is no room.
+    rig.byte(300, 0xff);
+    assert!(rig.0.bus.notes().iter().any(|note| note.contains("it ends without data")), "{:?}", rig.0.bus.notes());
+    rig.clock(1000, true);
+    rig.byte(2000, 32);
+    rig.byte(2000, 33);
+    rig.get(3000, SR);
+    // A page's program takes less than 5 ms.
+    rig.get(600_000, SR);
+    let mut page = [0; 35];
+    rig.0.bus.with_device(DeviceId(0), at(600_000), |device, _| assert!(device.peek(1, 0x100, &mut page)));
+    assert!(page[..34].iter().copied().eq(0..34) && page[34] == 0xff, "{page:?}");
+}
+
+#[test]
+fn a_memory_that_is_mapped_does_not_answer_without_the_clock() {
+    let mut rig = Rig::new(3);
+    rig.load(0, &[1, 2, 3, 4]);
+    rig.put(0, CCR, INSTRUCTION | ADDRESS | QUAD_DATA);
+    rig.put(0, IR, QUAD_READ);
+    rig.put(0, TCR, 8);
+    rig.clock(0, false);
+    assert!(rig.window(100, 0).is_err());
+    assert!(rig.0.bus.notes().iter().any(|note| note.contains("it ends without data")), "{:?}", rig.0.bus.notes());
+    rig.clock(200, true);
+    assert_eq!(rig.window(200, 0).unwrap().0, 0x0403_0201);
+}
+
+#[test]
+fn the_rcc_resets_it_in_the_midst_of_a_command() {
+    let mut rig = Rig::new(1);
+    rig.put(100, DLR, 99);
+    rig.put(100, CCR, INSTRUCTION | DATA);
+    rig.put(100, IR, READ_ID);
+    assert_eq!(rig.get(300, SR) & SR_BUSY, SR_BUSY);
+    rig.0.bus.clocks.set_resets(ENABLE.0, 1 << ENABLE.1);
+    rig.0.bus.set_clocks(&[], at(300));
+    assert_eq!([SR, CR, DLR, CCR, DCR1].map(|register| rig.get(301, register)), [0; 5]);
+    rig.put(310, CR, CR_EN);
+    assert_eq!(rig.get(310, CR), 0);
+    rig.0.bus.clocks.set_resets(ENABLE.0, 0);
+    rig.0.bus.set_clocks(&[], at(320));
+    // The flash is there for the next command.
+    for (register, value) in [(CR, CR_EN | 1 << CR_FMODE), (DCR1, 23 << DCR1_DEVSIZE), (DCR2, 1), (DLR, 2)] {
+        rig.put(400, register, value);
+    }
+    rig.put(400, CCR, INSTRUCTION | DATA);
+    rig.put(400, IR, READ_ID);
+    rig.sets(400 + START + 2 * MARGIN + 4 * 8 * PERIOD, SR_TCF);
+    assert_eq!(rig.get(1000, DR) & 0xff_ffff, 0x18_ba20);
 }

@@ -6,9 +6,13 @@ use super::{Ctx, FIFO_BYTES, Flow, Ospi, SlaveError};
 impl Ospi {
     /// A read of so many bytes: what the first four are, and the edge at which the last one is there.
     pub(super) fn window_read(&mut self, address: u32, bytes: u32, ctx: &mut Ctx) -> Result<(u32, u64), SlaveError> {
-        let edge = self.wire.clock.cycles_until_ceil(ctx.now).0;
+        let edge = self.wire.clock.next_edge(ctx.now);
         self.advance(edge);
         let error = SlaveError { done: ctx.now };
+        if !self.wire.clock.is_running() {
+            self.never_ends(ctx);
+            return Err(error);
+        }
         if self.mode() != 3 || self.get(CR) & CR_EN == 0 {
             ctx.note("the memory was read at its address while the controller is not in memory-mapped mode (FMODE)");
             return Err(error);

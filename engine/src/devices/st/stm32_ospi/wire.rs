@@ -2,8 +2,9 @@
 
 use super::registers::CCR_SIOO;
 use crate::devices::support::hosted_chip::HostedChip;
+use crate::devices::support::kernel_clock::KernelClock;
 use crate::observe::spi::{SerialClock, SpiSignals};
-use crate::time::{Cycles, Hz, Ps};
+use crate::time::{Cycles, Ps};
 use crate::wire::spi::{Burst, Lines, Rate};
 
 /// Lines and rate of a phase.
@@ -80,7 +81,7 @@ impl Settings {
 /// The wire, and the chip on it.
 pub struct Wire {
     /// The kernel clock.
-    pub clock: Hz,
+    pub clock: KernelClock,
     pub chip: HostedChip,
     pub signals: SpiSignals,
     /// Edges of a period of the serial clock.
@@ -99,7 +100,7 @@ pub struct Wire {
 
 impl Wire {
     /// A quiet wire.
-    pub fn new(clock: Hz, chip: HostedChip) -> Wire {
+    pub fn new(clock: KernelClock, chip: HostedChip) -> Wire {
         Wire {
             clock,
             chip,
@@ -117,7 +118,7 @@ impl Wire {
 
     /// When an edge is.
     pub fn time(&self, edge: u64) -> Ps {
-        self.clock.ps_at_floor(Cycles(edge))
+        self.clock.rate().ps_at_floor(Cycles(edge))
     }
 
     /// Chip select is low a period before the first rising edge and behind the last one: half a period, as that edge is
@@ -148,7 +149,7 @@ impl Wire {
         let received = self.chip.shift(burst, self.time(self.free));
         let (period, rests_high) = (self.period, self.rests_high);
         // Modes 0 and 3: data change as the clock falls.
-        let clock = SerialClock { source: self.clock, start, period, cpol: rests_high, cpha: rests_high };
+        let clock = SerialClock { source: self.clock.rate(), start, period, cpol: rests_high, cpha: rests_high };
         self.signals.burst(burst, received, clock)
     }
 

@@ -1,0 +1,85 @@
+//! Commands of the registers: how they begin, what is under way, and what OCTOSPI_SR tells of it.
+
+use super::registers::*;
+use super::wire::Command;
+use super::{Ctx, FIFO_BYTES, Flow, Ospi};
+use crate::devices::support::registers::flag;
+
+impl Ospi {
+    /// The command of the registers begins.
+    pub(super) fn start(&mut self, ctx: &mut Ctx) {
+        let settings = self.settings();
+        if self.command(self.get(AR), ctx).is_none() {
+            return;
+        }
+        if settings.has_address() && u64::from(self.get(AR)) >= self.size() {
+            ctx.note("OCTOSPI_AR is beyond the memory that OCTOSPI_DCR1.DEVSIZE tells of: nothing is sent (TEF)");
+            self.flags |= SR_TEF;
+            return;
+        }
+        self.fifo.clear();
+        self.flow = Flow::Held;
+        if self.wire.clock.is_running() {
+            self.begin(ctx);
+        } else {
+            self.wire.clock.is_needed(ctx);
+        }
+    }
+
+    /// It goes to the wire; data that it takes may have come before.
+    pub(super) fn begin(&mut self, ctx: &mut Ctx) {
+        let at = self.wire.clock.next_edge(ctx.now) + self.params.start.0;
+        self.flow = Flow::Idle;
+        let Some(command) = self.command(self.get(AR), ctx) else { return };
+        self.flow = match (self.mode(), command.data) {
+            (2, _) => Flow::PollFrom(at),
+            (mode, data) => {
+                self.wire.open(at, &command);
+                self.is_open = true;
+                match data {
+                    Some(width) if mode == 0 => Flow::Write(width, self.length()),
+                    Some(width) => Flow::Read(width, self.length()),
+                    None => Flow::Ending(self.wire.close(0)),
+                }
+            }
+        };
+    }
+
+    /// The command that the registers make of an address, if they make one that can be sent.
+    pub(super) fn command(&mut self, address: u32, ctx: &mut Ctx) -> Option<Command> {
+        if self.get(CR) & CR_EN == 0 {
+            ctx.note("a command was begun while the controller is off (OCTOSPI_CR.EN): nothing is sent");
+            return None;
+        }
+        let command = self.settings().command(address, self.is_open).ok();
+        if command.is_none() {
+            ctx.note("eight data lines (OCTOSPI_CCR) are not modelled: nothing is sent");
+            self.flags |= SR_TEF;
+        }
+        command
+    }
+
+    /// OCTOSPI_SR.BUSY.
+    pub(super) fn is_busy(&self) -> bool {
+        match self.flow {
+            Flow::Idle => false,
+            Flow::Mapped(..) => self.wire.is_selected,
+            _ => true,
+        }
+    }
+
+    /// OCTOSPI_SR at an edge.
+    pub(super) fn status(&self, edge: u64) -> u32 {
+        let there = self.fifo.iter().filter(|(_, from)| *from <= edge).count();
+        let threshold = (self.get(CR) >> CR_FTHRES & 0x1f) as usize + 1;
+        let full_enough = match (self.flow, self.mode()) {
+            (Flow::Write(..), _) | (Flow::Held, 0) => FIFO_BYTES - self.fifo.len() >= threshold,
+            (Flow::Idle, 0) => self.get(CR) & CR_EN != 0,
+            (Flow::Read(..), _) => there >= threshold,
+            (Flow::Idle | Flow::Ending(_), 1) => there > 0,
+            _ => false,
+        };
+        let level = if matches!(self.flow, Flow::Write(..) | Flow::Held) { self.fifo.len() } else { there };
+        self.flags | flag(SR_FTF, full_enough) | flag(SR_BUSY, self.is_busy()) | (level as u32) << SR_FLEVEL
+    }
+}
