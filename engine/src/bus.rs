@@ -442,6 +442,9 @@ impl Bus {
         let result = call(device.as_mut(), &mut Ctx { now, id, core, bus: self });
         self.master = core;
         self.devices[id.0 as usize] = Some(device);
+        if let Some(at) = self.clocks.take_missed(id) {
+            self.tell_clocks(id, at.max(now));
+        }
         result
     }
 

@@ -55,6 +55,8 @@ pub struct Clocks {
     stopped: BTreeMap<ClockId, Option<String>>,
     /// Those that stopped since devices were told last.
     untold: BTreeSet<ClockId>,
+    /// Devices that were being called when they were to be told, and since when: they are told as the call returns.
+    missed: BTreeMap<DeviceId, Ps>,
     pending: Vec<Change>,
 }
 
@@ -111,6 +113,17 @@ impl Clocks {
         told.extend(std::mem::take(&mut self.gated).into_iter().map(|device| (User::Device(device), NO_RATE)));
         told.sort_by_key(|(user, _)| *user);
         told
+    }
+
+    /// A device is to be told when the call that it is in has returned.
+    pub(crate) fn tell_later(&mut self, device: DeviceId, at: Ps) {
+        self.missed.insert(device, at);
+    }
+
+    /// Since when a device whose call returns is to be told, if it is.
+    #[inline(always)]
+    pub(crate) fn take_missed(&mut self, device: DeviceId) -> Option<Ps> {
+        if self.missed.is_empty() { None } else { self.missed.remove(&device) }
     }
 
     /// The machine has to have someone follow.

@@ -12,15 +12,22 @@ impl Bus {
         let mut told = None;
         for (user, rate) in self.clocks.change(rates) {
             match user {
-                // One that is being called knows. Of several of its clocks a device is told once.
-                User::Device(id) if told == Some(id) || self.is_busy(id) => {}
+                // Of several of its clocks a device is told once.
+                User::Device(id) if told == Some(id) => {}
+                // A DMA controller writes to what drives its clock, or resets it.
+                User::Device(id) if self.is_busy(id) => self.clocks.tell_later(id, now),
                 User::Device(id) => {
                     told = Some(id);
-                    self.with_device(id, now, |device, ctx| device.clocks_changed(ctx));
+                    self.tell_clocks(id, now);
                 }
                 user => self.clocks.add_pending(Change { user, at: now, rate }),
             }
         }
+    }
+
+    /// A device is told that a clock or a gate of it has changed.
+    pub(super) fn tell_clocks(&mut self, id: DeviceId, now: Ps) {
+        self.with_device(id, now, |device, ctx| device.clocks_changed(ctx));
     }
 
     /// An interconnect or a memory follows. What a core's clock is, prices its paths: the core itself follows apart.

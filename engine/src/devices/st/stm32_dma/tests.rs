@@ -19,6 +19,8 @@ const CHANNEL_2: u32 = 2 << cr::CHSEL;
 const TO_PERIPHERAL: u32 = 1 << cr::DIR;
 const MEMORIES: u32 = 2 << cr::DIR;
 const ALL_INTERRUPTS: u32 = cr::INTERRUPTS;
+/// Its enable bit.
+const GATE: (u32, u32) = (0x30, 21);
 /// A register's access, with its way there and back.
 const ACCESS: u64 = 3;
 const MEMORY: u64 = 6;
@@ -357,4 +359,38 @@ fn registers_are_locked_while_a_stream_is_on() {
     rig.put(STREAM + NDTR, 9);
     assert_eq!(rig.get(STREAM + NDTR), 5);
     assert_eq!(rig.bus.notes().len(), 1);
+}
+
+/// A register of resets: what is written holds the controller, or lets it go.
+struct Resets;
+
+impl Device for Resets {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        Ok(Reply::read(0, ctx.now))
+    }
+
+    fn write(&mut self, _: usize, _: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        ctx.bus.clocks.set_resets(GATE.0, value << GATE.1);
+        ctx.set_clocks(&[]);
+        Ok(Reply::written(ctx.now))
+    }
+}
+
+#[test]
+fn a_stream_that_resets_its_controller_is_gone() {
+    let params = Params { gate: ClockGate::at(GATE.0, GATE.1), ..params() };
+    let mut rig = Rig { bus: dma::bus(RAM, (DMA, Dma::new(params)), (PORT, Resets)), now: Ps::ZERO };
+    rig.bus.with_device(DeviceId(0), Ps::ZERO, |dma, ctx| dma.reset(ctx));
+    rig.store(RAM, &[1, 0, 0, 0]);
+    let words = 2 << cr::MSIZE | 2 << cr::PSIZE;
+    rig.set(MEMORIES | words | ALL_INTERRUPTS, fcr::DMDIS, 4, [RAM, PORT]);
+    rig.run(200);
+    assert_eq!((rig.get(STREAM + CR), rig.get(STREAM + NDTR), rig.flags(), rig.pending()), (0, 0, 0, false));
+    // It is held, and takes nothing until it is let go.
+    rig.put(STREAM + NDTR, 5);
+    assert_eq!(rig.get(STREAM + NDTR), 0);
+    rig.bus.clocks.set_resets(GATE.0, 0);
+    rig.bus.set_clocks(&[], rig.now);
+    rig.put(STREAM + NDTR, 5);
+    assert_eq!(rig.get(STREAM + NDTR), 5);
 }

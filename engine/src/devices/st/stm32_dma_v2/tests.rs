@@ -11,6 +11,8 @@ const RAM: u32 = 0x2000_0000;
 const DMA: u32 = 0x4002_0000;
 const PORT: u32 = 0x4001_3000;
 const REQUEST: u32 = 11;
+/// Its enable bit.
+const GATE: (u32, u32) = (0x48, 0);
 const CHANNEL_3: u32 = CHANNEL_BASE + 2 * CHANNEL_BYTES;
 
 /// A data register that asks `asks` times, 20 clocks after each access, and keeps when it was accessed.
@@ -58,20 +60,23 @@ struct Rig {
     now: Ps,
 }
 
-fn rig(asks: u32) -> Rig {
+fn params() -> Params {
     let mut interrupts = [None; CHANNELS];
     interrupts[2] = Some(IrqLine::Core { core: 0, bit: 6 });
-    let params = Params {
+    Params {
         clock: ClockInput::fixed(mhz(100)),
         request_cycles: Cycles(2),
         transfer_cycles: Cycles(1),
         unreachable: Unreachable::default(),
         interrupts,
         gate: ClockGate::default(),
-    };
+    }
+}
+
+fn rig(asks: u32) -> Rig {
     let line = DmaLine::new(vec![IrqLine::Device { device: DeviceId(2), input: REQUEST }]);
     let port = Port { asks, line, value: 0, got: Vec::new() };
-    let mut bus = dma::bus(RAM, (DMA, Dma::new(params)), (PORT, port));
+    let mut bus = dma::bus(RAM, (DMA, Dma::new(params())), (PORT, port));
     let outputs = (0..7).map(|input| DmaLine::new(vec![IrqLine::Device { device: DeviceId(0), input }]));
     bus.devices.push(Some(Box::new(Mux::new(outputs.collect(), ClockGate::default()))));
     bus.device_names.push("dmamux".into());
@@ -188,4 +193,36 @@ fn what_was_read_before_a_channel_is_switched_off_goes_nowhere() {
         rig.run(50);
         assert_eq!((rig.bytes(RAM + 0x40, 1), rig.get(CHANNEL_3 + CNDTR)), (written, 0), "after {clocks} clocks");
     }
+}
+
+/// A register of resets: what is written holds the controller, or lets it go.
+struct Resets;
+
+impl Device for Resets {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        Ok(Reply::read(0, ctx.now))
+    }
+
+    fn write(&mut self, _: usize, _: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        ctx.bus.clocks.set_resets(GATE.0, value << GATE.1);
+        ctx.set_clocks(&[]);
+        Ok(Reply::written(ctx.now))
+    }
+}
+
+#[test]
+fn a_channel_that_resets_its_controller_is_gone() {
+    let params = Params { gate: ClockGate::at(GATE.0, GATE.1), ..params() };
+    let mut rig = Rig { bus: dma::bus(RAM, (DMA, Dma::new(params)), (PORT, Resets)), now: Ps::ZERO };
+    rig.bus.with_device(DeviceId(0), Ps::ZERO, |dma, ctx| dma.reset(ctx));
+    assert!(rig.bus.poke(RAM, &[1, 0, 0, 0]));
+    rig.set(MEM2MEM | FROM_MEMORY | 2 << PSIZE | 2 << MSIZE | INTERRUPTS, 4, [PORT, RAM]);
+    rig.run(200);
+    assert_eq!((rig.get(CHANNEL_3 + CCR), rig.get(CHANNEL_3 + CNDTR), rig.flags()), (0, 0, 0));
+    rig.put(CHANNEL_3 + CNDTR, 5);
+    assert_eq!(rig.get(CHANNEL_3 + CNDTR), 0);
+    rig.bus.clocks.set_resets(GATE.0, 0);
+    rig.bus.set_clocks(&[], rig.now);
+    rig.put(CHANNEL_3 + CNDTR, 5);
+    assert_eq!(rig.get(CHANNEL_3 + CNDTR), 5);
 }
