@@ -6,13 +6,13 @@
 //! back to 0 does nothing to a running one.
 //!
 //! Selectors, dividers and PLLs begin as TF-A sets them on ST's discovery boards ([`settings`]), and the board's clock
-//! nodes follow what firmware makes of them ([`tree`]): [`OUTPUTS`]. A setting is in force, and a PLL locked, at once.
-//! A PLL takes its factors while it is off, a fraction with FRACLE. What runs by a clock that firmware turns off goes
-//! on at its rate, with a note. Registers that are not modelled read 0.
+//! nodes follow what firmware makes of them ([`tree`]): [`OUTPUTS`]. A setting is in force at once. A PLL takes its
+//! factors while it is off, a fraction with FRACLE, and locks `cyclescope,pll-lock-us` behind PLLON. What runs by a
+//! clock that firmware turns off goes on at its rate, with a note; so does what selects a PLL that has yet to lock, until
+//! it has. Registers that are not modelled read 0.
 //!
 //! Not modelled: resets of single peripherals (a note says so), low-power modes and enables, security, watchdogs,
-//! oscillators that stop, another clock of the generic timer (RCC_STGENCKSELR; a note says so), and the time that a PLL
-//! takes to lock.
+//! oscillators that stop, another clock of the generic timer (RCC_STGENCKSELR; a note says so).
 
 mod settings;
 mod tree;
@@ -23,11 +23,12 @@ mod tests;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
+use crate::devices::support::stm32_clock_sources::start_time;
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
 use crate::time::{Hz, Ps};
-use settings::{FRACLE, PLLON, READY, Setting};
+use settings::{FRACLE, PLLON, PLLRDY, READY, Setting};
 pub use tree::OUTPUTS;
 use tree::{KERNEL, Tree};
 
@@ -95,13 +96,15 @@ const WAKE: u32 = 0;
 const EXIT_STATUS: i32 = 0;
 const REGISTER_BYTES: u32 = 0x1000;
 
-/// The board's oscillators.
+/// The board's oscillators, and its PLLs.
 #[derive(Clone, Copy, Debug)]
 pub struct Clocks {
     /// hse_ck.
     pub hse: Hz,
     /// hsi_ck.
     pub hsi: Hz,
+    /// From PLLON to PLLxRDY.
+    pub lock: Ps,
 }
 
 /// The device.
@@ -114,8 +117,12 @@ pub struct Rcc {
     fractions: [u32; 4],
     /// What the settings made of them when that was last looked at.
     frequencies: [Option<u64>; OUTPUTS.len()],
+    /// Which of them run, or do when a PLL has locked.
+    are_on: [bool; OUTPUTS.len()],
     /// Settings were written now.
     changes_at: Option<Ps>,
+    /// When the PLLs that were turned on lock.
+    locks: [Option<Ps>; 4],
     alarm: Alarm,
     /// Registers by offset / 4; that of a pair is in its first word.
     words: Vec<u32>,
@@ -132,7 +139,8 @@ pub const MODEL: Model = Model::device(Group::System, &["st,stm32mp1-rcc"], 1, f
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clock-names", "#reset-cells"]);
-    let clocks = Clocks { hse: reader.clock(0, "hse_ck"), hsi: reader.clock(1, "hsi_ck") };
+    let lock = start_time(reader, "cyclescope,pll-lock-us", "a PLL");
+    let clocks = Clocks { hse: reader.clock(0, "hse_ck"), hsi: reader.clock(1, "hsi_ck"), lock };
     let outputs = reader.driven_clock_inputs("cyclescope,outputs", &OUTPUTS, 0);
     Box::new(Rcc::new(
         clocks,
@@ -150,7 +158,9 @@ impl Rcc {
             outputs,
             fractions: [0; 4],
             frequencies: [None; OUTPUTS.len()],
+            are_on: [true; OUTPUTS.len()],
             changes_at: None,
+            locks: [None; 4],
             alarm: Alarm::default(),
             words: vec![0; REGISTER_BYTES as usize / 4],
             mcu,
@@ -166,7 +176,7 @@ impl Rcc {
         rcc.set(MP_RSTSCLRR, RSTS_PORRSTF);
         rcc.set(MC_RSTSCLRR, RSTS_PORRSTF);
         rcc.fractions = settings::PLLS.map(|pll| rcc.get(pll + PLL_FRACR));
-        rcc.frequencies = rcc.tree_frequencies();
+        rcc.frequencies = rcc.tree_frequencies(PLLRDY);
         rcc
     }
 
@@ -230,10 +240,11 @@ impl Rcc {
         }
     }
 
-    fn tree_frequencies(&self) -> [Option<u64>; OUTPUTS.len()] {
-        let Clocks { hse, hsi } = self.clocks;
+    /// What the settings make of the outputs, by the PLLs that have this bit of RCC_PLLxCR.
+    fn tree_frequencies(&self, runs: u32) -> [Option<u64>; OUTPUTS.len()] {
+        let Clocks { hse, hsi, .. } = self.clocks;
         let fraction = |offset| Some(self.fractions[settings::PLLS.iter().position(|pll| pll + PLL_FRACR == offset)?]);
-        Tree { hse, hsi, register: &|offset| fraction(offset).unwrap_or_else(|| self.get(offset)) }.frequencies()
+        Tree { hse, hsi, runs, register: &|offset| fraction(offset).unwrap_or_else(|| self.get(offset)) }.frequencies()
     }
 
     fn write_setting(&mut self, setting: &Setting, value: u32, ctx: &mut Ctx) {
@@ -264,26 +275,54 @@ impl Rcc {
         if let Some(pll) = fraction.filter(|_| after & FRACLE != 0) {
             self.fractions[pll] = after;
         }
+        if let Some(pll) = settings::PLLS.iter().position(|pll| *pll == offset) {
+            self.locks[pll] = match (after & PLLON != 0, before & PLLON != 0) {
+                (true, false) => Some(ctx.now.saturating_add(self.clocks.lock)),
+                (true, true) => self.locks[pll],
+                (false, _) => None,
+            };
+        }
         self.changes_at = Some(ctx.now);
-        self.alarm.set(ctx.now, WAKE, ctx);
+        self.wake(ctx);
+    }
+
+    /// Asks for the next event.
+    fn wake(&mut self, ctx: &mut Ctx) {
+        if let Some(due) = self.locks.into_iter().flatten().chain(self.changes_at).min() {
+            self.alarm.set(due, WAKE, ctx);
+        }
+    }
+
+    /// PLLs that have locked by now are ready.
+    fn lock(&mut self, now: Ps) {
+        for (lock, pll) in self.locks.iter_mut().zip(settings::PLLS) {
+            if lock.take_if(|due| *due <= now).is_some() {
+                self.words[pll as usize / 4] |= PLLRDY;
+                self.changes_at = Some(now);
+            }
+        }
     }
 
     /// The board's clocks follow those settings that have changed.
     fn follow_settings(&mut self, ctx: &mut Ctx) {
         self.changes_at = None;
-        let frequencies = self.tree_frequencies();
+        let frequencies = self.tree_frequencies(PLLRDY);
+        let are_on = self.tree_frequencies(PLLON).map(|frequency| frequency.is_some());
         let mut changed = Vec::new();
-        for (index, (new, old)) in frequencies.iter().zip(self.frequencies).enumerate() {
-            let Some(clock) = self.outputs.get(index).filter(|_| *new != old) else { continue };
-            match (clock.id, new.and_then(Hz::new)) {
-                (Some(id), Some(rate)) => changed.push((id, rate)),
-                _ => ctx.note(&format!(
+        for (index, clock) in self.outputs.iter().enumerate() {
+            let new = frequencies[index];
+            if let (Some(id), Some(rate)) = (clock.id, new.and_then(Hz::new).filter(|_| new != self.frequencies[index]))
+            {
+                changed.push((id, rate));
+            }
+            if self.are_on[index] && !are_on[index] {
+                ctx.note(&format!(
                     "firmware turns off {}, or what it comes from: what runs by it goes on at its rate",
                     OUTPUTS[index]
-                )),
+                ));
             }
         }
-        self.frequencies = frequencies;
+        (self.frequencies, self.are_on) = (frequencies, are_on);
         ctx.set_clocks(&changed);
     }
 
@@ -352,14 +391,17 @@ impl Device for Rcc {
 
     fn event(&mut self, _: u32, ctx: &mut Ctx) {
         self.alarm.rang(ctx.now);
+        self.lock(ctx.now);
         if self.changes_at.is_some() {
             self.follow_settings(ctx);
         }
+        self.wake(ctx);
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        // Nothing changes by itself.
+        // PLLs lock in events.
         poll.state(self.writes);
+        settings::PLLS.into_iter().for_each(|pll| poll.state(self.get(pll)));
         true
     }
 }

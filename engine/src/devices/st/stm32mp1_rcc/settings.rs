@@ -119,8 +119,8 @@ impl Setting {
     pub const fn after_write(&self, before: u32, value: u32) -> u32 {
         let written = before & !self.writable | value & self.writable;
         match pll_at(self.offset) {
-            // A PLL is locked at once.
-            Some(base) if base == self.offset => written & !PLLRDY | (written & PLLON) << 1,
+            // A PLL that is turned on has yet to lock.
+            Some(base) if base == self.offset => written & !PLLRDY | (written & before & PLLON) << 1 & before,
             _ => written,
         }
     }

@@ -4,6 +4,8 @@ use crate::devices::bench::{Bench, read_plain_node};
 use crate::devices::support::registers::walk::Port;
 use crate::dt::wiring::ClockId;
 
+const LOCK: Ps = Ps::from_us(50);
+
 fn hz(frequency: u64) -> Hz {
     Hz::new(frequency).unwrap()
 }
@@ -37,36 +39,41 @@ fn with_mcu(core: Option<usize>) -> Bench {
 }
 
 fn on_board(rates: [u64; OUTPUTS.len()], core: Option<usize>) -> Bench {
-    let clocks = Clocks { hse: hz(24_000_000), hsi: hz(64_000_000) };
+    let clocks = Clocks { hse: hz(24_000_000), hsi: hz(64_000_000), lock: LOCK };
     let mut bench = Bench::new(Rcc::new(clocks, outputs(rates), core));
     bench.bus.with_device(DeviceId(0), Ps(0), |device, ctx| device.reset(ctx));
     bench
 }
 
+fn rates(bench: &Bench) -> Vec<u64> {
+    outputs(BOARD).iter().map(|clock| bench.bus.clocks.rate_of(*clock).get()).collect()
+}
+
 /// What a write makes of the clocks: those that are others then, by their places among the outputs.
 fn changed_by(bench: &mut Bench, register: u32, value: u32) -> Vec<(usize, u64)> {
-    let rates = |bench: &Bench| -> Vec<u64> {
-        outputs(BOARD).iter().map(|clock| bench.bus.clocks.rate_of(*clock).get()).collect()
-    };
     let before = rates(bench);
     bench.put(register, value);
     bench.run(Ps(0));
+    changed_since(&before, bench)
+}
+
+fn changed_since(before: &[u64], bench: &Bench) -> Vec<(usize, u64)> {
     let after = rates(bench).into_iter().enumerate();
-    after.zip(before).filter(|((_, after), before)| after != before).map(|(changed, _)| changed).collect()
+    after.zip(before).filter(|((_, after), before)| after != *before).map(|(changed, _)| changed).collect()
 }
 
 #[test]
 fn settings_are_by_offset_and_make_the_boards_clocks() {
     assert!(settings::ALL.windows(2).all(|pair| pair[0].offset < pair[1].offset));
     assert!(settings::ALL.iter().all(|setting| pair_at(setting.offset).is_none()));
-    let clocks = Clocks { hse: hz(24_000_000), hsi: hz(64_000_000) };
-    assert_eq!(Rcc::new(clocks, Vec::new(), None).tree_frequencies(), BOARD.map(Some));
+    let clocks = Clocks { hse: hz(24_000_000), hsi: hz(64_000_000), lock: LOCK };
+    assert_eq!(Rcc::new(clocks, Vec::new(), None).tree_frequencies(PLLRDY), BOARD.map(Some));
     assert!(rcc().bus.notes().is_empty());
     let mut other = BOARD;
     other[1] = 200_000_000;
     assert_eq!(on_board(other, None).bus.notes().len(), 1);
     let (bench, faults) = read_plain_node(from_node, &[]);
-    assert!(faults.is_empty(), "{faults:?}");
+    assert!(faults.len() == 1 && faults[0].contains("cyclescope,pll-lock-us"), "{faults:?}");
     assert!(bench.bus.notes().is_empty());
 }
 
@@ -124,15 +131,40 @@ fn a_pll_takes_its_factors_while_it_is_off() {
     assert_eq!((bench.get(0x094), bench.bus.notes().len()), (0x70, 4));
     assert_eq!(changed_by(&mut bench, 0x098, 2 << 16 | 49), []);
     assert_eq!(changed_by(&mut bench, 0x0a0, 0), []);
-    // On and locked: 8 MHz * 50.625, as no fraction was taken over, halved for the AXI.
-    let changed = changed_by(&mut bench, 0x094, 0x71);
+    // On, it locks later: 8 MHz * 50.625, as no fraction was taken over, halved for the AXI.
+    let (before, notes) = (rates(&bench), bench.bus.notes().len());
+    assert_eq!(changed_by(&mut bench, 0x094, 0x71), []);
+    bench.run(LOCK - Ps(1));
+    assert_eq!((changed_since(&before, &bench), bench.get(0x094)), (vec![], 0x71));
+    bench.run(LOCK);
+    let changed = changed_since(&before, &bench);
     assert_eq!(changed, [(1, 202_500_000), (4, 50_625_000), (5, 405_000_000)]);
-    assert_eq!(bench.get(0x094), 0x73);
+    assert_eq!((bench.get(0x094), bench.bus.notes().len()), (0x73, notes));
     // A fraction is taken over by FRACLE.
     assert_eq!(changed_by(&mut bench, 0x0a0, FRACLE)[2], (5, 400_000_000));
     // Without output R the DDR goes on, and nothing else changes.
     assert_eq!(changed_by(&mut bench, 0x094, 0x31), []);
     assert_eq!((bench.get(0x094), bench.bus.clocks.rate_of(outputs(BOARD)[5]).get()), (0x33, 400_000_000));
+}
+
+#[test]
+fn a_pll_that_is_turned_off_before_it_locks_does_not() {
+    let mut bench = rcc();
+    // The Cortex-A7 by HSI, PLL1 off and on; it is selected before it has locked, and off again.
+    assert_eq!(changed_by(&mut bench, 0x020, 0), [(0, 64_000_000)]);
+    for (value, notes) in [(0x10, 0), (0x11, 0)] {
+        assert_eq!((changed_by(&mut bench, 0x080, value), bench.bus.notes().len()), (vec![], notes), "{value:#x}");
+    }
+    assert_eq!((changed_by(&mut bench, 0x020, 2), bench.bus.notes().len()), (vec![], 0));
+    let at = Ps::from_us(20);
+    bench.write(at, 0x080, 0x10).unwrap();
+    bench.run(LOCK);
+    assert_eq!((bench.get(0x080), rates(&bench)[0], bench.bus.notes().len()), (0x10, 64_000_000, 1));
+    bench.write(LOCK, 0x080, 0x11).unwrap();
+    bench.run(LOCK + LOCK - Ps(1));
+    assert_eq!((bench.get(0x080), rates(&bench)[0]), (0x11, 64_000_000));
+    bench.run(LOCK + LOCK);
+    assert_eq!((bench.get(0x080), rates(&bench)[0]), (0x13, 650_000_000));
 }
 
 #[test]

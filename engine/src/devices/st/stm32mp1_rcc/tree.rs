@@ -1,6 +1,6 @@
 //! What the settings make of the oscillators (RM0436, "Reset and clock control (RCC)", "Clock distribution").
 
-use super::settings::{DIVPEN, PLLON, PLLS};
+use super::settings::{DIVPEN, PLLS};
 use crate::time::Hz;
 
 /// What the device drives, in the order of `cyclescope,outputs`.
@@ -32,6 +32,8 @@ pub struct Tree<'a> {
     pub hse: Hz,
     /// hsi_ck.
     pub hsi: Hz,
+    /// The bit of RCC_PLLxCR by which a PLL runs: PLLxRDY, or PLLON as if it had locked.
+    pub runs: u32,
     /// What a register holds.
     pub register: &'a dyn Fn(u32) -> u32,
 }
@@ -130,7 +132,7 @@ impl Tree<'_> {
             Output::Q => (DIVPEN << 1, 8),
             Output::R => (DIVPEN << 2, 16),
         };
-        let (numerator, denominator) = self.reference(index).filter(|_| cr & PLLON != 0 && cr & enable != 0)?;
+        let (numerator, denominator) = self.reference(index).filter(|_| cr & self.runs != 0 && cr & enable != 0)?;
         let eighths = 8192 * u128::from((cfgr1 & 0x1ff) + 1) + u128::from(fracr >> 3 & 0x1fff);
         let divisors = u128::from((cfgr1 >> 16 & 0x3f) + 1) * u128::from((cfgr2 >> place & 0x7f) + 1);
         Some((numerator * eighths, denominator * 8192 * divisors))
