@@ -21,14 +21,14 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
-use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::devices::support::registers::{find, flag};
-use crate::devices::support::stm32_clock_gate::BACKUP_DOMAIN;
 use crate::devices::support::stm32_clock_sources::{
     DIVIDER_CYCLES, Happened, Hse, SWITCH_CYCLES, Source, Sources, named_clocks, start_time, stop_cycles,
 };
+use crate::devices::support::stm32_rcc::{BDCR_LSERDY, Layout, RccState};
 use crate::devices::support::stm32f4_part::Part;
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockId;
@@ -48,6 +48,10 @@ const PLLI2S: usize = 5;
 /// The bit of CIR of each source, by its index: its flag, with its enable bit 8 above, and its clear bit 16 above.
 const INTERRUPT_BITS: [u32; 6] = [2, 3, 1, 0, 4, 5];
 
+/// Where registers are.
+static LAYOUT: Layout =
+    Layout { resets: AHB1RSTR..=APB2RSTR, enables: AHB1ENR..=APB2ENR, bdcr: BDCR, lse: LSE, dbp_register: "PWR_CR" };
+
 /// What the device drives, in the order of `cyclescope,outputs`.
 pub const OUTPUTS: [&str; 10] = [
     "SYSCLK",
@@ -61,8 +65,6 @@ pub const OUTPUTS: [&str; 10] = [
     "the PLLI2S's output R, for I2S",
     "RTCCLK",
 ];
-/// The event's token.
-const WAKE: u32 = 0;
 
 /// What the board says of it.
 #[derive(Clone, Debug)]
@@ -93,16 +95,10 @@ pub struct Params {
 #[derive(Debug)]
 pub struct Rcc {
     params: Params,
-    /// Registers by offset / 4, as they were written.
-    words: Vec<u32>,
-    sources: Sources,
+    /// What all RCCs of these generations have.
+    state: RccState,
     /// Dividers that are in force.
     settings: Settings,
-    /// When those that were written are.
-    settings_at: Option<Ps>,
-    alarm: Alarm,
-    /// What was set so far: a loop that writes is in another state each iteration.
-    writes: u64,
 }
 
 /// For the list of models.
@@ -145,30 +141,17 @@ impl Rcc {
             Source::pll(params.lock, Some(HSI)).called("the PLL", "RCC_CR.PLLON"),
             Source::pll(params.lock, Some(HSI)).called("PLLI2S", "RCC_CR.PLLI2SON"),
         ];
-        let mut words = vec![0; REGISTER_BYTES as usize / 4];
-        for register in params.part.registers() {
-            words[register.offset as usize / 4] = register.reset;
-        }
         let sources = Sources::new(list, HSI, params.switch_cycles);
+        let state = RccState::new(&LAYOUT, params.part.registers(), sources);
         let settings = Settings::default();
-        Rcc { params, words, sources, settings, settings_at: None, alarm: Alarm::default(), writes: 0 }
-    }
-
-    fn get(&self, offset: u32) -> u32 {
-        self.words.get(offset as usize / 4).copied().unwrap_or(0)
-    }
-
-    fn set(&mut self, offset: u32, value: u32) {
-        if let Some(word) = self.words.get_mut(offset as usize / 4) {
-            *word = value;
-        }
+        Rcc { params, state, settings }
     }
 
     /// What a read gives: what was written, and the flags.
     fn value(&self, offset: u32) -> u32 {
-        let word = self.get(offset);
-        let ready = |source: usize, bit: u32| flag(bit, self.sources.is_ready(source));
-        let on = |source: usize, bit: u32| flag(bit, self.sources.is_on(source));
+        let word = self.state.get(offset);
+        let ready = |source: usize, bit: u32| flag(bit, self.state.sources.is_ready(source));
+        let on = |source: usize, bit: u32| flag(bit, self.state.sources.is_on(source));
         match offset {
             CR => {
                 word & !(CR_HSION | CR_HSEON | CR_PLLON | CR_PLLI2SON)
@@ -181,7 +164,7 @@ impl Rcc {
                     | on(PLLI2S, CR_PLLI2SON)
                     | ready(PLLI2S, CR_PLLI2SRDY)
             }
-            CFGR => word & !CFGR_SWS | tree::sw_of(self.sources.selected()) << 2,
+            CFGR => word & !CFGR_SWS | tree::sw_of(self.state.sources.selected()) << 2,
             BDCR => word | ready(LSE, BDCR_LSERDY),
             CSR => word | ready(LSI, CSR_LSIRDY),
             _ => word,
@@ -190,68 +173,58 @@ impl Rcc {
 
     fn write_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
         let Some(register) = find(self.params.part.registers(), offset) else { return };
-        let value = register.after_write(self.get(offset), value);
+        let value = register.after_write(self.state.get(offset), value);
         match offset {
             CR => self.write_cr(value, ctx),
             PLLCFGR => self.write_pll(PLL, PLLCFGR, value | PLLCFGR_RESERVED, ctx),
             PLLI2SCFGR => self.write_pll(PLLI2S, PLLI2SCFGR, value, ctx),
             CFGR => self.write_cfgr(value, ctx),
             CIR => self.write_cir(value),
-            BDCR => self.write_bdcr(value, ctx),
+            BDCR => {
+                if self.state.write_bdcr(value, ctx) {
+                    self.settings_change(ctx);
+                }
+            }
             CSR => self.write_csr(value, ctx),
             DCKCFGR => {
-                self.set(DCKCFGR, value);
+                self.state.set(DCKCFGR, value);
                 self.settings_change(ctx);
             }
             SSCGR => {
                 if value & SSCGR_SSCGEN != 0 {
                     ctx.note("spread spectrum (RCC_SSCGR) is not modelled: the PLL's rate stays");
                 }
-                self.set(SSCGR, value);
+                self.state.set(SSCGR, value);
             }
-            AHB1RSTR..=APB2RSTR => {
-                self.set(offset, value);
-                let unknown = ctx.bus.clocks.set_resets(offset + RESETS_TO_ENABLES, value);
-                if unknown != 0 {
-                    ctx.note(&format!(
-                        "bits {unknown:#x} of the reset register at {offset:#x} are of peripherals that the model does \
-                         not reset: they keep their state"
-                    ));
+            _ => {
+                if !self.state.write(offset, value, ctx) {
+                    self.state.set(offset, value);
                 }
-                // Who is reset is told.
-                ctx.set_clocks(&[]);
             }
-            AHB1ENR..=APB2ENR => {
-                self.set(offset, value);
-                ctx.bus.clocks.set_gates(offset, value);
-                // Who follows a gate is told.
-                ctx.set_clocks(&[]);
-            }
-            _ => self.set(offset, value),
         }
     }
 
     fn write_cr(&mut self, value: u32, ctx: &mut Ctx) {
         let now = ctx.now;
         // HSEBYP can only be written while HSE is off.
-        let bypass = if self.sources.is_on(HSE) { self.get(CR) } else { value } & CR_HSEBYP;
-        self.set(CR, value & !CR_HSEBYP | bypass);
-        if value & CR_HSEON != 0 && !self.sources.is_on(HSE) {
-            self.params.hse.prepare(&mut self.sources, HSE, bypass != 0, ctx);
+        let bypass = if self.state.sources.is_on(HSE) { self.state.get(CR) } else { value } & CR_HSEBYP;
+        self.state.set(CR, value & !CR_HSEBYP | bypass);
+        if value & CR_HSEON != 0 && !self.state.sources.is_on(HSE) {
+            self.params.hse.prepare(&mut self.state.sources, HSE, bypass != 0, ctx);
         }
         for (source, bit) in [(HSI, CR_HSION), (HSE, CR_HSEON), (PLL, CR_PLLON), (PLLI2S, CR_PLLI2SON)] {
             let on = value & bit != 0;
-            if on && !self.sources.is_on(source) && (source == PLL || source == PLLI2S) {
+            if on && !self.state.sources.is_on(source) && (source == PLL || source == PLLI2S) {
                 self.prepare_pll(source, ctx);
             }
-            self.sources.turn(source, on, now);
+            self.state.sources.turn(source, on, now);
         }
-        self.tell_why(ctx);
+        self.state.tell_why(ctx);
     }
 
     fn prepare_pll(&mut self, pll: usize, ctx: &mut Ctx) {
         let source = self.pll_source();
-        self.sources.set_parent(pll, Some(source));
+        self.state.sources.set_parent(pll, Some(source));
         let input = self.params.oscillators[source];
         let dividers = self.pll_dividers(pll);
         if let Some(input) = input
@@ -260,40 +233,40 @@ impl Rcc {
             let name = if pll == PLL { "the PLL" } else { "PLLI2S" };
             ctx.note(&format!("{name} is turned on out of its range: {wrong}; it runs at that all the same"));
         }
-        self.sources.set_rate(pll, input.map(|input| dividers.output(input, dividers.main)));
+        self.state.sources.set_rate(pll, input.map(|input| dividers.output(input, dividers.main)));
     }
 
     /// What both PLLs run by.
     fn pll_source(&self) -> usize {
-        if self.get(PLLCFGR) & PLLCFGR_PLLSRC != 0 { HSE } else { HSI }
+        if self.state.get(PLLCFGR) & PLLCFGR_PLLSRC != 0 { HSE } else { HSI }
     }
 
     fn pll_dividers(&self, pll: usize) -> tree::Dividers {
-        let (main, i2s) = (self.get(PLLCFGR), self.get(PLLI2SCFGR));
+        let (main, i2s) = (self.state.get(PLLCFGR), self.state.get(PLLI2SCFGR));
         if pll == PLL { tree::Dividers::of_pll(main) } else { tree::Dividers::of_plli2s(self.params.part, main, i2s) }
     }
 
     /// Factors stay while a PLL is on, and those of the input that both have in common while either is.
     fn write_pll(&mut self, pll: usize, register: u32, value: u32, ctx: &mut Ctx) {
-        let before = self.get(register);
-        let any_is_on = self.sources.is_on(PLL) || self.sources.is_on(PLLI2S);
-        let factors = if self.sources.is_on(pll) { u32::MAX } else { 0 };
+        let before = self.state.get(register);
+        let any_is_on = self.state.sources.is_on(PLL) || self.state.sources.is_on(PLLI2S);
+        let factors = if self.state.sources.is_on(pll) { u32::MAX } else { 0 };
         let input = if register == PLLCFGR && any_is_on { self.params.part.pll_input() } else { 0 };
         let locked = factors | input;
         if (value ^ before) & locked != 0 {
             ctx.note("a PLL's factors were written while it was on, or the input of both while one was: they stay");
         }
-        self.set(register, before & locked | value & !locked);
+        self.state.set(register, before & locked | value & !locked);
     }
 
     fn write_cfgr(&mut self, value: u32, ctx: &mut Ctx) {
-        let before = self.get(CFGR);
-        self.set(CFGR, value);
+        let before = self.state.get(CFGR);
+        self.state.set(CFGR, value);
         if (value ^ before) & CFGR_MCO != 0 {
             ctx.note("the MCO pins (RCC_CFGR) are not modelled: nothing comes out of them");
         }
         if let Some(source) = tree::source_of_sw(value) {
-            self.sources.select(source, ctx.now);
+            self.state.sources.select(source, ctx.now);
         }
         if (value ^ before) & CFGR_DIVIDERS != 0 {
             self.settings_change(ctx);
@@ -303,87 +276,50 @@ impl Rcc {
     /// Dividers were written: they come into force some cycles later.
     fn settings_change(&mut self, ctx: &mut Ctx) {
         let hclk = self.tree().hclk;
-        self.settings_at = Some(hclk.after(ctx.now, self.params.divider_cycles));
+        self.state.settings_change(hclk, self.params.divider_cycles, ctx);
     }
 
     fn write_cir(&mut self, value: u32) {
-        let flags = self.get(CIR) & CIR_FLAGS & !(value >> 16);
-        self.set(CIR, value & CIR_ENABLES | flags);
-    }
-
-    fn write_bdcr(&mut self, value: u32, ctx: &mut Ctx) {
-        let (register, bit) = BACKUP_DOMAIN;
-        if !ctx.bus.clocks.is_running(register, bit) {
-            ctx.note(
-                "RCC_BDCR was written while the backup domain is protected (PWR_CR.DBP is 0): the write does nothing",
-            );
-            return;
-        }
-        let value = if value & BDCR_BDRST != 0 { BDCR_BDRST } else { value };
-        if value & BDCR_LSEON != 0 && self.params.oscillators[LSE].is_none() {
-            ctx.note("LSE is turned on (RCC_BDCR.LSEON), and the board has no crystal there: it never gets ready");
-        }
-        // RTCSEL stays once it is chosen, until the domain is reset.
-        let chosen = self.get(BDCR) & BDCR_RTCSEL;
-        let kept = if chosen != 0 && value & BDCR_BDRST == 0 { chosen } else { value & BDCR_RTCSEL };
-        self.set(BDCR, value & !BDCR_RTCSEL | kept);
-        ctx.bus.clocks.set_gates(BDCR, self.get(BDCR));
-        ctx.bus.clocks.set_resets(BDCR, flag(BDCR_RTCEN, value & BDCR_BDRST != 0));
-        // The RTC is told of RTCEN and BDRST.
-        ctx.set_clocks(&[]);
-        self.sources.turn(LSE, value & BDCR_LSEON != 0, ctx.now);
-        self.settings_change(ctx);
+        let flags = self.state.get(CIR) & CIR_FLAGS & !(value >> 16);
+        self.state.set(CIR, value & CIR_ENABLES | flags);
     }
 
     fn write_csr(&mut self, value: u32, ctx: &mut Ctx) {
-        let flags = if value & CSR_RMVF != 0 { 0 } else { self.get(CSR) & CSR_RESET_FLAGS };
-        self.set(CSR, value & CSR_LSION | flags);
-        self.sources.turn(LSI, value & CSR_LSION != 0, ctx.now);
-        self.tell_why(ctx);
-    }
-
-    /// A source was turned on or off: who waits for it is told anew what it waits for.
-    fn tell_why(&mut self, ctx: &Ctx) {
-        self.settings_at.get_or_insert(ctx.now);
+        let flags = if value & CSR_RMVF != 0 { 0 } else { self.state.get(CSR) & CSR_RESET_FLAGS };
+        self.state.set(CSR, value & CSR_LSION | flags);
+        self.state.sources.turn(LSI, value & CSR_LSION != 0, ctx.now);
+        self.state.tell_why(ctx);
     }
 
     /// What comes of the time up to now: only in an event, as clocks change at its time.
     fn advance(&mut self, ctx: &mut Ctx) {
-        let happened = self.sources.advance(ctx.now);
-        let dividers = self.settings_at.is_some_and(|due| due <= ctx.now);
+        let happened = self.state.sources.advance(ctx.now);
+        let dividers = self.state.settings_are_due(ctx.now);
         if dividers {
-            self.settings_at = None;
-            self.settings = Settings::of(self.get(CFGR), self.get(DCKCFGR), self.get(BDCR));
+            self.settings = Settings::of(self.state.get(CFGR), self.state.get(DCKCFGR), self.state.get(BDCR));
         }
         if happened != Happened::default() || dividers {
             self.publish(ctx);
         }
         for (source, bit) in INTERRUPT_BITS.iter().enumerate() {
-            let enabled = self.get(CIR) >> (bit + 8) & 1 != 0;
+            let enabled = self.state.get(CIR) >> (bit + 8) & 1 != 0;
             if happened.ready >> source & 1 != 0 && enabled {
-                self.set(CIR, self.get(CIR) | 1 << bit);
+                self.state.set(CIR, self.state.get(CIR) | 1 << bit);
             }
         }
     }
 
     /// Asks for the next event, and tells the core of flags.
     fn settle(&mut self, ctx: &mut Ctx) {
-        let next = [self.sources.next(), self.settings_at].into_iter().flatten().min();
-        if let Some(next) = next {
-            self.alarm.set(next, WAKE, ctx);
-        }
-        let enabled = (self.get(CIR) & CIR_ENABLES) >> 8;
-        ctx.set_irq(self.params.interrupt, self.get(CIR) & enabled != 0);
+        self.state.wake(ctx);
+        let enabled = (self.state.get(CIR) & CIR_ENABLES) >> 8;
+        ctx.set_irq(self.params.interrupt, self.state.get(CIR) & enabled != 0);
     }
 }
 
 impl Device for Rcc {
     fn reset(&mut self, ctx: &mut Ctx) {
-        for register in ENABLES {
-            ctx.bus.clocks.set_gates(register, self.get(register));
-        }
-        // RTCEN.
-        ctx.bus.clocks.set_gates(BDCR, self.get(BDCR));
+        self.state.start(ctx);
         self.publish(ctx);
     }
 
@@ -399,7 +335,7 @@ impl Device for Rcc {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
-        self.writes += 1;
+        self.state.count_write();
         // On the AHB, where bytes have lanes of their own.
         let merged = size.merged(self.value(offset & !3), offset, value);
         self.write_register(offset & !3, merged, ctx);
@@ -408,16 +344,15 @@ impl Device for Rcc {
     }
 
     fn event(&mut self, _: u32, ctx: &mut Ctx) {
-        self.alarm.rang(ctx.now);
+        self.state.rang(ctx.now);
         self.advance(ctx);
         self.settle(ctx);
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
         // All that changes by itself does so in an event.
-        poll.state(self.writes);
-        poll.state(self.get(CIR));
-        self.sources.polled(poll);
+        poll.state(self.state.get(CIR));
+        self.state.polled(poll);
         true
     }
 }

@@ -28,7 +28,7 @@ use crate::devices::model::{Group, Model};
 use crate::devices::support::analog_inputs::{self, Surroundings};
 use crate::devices::support::dma_lines::DmaLine;
 use crate::devices::support::kernel_clock::KernelClock;
-use crate::devices::support::registers::{AccessKind, find, flag};
+use crate::devices::support::registers::{AccessKind, find};
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;

@@ -19,4 +19,5 @@ pub mod stm32_clock_sources;
 pub mod stm32_dma;
 pub mod stm32_flash;
 pub mod stm32_flash_keys;
+pub mod stm32_rcc;
 pub mod stm32f4_part;

@@ -3,8 +3,7 @@
 use super::Part;
 use crate::devices::support::registers::AccessKind::Rw;
 use crate::devices::support::registers::Register;
-
-pub const REGISTER_BYTES: u32 = 0x400;
+use crate::devices::support::stm32_rcc::{BDCR_BDRST, BDCR_LSEON, BDCR_RTCEN, BDCR_RTCSEL};
 
 pub const CR: u32 = 0x00;
 pub const PLLCFGR: u32 = 0x04;
@@ -14,10 +13,6 @@ pub const AHB1RSTR: u32 = 0x10;
 pub const APB2RSTR: u32 = 0x24;
 pub const AHB1ENR: u32 = 0x30;
 pub const APB2ENR: u32 = 0x44;
-/// From a reset register to that of the same peripherals' enable bits, which lie alike.
-pub const RESETS_TO_ENABLES: u32 = AHB1ENR - AHB1RSTR;
-/// The enable registers.
-pub const ENABLES: [u32; 5] = [AHB1ENR, 0x34, 0x38, 0x40, APB2ENR];
 pub const BDCR: u32 = 0x70;
 pub const CSR: u32 = 0x74;
 pub const SSCGR: u32 = 0x80;
@@ -53,11 +48,6 @@ pub const CIR_ENABLES: u32 = 0x3f << 8;
 /// The upper bits clear, and read 0.
 const CIR_MASK: u32 = CIR_ENABLES | 0xbf << 16;
 
-pub const BDCR_LSEON: u32 = 1 << 0;
-pub const BDCR_LSERDY: u32 = 1 << 1;
-pub const BDCR_RTCSEL: u32 = 3 << 8;
-pub const BDCR_RTCEN: u32 = 1 << 15;
-pub const BDCR_BDRST: u32 = 1 << 16;
 const BDCR_MASK: u32 = BDCR_LSEON | 1 << 2 | BDCR_RTCSEL | BDCR_RTCEN | BDCR_BDRST;
 
 pub const CSR_LSION: u32 = 1 << 0;

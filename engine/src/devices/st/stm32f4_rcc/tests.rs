@@ -2,6 +2,8 @@ use super::*;
 use crate::bus::device::DeviceId;
 use crate::devices::bench::Bench;
 use crate::devices::support::registers::walk::{self, Port};
+use crate::devices::support::stm32_clock_gate::BACKUP_DOMAIN;
+use crate::devices::support::stm32_rcc::{BDCR_BDRST, BDCR_LSEON, BDCR_RTCEN, BDCR_RTCSEL};
 
 const MHZ: u64 = 1_000_000;
 
@@ -269,6 +271,8 @@ fn outputs_run_while_their_plls_do() {
     assert_eq!(why(&mut bench, Ps(0), 9), "nothing, as RCC_BDCR.RTCSEL selects none");
     bench.put(PLLCFGR, 8 | 192 << 6 | 3 << 16 | 8 << 24);
     bench.put(CR, 0x81 | CR_PLLON);
+    // It has yet to lock.
+    assert_eq!(why(&mut bench, Ps::from_us(1), 7), "");
     assert_eq!((why(&mut bench, Ps::from_us(300), 7), rates(&mut bench, Ps::from_us(300))[7]), ("".into(), 48 * MHZ));
     bench.write(Ps::from_us(300), CR, 0x81).unwrap();
     assert_eq!(why(&mut bench, Ps::from_us(300), 7), "the PLL, which is off (RCC_CR.PLLON)");

@@ -114,7 +114,7 @@ impl Rcc {
     /// The rates as they are now.
     pub fn tree(&self) -> Tree {
         let hsi = self.params.oscillators[HSI].unwrap_or_else(|| Hz::new(16 * MHZ).expect("a rate"));
-        let sysclk = self.sources.rate(self.sources.selected()).unwrap_or(hsi);
+        let sysclk = self.state.sources.rate(self.state.sources.selected()).unwrap_or(hsi);
         let hclk = scaled(sysclk, 1, ahb_divider(self.settings.cfgr >> 4));
         let dividers = [10, 13].map(|shift| apb_divider(self.settings.cfgr >> shift));
         let pclk = dividers.map(|divider| scaled(hclk, 1, divider));
@@ -135,8 +135,8 @@ impl Rcc {
 
     /// The PLL's output Q, or PLLI2S's R.
     fn pll_output(&self, pll: usize) -> Driven {
-        self.sources.driven(pll)?;
-        let input = self.sources.driven(self.pll_source())?;
+        self.state.sources.driven(pll)?;
+        let input = self.state.sources.driven(self.pll_source())?;
         let dividers = self.pll_dividers(pll);
         Ok(dividers.output(input, dividers.q))
     }
@@ -144,11 +144,11 @@ impl Rcc {
     /// RTCCLK.
     fn rtc_clock(&self) -> Driven {
         match self.settings.bdcr >> 8 & 3 {
-            1 => self.sources.driven(LSE),
-            2 => self.sources.driven(LSI),
+            1 => self.state.sources.driven(LSE),
+            2 => self.state.sources.driven(LSI),
             3 => {
                 let divider = u64::from(self.settings.cfgr >> 16 & 0x1f).max(1);
-                self.sources.driven(HSE).map(|hse| scaled(hse, 1, divider))
+                self.state.sources.driven(HSE).map(|hse| scaled(hse, 1, divider))
             }
             _ => unselected("RCC_BDCR.RTCSEL"),
         }

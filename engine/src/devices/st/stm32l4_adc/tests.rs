@@ -4,7 +4,7 @@ use super::*;
 use crate::bus::device::DeviceId;
 use crate::clocks::User;
 use crate::devices::bench::Bench;
-use crate::devices::support::registers::walk;
+use crate::devices::support::registers::{flag, walk};
 use crate::dt::wiring::ClockId;
 use crate::time::Hz;
 

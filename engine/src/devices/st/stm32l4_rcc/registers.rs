@@ -3,8 +3,7 @@
 use super::{PLL, PLLSAI1};
 use crate::devices::support::registers::AccessKind::{Ro, Rw, Wo};
 use crate::devices::support::registers::Register;
-
-pub const REGISTER_BYTES: u32 = 0x400;
+use crate::devices::support::stm32_rcc::{BDCR_BDRST, BDCR_LSEON, BDCR_RTCEN, BDCR_RTCSEL};
 
 pub const CR: u32 = 0x00;
 pub const CFGR: u32 = 0x08;
@@ -18,10 +17,6 @@ pub const AHB1RSTR: u32 = 0x28;
 pub const APB2RSTR: u32 = 0x40;
 pub const AHB1ENR: u32 = 0x48;
 pub const APB2ENR: u32 = 0x60;
-/// From a reset register to that of the same peripherals' enable bits, which lie alike.
-pub const RESETS_TO_ENABLES: u32 = AHB1ENR - AHB1RSTR;
-/// The enable registers.
-pub const ENABLES: [u32; 6] = [AHB1ENR, 0x4c, 0x50, 0x58, 0x5c, APB2ENR];
 pub const CCIPR: u32 = 0x88;
 pub const BDCR: u32 = 0x90;
 pub const CSR: u32 = 0x94;
@@ -84,11 +79,6 @@ const PLLSAI_MASK: u32 = PLL_FACTORS | PLL_OUTPUTS;
 const INTERRUPTS: u32 = 0x6ff;
 const FLAGS: u32 = INTERRUPTS | 1 << 8;
 
-pub const BDCR_LSEON: u32 = 1 << 0;
-pub const BDCR_LSERDY: u32 = 1 << 1;
-pub const BDCR_RTCSEL: u32 = 3 << 8;
-pub const BDCR_RTCEN: u32 = 1 << 15;
-pub const BDCR_BDRST: u32 = 1 << 16;
 /// Besides: LSEBYP, LSEDRV, LSECSSON, LSCOEN, LSCOSEL.
 const BDCR_MASK: u32 = BDCR_LSEON | 0xf << 2 | BDCR_RTCSEL | BDCR_RTCEN | BDCR_BDRST | 3 << 24;
 

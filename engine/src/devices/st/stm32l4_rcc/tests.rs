@@ -2,6 +2,8 @@ use super::*;
 use crate::bus::device::DeviceId;
 use crate::devices::bench::Bench;
 use crate::devices::support::registers::walk::{self, Port};
+use crate::devices::support::stm32_clock_gate::BACKUP_DOMAIN;
+use crate::devices::support::stm32_rcc::BDCR_LSEON;
 use crate::dt::wiring::ClockInput;
 
 const MHZ: u64 = 1_000_000;

@@ -134,8 +134,8 @@ pub struct Tree {
 impl Rcc {
     /// The rates as they are now. A PLL by MSI follows its range.
     pub fn tree(&self) -> Tree {
-        let selected = self.sources.selected();
-        let rate = if selected == PLL { self.pll_output(PLL, &R).ok() } else { self.sources.rate(selected) };
+        let selected = self.state.sources.selected();
+        let rate = if selected == PLL { self.pll_output(PLL, &R).ok() } else { self.state.sources.rate(selected) };
         let sysclk = rate.unwrap_or_else(|| msi_rate(MSI_RANGE_RESET));
         let hclk = scaled(sysclk, 1, ahb_divider(self.settings.cfgr >> 4));
         let dividers = [8, 11].map(|shift| apb_divider(self.settings.cfgr >> shift));
@@ -146,14 +146,15 @@ impl Rcc {
 
     /// One of the outputs of a PLL.
     fn pll_output(&self, pll: usize, output: &PllOutput) -> Driven {
-        self.sources.driven(pll)?;
-        let register = self.get(pll_register(pll));
+        self.state.sources.driven(pll)?;
+        let register = self.state.get(pll_register(pll));
         if register & output.enable == 0 {
             let (name, letter) =
                 (["PLLCFGR.PLL", "PLLSAI1CFGR.PLLSAI1", "PLLSAI2CFGR.PLLSAI2"][pll - PLL], output.name);
             return Err(Some(format!("output {letter} of a PLL, which is off (RCC_{name}{letter}EN)")));
         }
-        let input = pll_source(self.get(PLLCFGR)).map_or(Err(None), |source| self.sources.driven(source))?;
+        let input =
+            pll_source(self.state.get(PLLCFGR)).map_or(Err(None), |source| self.state.sources.driven(source))?;
         let factors = Pll::of(register);
         Ok(factors.output(input, (output.divider)(&factors)))
     }
@@ -163,7 +164,7 @@ impl Rcc {
         let tree = self.tree();
         let buses = [tree.sysclk, tree.hclk, scaled(tree.hclk, 1, 8), tree.pclk[0], tree.pclk[1]];
         let mut driven: Vec<Driven> = buses.into_iter().chain(tree.timers).map(Ok).collect();
-        driven.extend([self.sources.driven(MSI), self.clk48(), self.rtc_clock()]);
+        driven.extend([self.state.sources.driven(MSI), self.clk48(), self.rtc_clock()]);
         driven.extend(self.kernel_clocks(tree));
         publish(&self.params.outputs, driven, ctx);
         if tree.hclk.get() > 120 * MHZ {
@@ -174,19 +175,19 @@ impl Rcc {
 
     fn clk48(&self) -> Driven {
         match self.settings.ccipr >> 26 & 3 {
-            0 => self.sources.driven(HSI48),
+            0 => self.state.sources.driven(HSI48),
             1 => self.pll_output(PLLSAI1, &Q),
             2 => self.pll_output(PLL, &Q),
-            _ => self.sources.driven(MSI),
+            _ => self.state.sources.driven(MSI),
         }
     }
 
     /// RTCCLK.
     fn rtc_clock(&self) -> Driven {
         match self.settings.bdcr >> 8 & 3 {
-            1 => self.sources.driven(LSE),
-            2 => self.sources.driven(LSI),
-            3 => self.sources.driven(HSE).map(|hse| scaled(hse, 1, 32)),
+            1 => self.state.sources.driven(LSE),
+            2 => self.state.sources.driven(LSI),
+            3 => self.state.sources.driven(HSE).map(|hse| scaled(hse, 1, 32)),
             _ => unselected("RCC_BDCR.RTCSEL"),
         }
     }
@@ -194,7 +195,7 @@ impl Rcc {
     /// The kernel clocks of RCC_CCIPR and RCC_CCIPR2, in the order of the outputs.
     fn kernel_clocks(&self, tree: Tree) -> Vec<Driven> {
         let (ccipr, ccipr2) = (self.settings.ccipr, self.settings.ccipr2);
-        let [hsi, lse, lsi] = [HSI, LSE, LSI].map(|source| self.sources.driven(source));
+        let [hsi, lse, lsi] = [HSI, LSE, LSI].map(|source| self.state.sources.driven(source));
         let (pclk1, pclk2, sysclk) = (Ok(tree.pclk[0]), Ok(tree.pclk[1]), Ok(tree.sysclk));
         let of = |field: u32, choices: [&Driven; 4]| choices[(field & 3) as usize].clone();
         let uart = |shift: u32, bus| of(ccipr >> shift, [bus, &sysclk, &hsi, &lse]);
@@ -202,7 +203,7 @@ impl Rcc {
         let i2c = |field: u32, none| of(field, [&pclk1, &sysclk, &hsi, none]);
         let lptim = |shift: u32| of(ccipr >> shift, [&pclk1, &lsi, &hsi, &lse]);
         let adc = [&none, &self.pll_output(PLLSAI1, &R), &none, &sysclk];
-        let ospi = [&sysclk, &self.sources.driven(MSI), &self.pll_output(PLL, &Q), &none2];
+        let ospi = [&sysclk, &self.state.sources.driven(MSI), &self.pll_output(PLL, &Q), &none2];
         let mut clocks = vec![uart(0, &pclk2)];
         clocks.extend([2, 4, 6, 8, 10].map(|shift| uart(shift, &pclk1)));
         clocks.extend([12, 14, 16].map(|shift| i2c(ccipr >> shift, &none)));
