@@ -1,7 +1,7 @@
 use super::*;
 use crate::bus::device::DeviceId;
 use crate::clocks::User;
-use crate::devices::bench::{Bench, read_plain_node};
+use crate::devices::bench::{Bench, CLOCK, cells, node, read_plain_node, read_tree};
 use crate::devices::support::register_file::keeps_its_banks;
 
 /// What U-Boot sets on a Ben NanoNote.
@@ -153,4 +153,31 @@ fn a_node_gives_the_clocks() {
     assert!(faults.is_empty(), "{faults:?}");
     // It drives none of the test's clocks.
     assert_eq!((bench.value(Ps(0), CPCCR), bench.value(Ps(0), CPPCR)), (0, 0));
+}
+
+/// The faults of a node that drives the first of four clocks, cclk 240 MHz and the others a third of it.
+fn faults_with(outputs: usize) -> Vec<String> {
+    let fixed = node("ext", Some(CLOCK), vec![("clock-frequency", cells(&[12_000_000]))], Vec::new());
+    let clock = |phandle: u32| {
+        let frequency = if phandle == 10 { 240_000_000 } else { 80_000_000 };
+        let kind = ("compatible", b"cyclescope,variable-clock\0".to_vec());
+        node("clock", Some(phandle), vec![kind, ("clock-frequency", cells(&[frequency]))], Vec::new())
+    };
+    let driven: Vec<u32> = (10..).take(outputs).collect();
+    let properties = vec![("clocks", cells(&[CLOCK; 2])), ("cyclescope,outputs", cells(&driven))];
+    let mut children = vec![fixed];
+    children.extend((10..14).map(clock));
+    children.push(node("cgu", None, properties, Vec::new()));
+    read_tree(&node("", None, Vec::new(), children), from_node).1
+}
+
+#[test]
+fn a_node_drives_all_that_is_divided_or_nothing() {
+    for outputs in [0, 4] {
+        assert_eq!(faults_with(outputs), [""; 0], "{outputs}");
+    }
+    for outputs in 1..4 {
+        let faults = faults_with(outputs);
+        assert!(faults.len() == 1 && faults[0].contains("none, or at least 4 clocks: cclk"), "{faults:?}");
+    }
 }
