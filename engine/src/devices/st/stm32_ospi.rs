@@ -12,9 +12,9 @@
 //! the FIFO can't serve wait for it. A memory-mapped read goes on where the one before has ended if its first byte is
 //! in the FIFO or is the next one that comes, and else begins anew.
 //!
-//! While the source of the kernel clock is off, commands wait, with a note; an access that would wait for ever (of DR, or
-//! of the memory at its address) ends without data, or with a bus error. A byte that is under way as the clock stops, or
-//! gets another rate, begins anew. RCC_AHB3RSTR.OSPIxRST resets the controller.
+//! While the source of the kernel clock is off, commands wait, with a note; an access that would wait for ever (of DR,
+//! or of the memory at its address) ends without data, or with a bus error. A byte that is under way as the clock
+//! stops, or gets another rate, begins anew. RCC_AHB3RSTR.OSPIxRST resets the controller.
 //!
 //! Not modelled, and what then happens: eight lines, two memories side by side (DQM), HyperBus, writes in memory-mapped
 //! mode (nothing is sent, with a note), wrapped reads (WRAPSIZE), MAXTRAN, CSBOUND, refresh, delays (DHQC, SSHIFT,

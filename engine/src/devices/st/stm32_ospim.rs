@@ -1,7 +1,8 @@
 //! `st,stm32-ospim`: the OCTOSPI I/O manager of an STM32L4+ (RM0432, "OCTOSPI I/O manager (OCTOSPIM)"), which gives the
 //! signals of OCTOSPI1 and OCTOSPI2 to pins.
 //!
-//! Modelled: its registers, and their reset by RCC_AHB2RSTR.OSPIMRST. Not modelled: what they do. A board says which memory is at which controller.
+//! Modelled: its registers, and their reset by RCC_AHB2RSTR.OSPIMRST. Not modelled: what they do. A board says which
+//! memory is at which controller.
 
 use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};

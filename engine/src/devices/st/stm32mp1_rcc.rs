@@ -8,8 +8,8 @@
 //! Selectors, dividers and PLLs begin as TF-A sets them on ST's discovery boards ([`settings`]), and the board's clock
 //! nodes follow what firmware makes of them ([`tree`]): [`OUTPUTS`]. A setting is in force at once. A PLL takes its
 //! factors while it is off, a fraction with FRACLE, and locks `cyclescope,pll-lock-us` behind PLLON. What runs by a
-//! clock that firmware turns off goes on at its rate, with a note; so does what selects a PLL that has yet to lock, until
-//! it has. Registers that are not modelled read 0.
+//! clock that firmware turns off goes on at its rate, with a note; what selects a PLL that has yet to lock goes on
+//! until it has. Registers that are not modelled read 0.
 //!
 //! Not modelled: resets of single peripherals (a note says so), low-power modes and enables, security, watchdogs,
 //! oscillators that stop, another clock of the generic timer (RCC_STGENCKSELR; a note says so).
