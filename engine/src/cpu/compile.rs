@@ -9,7 +9,8 @@
 //!
 //! What all instruction sets have in common is here: [`region`] chooses blocks that belong together; [`emit`] makes
 //! the function of a region and its accounts, [`entry`] and [`exits`] its ways in and out; [`access`] loads and
-//! stores, [`past_caches`] does so past the caches, and fetches, by functions of [`transfer`]; [`arithmetic`]
+//! stores, by stubs of [`turns`] where that turns a bus matrix; [`past_caches`] does so past the caches, and fetches,
+//! by functions of [`transfer`]; [`arithmetic`]
 //! computes; [`stubs`] leads into compiled code and out of it, and [`code_memory`] holds it. [`compiler`] has a thread
 //! ([`worker`]) do the long part while the core goes on interpreting: as both tiers come to the same, it does not
 //! matter when that is done. What an operation does, its instruction set says
@@ -27,6 +28,7 @@ mod region;
 mod slow_access;
 mod stubs;
 mod transfer;
+mod turns;
 mod worker;
 
 pub use cranelift_codegen::ir::Value;
@@ -267,7 +269,7 @@ impl<I: Isa> Cpu<I> {
     fn has_compiler(&mut self) -> bool {
         let code = &mut self.host;
         if code.compiler.is_none() {
-            code.compiler = Compiler::new(&self.blocks, code.how.memory_bytes);
+            code.compiler = Compiler::new(&self.blocks, &self.memory, code.how.memory_bytes);
             let Some(compiler) = &code.compiler else {
                 self.blocks.compile_after = 0;
                 return false;

@@ -7,6 +7,7 @@ mod arm;
 mod arm_m;
 mod arm_m_events;
 mod arm_m_lockup;
+mod arm_m_matrix;
 mod arm_m_random;
 mod arm_m_vectors;
 mod arm_vfp;

@@ -4,10 +4,12 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{self, AliasRegion, InstBuilder, MemFlags, Type, Value};
 use cranelift_codegen::isa::CallConv;
+use cranelift_frontend::FunctionBuilder;
 use std::mem::offset_of;
 
 use super::emit::{Emitter, own};
 use super::transfer::memory;
+use super::turns::STEP_BYTES;
 use super::{HostCode, slow_access};
 use crate::bus::device::AccessSize;
 use crate::cpu::Cpu;
@@ -19,6 +21,28 @@ use crate::cpu::memory::{GRANTS, Grant, Memory, Mmu};
 /// Accesses of simulated memory.
 fn simulated() -> MemFlags {
     MemFlags::new().with_notrap().with_alias_region(Some(AliasRegion::Heap))
+}
+
+/// See [`Emitter::load_host`].
+pub(super) fn load_host(b: &mut FunctionBuilder, host: Value, moves: Moves) -> Value {
+    let ins = b.ins();
+    match (moves.size, moves.signed) {
+        (AccessSize::Byte, true) => ins.sload8(I32, simulated(), host, 0),
+        (AccessSize::Byte, false) => ins.uload8(I32, simulated(), host, 0),
+        (AccessSize::Half, true) => ins.sload16(I32, simulated(), host, 0),
+        (AccessSize::Half, false) => ins.uload16(I32, simulated(), host, 0),
+        (AccessSize::Word, _) => ins.load(I32, simulated(), host, 0),
+    }
+}
+
+/// See [`Emitter::store_host`].
+pub(super) fn store_host(b: &mut FunctionBuilder, host: Value, moves: Moves, value: Value) {
+    let ins = b.ins();
+    match moves.size {
+        AccessSize::Byte => ins.istore8(simulated(), value, host, 0),
+        AccessSize::Half => ins.istore16(simulated(), value, host, 0),
+        AccessSize::Word => ins.store(simulated(), value, host, 0),
+    };
 }
 
 /// A look for a shortcut.
@@ -41,7 +65,8 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.append_block_param(merged, I32);
         let host = self.host_or(at, addr, moves, |this| {
             this.load_past_caches(at, addr, moves, merged);
-            this.load_slowly(at, addr, register, merged);
+            this.turn_or_access_slowly(at, addr, moves, register);
+            this.go_with_loaded(register, merged);
         });
         let value = self.load_host(host, moves);
         self.merge_with(merged, value)
@@ -67,6 +92,11 @@ impl<I: Isa> Emitter<'_, I> {
     /// Calls the interpreter's function for a load, which puts its value into `register`, and goes to `merged`.
     fn load_slowly(&mut self, at: u32, addr: Value, register: u8, merged: ir::Block) {
         self.access_slowly(at, addr);
+        self.go_with_loaded(register, merged);
+    }
+
+    /// Goes to `merged` with what was loaded into `register`.
+    fn go_with_loaded(&mut self, register: u8, merged: ir::Block) {
         let value = self.b.ins().load(I32, own(), self.core, I::register_offset(register) as i32);
         self.b.ins().jump(merged, &[value.into()]);
     }
@@ -79,12 +109,12 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.block_params(merged)[0]
     }
 
-    /// Operation `at` stores the low part of `value` at `addr`; the same goes for it.
-    pub fn store(&mut self, at: u32, addr: Value, moves: Moves, value: Value) {
+    /// Operation `at` stores the low part of `value` at `addr`, which is that of `register`; the same goes for it.
+    pub fn store(&mut self, at: u32, addr: Value, moves: Moves, (register, value): (u8, Value)) {
         let merged = self.b.create_block();
         let host = self.host_or(at, addr, moves, |this| {
             this.store_past_caches(at, addr, moves, value, merged);
-            this.access_slowly(at, addr);
+            this.turn_or_access_slowly(at, addr, moves, register);
             this.b.ins().jump(merged, &[]);
         });
         self.store_host(host, moves, value);
@@ -117,11 +147,12 @@ impl<I: Isa> Emitter<'_, I> {
     pub fn access_slowly(&mut self, at: u32, addr: Value) {
         self.write_back();
         let behind = self.ending_at(at + 1);
-        let signature = self.b.import_signature(slow_access::signature(CallConv::PreserveAll));
-        let stub = self.b.ins().iconst(I64, self.calls.access as i64);
-        self.b.ins().call_indirect(signature, stub, &[self.core, behind, addr]);
-        let ending_at = offset_of!(Cpu<I>, host) + HostCode::<I>::ENDING;
-        let ending = self.b.ins().load(I64, own(), self.core, ending_at as i32);
+        self.call_for_access(self.calls.access, behind, addr);
+    }
+
+    /// Calls a stub that is, or does, what [`slow_access::access`] does, and goes on likewise.
+    pub(super) fn call_for_access(&mut self, stub: usize, behind: Value, addr: Value) {
+        let ending = self.call_access(stub, behind, addr);
         let goes_on = self.b.ins().icmp_imm(IntCC::Equal, ending, slow_access::GOES_ON as i64);
         self.unless(goes_on, |this| {
             this.b.ins().return_(&[ending]);
@@ -147,16 +178,18 @@ impl<I: Isa> Emitter<'_, I> {
         });
     }
 
+    /// Calls such a stub: the ending that it says.
+    pub(super) fn call_access(&mut self, stub: usize, behind: Value, addr: Value) -> Value {
+        let signature = self.b.import_signature(slow_access::signature(CallConv::PreserveAll));
+        let stub = self.b.ins().iconst(I64, stub as i64);
+        self.b.ins().call_indirect(signature, stub, &[self.core, behind, addr]);
+        let ending_at = offset_of!(Cpu<I>, host) + HostCode::<I>::ENDING;
+        self.b.ins().load(I64, own(), self.core, ending_at as i32)
+    }
+
     /// What is at a host address, extended.
     pub fn load_host(&mut self, host: Value, moves: Moves) -> Value {
-        let ins = self.b.ins();
-        match (moves.size, moves.signed) {
-            (AccessSize::Byte, true) => ins.sload8(I32, simulated(), host, 0),
-            (AccessSize::Byte, false) => ins.uload8(I32, simulated(), host, 0),
-            (AccessSize::Half, true) => ins.sload16(I32, simulated(), host, 0),
-            (AccessSize::Half, false) => ins.uload16(I32, simulated(), host, 0),
-            (AccessSize::Word, _) => ins.load(I32, simulated(), host, 0),
-        }
+        load_host(&mut self.b, host, moves)
     }
 
     /// What is at a host address, of any type.
@@ -166,12 +199,7 @@ impl<I: Isa> Emitter<'_, I> {
 
     /// Stores the low part of `value` at a host address; for a word all of it, whatever its type.
     pub fn store_host(&mut self, host: Value, moves: Moves, value: Value) {
-        let ins = self.b.ins();
-        match moves.size {
-            AccessSize::Byte => ins.istore8(simulated(), value, host, 0),
-            AccessSize::Half => ins.istore16(simulated(), value, host, 0),
-            AccessSize::Word => ins.store(simulated(), value, host, 0),
-        };
+        store_host(&mut self.b, host, moves, value);
     }
 
     /// Where the bytes of an access are, as in [`crate::cpu::memory::shortcut::Shortcuts::load`]; without a shortcut
@@ -190,13 +218,50 @@ impl<I: Isa> Emitter<'_, I> {
     /// The host address of simulated address 0, as far as the line of `addr` goes. Without a shortcut, or with one that
     /// has stamps, the interpreter goes on at operation `at`.
     pub fn host_zero(&mut self, at: u32, addr: Value, moves: Moves) -> Value {
-        let look = self.look_for_shortcut(at, addr, moves);
-        self.unless(look.here, |this| this.interpret(at));
-        self.zero_of(look)
+        self.host_zero_of_words(at, addr, 0, moves, |this| this.interpret(at))
     }
 
-    /// The same, but goes to `out` without such a shortcut.
-    pub fn host_zero_or(&mut self, at: u32, addr: Value, moves: Moves, out: ir::Block) -> Value {
+    /// The same for all words from `first` to the one that is `last_offset` bytes on, 64 at the most, if their lines
+    /// have shortcuts to one piece of the host's memory; else does what `otherwise` says, which ends there.
+    pub fn host_zero_of_words(
+        &mut self,
+        at: u32,
+        first: Value,
+        last_offset: i64,
+        moves: Moves,
+        otherwise: impl FnOnce(&mut Self),
+    ) -> Value {
+        let [here, away] = [self.b.create_block(), self.b.create_block()];
+        self.b.append_block_param(here, I64);
+        self.b.set_cold_block(away);
+        let zero = self.look_for_words(at, first, last_offset, moves, away);
+        self.b.ins().jump(here, &[zero.into()]);
+        let state = self.state();
+        self.b.seal_block(away);
+        self.b.switch_to_block(away);
+        self.turn_for_words(at, first, last_offset, moves.store, here);
+        otherwise(self);
+        self.restore(state);
+        self.b.seal_block(here);
+        self.b.switch_to_block(here);
+        self.b.block_params(here)[0]
+    }
+
+    /// The same in the bank that is looked at; goes to `out` without.
+    fn look_for_words(&mut self, at: u32, first: Value, last_offset: i64, moves: Moves, out: ir::Block) -> Value {
+        let zero = self.look_for_word(at, first, moves, out);
+        // Lines have as many bytes or more.
+        let between = (last_offset > STEP_BYTES).then_some(STEP_BYTES);
+        for offset in between.into_iter().chain((last_offset > 0).then_some(last_offset)) {
+            let addr = self.b.ins().iadd_imm(first, offset);
+            let other = self.look_for_word(at, addr, moves, out);
+            let same = self.b.ins().icmp(IntCC::Equal, zero, other);
+            self.go_on_if(same, out);
+        }
+        zero
+    }
+
+    fn look_for_word(&mut self, at: u32, addr: Value, moves: Moves, out: ir::Block) -> Value {
         let look = self.look_for_shortcut(at, addr, moves);
         self.go_on_if(look.here, out);
         self.zero_of(look)

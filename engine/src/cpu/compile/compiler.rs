@@ -16,6 +16,7 @@ use super::{emit, stubs};
 use crate::cpu::Cpu;
 use crate::cpu::block::Blocks;
 use crate::cpu::isa::Isa;
+use crate::cpu::memory::Memory;
 
 /// Compiles blocks of one core, and keeps their code.
 pub(super) struct Compiler<I: Isa> {
@@ -37,7 +38,7 @@ pub(super) struct Compiler<I: Isa> {
 
 impl<I: Isa> Compiler<I> {
     /// A compiler for this host, if it has one, with so much memory for code.
-    pub fn new(blocks: &Blocks<I>, memory_bytes: usize) -> Option<Compiler<I>> {
+    pub fn new(blocks: &Blocks<I>, memory: &Memory, memory_bytes: usize) -> Option<Compiler<I>> {
         let mut flags = settings::builder();
         let set = [
             // Optimizing such short functions takes as long again, and gains nothing that can be measured.
@@ -64,7 +65,7 @@ impl<I: Isa> Compiler<I> {
             waited: None,
             of: PhantomData,
         };
-        compiler.stubs = compiler.make_stubs(blocks)?;
+        compiler.stubs = compiler.make_stubs(blocks, memory)?;
         Some(compiler)
     }
 
@@ -72,8 +73,8 @@ impl<I: Isa> Compiler<I> {
     pub fn begin(&mut self, core: &Cpu<I>, region: &Region) {
         let pc = core.blocks.hot[region.members[0].index as usize].pc & I::ADDRESS_MASK;
         self.transfers = self.transfers(&core.memory, pc);
-        let (access, transfers) = (self.stubs.access, self.transfers);
-        let calls = Calls { convention: self.isa.default_call_conv(), access, transfers };
+        let (access, turns, transfers) = (self.stubs.access, self.stubs.turns, self.transfers);
+        let calls = Calls { convention: self.isa.default_call_conv(), access, turns, transfers };
         emit::emit(&mut self.context.func, &mut self.builder, calls, core, region);
         let context = std::mem::replace(&mut self.context, Context::new());
         let (index, generation) = (region.members[0].index, self.generation);

@@ -15,6 +15,7 @@ use super::past_caches::Fetched;
 use super::region::{Region, RegisterBits};
 use super::stubs::begin;
 use super::transfer::Transfers;
+use super::turns::Turns;
 use crate::cpu::Cpu;
 use crate::cpu::block::{Blocks, FALLEN, Hot};
 use crate::cpu::isa::Isa;
@@ -31,6 +32,8 @@ pub struct Calls {
     pub convention: CallConv,
     /// The stub for accesses without a shortcut.
     pub access: usize,
+    /// Those for accesses that may turn a bus matrix, if there is one.
+    pub turns: Option<Turns>,
     /// Functions for accesses past the caches.
     pub transfers: Transfers,
 }

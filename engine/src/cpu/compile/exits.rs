@@ -47,8 +47,12 @@ impl<I: Isa> Emitter<'_, I> {
 
     /// What says so.
     pub(super) fn ending_at(&mut self, at: u32) -> Value {
-        let bits = ending_bits(Kind::Interpret, self.index, at | (self.decided as u32) << DECIDED_SHIFT);
+        let bits = self.ending_bits_at(at);
         self.b.ins().iconst(I64, bits as i64)
+    }
+
+    pub(super) fn ending_bits_at(&self, at: u32) -> u64 {
+        ending_bits(Kind::Interpret, self.index, at | (self.decided as u32) << DECIDED_SHIFT)
     }
 
     /// The core's cycles at the beginning of the block, with all that took longer since, and so many more.

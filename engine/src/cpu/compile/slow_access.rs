@@ -26,6 +26,8 @@ pub struct SlowAccess {
     ending: u64,
     /// The cycle in which a transfer of [`super::transfer`] was done; 0 if it has done nothing.
     done: u64,
+    /// Where the host has simulated address 0 for words that a stub of [`super::turns`] has found.
+    zero: usize,
     /// A panic on its way through compiled code, which can't be unwound.
     panic: Option<Box<dyn Any + Send>>,
 }
@@ -35,6 +37,8 @@ impl<I: Isa> HostCode<I> {
     pub(super) const ENDING: usize = offset_of!(HostCode<I>, slow) + offset_of!(SlowAccess, ending);
     /// Where it finds when the last transfer past the caches was done.
     pub(super) const DONE: usize = offset_of!(HostCode<I>, slow) + offset_of!(SlowAccess, done);
+    /// Where it finds what the last turn for several words has said.
+    pub(super) const ZERO: usize = offset_of!(HostCode<I>, slow) + offset_of!(SlowAccess, zero);
 }
 
 impl SlowAccess {

@@ -10,9 +10,11 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use std::mem::offset_of;
 
 use super::compiler::Compiler;
+use super::turns::Turns;
 use super::{Kind, ending_bits, slow_access};
 use crate::cpu::block::{Blocks, Hot};
 use crate::cpu::isa::Isa;
+use crate::cpu::memory::Memory;
 
 /// Type of the entry: it is given the core, and the [`Hot`] of a block of the core's.
 pub type Enter = unsafe extern "C" fn(core: *mut (), hot: *mut ()) -> u64;
@@ -26,6 +28,8 @@ pub struct Stubs {
     pub uncompiled: usize,
     /// Calls [`slow_access::access`] and changes no register of the host's, so that code around it has them all.
     pub access: usize,
+    /// Those for accesses that may turn a bus matrix, if the core is on one.
+    pub turns: Option<Turns>,
     /// Memory that the stubs take.
     pub bytes: usize,
 }
@@ -54,11 +58,12 @@ pub fn begin<'a>(
 }
 
 impl<I: Isa> Compiler<I> {
-    pub(super) fn make_stubs(&mut self, blocks: &Blocks<I>) -> Option<Stubs> {
+    pub(super) fn make_stubs(&mut self, blocks: &Blocks<I>, memory: &Memory) -> Option<Stubs> {
         let enter = self.make_enter()?;
         let uncompiled = self.make_uncompiled(blocks)?;
         let access = self.make_access()?;
-        Some(Stubs { enter, uncompiled, access, bytes: self.memory.used })
+        let turns = if memory.is_on_matrix() { Some(self.make_turns(blocks, memory, access)?) } else { None };
+        Some(Stubs { enter, uncompiled, access, turns, bytes: self.memory.used })
     }
 
     fn make_enter(&mut self) -> Option<usize> {

@@ -79,29 +79,39 @@ impl Memory {
         self.is_on_matrix() && addr >= SYSTEM_BUS
     }
 
+    /// What a turn takes. A store waits for it in the write buffer.
+    pub fn turn_cycles(&self, kind: Kind) -> u64 {
+        if kind == Kind::Write { 0 } else { self.config.slave_switch_cycles }
+    }
+
     /// The core is reset: no slave was accessed before.
     pub fn forget_slave(&mut self) {
         self.state.slave = 0;
     }
 
     /// The core is about to access `addr`, an address that is not translated: true if the matrix turns to another slave
-    /// for that, and how many cycles the core waits. A store waits in the write buffer instead.
+    /// for that, and how many cycles the core waits.
     #[inline]
     pub fn turn_to(&mut self, bus: &Bus, addr: u32, kind: Kind) -> (bool, u64) {
         if !self.is_of_slave(addr) {
             return (false, 0);
         }
-        let Some(entry) = bus.entry_at(addr) else { return (false, 0) };
-        let slave = bus.path(entry).slave;
+        // What has a shortcut need not be looked for in the map.
+        let known = self.shortcuts.slave_at(addr).map(|slave| (slave, true));
+        let in_map = || {
+            let entry = bus.entry_at(addr)?;
+            Some((bus.path(entry).slave, matches!(bus.map[entry].target, Target::Ram(_))))
+        };
+        let Some((slave, is_memory)) = known.or_else(in_map) else { return (false, 0) };
         let before = self.state.slave;
         if slave == 0 || slave == before {
             return (false, 0);
         }
         self.state.slave = slave;
         // Nothing of a device has shortcuts here, so all of them may be looked for among those of no slave.
-        self.shortcuts.choose(if matches!(bus.map[entry].target, Target::Ram(_)) { slave } else { 0 });
+        self.shortcuts.choose(if is_memory { slave } else { 0 });
         // The first access of all finds the port that it needs.
-        let cycles = if before == 0 || kind == Kind::Write { 0 } else { self.config.slave_switch_cycles };
+        let cycles = if before == 0 { 0 } else { self.turn_cycles(kind) };
         self.accounts.add(Part::Matrix, cycles);
         (true, cycles)
     }

@@ -99,6 +99,12 @@ impl Memory {
     pub const OUTER_SUM: usize =
         offset_of!(Memory, accounts) + Accounts::PARTS + Part::Outer as usize * size_of::<u64>();
 
+    /// See [`Memory::turn_to`]: the slave that was accessed last.
+    pub const SLAVE: usize = offset_of!(Memory, state) + offset_of!(State, slave);
+    /// See [`Memory::turn_to`]: what turns have taken.
+    pub const MATRIX_SUM: usize =
+        offset_of!(Memory, accounts) + Accounts::PARTS + Part::Matrix as usize * size_of::<u64>();
+
     /// True if a load or store of several registers is a beat for each of them, as compiled code takes it.
     pub fn moves_words(&self) -> bool {
         self.config.multiple_beat_bytes == AccessSize::Word.bytes()

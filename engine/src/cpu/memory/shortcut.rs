@@ -171,6 +171,18 @@ impl Shortcuts {
 
     /// For compiled code: where the offset of the bank that is looked at, in slots, is in this.
     pub const BANK: usize = offset_of!(Shortcuts, bank);
+    /// For compiled code: where it has the slaves whose lines banks hold, a byte each.
+    pub const OWNERS: usize = offset_of!(Shortcuts, owners);
+    /// Numbers of the banks that hold lines of slaves.
+    pub const BANKS_OF_SLAVES: std::ops::Range<usize> = 1..BANKS;
+
+    /// On a bus matrix, the slave that is at `addr`, if a bank of those has its line: it is a memory then.
+    #[inline]
+    pub fn slave_at(&self, addr: u32) -> Option<u8> {
+        let (first, line) = ((addr >> self.line_shift) as usize & (BANK_SLOTS - 1), addr & self.line_mask);
+        let has = |bank: &usize| self.slots[bank * BANK_SLOTS + first].load_line == line;
+        Shortcuts::BANKS_OF_SLAVES.into_iter().find(has).map(|bank| self.owners[bank])
+    }
 
     /// Where the bytes of an aligned load of `bytes` are, if the line is here.
     #[inline(always)]
@@ -420,6 +432,8 @@ mod tests {
         };
         assert!(has(2) && has(3) && has(4) && !has(0));
         assert!(!has(1), "the fourth has taken its place");
+        assert_eq!(shortcuts.slave_at(0x1000), Some(2), "one of them that has the line");
+        assert_eq!(shortcuts.slave_at(0x1020), None);
         shortcuts.choose(2);
         shortcuts.remove_host(0x1000, host);
         shortcuts.choose(3);

@@ -39,7 +39,7 @@ pub fn emit(e: &mut Emit, ops: &[Op]) {
             }
             TimingClass::Store => {
                 let (addr, value) = (address(e, op), register(e, op.rs2));
-                e.store(at, addr, moves(op.code), value);
+                e.store(at, addr, moves(op.code), (op.rs2, value));
             }
             TimingClass::Branch => return branch(e, op),
             TimingClass::Jump => {

@@ -2,6 +2,7 @@
 //! interrupt.
 use super::late::Late;
 pub use super::rig::*;
+use cyclescope_engine::bus::Bus;
 use cyclescope_engine::cpu::memory::MemoryConfig;
 use cyclescope_engine::cpu::memory::config::TlbShape;
 use cyclescope_engine::isa::arm::config::CoreConfig;
@@ -97,8 +98,17 @@ pub fn machine(program: &[u16], handlers: &[(u32, Code)]) -> Machine {
 
 /// The machine with this core.
 pub fn machine_with(core: CortexM, program: &[u16], handlers: &[(u32, Code)]) -> Machine {
-    let mut machine =
-        Machine::new(bus(&LAYOUT, Late::new(DEVICE_INTERRUPT)), vec![Box::new(core)], Description::default());
+    machine_on(bus_with_device(), core, program, handlers)
+}
+
+/// The bus of the machine.
+pub fn bus_with_device() -> Bus {
+    bus(&LAYOUT, Late::new(DEVICE_INTERRUPT))
+}
+
+/// The machine with this bus, which has local memory, and this core.
+pub fn machine_on(bus: Bus, core: CortexM, program: &[u16], handlers: &[(u32, Code)]) -> Machine {
+    let mut machine = Machine::new(bus, vec![Box::new(core)], Description::default());
     let vectors: Vec<u32> = (0..48).map(|number| handler_of(number) | 1).collect();
     put_physical(&mut machine, LOCAL, &vectors);
     put_physical(&mut machine, LOCAL, &[STACK, PROGRAM | 1]);

@@ -1,6 +1,5 @@
 //! Loads and stores.
 
-use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F32, F64, I64};
 use cranelift_codegen::ir::{self, InstBuilder, Value};
 
@@ -49,7 +48,7 @@ pub fn access<P: Profile>(e: &mut Emit<P>, op: &Op, at: u32) -> bool {
     let (addr, moves) = (address(e, op), moves(op.code));
     if moves.store {
         let value = register(e, op.rd);
-        e.store(at, addr, moves, value);
+        e.store(at, addr, moves, (op.rd, value));
         // A microcontroller's CPACR is in memory.
         e.lazy.vfp.is_ready &= !e.cpu.isa.system.features().m_profile;
     } else {
@@ -170,31 +169,16 @@ pub fn multiple<P: Profile>(e: &mut Emit<P>, ops: &[Op], at: usize, end: usize) 
     let base = register(e, op.rn);
     let first = e.b.ins().iadd_imm(base, i64::from(op.imm as i32 >> 8));
     let moves = if stores { STORE } else { LOAD };
-    let [out, merged] = [e.b.create_block(), e.b.create_block()];
-    e.b.set_cold_block(out);
-    let zero = e.host_zero_or(at as u32, first, moves, out);
-    let last_offset = 4 * (words as i64 - 1);
-    // Lines have 32 bytes or more.
-    let (between, last) = ((last_offset > 32).then_some(32), (last_offset > 0).then_some(last_offset));
-    for offset in between.into_iter().chain(last) {
-        let addr = e.b.ins().iadd_imm(first, offset);
-        let other = e.host_zero_or(at as u32, addr, moves, out);
-        let same = e.b.ins().icmp(IntCC::Equal, zero, other);
-        e.go_on_if(same, out);
-    }
-    let state = e.state();
+    let merged = e.b.create_block();
+    let zero = e.host_zero_of_words(at as u32, first, 4 * (words as i64 - 1), moves, |e| {
+        if e.is_past_caches() {
+            multiple_past_caches(e, ops, at..behind, first, merged);
+        } else {
+            e.interpret(at as u32);
+        }
+    });
     move_all(e, &ops[at + 1..behind], zero);
     e.b.ins().jump(merged, &[]);
-    let after = e.state();
-    e.b.seal_block(out);
-    e.b.switch_to_block(out);
-    e.restore(state);
-    if e.is_past_caches() {
-        multiple_past_caches(e, ops, at..behind, first, merged);
-    } else {
-        e.interpret(at as u32);
-    }
-    e.restore(after);
     if e.is_past_caches() {
         // Two ways meet here, and each has its own values of VFP registers.
         e.lazy.vfp.file.forget();

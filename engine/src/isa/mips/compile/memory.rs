@@ -13,7 +13,7 @@ pub fn access(e: &mut Emit, op: &Op, at: u32) {
     let (addr, moves) = (address(e, op), moves(op.code));
     if moves.store {
         let value = register(e, op.rt);
-        e.store(at, addr, moves, value);
+        e.store(at, addr, moves, (op.rt, value));
     } else {
         let value = e.load(at, addr, moves, op.rd);
         set(e, op.rd, value);
