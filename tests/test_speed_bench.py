@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-FEW = ("--pairs", "1", "--iterations", "5", "--uncached-iterations", "1", "--uncached-loops", "10")
+FEW = (
+    *("--pairs", "1", "--iterations", "5", "--uncached-iterations", "1", "--uncached-loops", "10"),
+    *("--turning-loops", "10"),
+)
 CORES = ("riscv", "arm", "a7", "m4", "mips")
 MOST_MIB = 64
 
@@ -26,6 +29,7 @@ def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
     [
         ("qemu", {"two_cores_mips", *(f"{core}_mips" for core in CORES)}),
         ("uncached", {"riscv_uncached_mips", "picosoc_mips", "arm_uncached_mips"}),
+        ("bus-matrix", {"turning_mips", "not_turning_mips"}),
         ("python-devices", {"python_plain_us", "python_registers_us"}),
         ("start-up", {"start_up_s", *(f"{core}_first_compile_ms" for core in CORES)}),
     ],
@@ -53,6 +57,6 @@ def test_a_part_that_is_none_is_told() -> None:
     done = bench("growht")
     assert done.returncode == 2
     assert (
-        "no part growht; there are qemu, uncached, waiting, start-up, python-devices, growth"
-        in done.stderr
+        "no part growht; there are qemu, uncached, bus-matrix, waiting, start-up, python-devices, "
+        "growth" in done.stderr
     )

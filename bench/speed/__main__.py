@@ -12,14 +12,16 @@ A second part (`uncached.py`) runs fewer rounds of the program where every instr
 over the bus: on the first board with its caches off, and on PicoSoC, from SPI flash in place; and
 an operation of the Rhealstone benchmark with the caches of the SAMA5D2 off.
 
-A third part (`waiting.py`) writes a file to an SD card, which is waiting for the card nearly all of
-the time: with iterations of polling loops skipped and with each of them run. Both must give the
+A third part (`bus_matrix.py`) accesses two memories of a bus matrix in turn, and one.
+
+A fourth part (`waiting.py`) writes a file to an SD card, which is waiting for the card nearly all
+of the time: with iterations of polling loops skipped and with each of them run. Both must give the
 same result. Then the experiment `fat-write` runs whole, once.
 
-A fourth part (`start_up.py`) tells what a run costs before it is fast: the program `hello` as a
+A fifth part (`start_up.py`) tells what a run costs before it is fast: the program `hello` as a
 whole process, and the first block that becomes host code.
 
-A fifth part (`python_devices.py`) tells what a call of a device in Python takes.
+A sixth part (`python_devices.py`) tells what a call of a device in Python takes.
 
 The last part (`growth.py`) runs more of the same: instructions, devices that are polled, time that
 is slept away; and tells what becomes of wall time and memory.
@@ -38,6 +40,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import beside_qemu
+import bus_matrix
 import growth
 import python_devices
 import start_up
@@ -59,6 +62,9 @@ def main() -> None:
         "--uncached-loops", type=int, default=20000, help="Rhealstone's operations there"
     )
     parser.add_argument(
+        "--turning-loops", type=int, default=10**7, help="rounds of turns of a bus matrix"
+    )
+    parser.add_argument(
         "--most-instructions", type=int, default=10**10, help="of the run that grows"
     )
     parser.add_argument("--polled", default="1s", help="simulated time of polling devices")
@@ -69,6 +75,7 @@ def main() -> None:
         "uncached": lambda: uncached.compare(
             options.uncached_iterations, options.uncached_loops, options.pairs
         ),
+        "bus-matrix": lambda: bus_matrix.compare(options.turning_loops, options.pairs),
         "waiting": lambda: waiting.compare(options.pairs),
         "start-up": lambda: start_up.measure(options.pairs),
         "python-devices": lambda: python_devices.measure(options.pairs),
