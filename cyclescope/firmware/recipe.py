@@ -14,7 +14,7 @@ import hashlib
 import importlib.metadata
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
@@ -55,7 +55,10 @@ class Recipe:
         for folder in self.include:
             # a source of ours may include one of a crate; what is deeper has the crate's version
             foreign = self.is_foreign(folder)
-            included.update(folder.glob("*.[chS]") if foreign else folder.rglob("*.h"))
+            included.update(folder.glob("*.[chS]") if foreign else _headers(folder.rglob("*")))
+        for folder in {source.parent for source in self.sources}:
+            if not self.is_foreign(folder):
+                included.update(_headers(folder.glob("*")))
         files = {*self._linker_scripts(), *self.sources, *included}
         return sorted(files, key=lambda path: self.portable(str(path)))
 
@@ -226,6 +229,11 @@ def _resolved(path: Path) -> Path:
 @cache
 def _compilers() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="compiler")
+
+
+def _headers(paths: Iterable[Path]) -> Iterator[Path]:
+    """Those that sources include, tables for macros among them."""
+    return (path for path in paths if path.suffix in {".h", ".def"})
 
 
 def _is_of_linker(flag: str) -> bool:

@@ -78,13 +78,6 @@ pub struct Plan {
 impl Memory {
     /// Where compiled code has parts of this: what was fetched, and what is to be told of.
     pub const CHUNK: usize = offset_of!(Memory, state) + offset_of!(State, prefetch) + offset_of!(Prefetch, chunk);
-    /// See [`Memory::turn_to`]: the slave that was accessed last.
-    pub const SLAVE: usize = offset_of!(Memory, state) + offset_of!(State, slave);
-    /// See [`Memory::turn_to`]: what turns have taken.
-    pub const MATRIX_SUM: usize =
-        offset_of!(Memory, accounts) + Accounts::PARTS + Part::Matrix as usize * size_of::<u64>();
-    /// See [`Memory::grant_cycles`]: the first [`Grant`](super::matrix::Grant).
-    pub const GRANTS: usize = offset_of!(Memory, grants);
     /// See [`Memory::CHUNK`].
     pub const NEXT_PC: usize = offset_of!(Memory, state) + offset_of!(State, prefetch) + offset_of!(Prefetch, next_pc);
     /// See [`Memory::CHUNK`].
@@ -104,6 +97,8 @@ impl Memory {
     /// See [`Memory::turn_to`]: what turns have taken.
     pub const MATRIX_SUM: usize =
         offset_of!(Memory, accounts) + Accounts::PARTS + Part::Matrix as usize * size_of::<u64>();
+    /// See [`Memory::grant_cycles`]: the first [`Grant`](super::matrix::Grant).
+    pub const GRANTS: usize = offset_of!(Memory, grants);
 
     /// True if a load or store of several registers is a beat for each of them, as compiled code takes it.
     pub fn moves_words(&self) -> bool {

@@ -17,6 +17,7 @@ use crate::cpu::cost::OnBus;
 use crate::dt::reader::NodeReader;
 use crate::isa::arm::decoded::Decoded;
 use crate::isa::arm::op::{Instr, TimingClass};
+use crate::isa::arm::registers::{FLAGS, LR, one};
 
 /// The table of such a core, beyond that of others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,7 +28,7 @@ pub struct ThreeStage {
     pub load: u8,
     /// A load or store multiple, beyond a cycle for each register.
     pub multiple: u8,
-    /// Further cycles of a jump to an address in a register.
+    /// Further cycles of a jump whose execution says where it leads: to an address in a register, by cbz or cbnz.
     pub register_jump: u8,
     /// Further cycles of a jump to an address from memory.
     pub memory_jump: u8,
@@ -74,7 +75,12 @@ impl ThreeStage {
             ),
             load: cycles(reader, "load", 1, "cycles of a load, or a store to an offset in a register, by itself"),
             multiple: cycles(reader, "several", 0, "cycles of a load or store of several registers beyond one each"),
-            register_jump: cycles(reader, "register-jump", 0, "further cycles of a jump to an address in a register"),
+            register_jump: cycles(
+                reader,
+                "register-jump",
+                0,
+                "further cycles of a jump that its execution decides: to an address in a register but LR, cbz, cbnz",
+            ),
             memory_jump: cycles(reader, "memory-jump", 0, "further cycles of a jump to an address from memory"),
             table_branch: cycles(
                 reader,
@@ -180,12 +186,19 @@ impl ThreeStage {
         }
     }
 
-    /// Further cycles of a jump.
-    pub fn refill_cycles(&self, table: &CoreTiming, instr: &Instr) -> u32 {
+    /// Further cycles of a jump behind an instruction, if one is known. A target that is known when the jump is decoded
+    /// is fetched a cycle earlier than one that its execution gives: that of branches to fixed addresses, and LR, if
+    /// that is not being written (Cortex-M3 TRM, DDI 0337G, table 15-3; of cbz and cbnz, execution decides).
+    pub fn refill_cycles(&self, table: &CoreTiming, instr: &Instr, behind: Option<&Instr>) -> u32 {
+        let at_decoding = table.taken_branch.max(1) - 1;
         u32::from(match (instr.class, instr.words) {
-            (TimingClass::IndirectBranch, 0) => self.register_jump,
+            (TimingClass::IndirectBranch, 0) => {
+                let has_link = behind.is_none_or(|behind| behind.writes & one(LR) == 0);
+                if has_link && instr.reads & !FLAGS == one(LR) { at_decoding } else { self.register_jump }
+            }
             (TimingClass::IndirectBranch | TimingClass::TableBranch, _) => self.memory_jump,
-            _ => table.taken_branch.max(1) - 1,
+            (TimingClass::Branch, _) if instr.reads & !FLAGS != 0 => self.register_jump,
+            _ => at_decoding,
         })
     }
 }
@@ -432,7 +445,7 @@ mod tests {
     fn table_branches_and_barriers_fill_the_pipeline_anew() {
         let table_branch = decoded(TimingClass::TableBranch, 0, 0b11, 0b11, 0, 1);
         let table = CoreTiming { three_stage: Some(STAGES), ..CoreTiming::default() };
-        assert_eq!(total(&[table_branch]) + table.refill_cycles(&table_branch.instr), 6);
+        assert_eq!(total(&[table_branch]) + table.refill_cycles(&table_branch.instr, None), 6);
         let barrier = wide(decoded(TimingClass::InstructionBarrier, 0, 0, 0, 0, 0));
         assert_eq!(total(&[barrier, add(0, 1)]), 1 + 2 + 1);
         assert_eq!(total(&[barrier, wide(add(0, 1))]), 1 + 3 + 1);
