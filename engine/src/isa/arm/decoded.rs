@@ -69,8 +69,39 @@ pub(super) fn draft<P: Profile>(
     let end = Ending::of(&read.instrs, &read.ops);
     let jump = if predicts { end.jump } else { Jump::Sure };
     let mut draft = Draft::new(entry, jump, read);
-    let (mut first, mut at) = (0, entry.pc & !1);
     let costs: Vec<(Cost, u16)> = read.instrs.iter().map(|(decoded, _)| draft.pass(timing, *decoded, fetch)).collect();
+    push_ops(&mut draft, entry.pc & !1, fetch, read, &costs);
+    draft.end(Op { code: Code::End, rd: SINK, rn: 0, rm: 0, ra: 0, imm: 0 });
+    if end.skipped {
+        let more_cycles = u64::from(draft.last.0.issue_cycles.saturating_sub(1));
+        draft.breakdown[FALLEN].long_operation -= more_cycles;
+        if read.instrs.last().is_some_and(|(decoded, _)| accesses(&decoded.instr)) {
+            draft.breakdown[FALLEN].accesses -= more_cycles;
+        }
+    }
+    let unpredicted = if predicts { 0 } else { timing.mispredicted_branch };
+    let mut backwards = read.instrs.iter().rev().map(|(decoded, _)| &decoded.instr);
+    let refill_cycles = backwards.next().map_or(0, |instr| timing.refill_cycles(instr, backwards.next()));
+    let jump_cycles = refill_cycles + u32::from(unpredicted);
+    draft.breakdown[TAKEN].jump += u64::from(jump_cycles);
+    timing.jump(&mut draft.pending[TAKEN], jump_cycles);
+    if fetch == Via::Uncached {
+        draft.settle();
+    }
+    draft.taken_pc = end.target;
+    draft.mispredicted_cycles = if jump == Jump::Sure { 0 } else { u16::from(timing.mispredicted_branch) };
+    draft
+}
+
+/// Appends the micro-operations of code from `at` on, whose instructions have these costs and begin then.
+fn push_ops<P: Profile>(
+    draft: &mut Draft<ArmSet<P>>,
+    mut at: u32,
+    fetch: Via,
+    read: &Read<ArmSet<P>>,
+    costs: &[(Cost, u16)],
+) {
+    let mut first = 0;
     for (number, (decoded, behind)) in read.instrs.iter().enumerate() {
         let (cost, begins) = costs[number];
         let bytes = decoded.instr.len_bytes;
@@ -97,26 +128,6 @@ pub(super) fn draft<P: Profile>(
         }
         first = *behind;
     }
-    draft.end(Op { code: Code::End, rd: SINK, rn: 0, rm: 0, ra: 0, imm: 0 });
-    if end.skipped {
-        let more_cycles = u64::from(draft.last.0.issue_cycles.saturating_sub(1));
-        draft.breakdown[FALLEN].long_operation -= more_cycles;
-        if read.instrs.last().is_some_and(|(decoded, _)| accesses(&decoded.instr)) {
-            draft.breakdown[FALLEN].accesses -= more_cycles;
-        }
-    }
-    let unpredicted = if predicts { 0 } else { timing.mispredicted_branch };
-    let mut backwards = read.instrs.iter().rev().map(|(decoded, _)| &decoded.instr);
-    let refill_cycles = backwards.next().map_or(0, |instr| timing.refill_cycles(instr, backwards.next()));
-    let jump_cycles = refill_cycles + u32::from(unpredicted);
-    draft.breakdown[TAKEN].jump += u64::from(jump_cycles);
-    timing.jump(&mut draft.pending[TAKEN], jump_cycles);
-    if fetch == Via::Uncached {
-        draft.settle();
-    }
-    draft.taken_pc = end.target;
-    draft.mispredicted_cycles = if jump == Jump::Sure { 0 } else { u16::from(timing.mispredicted_branch) };
-    draft
 }
 
 /// True if an instruction that finds the bus so may wait for a bus matrix to grant it the port; `next` is how the one
