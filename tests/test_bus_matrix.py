@@ -91,5 +91,17 @@ def test_what_begins_on_an_idle_bus_waits_for_a_grant_but_not_behind_a_store(
     assert taken == GRANTS
 
 
+@pytest.mark.parametrize("compile_after", [0, 1], ids=["interpreted", "compiled"])
+def test_a_load_waits_where_a_transfer_of_dma_had_the_port(compile_after: int) -> None:
+    macros = {"LOADED": "0x2001A000", "OTHER": "0x2001C100"}
+    elf = build("dma_and_core", "stm32f4-disco", macros)
+    done = package.Board("stm32f4-disco").load(elf).run("1s", compile_after=compile_after)
+    assert done.exit_code == 0, done.console
+    waited = {name: int(during) - int(before) for name, before, during in lines(done.console)}
+    assert waited["no transfer"] == waited["another memory"] == 0
+    # Each of 48 loads may wait once, and the matrix turns back to the core once for each transfer.
+    assert 8 <= waited["the same memory"] <= 48
+
+
 def lines(console: str) -> list[tuple[str, str, str]]:
     return re.findall(r"^(.+): (\d+) (\d+)$", console, re.MULTILINE)

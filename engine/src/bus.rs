@@ -198,6 +198,8 @@ pub struct Bus {
     pub code_written: CodeLog,
     /// Where memory came to hold decoded instructions: cores then drop their shortcuts for stores there.
     pub code_marked: CodeLog,
+    /// Transfers from and to memories by devices so far.
+    pub transfers_by_devices: u64,
     /// What the firmware may use of the host's by semihosting.
     pub host: Host,
     /// What devices want the user to know.

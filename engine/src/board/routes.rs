@@ -97,9 +97,9 @@ fn bus_of(buses: &[&Node], node: &Node, property: &str, board: &mut Board) -> Op
     bus
 }
 
-/// The number of a slave, from its index.
+/// The number of a slave, from its index. The last number is none: the core has it for another master's port.
 fn slave(index: usize) -> u8 {
-    u8::try_from(index + 1).unwrap_or(u8::MAX)
+    u8::try_from(index + 1).unwrap_or(u8::MAX).min(u8::MAX - 1)
 }
 
 impl Routes {

@@ -39,7 +39,10 @@ impl Bus {
         let arrived = self.path(entry).request(at);
         let offset = addr - self.map[entry].base;
         let answered = match self.map[entry].target {
-            Target::Ram(ram) => self.rams[ram].transfer(arrived, offset, bytes, Direction::Read),
+            Target::Ram(ram) => {
+                self.tell_transfer(ram);
+                self.rams[ram].transfer(arrived, offset, bytes, Direction::Read)
+            }
             Target::Device(id, range) => self
                 .with_device(id, arrived, |device, ctx| device.burst(range, offset, bytes, ctx))
                 .map_err(|error| self.slave_fault(entry, addr, error.done))?,
@@ -59,6 +62,7 @@ impl Bus {
             return Err(self.slave_fault(entry, addr, arrived));
         };
         let offset = addr - self.map[entry].base;
+        self.tell_transfer(ram);
         let answered = self.rams[ram].transfer(arrived, offset, bytes, Direction::Write);
         Ok(Access { value: 0, entry, arrived, answered, done: self.path(entry).response(answered) })
     }
@@ -71,6 +75,7 @@ impl Bus {
         let offset = addr - self.map[entry].base;
         match self.map[entry].target {
             Target::Ram(ram) => {
+                self.tell_transfer(ram);
                 let done = self.rams[ram].transfer(at, offset, size.bytes(), Direction::Read);
                 let mut bytes = [0; 4];
                 self.rams[ram].read(offset, &mut bytes[..size.bytes() as usize]);
@@ -98,6 +103,7 @@ impl Bus {
         let offset = addr - self.map[entry].base;
         match self.map[entry].target {
             Target::Ram(ram) => {
+                self.tell_transfer(ram);
                 let done = self.rams[ram].transfer(at, offset, size.bytes(), Direction::Write);
                 self.write_ram(ram, offset, &value.to_le_bytes()[..size.bytes() as usize]);
                 Ok(done)
@@ -106,6 +112,15 @@ impl Bus {
                 .with_device(id, at, |device, ctx| device.write(range, offset, size, value, ctx))
                 .map(|reply| reply.done)
                 .map_err(|error| self.slave_fault(entry, addr, error.done)),
+        }
+    }
+
+    /// A memory's port is about to serve the present master.
+    #[inline]
+    fn tell_transfer(&mut self, ram: usize) {
+        if self.master.is_none() {
+            self.transfers_by_devices += 1;
+            self.rams[ram].take(self.transfers_by_devices);
         }
     }
 

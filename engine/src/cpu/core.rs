@@ -172,6 +172,7 @@ impl<I: Isa> Cpu<I> {
                 return Stop::Horizon;
             }
             self.follow_memory(bus);
+            self.memory.follow_transfers(bus);
             self.isa.see(self.shell.irqs.look(bus, self.shell.cycles));
             if I::is_between(self) {
                 I::go_on(self, bus);

@@ -91,6 +91,8 @@ pub struct Memory {
     /// All that accesses to come depend on, but for what is worked out from it below.
     state: State,
     accounts: Accounts,
+    /// [`Bus::transfers_by_devices`], as far as this knows of them.
+    transfers_by_devices: u64,
     /// What the bus matrix grants anew, by the number of its slave.
     grants: Grants,
     /// Lines of data whose accesses cost and change nothing, by virtual address.
@@ -172,6 +174,7 @@ impl Memory {
                 passing: Passing::default(),
             },
             accounts: Accounts::default(),
+            transfers_by_devices: 0,
             grants: Grants::default(),
             shortcuts: Shortcuts::new(
                 line_bytes(config.dcache, config.granule_bytes),

@@ -94,6 +94,8 @@ pub struct Ram {
     code: CodeMarks,
     /// Several cores write to it.
     shared: bool,
+    /// [`Bus::taken`](crate::bus::Bus::taken) when a device last had its port.
+    taken: u64,
     /// No instructions come from it.
     data_only: bool,
     /// Of shared memory: cores with a reservation, and the granule in which it is.
@@ -120,6 +122,7 @@ impl Ram {
             free_edge: 0,
             code: CodeMarks::try_new(size_bytes)?,
             shared: false,
+            taken: 0,
             data_only: false,
             reservations: Vec::new(),
         })
@@ -157,6 +160,16 @@ impl Ram {
     /// True if nobody has written there since.
     pub fn is_reserved(&self, core: u32, offset: u32) -> bool {
         !self.shared || self.reservations.contains(&(core, offset / RESERVATION_BYTES))
+    }
+
+    /// The number of the transfer by which a device last had the port: see [`crate::bus::Bus::transfers_by_devices`].
+    pub fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    /// A device has the port for that transfer.
+    pub fn take(&mut self, number: u64) {
+        self.taken = number;
     }
 
     /// Timing of the port.

@@ -1,4 +1,5 @@
-//! The bus matrix that a core's system bus leads to: a turn to another slave costs time.
+//! The bus matrix that a core's system bus leads to: a turn to another slave costs time, and so does one back from
+//! another master.
 //!
 //! Arm's multi-layer matrix decodes an address, and the slave's own arbiter then has to grant the master its port. It
 //! keeps that grant for as long as the master stays: so the first access after one of another slave comes later. Code
@@ -30,6 +31,9 @@ pub struct Grant {
     /// How long that takes.
     pub cycles: u64,
 }
+
+/// In the place of a slave's number: the port of the slave that was accessed last has served another master since.
+const ANOTHERS: u8 = u8::MAX;
 
 /// By the number of the slave.
 pub type Grants = [Grant; GRANTS];
@@ -87,6 +91,21 @@ impl Memory {
     /// The core is reset: no slave was accessed before.
     pub fn forget_slave(&mut self) {
         self.state.slave = 0;
+    }
+
+    /// Devices may have accessed memories: the port of the slave that the core accessed last is another master's then,
+    /// and the matrix has to turn it back.
+    #[inline]
+    pub fn follow_transfers(&mut self, bus: &Bus) {
+        if self.is_on_matrix() && bus.transfers_by_devices != self.transfers_by_devices {
+            // Memories have the first numbers.
+            let ram = usize::from(self.state.slave).checked_sub(1).and_then(|ram| bus.rams.get(ram));
+            if ram.is_some_and(|ram| ram.taken() > self.transfers_by_devices) {
+                self.state.slave = ANOTHERS;
+                self.shortcuts.choose(0);
+            }
+            self.transfers_by_devices = bus.transfers_by_devices;
+        }
     }
 
     /// The core is about to access `addr`, an address that is not translated: true if the matrix turns to another slave
