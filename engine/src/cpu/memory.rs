@@ -93,8 +93,9 @@ pub struct Memory {
     accounts: Accounts,
     /// [`Bus::transfers_by_devices`], as far as this knows of them.
     transfers_by_devices: u64,
-    /// What the bus matrix grants anew, by the number of its slave.
+    /// What the bus matrix grants anew, by the number of its slave, and of the slave that was accessed last.
     grants: Grants,
+    grant: Grant,
     /// Lines of data whose accesses cost and change nothing, by virtual address.
     shortcuts: Shortcuts,
     /// How often, in each set of the data cache, a line lost its shortcuts to another that was there: from [`TURNS`] on
@@ -176,6 +177,7 @@ impl Memory {
             accounts: Accounts::default(),
             transfers_by_devices: 0,
             grants: Grants::default(),
+            grant: Grant::default(),
             shortcuts: Shortcuts::new(
                 line_bytes(config.dcache, config.granule_bytes),
                 !turns.is_empty(),

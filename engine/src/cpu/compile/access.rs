@@ -16,7 +16,7 @@ use crate::cpu::Cpu;
 use crate::cpu::access::Moves;
 use crate::cpu::isa::Isa;
 use crate::cpu::memory::shortcut::{STAMPED, Shortcuts, Slot, Used};
-use crate::cpu::memory::{GRANTS, Grant, Memory, Mmu};
+use crate::cpu::memory::{Grant, Memory, Mmu};
 
 /// Accesses of simulated memory.
 fn simulated() -> MemFlags {
@@ -162,18 +162,13 @@ impl<I: Isa> Emitter<'_, I> {
 
     /// As [`Memory::grant_cycles`], and passes them.
     pub fn wait_for_grant(&mut self, addr: Value) {
-        let slave = self.b.ins().uload8(I64, own(), self.core, memory::<I>(Memory::SLAVE));
-        let last = self.b.ins().iconst(I64, GRANTS as i64 - 1);
-        let number = self.b.ins().umin(slave, last);
-        let offset = self.b.ins().ishl_imm(number, i64::from(size_of::<Grant>().ilog2()));
-        let grant = self.b.ins().iadd(self.core, offset);
-        let at = |part: usize| memory::<I>(Memory::GRANTS + part);
-        let base = self.b.ins().load(I32, own(), grant, at(offset_of!(Grant, base)));
-        let bytes = self.b.ins().load(I32, own(), grant, at(offset_of!(Grant, bytes)));
+        let at = |part: usize| memory::<I>(Memory::GRANT + part);
+        let base = self.b.ins().load(I32, own(), self.core, at(offset_of!(Grant, base)));
+        let bytes = self.b.ins().load(I32, own(), self.core, at(offset_of!(Grant, bytes)));
         let into = self.b.ins().isub(addr, base);
         let elsewhere = self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, into, bytes);
         self.rarely(elsewhere, |this| {
-            let cycles = this.b.ins().load(I64, own(), grant, at(offset_of!(Grant, cycles)));
+            let cycles = this.b.ins().load(I64, own(), this.core, at(offset_of!(Grant, cycles)));
             this.pass_and_sum(cycles, memory::<I>(Memory::MATRIX_SUM));
         });
     }

@@ -26,7 +26,7 @@ use crate::cpu::block::{Blocks, Hot};
 use crate::cpu::isa::Isa;
 use crate::cpu::memory::access::Kind;
 use crate::cpu::memory::shortcut::{Shortcuts, Slot};
-use crate::cpu::memory::{Memory, SYSTEM_BUS};
+use crate::cpu::memory::{GRANTS, Grant, Memory, SYSTEM_BUS};
 
 /// Words that are looked for lie no further apart: lines have as many bytes or more.
 pub(super) const STEP_BYTES: i64 = 32;
@@ -208,6 +208,7 @@ impl<I: Isa> Turn<'_, I> {
         let turns = self.b.ins().icmp(IntCC::NotEqual, owner, before);
         self.go_on_if(turns, self.out);
         self.b.ins().istore8(own(), owner, self.core, memory::<I>(Memory::SLAVE));
+        self.take_grant(owner);
         self.b.ins().store(own(), first_slot, self.core, memory::<I>(Memory::SHORTCUTS + Shortcuts::BANK));
         if let Some(done) = done {
             self.b.ins().store(own(), done, self.core, offset_of!(Cpu<I>, shell.cycles) as i32);
@@ -216,6 +217,19 @@ impl<I: Isa> Turn<'_, I> {
             self.b.ins().store(own(), sum, self.core, memory::<I>(Memory::MATRIX_SUM));
         }
         zero
+    }
+
+    /// The slave is the one that was accessed last: its [`Grant`] is at hand.
+    fn take_grant(&mut self, slave: Value) {
+        let last = self.b.ins().iconst(I32, GRANTS as i64 - 1);
+        let number = self.b.ins().umin(slave, last);
+        let number = self.b.ins().uextend(I64, number);
+        let offset = self.b.ins().ishl_imm(number, i64::from(size_of::<Grant>().ilog2()));
+        let grant = self.b.ins().iadd(self.core, offset);
+        for part in (0..size_of::<Grant>()).step_by(size_of::<u64>()) {
+            let bits = self.b.ins().load(I64, own(), grant, memory::<I>(Memory::GRANTS + part));
+            self.b.ins().store(own(), bits, self.core, memory::<I>(Memory::GRANT + part));
+        }
     }
 
     /// The core's cycles with so many more. Goes on if the block still fits then.

@@ -53,6 +53,7 @@ impl Memory {
                 self.grants[usize::from(slave)] = Grant { base: entry.base, bytes, cycles: u64::from(cycles) };
             }
         }
+        self.set_slave(self.state.slave);
         self.grants.iter().any(|grant| grant.bytes > 0)
     }
 
@@ -64,7 +65,7 @@ impl Memory {
     /// What an access at `addr` waits for on an idle bus, if it is of the slave that was accessed last.
     #[inline]
     pub fn grant_cycles(&mut self, addr: u32) -> u64 {
-        let grant = self.grants[usize::from(self.state.slave).min(GRANTS - 1)];
+        let grant = self.grant;
         if addr.wrapping_sub(grant.base) >= grant.bytes {
             return 0;
         }
@@ -88,9 +89,15 @@ impl Memory {
         if kind == Kind::Write { 0 } else { self.config.slave_switch_cycles }
     }
 
+    /// This slave was accessed last.
+    fn set_slave(&mut self, slave: u8) {
+        self.state.slave = slave;
+        self.grant = self.grants[usize::from(slave).min(GRANTS - 1)];
+    }
+
     /// The core is reset: no slave was accessed before.
     pub fn forget_slave(&mut self) {
-        self.state.slave = 0;
+        self.set_slave(0);
     }
 
     /// Devices may have accessed memories: the port of the slave that the core accessed last is another master's then,
@@ -101,7 +108,7 @@ impl Memory {
             // Memories have the first numbers.
             let ram = usize::from(self.state.slave).checked_sub(1).and_then(|ram| bus.rams.get(ram));
             if ram.is_some_and(|ram| ram.taken() > self.transfers_by_devices) {
-                self.state.slave = ANOTHERS;
+                self.set_slave(ANOTHERS);
                 self.shortcuts.choose(0);
             }
             self.transfers_by_devices = bus.transfers_by_devices;
@@ -126,7 +133,7 @@ impl Memory {
         if slave == 0 || slave == before {
             return (false, 0);
         }
-        self.state.slave = slave;
+        self.set_slave(slave);
         // Nothing of a device has shortcuts here, so all of them may be looked for among those of no slave.
         self.shortcuts.choose(if is_memory { slave } else { 0 });
         // The first access of all finds the port that it needs.

@@ -97,7 +97,10 @@ impl Memory {
     /// See [`Memory::turn_to`]: what turns have taken.
     pub const MATRIX_SUM: usize =
         offset_of!(Memory, accounts) + Accounts::PARTS + Part::Matrix as usize * size_of::<u64>();
-    /// See [`Memory::grant_cycles`]: the first [`Grant`](super::matrix::Grant).
+    /// See [`Memory::grant_cycles`]: the [`Grant`](super::matrix::Grant) of the slave that was accessed last, and those
+    /// of all.
+    pub const GRANT: usize = offset_of!(Memory, grant);
+    /// See [`Memory::GRANT`].
     pub const GRANTS: usize = offset_of!(Memory, grants);
 
     /// True if a load or store of several registers is a beat for each of them, as compiled code takes it.
