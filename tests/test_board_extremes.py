@@ -77,8 +77,13 @@ def changed(prop: Property, number: int) -> None:
     prop.value, prop.file, prop.line = board_extremes.cells(number), "--set", 0
 
 
-# Which have ranges of their own: below the time between refreshes, what a card's command takes.
-SHORTER = {"cyclescope,trfc-cycles": 1000, "cyclescope,response-clocks": 64}
+# Which have ranges of their own: below the time between refreshes, what a card's command takes,
+# what a block may wait for unknown to its code.
+SHORTER = {
+    "cyclescope,trfc-cycles": 1000,
+    "cyclescope,response-clocks": 64,
+    "cyclescope,idle-grant-cycles": 15,
+}
 
 
 def slow_down(node: Node) -> None:

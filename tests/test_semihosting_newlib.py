@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, Command
-from test_arm_gcc import GCC, PACKAGES, has_gcc_with_newlib
+from gcc import GCC, PACKAGES, has_newlib
 
 PROGRAM = ROOT / "tests" / "firmware" / "semihosting" / "newlib.c"
 BOARD = "minimal-armv7a"
 CPU = ["-march=armv7-a+nofp", "-mfloat-abi=soft"]
 PLACE = ["-Wl,--section-start=.init=0x80000000", "-Wl,--defsym=__stack=0x80100000"]
 
-pytestmark = pytest.mark.skipif(not has_gcc_with_newlib(), reason=f"needs the packages {PACKAGES}")
+pytestmark = pytest.mark.skipif(not has_newlib(), reason=f"needs the packages {PACKAGES}")
 
 
 @pytest.fixture(scope="module", params=["-marm", "-mthumb"])

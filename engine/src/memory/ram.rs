@@ -27,8 +27,8 @@ pub struct PortTiming {
     pub beat_cycles: Cycles,
     /// Bytes a beat carries: a power of two.
     pub beat_bytes: u32,
-    /// Cycles of a core on whose bus matrix this is a slave: what an access waits for that begins on an idle bus, if the
-    /// matrix has to grant the port anew.
+    /// Cycles of a core on whose bus matrix this is a slave: what an access waits for that begins on an idle bus, if
+    /// the matrix has to grant the port anew.
     pub idle_grant_cycles: u8,
 }
 

@@ -1,5 +1,5 @@
-/* How many cycles a row of loads takes while DMA2 moves words about (RM0090, 10): in the memory of the loads, in another
- * one, and not at all. */
+/* How many cycles a row of loads takes while DMA2 moves words about (RM0090, 10): in the memory of the loads, in
+ * another one, and not at all. */
 #include "console.h"
 #include "rows.h"
 

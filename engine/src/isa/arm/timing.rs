@@ -207,10 +207,10 @@ impl CoreTiming {
         }
     }
 
-    /// Further cycles of a jump by `instr`, behind an instruction of its block if there is one.
-    pub fn refill_cycles(&self, instr: &Instr, behind: Option<&Instr>) -> u32 {
+    /// Further cycles of a jump by `instr`, with what is under way before it.
+    pub fn refill_cycles(&self, instr: &Instr, before: &Pending) -> u32 {
         match &self.three_stage {
-            Some(stages) => stages.refill_cycles(self, instr, behind),
+            Some(stages) => stages.refill_cycles(self, instr, before),
             None => u32::from(self.taken_branch.max(1)) - 1,
         }
     }

@@ -97,7 +97,7 @@ impl ThreeStage {
 
     /// Lets one instruction pass, as [`CoreTiming::step`] does.
     pub fn step(&self, table: &CoreTiming, decoded: &Decoded, pending: &mut Pending) -> Cost {
-        let State { front, floating, system_bus } = pending.stages;
+        let State { front, floating, system_bus, link_written } = pending.stages;
         if self.front_end.takes_along(decoded, front) {
             // All else is as if it were not there, but that one such instruction is taken along.
             pending.stages.front = front_end::State::NONE;
@@ -124,6 +124,9 @@ impl ThreeStage {
         let cost = Cost { stall_cycles, issue_cycles, refill_cycles, on_bus };
         *pending = Pending { pairs: pipelines(instr), ..Pending::NONE };
         pending.stages.system_bus = system_bus;
+        // A jump to LR has more to do with that than its own cycles tell.
+        let keeps = link_written && instr.class == TimingClass::IndirectBranch;
+        pending.stages.link_written = keeps || instr.writes & one(LR) != 0;
         pending.stages.floating = self.floating_behind(table, decoded, floating, cost.cycles());
         pending.stages.front = if instr.class == TimingClass::InstructionBarrier {
             front_end::State::jumped(u32::from(self.register_jump))
@@ -186,15 +189,15 @@ impl ThreeStage {
         }
     }
 
-    /// Further cycles of a jump behind an instruction, if one is known. A target that is known when the jump is decoded
-    /// is fetched a cycle earlier than one that its execution gives: that of branches to fixed addresses, and LR, if
-    /// that is not being written (Cortex-M3 TRM, DDI 0337G, table 15-3; of cbz and cbnz, execution decides).
-    pub fn refill_cycles(&self, table: &CoreTiming, instr: &Instr, behind: Option<&Instr>) -> u32 {
+    /// Further cycles of a jump, with what is under way before it. A target that is known when the jump is decoded is
+    /// fetched a cycle earlier than one that its execution gives: that of branches to fixed addresses, and LR, if that
+    /// is not being written (Cortex-M3 TRM, DDI 0337G, table 15-3; of cbz and cbnz, execution decides).
+    pub fn refill_cycles(&self, table: &CoreTiming, instr: &Instr, before: &Pending) -> u32 {
         let at_decoding = table.taken_branch.max(1) - 1;
         u32::from(match (instr.class, instr.words) {
             (TimingClass::IndirectBranch, 0) => {
-                let has_link = behind.is_none_or(|behind| behind.writes & one(LR) == 0);
-                if has_link && instr.reads & !FLAGS == one(LR) { at_decoding } else { self.register_jump }
+                let has_link = !before.stages.link_written && instr.reads & !FLAGS == one(LR);
+                if has_link { at_decoding } else { self.register_jump }
             }
             (TimingClass::IndirectBranch | TimingClass::TableBranch, _) => self.memory_jump,
             (TimingClass::Branch, _) if instr.reads & !FLAGS != 0 => self.register_jump,
@@ -209,12 +212,18 @@ pub struct State {
     front: front_end::State,
     floating: floating::State,
     system_bus: system_bus::State,
+    /// The last instruction writes LR.
+    link_written: bool,
 }
 
 impl State {
     /// Nothing.
-    pub const NONE: State =
-        State { front: front_end::State::NONE, floating: floating::State::NONE, system_bus: system_bus::State::NONE };
+    pub const NONE: State = State {
+        front: front_end::State::NONE,
+        floating: floating::State::NONE,
+        system_bus: system_bus::State::NONE,
+        link_written: false,
+    };
 
     /// A jump was made, for which `cycles` pass.
     pub fn jump(&mut self, cycles: u32) {
@@ -227,6 +236,7 @@ impl State {
             front: front_end::State::NONE,
             floating: self.floating.pass(FloatingUses::default(), cycles, 0, false),
             system_bus: self.system_bus.waited(),
+            link_written: false,
         }
     }
 }
@@ -445,7 +455,7 @@ mod tests {
     fn table_branches_and_barriers_fill_the_pipeline_anew() {
         let table_branch = decoded(TimingClass::TableBranch, 0, 0b11, 0b11, 0, 1);
         let table = CoreTiming { three_stage: Some(STAGES), ..CoreTiming::default() };
-        assert_eq!(total(&[table_branch]) + table.refill_cycles(&table_branch.instr, None), 6);
+        assert_eq!(total(&[table_branch]) + table.refill_cycles(&table_branch.instr, &Pending::NONE), 6);
         let barrier = wide(decoded(TimingClass::InstructionBarrier, 0, 0, 0, 0, 0));
         assert_eq!(total(&[barrier, add(0, 1)]), 1 + 2 + 1);
         assert_eq!(total(&[barrier, wide(add(0, 1))]), 1 + 3 + 1);

@@ -1,8 +1,8 @@
 //! Which accesses find the data side's bus idle: a bus matrix may have to grant them their port anew.
 //!
-//! The address cycle of a load goes along with the data cycle of the load before, or comes right behind that of a store.
-//! Then the bus is never idle between the two. Behind a store it does not count as idle for the next access either, at
-//! whatever distance: the write buffer has the store's address on the bus until another one comes.
+//! The address cycle of a load goes along with the data cycle of the load before, or comes right behind that of a
+//! store. Then the bus is never idle between the two. Behind a store it does not count as idle for the next access
+//! either, at whatever distance: the write buffer has the store's address on the bus until another one comes.
 
 use super::accesses;
 use crate::cpu::cost::OnBus;
@@ -35,8 +35,8 @@ impl State {
         State { before: Before::Other, ..self }
     }
 
-    /// Lets an instruction pass that stalls and issues for so many cycles, `along` with the load before it if so: how it
-    /// finds the bus, and what that has to do with the next one.
+    /// Lets an instruction pass that stalls and issues for so many cycles, `along` with the load before it if so: how
+    /// it finds the bus, and what that has to do with the next one.
     pub fn pass(self, decoded: &Decoded, stall_cycles: u32, issue_cycles: u32, along: bool) -> (OnBus, State) {
         use TimingClass::*;
         let instr = &decoded.instr;
