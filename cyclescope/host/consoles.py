@@ -6,6 +6,7 @@ runs the board asks now and then, and does not run on while a reader that is the
 
 from __future__ import annotations
 
+import abc
 import array
 import contextlib
 import errno
@@ -36,7 +37,7 @@ _CTRL_C = 0x03
 _HELP = "Ctrl-A then: Ctrl-A or Ctrl-C sends that character, x ends the run, h shows this"
 
 
-class _Descriptor:
+class _Descriptor(abc.ABC):
     """Bytes to and from a descriptor that does not block."""
 
     is_over = False
@@ -83,10 +84,11 @@ class _Descriptor:
             self._gone()
         return data
 
+    @abc.abstractmethod
     def _connected(self) -> int | None:
         """The descriptor, if somebody is at its other end."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def _gone(self) -> None:
         """Who was at the other end is gone."""
 
@@ -109,6 +111,9 @@ class PseudoTerminal(_Descriptor):
 
     def _connected(self) -> int | None:
         return None if self._events() & select.POLLHUP else self._master
+
+    def _gone(self) -> None:
+        """Who was at the other end is gone: the next one may open it."""
 
     def read(self) -> bytes:
         """What has come since the last call."""

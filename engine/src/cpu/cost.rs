@@ -16,13 +16,12 @@ pub struct Cost {
 /// How an access finds the bus of data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnBus {
-    /// There is none, or that is not known.
+    /// There is no access, it is not known, or nothing has to be granted: the bus has the address of a store that came
+    /// before.
     #[default]
-    No,
+    AsItIs,
     /// It goes along with the access before, or begins right behind that.
     RightBehind,
-    /// With the address of a store that came before.
-    BehindStore,
     /// Idle: a bus matrix may have to grant the port anew.
     Idle,
 }

@@ -5,12 +5,17 @@ pub mod polled;
 
 use crate::bus::Bus;
 use crate::bus::device::{AccessSize, Device, DeviceId, FAR_END_LOOKS, IrqLine};
+use crate::clocks::User;
 use crate::devices::far_end::FarEndDevice;
 use crate::devices::support::registers::walk;
 use crate::dt::node::{Location, Node, Property};
 use crate::dt::reader::{Board, NodeReader};
+use crate::dt::wiring::{ClockId, ClockInput};
 use crate::serial::FarEnd;
-use crate::time::Ps;
+use crate::time::{Hz, Ps};
+
+/// The clock of [`Bench::changing_clock`].
+const CHANGING: ClockId = ClockId(9);
 
 /// A device on a bus of its own, with one core's pending interrupts to drive.
 pub struct Bench {
@@ -24,6 +29,22 @@ impl Bench {
     /// Puts `device` on a bus.
     pub fn new(device: impl Device + 'static) -> Bench {
         Bench { bus: Bus::default(), text: Default::default() }.and(device)
+    }
+
+    /// Puts a device on a bus whose clock, [`Bench::changing_clock`], runs at 50 MHz from 8 us on; `start` is done
+    /// before that.
+    pub fn slowed(device: impl Device + 'static, start: impl FnOnce(&mut Bench)) -> Bench {
+        let mut bench = Bench::new(device);
+        bench.bus.clocks.add_user(CHANGING, User::Device(DeviceId(0)));
+        start(&mut bench);
+        bench.run(Ps::from_us(8));
+        bench.bus.set_clocks(&[(CHANGING, Hz::new(50_000_000).unwrap())], Ps::from_us(8));
+        bench
+    }
+
+    /// A clock of 100 MHz that firmware may change.
+    pub fn changing_clock() -> ClockInput {
+        ClockInput { rate: Hz::new(100_000_000).unwrap(), id: Some(CHANGING) }
     }
 
     /// Puts a device on a bus that a model made.

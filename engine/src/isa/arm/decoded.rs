@@ -110,7 +110,7 @@ fn push_ops<P: Profile>(
         }
         at = at.wrapping_add(u32::from(bytes));
         let ops = &read.ops[first..*behind];
-        let next = costs.get(number + 1).map_or(OnBus::No, |(next, _)| next.on_bus);
+        let next = costs.get(number + 1).map_or(OnBus::AsItIs, |(next, _)| next.on_bus);
         let grant = may_wait_for_grant(&decoded.instr, cost.on_bus, next).then(|| grant_of(ops)).flatten();
         for (place, op) in ops.iter().enumerate() {
             let op = match op.code {

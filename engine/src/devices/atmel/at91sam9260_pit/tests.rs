@@ -1,9 +1,6 @@
 use super::*;
-use crate::bus::device::DeviceId;
-use crate::clocks::User;
 use crate::devices::bench::{Bench, CPU_INTC, read_plain_node};
 use crate::devices::support::registers::walk;
-use crate::dt::wiring::ClockId;
 use crate::time::{Cycles, Hz};
 
 fn clock() -> Hz {
@@ -113,25 +110,11 @@ fn a_node_gives_clock_and_interrupt() {
     assert_eq!(bench.pending(), 1 << 3);
 }
 
-/// On a clock of 100 MHz that runs at 50 MHz from 8 us on.
-fn slowed(device: impl Device + 'static, start: impl FnOnce(&mut Bench)) -> Bench {
-    let mut bench = Bench::new(device);
-    bench.bus.clocks.add_user(ClockId(9), User::Device(DeviceId(0)));
-    start(&mut bench);
-    bench.run(Ps::from_us(8));
-    bench.bus.set_clocks(&[(ClockId(9), Hz::new(50_000_000).unwrap())], Ps::from_us(8));
-    bench
-}
-
-fn changing() -> ClockInput {
-    ClockInput { rate: Hz::new(100_000_000).unwrap(), id: Some(ClockId(9)) }
-}
-
 #[test]
 fn counting_goes_on_at_another_rate() {
     let line = IrqLine::Core { core: 0, bit: 0 };
     // 100 counts of 16 clocks: 800 clocks in 8 us, and 800 of 20 ns.
-    let mut bench = slowed(Pit::new(changing(), Some(line)), |bench| {
+    let mut bench = Bench::slowed(Pit::new(Bench::changing_clock(), Some(line)), |bench| {
         bench.write(Ps(0), MR, MR_PITEN | MR_PITIEN | 99).unwrap();
     });
     assert_eq!(bench.value(Ps::from_us(8), PIIR), 50);

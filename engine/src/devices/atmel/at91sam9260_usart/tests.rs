@@ -1,9 +1,7 @@
 use super::*;
 use crate::bus::device::DeviceId;
-use crate::clocks::User;
 use crate::devices::bench::{Bench, CPU_INTC, read_plain_node};
 use crate::devices::support::registers::walk;
-use crate::dt::wiring::ClockId;
 use crate::time::{Cycles, Hz};
 
 fn clock() -> Hz {
@@ -284,24 +282,10 @@ fn the_time_out_comes_so_many_bits_behind_a_character() {
     assert_eq!(bench.pending(), 1 << 4, "counted at once");
 }
 
-/// On a clock of 100 MHz that runs at 50 MHz from 8 us on.
-fn slowed(device: impl Device + 'static, start: impl FnOnce(&mut Bench)) -> Bench {
-    let mut bench = Bench::new(device);
-    bench.bus.clocks.add_user(ClockId(9), User::Device(DeviceId(0)));
-    start(&mut bench);
-    bench.run(Ps::from_us(8));
-    bench.bus.set_clocks(&[(ClockId(9), Hz::new(50_000_000).unwrap())], Ps::from_us(8));
-    bench
-}
-
-fn changing() -> ClockInput {
-    ClockInput { rate: Hz::new(100_000_000).unwrap(), id: Some(ClockId(9)) }
-}
-
 #[test]
 fn a_character_goes_on_at_another_rate() {
     // 10 bits of 160 clocks: half of them in 8 us, the others of 20 ns each; and then 32 us a character.
-    let mut bench = slowed(Uart::new(changing(), None), |bench| {
+    let mut bench = Bench::slowed(Uart::new(Bench::changing_clock(), None), |bench| {
         for (register, value) in [(MR, MR_PAR_NO), (BRGR, 10), (CR, CR_TXEN), (THR, 'a' as u32), (THR, 'b' as u32)] {
             bench.write(Ps(0), register, value).unwrap();
         }
@@ -318,7 +302,7 @@ fn a_character_goes_on_at_another_rate() {
 
 #[test]
 fn a_time_out_goes_on_at_another_rate() {
-    let mut bench = slowed(Uart::new(changing(), None), |bench| {
+    let mut bench = Bench::slowed(Uart::new(Bench::changing_clock(), None), |bench| {
         for (register, value) in [(BRGR, 10), (RTOR, 10), (CR, CR_RXEN | CR_RETTO)] {
             bench.write(Ps(0), register, value).unwrap();
         }

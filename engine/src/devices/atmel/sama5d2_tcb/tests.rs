@@ -1,9 +1,6 @@
 use super::*;
-use crate::bus::device::DeviceId;
-use crate::clocks::User;
 use crate::devices::bench::{Bench, CPU_INTC, read_plain_node};
 use crate::devices::support::registers::walk;
-use crate::dt::wiring::ClockId;
 use crate::time::Cycles;
 
 const TIMER_CLOCK2: u32 = 1;
@@ -267,25 +264,11 @@ fn a_node_gives_clocks_and_interrupt() {
     assert_eq!(bench.pending(), 1 << 3);
 }
 
-/// On a clock of 100 MHz that runs at 50 MHz from 8 us on.
-fn slowed(device: impl Device + 'static, start: impl FnOnce(&mut Bench)) -> Bench {
-    let mut bench = Bench::new(device);
-    bench.bus.clocks.add_user(ClockId(9), User::Device(DeviceId(0)));
-    start(&mut bench);
-    bench.run(Ps::from_us(8));
-    bench.bus.set_clocks(&[(ClockId(9), Hz::new(50_000_000).unwrap())], Ps::from_us(8));
-    bench
-}
-
-fn changing() -> ClockInput {
-    ClockInput { rate: Hz::new(100_000_000).unwrap(), id: Some(ClockId(9)) }
-}
-
 #[test]
 fn counting_goes_on_at_another_rate() {
     // An eighth of the clock: 12.5 MHz, a tick of which the trigger takes, and 6.25 MHz.
-    let tcb = Tcb::new(changing(), Hz::new(32_768).unwrap(), Some(IrqLine::Core { core: 0, bit: 5 }));
-    let mut bench = slowed(tcb, |bench| {
+    let tcb = Tcb::new(Bench::changing_clock(), Hz::new(32_768).unwrap(), Some(IrqLine::Core { core: 0, bit: 5 }));
+    let mut bench = Bench::slowed(tcb, |bench| {
         for (register, value) in [(CMR, TIMER_CLOCK2 | WAVE | UP_RC), (RC, 150), (IER, CPCS)] {
             bench.write(Ps(0), register, value).unwrap();
         }

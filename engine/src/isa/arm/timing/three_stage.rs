@@ -119,7 +119,7 @@ impl ThreeStage {
         let stall_cycles = for_operands + for_front_end;
         let (on_bus, system_bus) = match self.waits_for_grants {
             true => system_bus.pass(decoded, stall_cycles, issue_cycles, along),
-            false => (OnBus::No, system_bus),
+            false => (OnBus::AsItIs, system_bus),
         };
         let cost = Cost { stall_cycles, issue_cycles, refill_cycles, on_bus };
         *pending = Pending { pairs: pipelines(instr), ..Pending::NONE };
@@ -360,20 +360,20 @@ mod tests {
 
     #[test]
     fn the_bus_is_idle_behind_a_load_unless_the_next_access_goes_right_behind() {
-        use OnBus::{BehindStore, Idle, No, RightBehind};
+        use OnBus::{AsItIs, Idle, RightBehind};
         let sum = add(5, 6);
-        assert_eq!(on_bus(&[load(0, &[1]), load(2, &[1]), sum, load(3, &[1])]), [BehindStore, RightBehind, No, Idle]);
-        assert_eq!(on_bus(&[load(0, &[1]), load(1, &[0])]), [BehindStore, Idle], "an address from memory");
-        assert_eq!(on_bus(&[load(0, &[1]), store(2, &[1])]), [BehindStore, Idle]);
-        assert_eq!(on_bus(&[store(0, &[1]), load(2, &[1])]), [BehindStore, RightBehind]);
-        assert_eq!(on_bus(&[store(0, &[1]), sum, load(2, &[1])]), [BehindStore, No, BehindStore]);
-        assert_eq!(on_bus(&[load(0, &[1]), sum, load(2, &[5])]), [BehindStore, No, Idle]);
+        assert_eq!(on_bus(&[load(0, &[1]), load(2, &[1]), sum, load(3, &[1])]), [AsItIs, RightBehind, AsItIs, Idle]);
+        assert_eq!(on_bus(&[load(0, &[1]), load(1, &[0])]), [AsItIs, Idle], "an address from memory");
+        assert_eq!(on_bus(&[load(0, &[1]), store(2, &[1])]), [AsItIs, Idle]);
+        assert_eq!(on_bus(&[store(0, &[1]), load(2, &[1])]), [AsItIs, RightBehind]);
+        assert_eq!(on_bus(&[store(0, &[1]), sum, load(2, &[1])]), [AsItIs, AsItIs, AsItIs]);
+        assert_eq!(on_bus(&[load(0, &[1]), sum, load(2, &[5])]), [AsItIs, AsItIs, Idle]);
         let pop = decoded(TimingClass::LoadMultiple, 0xf, 1 << 13, 1 << 13, 0xf, 2);
-        assert_eq!(on_bus(&[load(0, &[1]), pop, load(2, &[1])]), [BehindStore, Idle, Idle]);
+        assert_eq!(on_bus(&[load(0, &[1]), pop, load(2, &[1])]), [AsItIs, Idle, Idle]);
         let literal = load(0, &[]);
-        assert_eq!(on_bus(&[load(0, &[1]), literal, load(2, &[1])]), [BehindStore, No, Idle]);
+        assert_eq!(on_bus(&[load(0, &[1]), literal, load(2, &[1])]), [AsItIs, AsItIs, Idle]);
         let in_sram = Decoded { on_system_bus: true, ..literal };
-        assert_eq!(on_bus(&[store(0, &[1]), in_sram, load(2, &[1])]), [BehindStore, RightBehind, RightBehind]);
+        assert_eq!(on_bus(&[store(0, &[1]), in_sram, load(2, &[1])]), [AsItIs, RightBehind, RightBehind]);
         assert_eq!(total(&[load(0, &[1]), sum, load(2, &[1])]), 5, "it takes no time of the core's own");
     }
 

@@ -43,7 +43,7 @@ impl State {
         // Literals come over the bus for constants, if the code is there, and so does what table branches read.
         let of_code = instr.reads_early == 0 || instr.class == TableBranch;
         if !accesses(instr) || of_code && !decoded.on_system_bus {
-            return (OnBus::No, self.waited());
+            return (OnBus::AsItIs, self.waited());
         }
         let loads = !matches!(instr.class, Store | StoreMultiple | VfpStore);
         let is_single = matches!(instr.class, Load | Store);
@@ -55,7 +55,7 @@ impl State {
         let on_bus = match right_behind {
             true => OnBus::RightBehind,
             false if self.loaded => OnBus::Idle,
-            false => OnBus::BehindStore,
+            false => OnBus::AsItIs,
         };
         let before = match (is_single, loads) {
             (false, _) => Before::Other,
