@@ -152,6 +152,20 @@ class Machine:
     def watch_calls(self, functions: list[str]) -> None:
         """Keep a window for each call of each function; `EngineError` for one that is not."""
 
+    def profile_functions(self, functions: list[str] = ...) -> None:
+        """Profile all cores from now on; the calls of these functions are kept one by one."""
+
+    def profile(self) -> list[dict[str, Any]]:
+        """The profiles so far, one a core: call paths, and what instructions cost on each."""
+
+    def places(
+        self, core: str, addresses: list[int]
+    ) -> list[list[tuple[str, str | None, int | None, int | None]]]:
+        """Function, file, line and column of each address, the innermost inlined one first."""
+
+    def functions(self, core: str) -> list[tuple[int, int, str]]:
+        """The functions of a core's program: address, size, name."""
+
     def load_symbols(self, core: str, data: bytes, name: str) -> None:
         """Tell what runs on a core whose program another's loads; `name` is for messages."""
 

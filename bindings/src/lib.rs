@@ -15,6 +15,7 @@ mod fat;
 mod lines;
 mod machine;
 mod nodes;
+mod profile;
 mod python;
 mod reference;
 mod report;

@@ -18,6 +18,7 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::arguments::{Arg, List};
 use crate::caught::caught;
 use crate::lines::{StepItem, far_end};
+use crate::profile::PlaceItem;
 use crate::python::calls::Calls;
 use crate::python::models::externals;
 use crate::semihosting::Stdin;
@@ -88,6 +89,10 @@ fn core_named(engine: &Engine, name: Option<Arg<String>>) -> PyResult<Option<usi
     let no_core =
         || EngineError::new_err(format!("the board has no core {}; it has {}", name.escape_debug(), known.join(", ")));
     engine.core_named(&name).map(Some).ok_or_else(no_core)
+}
+
+fn no_core(name: &str) -> PyErr {
+    EngineError::new_err(format!("the board has no core '{}'", name.escape_debug()))
 }
 
 fn no_pipe(port: &str) -> PyErr {
@@ -214,12 +219,43 @@ impl Machine {
         Ok(())
     }
 
+    /// Profiles all cores from now on, with the calls of these functions kept one by one; raises EngineError for one that
+    /// the firmware lacks.
+    #[pyo3(signature = (functions=List(Vec::new())))]
+    fn profile_functions(&self, functions: List<String>) -> PyResult<()> {
+        self.with(|engine| {
+            let profiled = engine.profile(&functions.0);
+            profiled.map_err(|name| no_function(engine, &name, "to profile"))
+        })
+    }
+
+    /// The profiles so far: one a core that has one.
+    fn profile<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let profiles = self.with(|engine| Ok(engine.profiles()))?;
+        profiles.iter().map(|profile| crate::profile::profile(py, profile)).collect()
+    }
+
+    /// Where addresses of a core's program are in the source: function, file, line, column, the innermost inlined
+    /// function first. Raises EngineError if there is no such core.
+    fn places(&self, core: Arg<String>, addresses: List<u32>) -> PyResult<Vec<Vec<PlaceItem>>> {
+        self.with(|engine| {
+            let places = engine.places(&core.0, &addresses.0);
+            let places = places.ok_or_else(|| no_core(&core.0))?;
+            Ok(places.into_iter().map(|frames| frames.into_iter().map(crate::profile::place).collect()).collect())
+        })
+    }
+
+    /// The functions of a core's program: address, size, name. Raises EngineError if there is no such core.
+    fn functions(&self, core: Arg<String>) -> PyResult<Vec<(u32, u32, String)>> {
+        self.with(|engine| engine.functions(&core.0).ok_or_else(|| no_core(&core.0)))
+    }
+
     /// Tells what runs on a core whose program another's loads; raises ElfError, or EngineError if there is no such
     /// core.
     fn load_symbols(&self, core: Arg<String>, data: Arg<PyBackedBytes>, name: Arg<String>) -> PyResult<()> {
         self.with(|engine| match engine.load_symbols(&core.0, &data.0) {
             Ok(true) => Ok(()),
-            Ok(false) => Err(EngineError::new_err(format!("the board has no core '{}'", core.0.escape_debug()))),
+            Ok(false) => Err(no_core(&core.0)),
             Err(error) => Err(ElfError::new_err(format!("{}: {error}", name.0))),
         })
     }

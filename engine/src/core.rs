@@ -3,6 +3,7 @@
 use crate::bus::Bus;
 use crate::elf::Machine;
 use crate::faults::CoreFault;
+use crate::observe::profile::{CoreProfile, ProfileOptions};
 use crate::observe::stack::{Share, stack};
 use crate::time::{Cycles, Hz, Ps};
 
@@ -259,6 +260,16 @@ pub trait Core: Send {
 
     /// The begins and ends since this was last asked, the latest of which the core is at.
     fn take_marks(&mut self) -> Vec<CallMark>;
+
+    /// Profiles what comes. False if the host has no memory for that.
+    fn profile(&mut self, _options: &ProfileOptions) -> bool {
+        false
+    }
+
+    /// The profile so far; `None` if there is none.
+    fn profiled(&mut self, _bus: &Bus) -> Option<CoreProfile> {
+        None
+    }
 
     /// What it has done so far. The bus names the causes.
     fn report(&mut self, bus: &Bus) -> CoreReport;

@@ -1,5 +1,6 @@
 //! ELF files: the segments to load, the entry, and for messages symbols and source lines.
 
+pub mod debug;
 pub mod profile;
 
 use addr2line::Context;
@@ -316,16 +317,19 @@ impl Image {
         segment.map_or(addr, |segment| addr.wrapping_sub(segment.runs_at).wrapping_add(segment.addr))
     }
 
-    /// The symbol that holds `addr`, as "name+0x24".
-    pub fn symbol_at(&self, addr: u32) -> Option<String> {
+    /// The symbol of what `addr` is in.
+    pub fn function_at(&self, addr: u32) -> Option<&Symbol> {
         let before = self.symbols.partition_point(|symbol| symbol.addr <= addr);
         let mut candidates = self.symbols[..before].iter().rev();
-        let symbol =
-            candidates.find(|symbol| symbol.bytes == 0 || addr - symbol.addr < symbol.bytes).filter(|symbol| {
-                let in_segment =
-                    |at: u32| self.segments.iter().position(|s| at.wrapping_sub(s.runs_at) < s.memory_bytes);
-                in_segment(symbol.addr).is_some() && in_segment(symbol.addr) == in_segment(addr)
-            })?;
+        candidates.find(|symbol| symbol.bytes == 0 || addr - symbol.addr < symbol.bytes).filter(|symbol| {
+            let in_segment = |at: u32| self.segments.iter().position(|s| at.wrapping_sub(s.runs_at) < s.memory_bytes);
+            in_segment(symbol.addr).is_some() && in_segment(symbol.addr) == in_segment(addr)
+        })
+    }
+
+    /// The symbol that holds `addr`, as "name+0x24".
+    pub fn symbol_at(&self, addr: u32) -> Option<String> {
+        let symbol = self.function_at(addr)?;
         Some(if addr == symbol.addr {
             symbol.name.clone()
         } else {

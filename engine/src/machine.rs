@@ -7,6 +7,7 @@ pub mod lines;
 pub mod loaded;
 pub mod loading;
 mod messages;
+pub mod profiling;
 mod programs;
 mod progress;
 mod storms;

@@ -346,6 +346,7 @@ impl<I: Isa> Cpu<I> {
     fn refused(&mut self, bus: &mut Bus, index: u32, at: u32, abort: AbortOf<I>) -> bool {
         // The instruction does not count: what comes next has the stamp of its other accesses.
         self.memory.learn_uses();
+        self.charge_at(index, at);
         self.raise_at(bus, index, at, I::data_abort(abort))
     }
 
@@ -355,6 +356,7 @@ impl<I: Isa> Cpu<I> {
         if bus.origins.are_wanted() {
             self.tell_origin(bus, index, at);
         }
+        self.charge_at(index, at);
         self.update_limit(bus);
         let longest = u64::from(self.blocks.hot[index as usize].longest_cycles);
         if self.polls.has_candidate
@@ -378,6 +380,7 @@ impl<I: Isa> Cpu<I> {
     /// of written code, and the limit stands.
     #[inline]
     pub(crate) fn after_flat(&mut self, bus: &Bus, index: u32, at: u32) -> bool {
+        self.charge_at(index, at);
         let longest = u64::from(self.blocks.hot[index as usize].longest_cycles);
         if self.polls.has_candidate
             || self.code_was_written(bus)

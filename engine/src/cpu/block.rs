@@ -97,6 +97,8 @@ pub struct Cold<I: Isa> {
     sources: Vec<u32>,
     /// It was killed.
     pub is_dead: bool,
+    /// The profile's counters of its runs, by exit, if it has such.
+    pub counters: Option<[u32; 2]>,
 }
 
 /// What slow paths need of an operation, under the same index.
@@ -410,6 +412,7 @@ impl<I: Isa> Blocks<I> {
             is_covered: false,
             sources: Vec::new(),
             is_dead: false,
+            counters: None,
         });
         self.by_entry.insert(entry, index);
         index

@@ -24,6 +24,7 @@ pub mod emit;
 mod entry;
 mod exits;
 mod past_caches;
+mod profiling;
 mod region;
 mod slow_access;
 mod stubs;
@@ -151,6 +152,11 @@ impl<I: Isa> HostCode<I> {
         HostCode { compiler: None, enter: 0, under_way, regions, how, compiled, slow: SlowAccess::default() }
     }
 
+    /// How it was told to compile.
+    pub fn how(&self) -> Compiling {
+        self.how
+    }
+
     /// Forgets the code of all blocks.
     pub fn clear(&mut self) {
         self.compiler.iter_mut().for_each(Compiler::clear);
@@ -250,6 +256,7 @@ impl<I: Isa> Cpu<I> {
             return self.blocks.look_again(index);
         }
         let Some(region) = Region::from(&self.blocks, index) else { return };
+        self.prepare_counters(region.members.iter().map(|member| member.index));
         let Some(mut compiler) = self.host.compiler.take() else { return };
         compiler.begin(self, &region);
         self.host.under_way.push(index);

@@ -14,6 +14,7 @@ use crate::core::{CallMark, Compiled, Compiling, Core, CoreReport, Stop};
 use crate::elf::Machine;
 use crate::inputs::Inputs;
 use crate::memory::cache::CacheShape;
+use crate::observe::profile::{CoreProfile, ProfileOptions};
 use crate::time::{Cycles, Hz, Ps};
 
 /// Registers that operations can name: so many that any 8-bit number is one.
@@ -190,6 +191,9 @@ impl<I: Isa> Cpu<I> {
     /// Runs from the current address. False if that came to no instruction and no exception.
     fn run_next(&mut self, bus: &mut Bus, single: bool) -> bool {
         self.follow_sections();
+        if self.is_profiled() {
+            self.charge_last();
+        }
         if self.shell.sections.has_marks() {
             self.shell.stop = Some(Stop::Mark);
             return false;
@@ -208,6 +212,10 @@ impl<I: Isa> Cpu<I> {
     fn run_once(&mut self, bus: &mut Bus, single: bool) {
         if self.blocks.are_full() {
             self.drop_blocks();
+        }
+        if self.are_counters_full() {
+            self.drop_blocks();
+            self.begin_counters_anew();
         }
         if self.host.has_work_under_way() {
             self.adopt_compiled();
@@ -449,6 +457,7 @@ impl<I: Isa> Core for Cpu<I> {
 
     fn change_clock(&mut self, rate: Hz) {
         let (before, totals) = (self.shell.cycles, self.totals());
+        self.end_rate_of_profile();
         self.shell.change_clock(rate, totals);
         self.memory.change_clock(rate, before, self.shell.cycles);
         I::clock_changed(self, before);
@@ -524,6 +533,15 @@ impl<I: Isa> Core for Cpu<I> {
     fn report(&mut self, bus: &Bus) -> CoreReport {
         let totals = self.totals();
         self.shell.report(bus, &totals, I::counters(self))
+    }
+
+    fn profile(&mut self, options: &ProfileOptions) -> bool {
+        self.begin_profile(options)
+    }
+
+    fn profiled(&mut self, bus: &Bus) -> Option<CoreProfile> {
+        self.charge_last();
+        self.shell.profile(bus)
     }
 
     fn compile(&mut self, how: Compiling) {

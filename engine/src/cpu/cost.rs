@@ -39,7 +39,7 @@ impl Cost {
 }
 
 /// Static cycles of a block by cause, and how many of its instructions are the interpreter's.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Breakdown {
     /// One an instruction.
     pub issue: u64,

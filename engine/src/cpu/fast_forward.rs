@@ -45,6 +45,9 @@ pub(crate) trait Repeats {
     /// See [`Repeats::Own`].
     fn own(&self) -> Self::Own;
 
+    /// What was done so far is charged in the profile.
+    fn settle_profile(&mut self);
+
     /// True if what comes goes as it did from `before` on, which was in cycle `then`.
     fn behaves_like(&self, before: &Self::Own, then: u64) -> bool;
     /// Counts what is its own and has happened since `before`, in `iteration`, so many more times, which take `cycles`.
@@ -89,6 +92,9 @@ struct Snapshot<O> {
 pub(crate) fn fast_forward<C: Repeats>(core: &mut C, bus: &mut Bus) {
     core.polls().look();
     let done = try_fast_forward(core, bus).is_some();
+    if let Some(profile) = &mut core.shell_mut().profile {
+        profile.end_repeating();
+    }
     core.polls().looked(done);
 }
 
@@ -99,6 +105,7 @@ fn try_fast_forward<C: Repeats>(core: &mut C, bus: &mut Bus) -> Option<()> {
     registers_recur(core, bus)?;
     (0..TRIES).find_map(|_| {
         is_settled(core, bus).then_some(())?;
+        begin_repeating(core);
         let before = snapshot(core, bus);
         let (after, iteration, count) = find_iteration(core, bus, &before)?;
         add_iterations(core, &before, &after, &iteration, count);
@@ -227,16 +234,37 @@ fn add_iterations<C: Repeats>(
     count: u64,
 ) {
     let cycles = count * (after.counted.cycles - before.counted.cycles);
+    core.settle_profile();
     let mut counted = after.counted.clone();
     counted.add_difference(&after.counted, &before.counted, count);
     let shell = core.shell_mut();
     (shell.instructions, shell.cycles, shell.fixed) = (counted.instructions, counted.cycles, counted.fixed);
     shell.spent = counted.spent;
     core.accounts_mut().become_as(&counted.memory);
+    repeat_in_profile(core, count);
     core.repeat(&before.own, iteration, count, cycles);
     let growth = |register: usize| after.results[register].wrapping_sub(before.results[register]);
     core.count_on(&std::array::from_fn(|register| growth(register).wrapping_mul(count as u32)));
     core.polls().skipped_cycles += cycles;
+}
+
+/// The profile counts what comes so that it can be counted again.
+fn begin_repeating<C: Repeats>(core: &mut C) {
+    core.settle_profile();
+    if let Some(profile) = &mut core.shell_mut().profile {
+        profile.begin_repeating();
+    }
+}
+
+/// The profile counts what it has counted since then so many times more.
+fn repeat_in_profile<C: Repeats>(core: &mut C, count: u64) {
+    if core.shell().profile.is_none() {
+        return;
+    }
+    let (memory, shell) = (core.accounts().clone(), core.shell_mut());
+    if let Some(profile) = &mut shell.profile {
+        profile.repeat(count, shell.fixed, shell.spent, &memory);
+    }
 }
 
 fn snapshot<C: Repeats>(core: &C, bus: &mut Bus) -> Snapshot<C::Own> {

@@ -9,11 +9,14 @@ use crate::bus::Bus;
 impl<I: Isa> Cpu<I> {
     /// Fetches a block's instructions. False if the caller has to look again before running it.
     pub(super) fn fetch(&mut self, bus: &mut Bus, index: u32) -> bool {
-        match self.blocks.cold[index as usize].fetch {
+        let pc = self.blocks.hot[index as usize].pc;
+        let fetched = match self.blocks.cold[index as usize].fetch {
             Via::Local => true,
             Via::Cached => self.fetch_cached(bus, index),
             Via::Uncached => I::FETCHES_IN_BLOCKS || I::FETCHES_FIRST || self.fetch_one(bus, index),
-        }
+        };
+        self.charge(pc);
+        fetched
     }
 
     /// Fetches the one instruction of a block past the cache.
@@ -111,6 +114,13 @@ impl<I: Isa> Cpu<I> {
     /// left before it, for others to look first.
     #[inline(never)]
     pub(crate) fn fetch_instruction(&mut self, bus: &mut Bus, index: u32, at: u32, pc: u32, end_pc: u32) -> bool {
+        let fetched = self.fetch_past_cache(bus, index, at, pc, end_pc);
+        self.charge(pc);
+        fetched
+    }
+
+    #[inline(always)]
+    fn fetch_past_cache(&mut self, bus: &mut Bus, index: u32, at: u32, pc: u32, end_pc: u32) -> bool {
         let longest = u64::from(self.blocks.hot[index as usize].longest_cycles);
         let info = self.blocks.info(index, at);
         loop {

@@ -16,6 +16,7 @@ use super::counting::Counting;
 use super::iteration::Iteration;
 use super::memory::access::Abort;
 use super::memory::{Mmu, Via};
+use super::profile::Flow;
 use super::read::Read;
 use super::sections::CallSite;
 use crate::bus::Bus;
@@ -102,6 +103,8 @@ pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
     const SHARES_BLOCKS: bool = true;
     /// [`Isa::leave_op`] leaves a block wherever it is met.
     const CUTS_BLOCKS: bool = false;
+    /// The stack pointer, among `x`.
+    const SP: usize;
     /// Where a core begins that nobody tells.
     const RESET_PC: u32 = 0;
     /// Runs after which a block is compiled; 0 for never.
@@ -202,6 +205,11 @@ pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
     /// How the next instruction is encoded, for its disassembly; `None` for a set that has none.
     fn encoding(&self) -> Option<Encoding> {
         None
+    }
+
+    /// How the block `index` ends where its jump is taken, as far as calls are concerned.
+    fn flow(_blocks: &Blocks<Self>, _index: u32) -> Flow {
+        Flow::On
     }
 
     /// Bytes of an instruction.

@@ -38,6 +38,9 @@ impl<I: Isa> Cpu<I> {
                 self.compile(index);
             }
         }
+        if self.is_profiled() {
+            self.profile_block(index, exit);
+        }
         if next == NO_BLOCK {
             self.leave(index, exit, self.blocks.exit_pc(index, exit));
             return None;
@@ -82,6 +85,7 @@ impl<I: Isa> Cpu<I> {
         self.shell.cycles += u64::from(cost.cycles());
         self.shell.instructions += 1;
         self.pending = pending;
+        self.profile_instruction(self.last_pc(index));
     }
 
     /// Leaves a block by an exit that has no link.
@@ -175,6 +179,7 @@ impl<I: Isa> Cpu<I> {
         self.shell.cycles = self.shell.cycles.wrapping_add(before.fixed.cycles());
         self.pending = before.pending;
         self.left = None;
+        self.profile_part(index, count);
         I::go_to(self, before.pc, before.context);
     }
 
@@ -196,6 +201,7 @@ impl<I: Isa> Cpu<I> {
         self.shell.instructions -= u64::from(count);
         self.shell.fixed.remove(before.fixed);
         self.shell.cycles = self.shell.cycles.wrapping_sub(before.fixed.cycles());
+        self.unprofile_part(index, count);
         let longest = u64::from(self.blocks.hot[index as usize].longest_cycles);
         if self.shell.cycles.wrapping_add(longest) > self.shell.deadline.limit {
             self.cut(index, count);

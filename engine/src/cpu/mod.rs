@@ -23,6 +23,7 @@ mod leave;
 pub mod memory;
 mod order;
 pub(crate) mod polls;
+pub(crate) mod profile;
 pub mod read;
 mod repeats;
 pub mod sections;

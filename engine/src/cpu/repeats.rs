@@ -81,6 +81,10 @@ impl<I: Isa> Repeats for Cpu<I> {
         }
     }
 
+    fn settle_profile(&mut self) {
+        self.charge_last();
+    }
+
     fn behaves_like(&self, before: &Own<I>, then: u64) -> bool {
         self.pending == before.pending
             && self.isa == before.isa

@@ -7,10 +7,13 @@ use super::deadline::Deadline;
 use super::irqs::Irqs;
 use super::isa::CauseNames;
 use super::memory::Accounts;
+use super::profile::Profile;
+use super::profile::reporting::{AtRate, Told};
 use super::sections::Sections;
 use crate::bus::Bus;
 use crate::core::{CoreReport, Counted, Stop};
 use crate::faults::CoreFault;
+use crate::observe::profile::CoreProfile;
 use crate::storms::Source;
 use crate::time::{Cycles, Hz, Ps};
 
@@ -41,7 +44,15 @@ pub(crate) struct Shell {
     pub fixed: Breakdown,
     pub spent: Spent,
     pub sections: Sections<Totals>,
+    pub profile: Option<Box<Profile>>,
+    /// Counters of the call path that the core is on; of use only while there is a profile.
+    pub counts: *mut u64,
+    /// The rates that its clock has had, the present one last.
+    pub rates: Vec<AtRate>,
 }
+
+// SAFETY: `counts` belongs to the profile, which nobody else has.
+unsafe impl Send for Shell {}
 
 impl Shell {
     /// That of a core after reset.
@@ -63,6 +74,9 @@ impl Shell {
             fixed: Breakdown::default(),
             spent: Spent::default(),
             sections: Sections::default(),
+            profile: None,
+            counts: std::ptr::null_mut(),
+            rates: vec![AtRate { rate: clock, from: 0, ahead: 0 }],
         }
     }
 
@@ -80,6 +94,7 @@ impl Shell {
         self.clock = rate;
         self.cycles = rate.cycles_until_ceil(at).0;
         self.ahead_cycles = self.cycles.wrapping_sub(had_cycles);
+        self.rates.push(AtRate { rate, from: had_cycles, ahead: self.ahead_cycles });
         self.deadline.change_clock(rate);
         self.irqs.change_clock(rate);
     }
@@ -124,6 +139,12 @@ impl Shell {
             spent: self.spent,
             memory: memory.clone(),
         }
+    }
+
+    /// The profile so far.
+    pub fn profile(&self, bus: &Bus) -> Option<CoreProfile> {
+        let told = Told { name: &self.name, names: self.causes, bus, rates: &self.rates, had: self.had(self.cycles) };
+        self.profile.as_ref().map(|profile| profile.report(&told))
     }
 
     /// Keeps a stack of its own for the function at `pc`.

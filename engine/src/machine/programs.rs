@@ -79,7 +79,7 @@ impl Machine {
     }
 
     /// The core of a function that is to be watched, its own name, and its address.
-    fn find_function(&self, name: &str) -> Option<(usize, String, u32)> {
+    pub(super) fn find_function(&self, name: &str) -> Option<(usize, String, u32)> {
         let (core, function) = match name.split_once(':') {
             Some((core, function)) => (self.core_named(core)?, function),
             None => (self.main, name),

@@ -3,6 +3,7 @@
 pub mod i2c;
 pub mod notes;
 pub mod output;
+pub mod profile;
 pub mod spi;
 pub mod spool;
 pub mod stack;

@@ -16,7 +16,7 @@ use crate::cpu::Cpu;
 use crate::cpu::access::Moves;
 use crate::cpu::isa::Isa;
 use crate::cpu::memory::shortcut::{STAMPED, Shortcuts, Slot, Used};
-use crate::cpu::memory::{Grant, Memory, Mmu};
+use crate::cpu::memory::{Grant, Memory, Mmu, Part};
 
 /// Accesses of simulated memory.
 fn simulated() -> MemFlags {
@@ -161,15 +161,16 @@ impl<I: Isa> Emitter<'_, I> {
     }
 
     /// As [`Memory::grant_cycles`], and passes them.
-    pub fn wait_for_grant(&mut self, addr: Value) {
-        let at = |part: usize| memory::<I>(Memory::GRANT + part);
-        let base = self.b.ins().load(I32, own(), self.core, at(offset_of!(Grant, base)));
-        let bytes = self.b.ins().load(I32, own(), self.core, at(offset_of!(Grant, bytes)));
+    pub fn wait_for_grant(&mut self, at: u32, addr: Value) {
+        let part_at = |part: usize| memory::<I>(Memory::GRANT + part);
+        let base = self.b.ins().load(I32, own(), self.core, part_at(offset_of!(Grant, base)));
+        let bytes = self.b.ins().load(I32, own(), self.core, part_at(offset_of!(Grant, bytes)));
         let into = self.b.ins().isub(addr, base);
         let elsewhere = self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, into, bytes);
         self.rarely(elsewhere, |this| {
-            let cycles = this.b.ins().load(I64, own(), this.core, at(offset_of!(Grant, cycles)));
+            let cycles = this.b.ins().load(I64, own(), this.core, part_at(offset_of!(Grant, cycles)));
             this.pass_and_sum(cycles, memory::<I>(Memory::MATRIX_SUM));
+            this.charge_part(at, Part::Matrix, cycles);
         });
     }
 

@@ -28,6 +28,8 @@ pub(super) struct Compiler<I: Isa> {
     pub stubs: stubs::Stubs,
     /// Functions that were made last, behind the stubs or regions.
     pub transfers: Transfers,
+    /// Code is made for a core that has a profile.
+    pub profiles: bool,
     worker: Connection,
     /// Grows when all code is forgotten: what was begun before is of no use.
     generation: u32,
@@ -60,6 +62,7 @@ impl<I: Isa> Compiler<I> {
             memory: CodeMemory::new(memory_bytes)?,
             stubs: stubs::Stubs::default(),
             transfers: Transfers::default(),
+            profiles: false,
             worker: Connection::default(),
             generation: 0,
             waited: None,
@@ -72,8 +75,11 @@ impl<I: Isa> Compiler<I> {
     /// Begins to compile a region.
     pub fn begin(&mut self, core: &Cpu<I>, region: &Region) {
         let pc = core.blocks.hot[region.members[0].index as usize].pc & I::ADDRESS_MASK;
+        self.profiles = core.is_profiled();
         self.transfers = self.transfers(&core.memory, pc);
-        let (access, turns, transfers) = (self.stubs.access, self.stubs.turns, self.transfers);
+        let (access, transfers) = (self.stubs.access, self.transfers);
+        // They don't tell a profile which instruction waits.
+        let turns = self.stubs.turns.filter(|_| !core.is_profiled());
         let calls = Calls { convention: self.isa.default_call_conv(), access, turns, transfers };
         emit::emit(&mut self.context.func, &mut self.builder, calls, core, region);
         let context = std::mem::replace(&mut self.context, Context::new());

@@ -21,6 +21,7 @@ use crate::cpu::block::{Blocks, FALLEN, Hot};
 use crate::cpu::isa::Isa;
 use crate::cpu::memory::Memory;
 use crate::cpu::memory::fetch::order;
+use crate::cpu::profile::counters::Own;
 
 /// Registers that a region can have as values.
 const REGISTERS: usize = RegisterBits::BITS as usize;
@@ -262,14 +263,12 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.ins().store(own(), sum, self.core, sum_at);
     }
 
-    /// So many cycles fewer have passed than the block's time says, which a sum at this offset of the core has.
-    pub fn take_back(&mut self, cycles: Value, sum_at: usize) {
+    /// The instruction at `pc` has taken so many cycles fewer than the block's time says.
+    pub fn take_back(&mut self, cycles: Value, pc: u32) {
         let count = self.b.use_var(self.cycles);
         let left = self.b.ins().isub(count, cycles);
         self.b.def_var(self.cycles, left);
-        let sum = self.b.ins().load(I64, own(), self.core, sum_at as i32);
-        let sum = self.b.ins().iadd(sum, cycles);
-        self.b.ins().store(own(), sum, self.core, sum_at as i32);
+        self.spend_value(Own::Saved, cycles, pc);
     }
 
     /// So many instructions more have run than the block's.
@@ -307,6 +306,7 @@ impl<I: Isa> Emitter<'_, I> {
         let hot = &self.cpu.blocks.hot[self.index as usize];
         let first = self.b.use_var(self.hot);
         self.add_at(first, self.offset_to(self.index) + runs_at as i32, 1);
+        self.count_run(exit);
         self.count(self.instructions, i64::from(hot.instructions));
         self.count(self.cycles, i64::from(hot.cycles[exit]));
     }

@@ -106,6 +106,7 @@ impl<I: Isa> Emitter<'_, I> {
         self.dirty &= !I::TRANSIENT;
         self.account(exit);
         I::emit_resolve(self, exit, None);
+        self.follow_flow(exit, None);
         match self.blocks().hot[self.index as usize].links[exit] {
             NO_BLOCK => self.follow_link(exit),
             next => self.go_to(next),
@@ -117,6 +118,7 @@ impl<I: Isa> Emitter<'_, I> {
         self.dirty &= !I::TRANSIENT;
         self.account(TAKEN);
         I::emit_resolve(self, TAKEN, Some(target));
+        self.follow_flow(TAKEN, Some(target));
         let guess = self.blocks().hot[self.index as usize].links[TAKEN];
         if guess != NO_BLOCK && self.region.place_of(guess).is_some() {
             let pc = self.blocks().hot[guess as usize].pc;

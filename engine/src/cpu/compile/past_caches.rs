@@ -78,11 +78,15 @@ impl<I: Isa> Emitter<'_, I> {
     }
 
     fn fetch_by(&mut self, at: u32, function: usize, what: u64, pc: u32) {
+        let fetched = pc;
         let begins_cycles = i64::from(self.cpu.blocks.info(self.index, at).begins_cycles) - 1;
         let what = self.b.ins().iconst(I64, what as i64);
         let pc = self.b.ins().iconst(I32, i64::from(pc as i32));
         // That is seldom: an event comes. Code that goes on behind it would have to be compiled, too.
-        self.call_transfer(function, begins_cycles, [what, pc], |this| this.interpret(at));
+        let waited = self.call_transfer(function, begins_cycles, [what, pc], |this| this.interpret(at));
+        if let Some((plan, _)) = self.calls.transfers.fetch {
+            self.charge_transfer(fetched, &plan, waited);
+        }
     }
 
     /// Operation `at` loads from `addr` what is not there by a shortcut, and jumps to `merged` with it, extended; goes
@@ -110,10 +114,11 @@ impl<I: Isa> Emitter<'_, I> {
         let wide = self.b.ins().uextend(I64, addr);
         let size = self.b.ins().iconst(I32, i64::from(moves.size.bytes()) - 1);
         let out = self.b.create_block();
-        self.call_transfer(function, begins_cycles, [wide, size], |this| {
+        let waited = self.call_transfer(function, begins_cycles, [wide, size], |this| {
             this.b.ins().jump(out, &[]);
         });
         self.b.seal_block(out);
+        self.charge_transfer(self.pc_of(at), &plan, waited);
         let host = self.b.ins().iadd_imm(wide, (bytes as i64).wrapping_sub(i64::from(plan.base)));
         Some((host, out))
     }
@@ -138,21 +143,22 @@ impl<I: Isa> Emitter<'_, I> {
         let begins_cycles = i64::from(self.cpu.blocks.info(self.index, at).begins_cycles);
         let wide = self.b.ins().uextend(I64, addr);
         let more = self.b.ins().iconst(I32, i64::from(words) - 1);
-        self.call_transfer(function, begins_cycles, [wide, more], |this| {
+        let waited = self.call_transfer(function, begins_cycles, [wide, more], |this| {
             this.b.ins().jump(out, &[]);
         });
+        self.charge_transfer(self.pc_of(at), &plan, waited);
         Some(self.b.ins().iconst(I64, (bytes as i64).wrapping_sub(i64::from(plan.base))))
     }
 
     /// Calls a function of [`super::transfer`] for what begins so many cycles behind the block's beginning; does what
-    /// `otherwise` says, which ends there, if it has done nothing.
+    /// `otherwise` says, which ends there, if it has done nothing. Gives the cycles that the core waits.
     fn call_transfer(
         &mut self,
         function: usize,
         begins_cycles: i64,
         [what, detail]: [Value; 2],
         otherwise: impl FnOnce(&mut Self),
-    ) {
+    ) -> Value {
         let longest = i64::from(self.cpu.blocks.hot[self.index as usize].longest_cycles);
         let begins = self.cycles_and(begins_cycles);
         let more = self.b.ins().iconst(I64, longest - begins_cycles);
@@ -163,5 +169,6 @@ impl<I: Isa> Emitter<'_, I> {
         let done = self.b.ins().load(I64, own(), self.core, done_at);
         self.unless(done, otherwise);
         self.set_cycles(done, -begins_cycles);
+        self.b.ins().isub(done, begins)
     }
 }

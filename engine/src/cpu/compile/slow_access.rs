@@ -26,6 +26,8 @@ pub struct SlowAccess {
     ending: u64,
     /// The cycle in which a transfer of [`super::transfer`] was done; 0 if it has done nothing.
     done: u64,
+    /// What the last transfer took at its target, and on the way there and back.
+    charged: [u64; 2],
     /// Where the host has simulated address 0 for words that a stub of [`super::turns`] has found.
     zero: usize,
     /// A panic on its way through compiled code, which can't be unwound.
@@ -37,6 +39,8 @@ impl<I: Isa> HostCode<I> {
     pub(super) const ENDING: usize = offset_of!(HostCode<I>, slow) + offset_of!(SlowAccess, ending);
     /// Where it finds when the last transfer past the caches was done.
     pub(super) const DONE: usize = offset_of!(HostCode<I>, slow) + offset_of!(SlowAccess, done);
+    /// Where it finds what the last transfer took: at its target, and on the way.
+    pub(super) const CHARGED: usize = offset_of!(HostCode<I>, slow) + offset_of!(SlowAccess, charged);
     /// Where it finds what the last turn for several words has said.
     pub(super) const ZERO: usize = offset_of!(HostCode<I>, slow) + offset_of!(SlowAccess, zero);
 }

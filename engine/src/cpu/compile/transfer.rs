@@ -163,7 +163,7 @@ impl<I: Isa> Compiler<I> {
         b.append_block_params_for_function_params(entry);
         b.switch_to_block(entry);
         let &[core, begins, more, what, detail] = b.block_params(entry) else { return None };
-        let mut function = Function { b, core, out, convention, of: PhantomData };
+        let mut function = Function { b, core, out, convention, profiles: self.profiles, of: PhantomData };
         body(&mut function, [begins, more, what, detail]);
         function.b.ins().return_(&[]);
         function.b.switch_to_block(out);
@@ -184,6 +184,8 @@ struct Function<'a, I: Isa> {
     out: ir::Block,
     /// The host's calling convention.
     convention: CallConv,
+    /// There is a profile, which is told what transfers take.
+    profiles: bool,
     of: PhantomData<I>,
 }
 
@@ -343,6 +345,10 @@ impl<I: Isa> Function<'_, I> {
         if there + back > 0 {
             let cycles = self.b.ins().iconst(I64, (there + back) as i64);
             self.add(self.core, memory::<I>(Memory::OUTER_SUM), cycles);
+        }
+        for (place, cycles) in [at_target, on_the_way].into_iter().enumerate().filter(|_| self.profiles) {
+            let at = offset_of!(Cpu<I>, host) + HostCode::<I>::CHARGED + place * size_of::<u64>();
+            self.b.ins().store(own(), cycles, self.core, at as i32);
         }
         let touched = self.load(I64, Memory::TOUCHED);
         let touched = self.b.ins().bor_imm(touched, plan.touched as i64);

@@ -59,6 +59,9 @@ pub struct Accounts {
     parts: [u64; Part::Count as usize],
 }
 
+/// Sums of a map entry.
+const SUMS_AN_ENTRY: u32 = ON_THE_WAY as u32 + 1;
+
 impl Accounts {
     /// Adds what came between two moments, `times` times.
     pub fn add_difference(&mut self, to: &Accounts, from: &Accounts, times: u64) {
@@ -91,6 +94,66 @@ impl Accounts {
         self.entries.iter().map(of_entry).sum()
     }
 
+    // ---- For profiles: sums have numbers, those of parts first
+
+    /// True if `seen` has all of it.
+    #[inline]
+    pub fn are_seen(&self, seen: &Accounts) -> bool {
+        self.parts == seen.parts && self.entries.as_flattened() == seen.entries.as_flattened()
+    }
+
+    /// Tells of each sum that has grown since it was `seen`, and by what; then all of it has been.
+    pub fn tell_growth(&self, seen: &mut Accounts, mut tell: impl FnMut(u32, u64)) {
+        for (number, (now, seen)) in self.parts.iter().zip(&mut seen.parts).enumerate() {
+            if now != seen {
+                tell(number as u32, *now - *seen);
+                *seen = *now;
+            }
+        }
+        seen.entries.resize(self.entries.len(), EntryCycles::default());
+        for (entry, (now, seen)) in self.entries.iter().zip(&mut seen.entries).enumerate() {
+            if now == seen {
+                continue;
+            }
+            for (sum, (now, seen)) in now.iter().zip(seen).enumerate() {
+                if now != seen {
+                    tell(Self::number(entry, sum), *now - *seen);
+                    *seen = *now;
+                }
+            }
+        }
+    }
+
+    /// Addresses of the sums of a map entry with these numbers; `None` if there is no room for it yet.
+    pub fn seen_at(&self, numbers: [u32; 2]) -> Option<[usize; 2]> {
+        let sums = self.entries.as_flattened();
+        let at = |number: u32| {
+            let place = number.checked_sub(Part::Count as u32)? as usize;
+            sums.get(place).map(|sum| std::ptr::from_ref(sum).expose_provenance())
+        };
+        Some([at(numbers[0])?, at(numbers[1])?])
+    }
+
+    const fn number(entry: usize, sum: usize) -> u32 {
+        Part::Count as u32 + entry as u32 * SUMS_AN_ENTRY + sum as u32
+    }
+
+    /// Numbers of the two sums that [`Accounts::add_at`] adds to.
+    pub const fn numbers_of(entry: usize, purpose: Purpose) -> [u32; 2] {
+        [Self::number(entry, purpose as usize), Self::number(entry, ON_THE_WAY)]
+    }
+
+    /// The names of all sums, by their numbers, as [`Accounts::named`] has them.
+    pub fn names(bus: &Bus) -> Vec<String> {
+        let mut names: Vec<String> = PARTS.iter().map(|name| (*name).to_owned()).collect();
+        for (index, entry) in bus.map.iter().enumerate() {
+            names.extend(PURPOSES.iter().map(|purpose| format!("{purpose}: {}", entry.name)));
+            let route = bus.path(index).route.map_or(String::new(), |route| bus.routes[route].name.clone());
+            names.push(format!("interconnect: {route}"));
+        }
+        names
+    }
+
     /// The time by cause, under the names that the user sees.
     pub fn named(&self, bus: &Bus) -> Vec<(String, Cycles)> {
         let mut causes = Vec::new();
@@ -110,7 +173,7 @@ impl Accounts {
     }
 
     /// Where the parts are, for compiled code, which has no more to do than [`Accounts::add`] has.
-    pub(super) const PARTS: usize = std::mem::offset_of!(Accounts, parts);
+    pub const PARTS: usize = std::mem::offset_of!(Accounts, parts);
 
     /// Address of the sums of a map entry. They stay there once there is room for all entries.
     pub(super) fn sums_at(&mut self, entry: usize) -> usize {

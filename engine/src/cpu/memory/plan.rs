@@ -63,8 +63,10 @@ pub struct Plan {
     pub cycles: [u64; 3],
     /// Beats of a RAM's port.
     pub beats: u64,
-    /// Addresses of the two sums of time.
+    /// Addresses of the two sums of time, and their numbers.
     pub sums: [usize; 2],
+    /// See [`Plan::sums`].
+    pub numbers: [u32; 2],
     /// Of [`Memory`]'s map entries, the bit that says that this one was accessed.
     pub touched: u64,
     /// The RAM, if it is one.
@@ -190,6 +192,7 @@ impl Memory {
             cycles,
             beats: ram.map_or(0, |port| port.timing.beats_and_cycles(bytes, direction).0),
             sums: Accounts::sums_of(sums, purpose),
+            numbers: Accounts::numbers_of(entry, purpose),
             touched: entry_bit(entry),
             ram,
             direction,

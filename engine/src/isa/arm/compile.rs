@@ -22,6 +22,7 @@ use super::profile::Profile;
 use super::registers::{ADDRESS, C, GE, N_SOURCE, OPERAND, PC_VALUE, Q, RESULT, SINK, SPARE, V, Z_SOURCE, ZERO};
 use crate::cpu::block::{Blocks, FALLEN, TAKEN};
 use crate::cpu::compile::{Emitter, RegisterBits};
+use crate::cpu::profile::counters::Own;
 
 pub use flags::{Lazy, late_value, settle};
 pub use memory::may_be_unaligned;
@@ -154,8 +155,8 @@ fn emit_ops<P: Profile>(e: &mut Emit<P>, ops: &[Op], mut at: usize, end: usize) 
                 let some = e.b.ins().icmp_imm(IntCC::NotEqual, divisor, 0);
                 e.unless(some, |e| e.interpret(at as u32));
             }
-            Code::EndEarly => alu::end_early(e, op),
-            Code::Grant => memory::wait_for_grant(e, op),
+            Code::EndEarly => alu::end_early(e, at as u32, op),
+            Code::Grant => memory::wait_for_grant(e, at as u32, op),
             Code::Pld => {}
             Code::Fetch => e.fetch(at as u32, op.imm, u32::from(op.rd)),
             Code::Jump => {
@@ -212,7 +213,7 @@ fn skip_unless<P: Profile>(e: &mut Emit<P>, ops: &[Op], at: usize, behind: usize
     if op.ra > 0 {
         // The block's time counts it as run.
         e.pass(-i64::from(op.ra));
-        e.add(offset_of!(Arm<P>, shell.spent.saved), i64::from(op.ra));
+        e.spend(Own::Saved, i64::from(op.ra), e.pc_of(at as u32));
     }
     e.b.ins().jump(merged, &[]);
     e.b.seal_block(merged);

@@ -23,6 +23,7 @@ use crate::cpu::isa::{AbortOf, CauseNames, Isa};
 use crate::cpu::iteration::Iteration;
 use crate::cpu::memory::Via;
 use crate::cpu::memory::access::how;
+use crate::cpu::profile::Flow;
 use crate::cpu::read::Read;
 use crate::cpu::sections::CallSite;
 use crate::elf::Machine;
@@ -80,6 +81,7 @@ impl<P: Profile> Isa for ArmSet<P> {
     const ADDRESS_MASK: u32 = !1;
     /// The general registers, and flags.
     const RESULTS: usize = 32;
+    const SP: usize = SP as usize;
     const CAUSES: CauseNames = CauseNames {
         issue: "issue",
         operand_wait: "operand results",
@@ -200,6 +202,10 @@ impl<P: Profile> Isa for ArmSet<P> {
 
     fn encoding(&self) -> Option<Encoding> {
         Some(if self.system.state().thumb { P::THUMB } else { Encoding::A32 })
+    }
+
+    fn flow(blocks: &Blocks<Self>, index: u32) -> Flow {
+        blocks.instrs_of(index).last().map_or(Flow::On, Decoded::flow)
     }
 
     fn instr_bytes(instr: &Decoded) -> u32 {

@@ -10,6 +10,7 @@ use super::timing::{CoreTiming, FloatingUses, Pending, accesses};
 use crate::cpu::block::{Draft, Entry, FALLEN, TAKEN};
 use crate::cpu::cost::{Cost, OnBus};
 use crate::cpu::memory::{SYSTEM_BUS, Via};
+use crate::cpu::profile::Flow;
 use crate::cpu::read::Read;
 
 /// An instruction as decoded.
@@ -42,6 +43,16 @@ impl Decoded {
         let on_system_bus = at >= SYSTEM_BUS;
         let is_left = compile::leaves(ops, data_line_bytes);
         Decoded { instr, loaded, it, straddles, on_system_bus, floating, is_left }
+    }
+
+    /// How a jump of it goes on: one that leaves an address in LR is a call.
+    pub fn flow(&self) -> Flow {
+        let links = self.instr.writes >> LR & 1 != 0 && self.loaded >> LR & 1 == 0;
+        match self.instr.class {
+            TimingClass::Branch | TimingClass::IndirectBranch if links => Flow::Call,
+            TimingClass::Branch => Flow::On,
+            _ => Flow::Jump,
+        }
     }
 
     /// Lets it pass the pipeline, as [`CoreTiming::step`]. What is fetched past the cache waits so long for that that

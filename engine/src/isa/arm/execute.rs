@@ -95,14 +95,19 @@ impl<P: Profile> Arm<P> {
                             // The block's time counts it as run.
                             self.shell.cycles = self.shell.cycles.wrapping_sub(u64::from(op.ra));
                             self.shell.spent.saved += u64::from(op.ra);
+                            self.charge_at(index, at!());
                             // SAFETY: as above.
                             ip = unsafe { ip.add(op.imm as usize) };
                         }
                     }
-                    Code::EndEarly => self.end_early(op),
+                    Code::EndEarly => {
+                        self.end_early(op);
+                        self.charge_at(index, at!());
+                    }
                     Code::Grant => {
                         let cycles = self.memory.grant_cycles(address!());
                         self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
+                        self.charge_at(index, at!());
                     }
                     Code::Jump => break TAKEN,
                     Code::JumpIf => break usize::from(holds(&self.x, op.rd)),

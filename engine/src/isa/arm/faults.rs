@@ -30,14 +30,16 @@ impl<P: Profile> Arm<P> {
 impl Arm<System> {
     /// Takes an interrupt, or an exception that is no fault.
     pub(super) fn take_exception(&mut self, bus: &mut Bus, exception: Exception) {
-        self.pc = self.isa.system.enter(&mut self.x, exception, self.pc);
         let input = match exception {
             Exception::Irq => Some(IRQ_INPUT),
             Exception::Fiq => Some(FIQ_INPUT),
             _ => None,
         };
         let source = Source { name: exception.name(), number: None, input };
+        self.profile_exception(source);
+        self.pc = self.isa.system.enter(&mut self.x, exception, self.pc);
         self.enter_handler(bus, source, u64::from(self.timing.exception));
+        self.profile_handler();
         self.memory.privilege_changed(self.isa.system.is_privileged());
     }
 

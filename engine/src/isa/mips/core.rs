@@ -22,6 +22,7 @@ use crate::cpu::handlers::Nesting;
 use crate::cpu::isa::{AbortOf, CauseNames, Isa};
 use crate::cpu::iteration::Iteration;
 use crate::cpu::memory::Via;
+use crate::cpu::profile::Flow;
 use crate::cpu::read::Read;
 use crate::cpu::sections::CallSite;
 use crate::elf::Machine;
@@ -74,6 +75,7 @@ impl Isa for MipsSet {
     const MACHINE: Machine = Machine::Mips;
     /// The general registers, HI and LO.
     const RESULTS: usize = LO as usize + 1;
+    const SP: usize = SP;
     const CAUSES: CauseNames = CauseNames {
         issue: "issue",
         operand_wait: "operand results",
@@ -175,6 +177,10 @@ impl Isa for MipsSet {
 
     fn encoding(&self) -> Option<Encoding> {
         Some(Encoding::Mips)
+    }
+
+    fn flow(blocks: &Blocks<Self>, index: u32) -> Flow {
+        decoded::flow(blocks, index)
     }
 
     fn instr_bytes(_instr: &Decoded) -> u32 {

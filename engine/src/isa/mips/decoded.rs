@@ -11,9 +11,10 @@ use super::pages::{PAGE_BYTES, Page};
 use super::timing::{CoreTiming, Pending};
 use crate::bus::Bus;
 use crate::cpu::Cpu;
-use crate::cpu::block::{Draft, Entry, FALLEN};
+use crate::cpu::block::{Blocks, Draft, Entry, FALLEN};
 use crate::cpu::isa::{AbortOf, Pending as _};
 use crate::cpu::memory::Via;
+use crate::cpu::profile::Flow;
 use crate::cpu::read::Read;
 
 /// Bytes of an instruction.
@@ -62,6 +63,25 @@ impl Felt {
     fn of(timing: &CoreTiming, next: Option<&Op>, pending: &Pending, own: Option<u8>) -> Felt {
         let some = timing.feels_wait(None, pending, own);
         Felt { next: some && timing.feels_wait(next, pending, own), some }
+    }
+}
+
+/// How the branch that ends a block goes on, as far as calls are concerned.
+pub(super) fn flow(blocks: &Blocks<MipsSet>, index: u32) -> Flow {
+    let instrs = blocks.instrs_of(index);
+    match (blocks.hot[index as usize].jump, instrs) {
+        (Ending::Slot, [.., branch, _]) | (Ending::Branch, [.., branch]) => flow_of(branch.op.code),
+        _ => Flow::On,
+    }
+}
+
+/// The same of a branch.
+pub(super) fn flow_of(code: Code) -> Flow {
+    use Code::*;
+    match code {
+        Jal | Jalr | Bltzal | Bgezal | Bltzall | Bgezall => Flow::Call,
+        Jr => Flow::Jump,
+        _ => Flow::On,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::alu::{self, hi_lo, match_operation};
 use super::core::{Mips, MipsSet};
-use super::decoded::{Ending, OP_BYTES};
+use super::decoded::{Ending, OP_BYTES, flow, flow_of};
 use super::faults::Raised;
 use super::op::{Code, HI, LO, Op};
 use super::system::Exception;
@@ -10,7 +10,9 @@ use super::timing::Pending;
 use crate::bus::Bus;
 use crate::cpu::block::TAKEN;
 use crate::cpu::compile::Resumed;
+use crate::cpu::cost::Breakdown;
 use crate::cpu::isa::{Isa as _, Pending as _};
+use crate::cpu::profile::counters::Step;
 
 impl Mips {
     /// Runs the block `index`, whose first line has been fetched, and those that follow.
@@ -143,7 +145,7 @@ impl Mips {
                         }
                         branch!(taken, imm, mispredicted_branch);
                         if !taken {
-                            self.annul();
+                            self.annul(index);
                             break;
                         }
                     },
@@ -196,6 +198,9 @@ impl Mips {
                 None => {
                     // In a delay slot that was run by itself.
                     self.pc = delayed.unwrap_or(self.pc);
+                    if delayed.is_some() {
+                        self.follow_decided(self.pc);
+                    }
                     return;
                 }
             }
@@ -236,10 +241,11 @@ impl Mips {
     /// time.
     #[cold]
     #[inline(never)]
-    fn annul(&mut self) {
+    fn annul(&mut self, index: u32) {
         self.shell.cycles = self.shell.cycles.wrapping_add(1);
         self.shell.spent.annulled += 1;
         self.shell.instructions = self.shell.instructions.wrapping_sub(1);
+        self.profile_annulled(self.branch_pc(index).wrapping_add(OP_BYTES));
     }
 
     /// Operation `at`, a branch, takes cycles more than its own. False if what follows depends on that: the block
@@ -248,6 +254,7 @@ impl Mips {
     #[inline(never)]
     fn goes_on_behind_branch(&mut self, bus: &Bus, index: u32, at: u32, branch: Branch, extra_cycles: u8) -> bool {
         self.shell.cycles = self.shell.cycles.wrapping_add(u64::from(extra_cycles));
+        self.charge(branch.pc);
         let felt = self.blocks.instrs_of(index)[at as usize].felt[usize::from(branch.taken)];
         let alone = self.blocks.hot[index as usize].jump == Ending::Branch;
         if extra_cycles > 0 && (felt.next || felt.some && !bus.order.is_alone()) || alone {
@@ -269,11 +276,18 @@ impl Mips {
         if annuls {
             self.pass(1);
             self.shell.spent.annulled += 1;
+            self.charge(branch.pc.wrapping_add(OP_BYTES));
         }
         if annuls || in_slot {
             self.pc = target;
         } else {
             self.isa.delayed = Some(target);
+        }
+        if branch.taken {
+            self.decide_flow(flow_of(self.blocks.instrs_of(index)[at as usize].op.code), branch.pc.wrapping_add(8));
+        }
+        if in_slot {
+            self.follow_decided(target);
         }
     }
 
@@ -284,8 +298,21 @@ impl Mips {
         self.pending.wait(waited_cycles, op.code.is_load().then_some(op.rd));
         if at + 1 == u32::from(self.blocks.hot[index as usize].instructions) {
             // In a delay slot.
-            self.pc = self.isa.delayed.take().unwrap_or(self.pc);
+            let delayed = self.isa.delayed.take();
+            self.pc = delayed.unwrap_or(self.pc);
+            if let Some(target) = delayed {
+                self.follow_slot(index, target);
+            }
         }
+    }
+
+    /// The delay slot that ends a block has run, and the core is at `target`.
+    fn follow_slot(&mut self, index: u32, target: u32) {
+        let end_pc = self.blocks.hot[index as usize].end_pc;
+        if self.is_profiled() && target != end_pc && self.blocks.hot[index as usize].jump == Ending::Slot {
+            self.decide_flow(flow(&self.blocks, index), end_pc);
+        }
+        self.follow_decided(target);
     }
 
     /// Leaves a block before its instruction number `count`, which may be one past its last, accounting for those that
@@ -316,7 +343,27 @@ impl Mips {
         self.shell.fixed.issue += u64::from(count);
         self.shell.fixed.never_compiled += never_compiled;
         self.shell.fixed.operand_wait += u64::from(cycles) - u64::from(count);
+        if self.is_profiled() {
+            self.profile_before(index, count, cycles, never_compiled);
+        }
         self.pc = pc;
+    }
+
+    /// Instructions of a block have run up to number `count`, which took so many cycles.
+    #[cold]
+    fn profile_before(&mut self, index: u32, count: u32, cycles: u16, never_compiled: u64) {
+        let start = self.blocks.hot[index as usize].pc;
+        let befores = self.blocks.instrs_of(index).iter().take(count as usize).map(|instr| instr.before_cycles);
+        let befores: Vec<u16> = befores.chain([cycles]).collect();
+        let step = |(number, pair): (usize, &[u16])| {
+            let operand_wait = u64::from(pair[1] - pair[0]) - 1;
+            let cost = Breakdown { issue: 1, operand_wait, ..Breakdown::default() };
+            Step { pc: start.wrapping_add(OP_BYTES * number as u32), cost }
+        };
+        let steps = befores.windows(2).enumerate().map(step).collect();
+        let (issue, operand_wait) = (u64::from(count), u64::from(cycles) - u64::from(count));
+        let fixed = Breakdown { issue, operand_wait, never_compiled, ..Breakdown::default() };
+        self.profile_steps(steps, fixed, true);
     }
 
     /// The same for the instruction that comes to its own end: it has waited for its operands, and taken its cycle,

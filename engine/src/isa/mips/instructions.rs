@@ -69,6 +69,7 @@ impl Mips {
                 let (pc, effect) = self.isa.system.eret();
                 self.count();
                 (self.pc, self.isa.delayed) = (pc, None);
+                self.profile_exception_return(bus);
                 self.follow(effect);
             }
             Code::Wait => {
@@ -95,13 +96,18 @@ impl Mips {
     /// The instruction is done: the next is the one after it, or where the branch goes on in whose delay slot it was.
     fn go_on(&mut self) {
         self.count();
-        self.pc = self.isa.delayed.take().unwrap_or(self.pc.wrapping_add(4));
+        let delayed = self.isa.delayed.take();
+        self.pc = delayed.unwrap_or(self.pc.wrapping_add(4));
+        if delayed.is_some() {
+            self.follow_decided(self.pc);
+        }
     }
 
     fn count(&mut self) {
         self.shell.instructions += 1;
         self.shell.fixed.issue += 1;
         self.shell.fixed.never_compiled += 1;
+        self.profile_instruction(self.pc);
     }
 
     /// Moves to and from coprocessor 0, and the TLB's instructions.

@@ -17,6 +17,7 @@ use crate::cpu::isa::{AbortOf, CauseNames, Isa};
 use crate::cpu::iteration::Iteration;
 use crate::cpu::memory::access::Abort;
 use crate::cpu::memory::{Identity, MemoryConfig, Via};
+use crate::cpu::profile::Flow;
 use crate::cpu::read::Read;
 use crate::cpu::sections::CallSite;
 use crate::cpu::{self, Cpu};
@@ -65,6 +66,7 @@ impl Isa for RiscV {
 
     const MACHINE: Machine = Machine::RiscV;
     const RESULTS: usize = 32;
+    const SP: usize = SP;
     const CAUSES: CauseNames = CauseNames {
         issue: "issue",
         operand_wait: "load and multiply results",
@@ -157,6 +159,11 @@ impl Isa for RiscV {
 
     fn encoding(&self) -> Option<Encoding> {
         Some(Encoding::RiscV)
+    }
+
+    fn flow(blocks: &Blocks<Self>, index: u32) -> Flow {
+        let Some(last) = blocks.instrs_of(index).last() else { return Flow::On };
+        flow_of(&last.op)
     }
 
     fn instr_bytes(instr: &Instr) -> u32 {
@@ -282,6 +289,17 @@ impl Isa for RiscV {
 /// Where a core is, as far as calls are concerned: from the address and the registers.
 pub(super) fn call_site_of(pc: u32, x: &[u32]) -> CallSite {
     CallSite { pc, return_pc: x[RA], sp: x[SP] }
+}
+
+/// How a jump goes on, by the registers that it names (unprivileged specification, table of hints for the return-address
+/// stack: x1 and x5 are link registers).
+pub(super) fn flow_of(op: &Op) -> Flow {
+    let is_link = |register: u8| matches!(register, 1 | 5);
+    match op.code {
+        Code::Jal | Code::Jalr if is_link(op.rd) => Flow::Call,
+        Code::Jalr => Flow::Jump,
+        _ => Flow::On,
+    }
 }
 
 /// The operation as the inner loop runs it: x0 as destination and addresses resolved.

@@ -143,10 +143,12 @@ impl Hart {
 
     /// Enters the trap handler. Gives its address.
     pub(super) fn trap(&mut self, bus: &mut Bus, cause: u32, value: u32, interrupt: bool) -> u32 {
-        self.pc = self.isa.csrs.enter_trap(self.pc, cause, value, interrupt);
         let name = if interrupt { "interrupt" } else { "exception of cause" };
         let source = Source { name, number: Some(cause), input: interrupt.then_some(cause) };
+        self.profile_exception(source);
+        self.pc = self.isa.csrs.enter_trap(self.pc, cause, value, interrupt);
         self.enter_handler(bus, source, u64::from(self.timing.trap));
+        self.profile_handler();
         self.memory.flush_prefetch();
         self.pc
     }

@@ -143,7 +143,10 @@ impl Hart {
         }
         self.leave_in_the_middle(index, info.instr + 1);
         match op.code {
-            Code::Mret => self.pc = self.isa.csrs.leave_trap(),
+            Code::Mret => {
+                self.pc = self.isa.csrs.leave_trap();
+                self.profile_exception_return(bus);
+            }
             Code::Wfi => self.wait(bus),
             Code::FenceI => {
                 self.memory.forget_fetched();
@@ -190,6 +193,7 @@ impl Hart {
         self.shell.cycles += 1;
         self.shell.fixed.issue += 1;
         self.shell.fixed.never_compiled += 1;
+        self.profile_instruction(pc);
         self.pc = pc.wrapping_add(len_bytes);
         self.call_host(bus);
     }

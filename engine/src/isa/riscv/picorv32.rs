@@ -20,6 +20,7 @@ mod data;
 mod decoded;
 mod interrupts;
 mod next;
+mod profiling;
 mod repeats;
 mod run;
 mod stops;
@@ -38,6 +39,7 @@ use crate::cpu::memory::port::Port;
 use crate::cpu::polls::Polls;
 use crate::cpu::shell::Shell;
 use crate::elf::Machine;
+use crate::observe::profile::{CoreProfile, ProfileOptions};
 use crate::time::{Cycles, Hz, Ps};
 
 /// sp: set at reset.
@@ -118,6 +120,7 @@ impl Picorv32 {
             || self.shell.stop.is_some()
             || self.shell.waiting
             || self.shell.sections.are_watched()
+            || self.shell.profile.is_some()
             || self.polls.has_candidate;
         let interrupts = self.interrupts.attention_cycles(self.shell.instructions);
         self.pause_at = if now { 0 } else { self.shell.deadline.limit.min(interrupts) };
@@ -186,6 +189,15 @@ impl Core for Picorv32 {
 
     fn take_marks(&mut self) -> Vec<CallMark> {
         self.shell.sections.take_marks()
+    }
+
+    fn profile(&mut self, options: &ProfileOptions) -> bool {
+        self.begin_profile(options)
+    }
+
+    fn profiled(&mut self, bus: &Bus) -> Option<CoreProfile> {
+        self.charge_last();
+        self.shell.profile(bus)
     }
 
     fn skip_polling(&mut self, skip: bool) {

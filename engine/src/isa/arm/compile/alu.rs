@@ -4,13 +4,11 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I16, I32, I64};
 use cranelift_codegen::ir::{InstBuilder, Type, Value};
 
-use super::super::core::Arm;
 use super::super::op::{Code, Op};
 use super::super::profile::Profile;
 use super::super::registers::ZERO;
 use super::flags::{self, Carry};
 use super::{Emit, register, set};
-use std::mem::offset_of;
 
 /// The micro-operation `op`, which is arithmetic.
 pub fn emit<P: Profile>(e: &mut Emit<P>, op: &Op) {
@@ -48,7 +46,7 @@ pub fn emit<P: Profile>(e: &mut Emit<P>, op: &Op) {
 
 /// A division follows that may be shorter than the longest one, as which the block's time counts it: see
 /// [`EarlyDivision`](super::super::timing::EarlyDivision).
-pub fn end_early<P: Profile>(e: &mut Emit<P>, op: &Op) {
+pub fn end_early<P: Profile>(e: &mut Emit<P>, at: u32, op: &Op) {
     let Some(division) = e.cpu.timing.early_division else { return };
     let mut operand = |number: u8| {
         let value = register(e, number);
@@ -70,7 +68,7 @@ pub fn end_early<P: Profile>(e: &mut Emit<P>, op: &Op) {
     let has_zero = e.b.ins().bor(no_dividend, no_divisor);
     let saved = e.b.ins().select(has_zero, zero, saved);
     let saved = e.b.ins().uextend(I64, saved);
-    e.take_back(saved, offset_of!(Arm<P>, shell.spent.saved));
+    e.take_back(saved, e.pc_of(at));
 }
 
 /// The second operand.

@@ -59,9 +59,9 @@ pub fn access<P: Profile>(e: &mut Emit<P>, op: &Op, at: u32) -> bool {
 }
 
 /// Waits for the bus matrix where the next access does.
-pub fn wait_for_grant<P: Profile>(e: &mut Emit<P>, op: &Op) {
+pub fn wait_for_grant<P: Profile>(e: &mut Emit<P>, at: u32, op: &Op) {
     let addr = address(e, op);
-    e.wait_for_grant(addr);
+    e.wait_for_grant(at, addr);
 }
 
 /// The load or store `at` of a VFP register, likewise.

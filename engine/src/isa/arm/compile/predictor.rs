@@ -11,6 +11,7 @@ use super::super::profile::Profile;
 use super::{Emit, HISTORY, predicted};
 use crate::cpu::block::TAKEN;
 use crate::cpu::compile::own;
+use crate::cpu::profile::counters::Own;
 
 /// Counters run from 0 to 3.
 const MOST: i64 = 3;
@@ -56,7 +57,7 @@ fn pay<P: Profile>(e: &mut Emit<P>, right: Value) {
     let cycles = i64::from(e.cpu.timing.mispredicted_branch);
     e.rarely(right, |e| {
         e.pass(cycles);
-        e.add(offset_of!(Arm<P>, shell.spent.mispredicted), cycles);
+        e.spend(Own::Mispredicted, cycles, e.cpu.last_pc(e.index));
         e.add(offset_of!(Arm<P>, mispredictions), 1);
     });
 }

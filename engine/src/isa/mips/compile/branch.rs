@@ -12,6 +12,7 @@ use super::super::predictor::{Entry, LIKELY, SURE};
 use super::{Emit, emit_one, register, set};
 use crate::cpu::block::{FALLEN, TAKEN};
 use crate::cpu::compile::own;
+use crate::cpu::profile::counters::Own;
 
 /// A branch that ends a block with its delay slot.
 #[derive(Clone, Copy)]
@@ -68,7 +69,9 @@ impl Branch<'_> {
         if self.op.code.is_likely() && exit == FALLEN {
             // The slot goes down the pipeline for nothing. The block's instructions have it, but not its time.
             e.pass(1);
-            e.add(offset_of!(Mips, shell.spent.annulled), 1);
+            let slot_pc = self.pc.wrapping_add(OP_BYTES);
+            e.spend(Own::Annulled, 1, slot_pc);
+            e.count_annulled(slot_pc);
             e.retire(-1);
             return e.exit(FALLEN);
         }
@@ -103,7 +106,7 @@ impl Branch<'_> {
                 e.interpret(self.at as u32);
                 return false;
             }
-            (None, true) => pay(e, wrong_cycles),
+            (None, true) => self.pay(e, wrong_cycles),
             (Some(entry), false) => self.fall(e, entry, leave, wrong_cycles),
             (Some(entry), true) => self.take(e, entry, leave, right_cycles, wrong_cycles),
         }
@@ -121,7 +124,7 @@ impl Branch<'_> {
             if leave {
                 e.unless(right, |e| e.interpret(self.at as u32));
             } else {
-                e.rarely(right, |e| pay(e, wrong_cycles));
+                e.rarely(right, |e| self.pay(e, wrong_cycles));
             }
             let some = e.compare_imm(IntCC::NotEqual, counter, 0);
             let learnt = e.b.ins().isub(counter, some);
@@ -152,7 +155,7 @@ impl Branch<'_> {
         if leave {
             e.interpret(self.at as u32);
         } else {
-            pay(e, wrong_cycles);
+            self.pay(e, wrong_cycles);
             let place = e.constant(self.pc);
             e.b.ins().store(own(), place, entry, pc_at);
             e.b.ins().store(own(), self.target, entry, target_at);
@@ -169,17 +172,17 @@ impl Branch<'_> {
         learn(e, sure);
         if right_cycles > 0 {
             e.pass(right_cycles);
-            e.add(offset_of!(Mips, shell.fixed.jump), right_cycles);
+            e.spend(Own::Jump, right_cycles, self.pc);
         }
         e.b.ins().jump(merged, &[]);
         e.b.seal_block(merged);
         e.b.switch_to_block(merged);
     }
-}
 
-/// The time of a wrong prediction.
-fn pay(e: &mut Emit, cycles: i64) {
-    e.pass(cycles);
-    e.add(offset_of!(Mips, shell.spent.mispredicted), cycles);
-    e.add(offset_of!(Mips, mispredictions), 1);
+    /// The time of a wrong prediction.
+    fn pay(self, e: &mut Emit, cycles: i64) {
+        e.pass(cycles);
+        e.spend(Own::Mispredicted, cycles, self.pc);
+        e.add(offset_of!(Mips, mispredictions), 1);
+    }
 }

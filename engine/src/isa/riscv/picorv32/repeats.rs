@@ -71,6 +71,10 @@ impl Repeats for Picorv32 {
         Own { encoding, was_compressed, unit, interrupts }
     }
 
+    fn settle_profile(&mut self) {
+        self.charge_last();
+    }
+
     fn behaves_like(&self, before: &Own, _then: u64) -> bool {
         self.own() == *before
     }
@@ -119,7 +123,7 @@ impl Repeats for Picorv32 {
             _ => {}
         }
         iteration.instrs.push(self.encoding?);
-        self.launch(bus);
+        self.launch_one(bus);
         Some(())
     }
 

@@ -51,7 +51,7 @@ impl Picorv32 {
                 if self.polls.has_candidate && !single {
                     fast_forward(self, bus);
                 } else {
-                    self.launch(bus);
+                    self.launch_one(bus);
                 }
                 self.look_ahead();
             }
@@ -166,10 +166,13 @@ impl Picorv32 {
         self.x[RETURN_ADDRESS] = self.pc | u32::from(self.was_compressed);
         self.x[CAUSES] = self.interrupts.enter(wanted);
         let bit = self.x[CAUSES].trailing_zeros();
-        self.shell.count_exception(bus, Source { name: "interrupt", number: Some(bit), input: Some(bit) });
+        let source = Source { name: "interrupt", number: Some(bit), input: Some(bit) };
+        self.profile_interrupt(source);
+        self.shell.count_exception(bus, source);
         self.shell.spent.exceptions += wanted - taken + 1;
         self.unit.forget();
         self.proceed(bus, Next { addr: self.interrupt_addr, wanted, accepts: wanted });
+        self.profile_handler();
         self.look_ahead();
     }
 

@@ -1,0 +1,168 @@
+//! What compiled code does for a profile, if there is one: counts runs of blocks on the call path at hand, calls
+//! [`crate::cpu::profile::Profile::follow`] where that changes, and charges what takes longer than a block says.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{InstBuilder, Value};
+use std::mem::offset_of;
+
+use super::HostCode;
+use super::emit::{Emitter, own};
+use crate::cpu::Cpu;
+use crate::cpu::accounts::Spent;
+use crate::cpu::block::TAKEN;
+use crate::cpu::cost::Breakdown;
+use crate::cpu::isa::Isa;
+use crate::cpu::memory::plan::Plan;
+use crate::cpu::memory::{Accounts, Part};
+use crate::cpu::profile::calls::Flow;
+use crate::cpu::profile::counters::{Cause, Own};
+use crate::cpu::profile::{Profile, Seen};
+
+/// Where a flow stands in what [`follow`] is told: above the address behind the block.
+const FLOW_SHIFT: u32 = 32;
+
+/// A function is called or left: `what` is [`Flow::Call`] or not, and the address behind the block.
+extern "C" fn follow<I: Isa>(core: *mut Cpu<I>, what: u64, target: u32, sp: u32, cycles: u64) {
+    // SAFETY: compiled code gives what it was given, a core that is borrowed exclusively meanwhile.
+    let core = unsafe { &mut *core };
+    let now = core.shell.had(cycles);
+    let flow = if what >> FLOW_SHIFT == Flow::Call as u64 { Flow::Call } else { Flow::Jump };
+    if let Some(profile) = &mut core.shell.profile {
+        profile.follow(flow, what as u32, target, sp, now);
+        core.shell.counts = profile.counts();
+    }
+}
+
+impl<I: Isa> Emitter<'_, I> {
+    fn profile(&self) -> Option<&Profile> {
+        self.cpu.shell.profile.as_deref()
+    }
+
+    /// The address of the instruction of operation `at` of the block at hand.
+    pub fn pc_of(&self, at: u32) -> u32 {
+        let count = usize::from(self.blocks().info(self.index, at).instr);
+        let before = &self.blocks().instrs_of(self.index)[..count];
+        let pc = self.blocks().hot[self.index as usize].pc & I::ADDRESS_MASK;
+        before.iter().fold(pc, |pc, instr| pc.wrapping_add(I::instr_bytes(instr)))
+    }
+
+    /// The block at hand has run to its end.
+    pub(super) fn count_run(&mut self, exit: usize) {
+        if let Some(counter) = self.cpu.counter_of(self.index, exit) {
+            self.add_to_counter(counter, None);
+        }
+    }
+
+    /// Adds to a counter of the path at hand: 1, if nothing else is said.
+    fn add_to_counter(&mut self, counter: u32, amount: Option<Value>) {
+        let counts = self.b.ins().load(I64, own(), self.core, offset_of!(Cpu<I>, shell.counts) as i32);
+        self.add_to(counts, (counter as usize * size_of::<u64>()) as i32, amount);
+    }
+
+    fn add_to(&mut self, base: Value, offset: i32, amount: Option<Value>) {
+        let sum = self.b.ins().load(I64, own(), base, offset);
+        let sum = match amount {
+            Some(amount) => self.b.ins().iadd(sum, amount),
+            None => self.b.ins().iadd_imm(sum, 1),
+        };
+        self.b.ins().store(own(), sum, base, offset);
+    }
+
+    /// The block at hand is left by `exit`, to `target` if that is known only now.
+    pub(super) fn follow_flow(&mut self, exit: usize, target: Option<Value>) {
+        if exit != TAKEN || self.profile().is_none() {
+            return;
+        }
+        let flow = I::flow(self.blocks(), self.index);
+        if flow == Flow::On {
+            return;
+        }
+        let hot = &self.blocks().hot[self.index as usize];
+        let (end_pc, taken_pc) = (hot.end_pc, hot.taken_pc);
+        let what = self.b.ins().iconst(I64, ((flow as u64) << FLOW_SHIFT | u64::from(end_pc)) as i64);
+        let target = target.unwrap_or_else(|| self.b.ins().iconst(I32, i64::from(taken_pc as i32)));
+        let sp = self.register(I::SP as u8);
+        let cycles = self.b.use_var(self.cycles);
+        let core = self.core;
+        self.call(follow::<I> as *const () as usize, &[core, what, target, sp, cycles]);
+    }
+
+    // ---- What takes longer than a block says
+
+    /// The core spends so many cycles for a cause of its own on the instruction at `pc`: not counted as passed yet.
+    pub fn spend(&mut self, own: Own, cycles: i64, pc: u32) {
+        let cycles = self.b.ins().iconst(I64, cycles);
+        self.spend_value(own, cycles, pc);
+    }
+
+    /// The same of what is known only now.
+    pub fn spend_value(&mut self, own: Own, cycles: Value, pc: u32) {
+        let (in_core, in_seen) = places_of::<I>(own);
+        self.add_to(self.core, in_core as i32, Some(cycles));
+        self.charge(pc, Cause::Own(own), in_seen, cycles);
+    }
+
+    /// An instruction that the block counts is not run.
+    pub fn count_annulled(&mut self, pc: u32) {
+        if let Some(counter) = self.profile().map(|profile| profile.annulled(pc)) {
+            self.add_to_counter(counter, None);
+        }
+    }
+
+    /// A sum of the core's has grown, which [`Seen`] has at an offset.
+    fn charge(&mut self, pc: u32, cause: Cause, in_seen: usize, cycles: Value) {
+        let Some(seen) = self.profile().map(|profile| (&raw const profile.seen).expose_provenance()) else { return };
+        self.charge_at(pc, cause, seen + in_seen, cycles);
+    }
+
+    fn charge_at(&mut self, pc: u32, cause: Cause, seen_at: usize, cycles: Value) {
+        let Some(counter) = self.profile().map(|profile| profile.spent(pc, cause)) else { return };
+        self.add_to_counter(counter, Some(cycles));
+        let seen_at = self.b.ins().iconst(I64, seen_at as i64);
+        self.add_to(seen_at, 0, Some(cycles));
+    }
+
+    /// Operation `at` has waited for a part of the memory side, whose sum has grown.
+    pub(super) fn charge_part(&mut self, at: u32, part: Part, cycles: Value) {
+        let in_seen = offset_of!(Seen, memory) + Accounts::PARTS + part as usize * size_of::<u64>();
+        self.charge(self.pc_of(at), Cause::Memory(part as u32), in_seen, cycles);
+    }
+
+    /// The instruction at `pc` has waited for a transfer by `plan`, if not for 0 cycles.
+    pub(super) fn charge_transfer(&mut self, pc: u32, plan: &Plan, waited: Value) {
+        let Some(seen) = self.profile().and_then(|profile| profile.seen.memory.seen_at(plan.numbers)) else { return };
+        let none = self.b.ins().icmp_imm(IntCC::Equal, waited, 0);
+        self.rarely(none, |this| {
+            for (place, seen_at) in seen.into_iter().enumerate().take(if plan.routed { 2 } else { 1 }) {
+                let at = offset_of!(Cpu<I>, host) + HostCode::<I>::CHARGED + place * size_of::<u64>();
+                let cycles = this.b.ins().load(I64, own(), this.core, at as i32);
+                this.charge_at(pc, Cause::Memory(plan.numbers[place]), seen_at, cycles);
+            }
+            let outer = plan.outer_cycles.0 + plan.outer_cycles.1;
+            if outer > 0 {
+                let cycles = this.b.ins().iconst(I64, outer as i64);
+                let in_seen = offset_of!(Seen, memory) + Accounts::PARTS + Part::Outer as usize * size_of::<u64>();
+                this.charge(pc, Cause::Memory(Part::Outer as u32), in_seen, cycles);
+            }
+        });
+    }
+}
+
+/// Where the core, and [`Seen`], have a sum.
+fn places_of<I: Isa>(own: Own) -> (usize, usize) {
+    let (fixed, spent) = (offset_of!(Cpu<I>, shell.fixed), offset_of!(Cpu<I>, shell.spent));
+    let in_fixed = |part: usize| (fixed + part, offset_of!(Seen, fixed) + part);
+    let in_spent = |part: usize| (spent + part, offset_of!(Seen, spent) + part);
+    match own {
+        Own::Issue => in_fixed(offset_of!(Breakdown, issue)),
+        Own::OperandWait => in_fixed(offset_of!(Breakdown, operand_wait)),
+        Own::LongOperation => in_fixed(offset_of!(Breakdown, long_operation)),
+        Own::Jump => in_fixed(offset_of!(Breakdown, jump)),
+        Own::Saved => in_spent(offset_of!(Spent, saved)),
+        Own::Mispredicted => in_spent(offset_of!(Spent, mispredicted)),
+        Own::Annulled => in_spent(offset_of!(Spent, annulled)),
+        Own::Exceptions => in_spent(offset_of!(Spent, exceptions)),
+        Own::Idle => in_spent(offset_of!(Spent, idle)),
+    }
+}

@@ -1,0 +1,242 @@
+//! A profile: every cycle of a core, by call path, instruction and cause. Exact, and free when off.
+//!
+//! What a core does is counted in the array of the path that it is on ([`counters`]), which changes where functions are
+//! called and left ([`calls`], [`paths`]): runs of blocks, of which the cost of each instruction is known, and cycles
+//! that accesses and exceptions took beyond that. Compiled code counts runs by itself, and calls [`Profile::follow`]
+//! where a function is called or left. Everything else ends in sums of the core's ([`Seen`]): what these have grown by
+//! is charged to the instruction that is done with.
+
+pub mod calls;
+pub mod counters;
+mod following;
+pub mod paths;
+pub mod reporting;
+
+pub use calls::Flow;
+use calls::Stacks;
+use counters::{Cause, Counters, Own, Rows, Step};
+use paths::Paths;
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use super::accounts::Spent;
+use super::cost::Breakdown;
+use super::memory::Accounts;
+use crate::bus::Bus;
+use crate::observe::profile::{ProfileOptions, TaskName};
+
+/// The address of what belongs to no instruction.
+pub const ELSEWHERE: u32 = u32::MAX;
+
+/// Sums of a core's time as they were when last looked at: what is more has not been charged yet.
+#[derive(Clone, Debug, Default)]
+#[repr(C)]
+pub struct Seen {
+    /// What instructions took by themselves, but for runs of blocks, which have counters.
+    pub fixed: Breakdown,
+    /// What the core spent otherwise.
+    pub spent: Spent,
+    /// What accesses took.
+    pub memory: Accounts,
+}
+
+/// The profile of a core.
+#[derive(Debug)]
+pub struct Profile {
+    /// Compiled code asks for numbers while the core can't change.
+    counters: RefCell<Counters>,
+    paths: Paths,
+    stacks: Stacks,
+    /// The path that the core is on, and its counters.
+    here: u32,
+    counts: *mut u64,
+    /// See [`Seen`].
+    pub seen: Seen,
+    /// The instruction that ran last, as far as it is known.
+    pub last_pc: u32,
+    /// Entries of functions, in their order.
+    entries: Vec<u32>,
+    /// The bits of a block's address that are an address.
+    address_mask: u32,
+    /// What was counted since a polling loop is looked at, so that it can be counted again.
+    repeated: Option<Repeated>,
+    /// How a kernel's task that runs is called.
+    names_tasks: Option<TaskName>,
+    /// What it is called now: of the stack that begins.
+    task_name: String,
+    /// The core has begun to run.
+    has_begun: bool,
+    /// What was counted at rates that the core's clock has had before.
+    earlier_rates: Vec<Rows>,
+}
+
+// SAFETY: `counts` is an array of `counters`, which nobody else has.
+unsafe impl Send for Profile {}
+
+/// What was counted.
+#[derive(Debug, Default)]
+struct Repeated {
+    counts: Vec<(u32, u32, u64)>,
+    calls: Vec<(u32, u64)>,
+}
+
+impl Profile {
+    /// The profile of a core that has done what was `seen`. `None` if the host has no memory for it.
+    pub fn new(options: &ProfileOptions, address_mask: u32, seen: Seen) -> Option<Profile> {
+        let mut counters = Counters::new();
+        let mut paths = Paths::new(options.watched.clone());
+        let task = paths.add_task(&mut counters, ELSEWHERE, String::new())?;
+        let counts = paths.counts(task);
+        let mut entries = options.entries.clone();
+        entries.sort_unstable();
+        Some(Profile {
+            counters: RefCell::new(counters),
+            paths,
+            stacks: Stacks::new(task),
+            here: task,
+            counts,
+            seen,
+            last_pc: ELSEWHERE,
+            entries,
+            address_mask,
+            repeated: None,
+            names_tasks: options.task_name.clone(),
+            task_name: String::new(),
+            has_begun: false,
+            earlier_rates: Vec::new(),
+        })
+    }
+
+    /// The core is at `pc`, and has not run since the profile began.
+    pub fn begin(&mut self, pc: u32, now: u64) {
+        if !std::mem::replace(&mut self.has_begun, true) {
+            self.last_pc = pc & self.address_mask;
+            self.begin_in(pc, now);
+        }
+    }
+
+    /// The counters of the path that the core is on.
+    #[inline(always)]
+    pub fn counts(&self) -> *mut u64 {
+        self.counts
+    }
+
+    /// The number of the counter of times that these instructions ran.
+    pub fn ran(&mut self, steps: Arc<[Step]>) -> u32 {
+        self.counters.get_mut().ran(steps)
+    }
+
+    /// The number of the counter of cycles beyond what blocks say: see [`Counters::spent`].
+    pub fn spent(&self, pc: u32, cause: Cause) -> u32 {
+        self.counters.borrow_mut().spent(pc, cause)
+    }
+
+    /// The number of the counter of instructions that did not run: see [`Counters::annulled`].
+    pub fn annulled(&self, pc: u32) -> u32 {
+        self.counters.borrow_mut().annulled(pc)
+    }
+
+    /// Adds to a counter of the path that the core is on.
+    #[inline]
+    pub fn count(&mut self, counter: u32, amount: u64) {
+        // SAFETY: the array has room for all counters, and nobody holds a reference into it.
+        unsafe { *self.counts.add(counter as usize) += amount };
+        if let Some(repeated) = &mut self.repeated {
+            repeated.counts.push((self.here, counter, amount));
+        }
+    }
+
+    /// Takes back what was added to a counter of that path.
+    pub fn take_back(&mut self, counter: u32, amount: u64) {
+        // SAFETY: as above.
+        unsafe { *self.counts.add(counter as usize) -= amount };
+    }
+
+    /// Charges what the core's sums have grown by to the instruction at `pc`.
+    #[inline]
+    pub fn charge(&mut self, pc: u32, fixed: &Breakdown, spent: &Spent, memory: &mut Accounts) {
+        self.last_pc = pc;
+        if *fixed != self.seen.fixed || *spent != self.seen.spent {
+            self.charge_own(pc, fixed, spent);
+        }
+        if !memory.are_seen(&self.seen.memory) {
+            self.charge_memory(pc, memory);
+        }
+    }
+
+    #[inline(never)]
+    fn charge_own(&mut self, pc: u32, fixed: &Breakdown, spent: &Spent) {
+        let seen = std::mem::replace(&mut self.seen.fixed, *fixed);
+        let more = [
+            (Own::Issue, fixed.issue, seen.issue),
+            (Own::OperandWait, fixed.operand_wait, seen.operand_wait),
+            (Own::LongOperation, fixed.long_operation, seen.long_operation),
+            (Own::Jump, fixed.jump, seen.jump),
+        ];
+        let seen = std::mem::replace(&mut self.seen.spent, *spent);
+        let further = [
+            (Own::Saved, spent.saved, seen.saved),
+            (Own::Mispredicted, spent.mispredicted, seen.mispredicted),
+            (Own::Annulled, spent.annulled, seen.annulled),
+            (Own::Exceptions, spent.exceptions, seen.exceptions),
+            (Own::Idle, spent.idle, seen.idle),
+        ];
+        for (own, now, before) in more.into_iter().chain(further) {
+            if now != before {
+                self.spend(pc, Cause::Own(own), now.wrapping_sub(before));
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn charge_memory(&mut self, pc: u32, memory: &mut Accounts) {
+        let mut seen = std::mem::take(&mut self.seen.memory);
+        memory.tell_growth(&mut seen, |sum, cycles| self.spend(pc, Cause::Memory(sum), cycles));
+        self.seen.memory = seen;
+    }
+
+    /// The core's clock runs at another rate from now on. No code may go on counting with the numbers of counters.
+    pub fn end_rate(&mut self) {
+        self.earlier_rates.push(self.counters.get_mut().take_rows());
+    }
+
+    /// Looks how the task is called that runs from now on.
+    pub fn look_at_task(&mut self, bus: &Bus) {
+        if let Some(names) = &self.names_tasks {
+            self.task_name = names.look(bus).unwrap_or_default();
+        }
+    }
+
+    // ---- Polling loops whose iterations are counted without being run
+
+    /// What is counted from now on may be counted again.
+    pub fn begin_repeating(&mut self) {
+        self.repeated = Some(Repeated::default());
+    }
+
+    /// What was counted is not counted again.
+    pub fn end_repeating(&mut self) {
+        self.repeated = None;
+    }
+
+    /// All that was counted since [`Profile::begin_repeating`] is counted so many times more; the core's sums are as
+    /// they are now.
+    pub fn repeat(&mut self, times: u64, fixed: Breakdown, spent: Spent, memory: &Accounts) {
+        let Some(repeated) = self.repeated.take() else { return };
+        for (path, counter, amount) in repeated.counts {
+            // SAFETY: the arrays have room for all counters, and nobody holds a reference into them.
+            unsafe { *self.paths.counts(path).add(counter as usize) += amount * times };
+        }
+        for (path, cycles) in repeated.calls {
+            self.paths.repeat_call(path, cycles, times);
+        }
+        (self.seen.fixed, self.seen.spent) = (fixed, spent);
+        // Compiled code knows where the sums are.
+        self.seen.memory.become_as(memory);
+    }
+
+    fn spend(&mut self, pc: u32, cause: Cause, cycles: u64) {
+        let counter = self.counters.get_mut().spent(pc, cause);
+        self.count(counter, cycles);
+    }
+}

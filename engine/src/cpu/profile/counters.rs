@@ -1,0 +1,307 @@
+//! Counters by call path: what the blocks and instructions of a program did, apart for each path that leads to them.
+//!
+//! A counter has a number, and a place in the array of each path. So one addition at a fixed offset from the array of
+//! the path at hand counts a block's run, and compiled code does no more. What it comes to is worked out in the end from
+//! what the number means. The arrays are large and hardly filled: the host gives memory only to pages that are touched.
+
+use memmap2::MmapMut;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::cpu::cost::Breakdown;
+
+/// Counters that a path has room for.
+pub const MOST_COUNTERS: usize = 1 << 16;
+/// Of those, so many are kept free for what comes up before blocks can be dropped.
+const RESERVE: usize = 1 << 13;
+/// Paths whose arrays are one piece of the host's memory.
+const PATHS_A_PIECE: usize = 32;
+/// From one path's array to the next: a few lines more than it needs, so that paths don't fall on the same lines of the
+/// host's caches.
+const STRIDE: usize = MOST_COUNTERS + 40;
+
+/// What an instruction costs in a block, by the core's own causes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Step {
+    /// Its address.
+    pub pc: u32,
+    /// Its cycles.
+    pub cost: Breakdown,
+}
+
+/// A cause of a core's time, by its place in the names of a [`crate::core::CoreReport`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cause {
+    /// One of [`Own`].
+    Own(Own),
+    /// A sum of [`crate::cpu::memory::Accounts`], by its number.
+    Memory(u32),
+}
+
+/// What a core spends by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum Own {
+    Issue,
+    OperandWait,
+    LongOperation,
+    Jump,
+    /// Less than long operations take.
+    Saved,
+    Mispredicted,
+    Annulled,
+    Exceptions,
+    Idle,
+}
+
+impl Own {
+    /// How many there are.
+    pub const COUNT: usize = Own::Idle as usize + 1;
+    /// All of them.
+    pub const ALL: [Own; Own::COUNT] = [
+        Own::Issue,
+        Own::OperandWait,
+        Own::LongOperation,
+        Own::Jump,
+        Own::Saved,
+        Own::Mispredicted,
+        Own::Annulled,
+        Own::Exceptions,
+        Own::Idle,
+    ];
+}
+
+/// What a counter counts.
+#[derive(Clone, Debug)]
+pub enum Meaning {
+    /// Times that instructions ran one after the other.
+    Ran(Arc<[Step]>),
+    /// Cycles that an instruction took beyond what its block says.
+    Spent(u32, Cause),
+    /// Times that an instruction which a block counts was not run.
+    Annulled(u32),
+}
+
+/// What instructions of a path did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Row {
+    /// Times that it ran.
+    pub executions: u64,
+    /// Its cycles, by cause.
+    pub cycles: BTreeMap<Cause, u64>,
+    /// Cycles that long operations did not take after all.
+    pub saved: u64,
+}
+
+/// Rows by path and address.
+pub type Rows = BTreeMap<(u32, u32), Row>;
+
+/// All counters of a core.
+#[derive(Debug)]
+pub struct Counters {
+    meanings: Vec<Meaning>,
+    /// Where instructions that ran are counted.
+    ran: BTreeMap<Arc<[Step]>, u32>,
+    spent: BTreeMap<(u32, Cause), u32>,
+    /// The last ones that were looked for, by their addresses.
+    recent: Box<[(u32, Cause, u32); RECENT]>,
+    annulled: BTreeMap<u32, u32>,
+    pieces: Vec<MmapMut>,
+    /// Where the array of each path is.
+    arrays: Vec<*mut u64>,
+    /// What was counted before counters began anew.
+    earlier: Rows,
+}
+
+// SAFETY: the arrays belong to `pieces`, which nobody else has.
+unsafe impl Send for Counters {}
+
+const RECENT: usize = 1 << 10;
+
+impl Counters {
+    /// No counters and no paths.
+    pub fn new() -> Counters {
+        Counters {
+            meanings: Vec::new(),
+            ran: BTreeMap::new(),
+            spent: BTreeMap::new(),
+            recent: Box::new([(u32::MAX, Cause::Memory(u32::MAX), 0); RECENT]),
+            annulled: BTreeMap::new(),
+            pieces: Vec::new(),
+            arrays: Vec::new(),
+            earlier: Rows::new(),
+        }
+    }
+
+    /// The array of a further path, all 0: `None` if the host has no memory for it.
+    pub fn add_path(&mut self) -> Option<*mut u64> {
+        let place = self.arrays.len() % PATHS_A_PIECE;
+        if place == 0 {
+            self.pieces.push(MmapMut::map_anon(PATHS_A_PIECE * STRIDE * size_of::<u64>()).ok()?);
+        }
+        let piece = self.pieces.last_mut()?.as_mut_ptr().cast::<u64>();
+        let array = piece.wrapping_add(place * STRIDE);
+        self.arrays.push(array);
+        Some(array)
+    }
+
+    /// True if blocks have to be dropped, and [`Counters::begin_anew`] called, before there are more.
+    pub fn are_full(&self) -> bool {
+        self.meanings.len() > MOST_COUNTERS - RESERVE
+    }
+
+    fn add(&mut self, meaning: Meaning) -> u32 {
+        if self.meanings.len() < MOST_COUNTERS {
+            self.meanings.push(meaning);
+        }
+        // One that is too much counts for another: that takes more code than the reserve between two looks.
+        self.meanings.len() as u32 - 1
+    }
+
+    /// The number of times that these instructions ran.
+    pub fn ran(&mut self, steps: Arc<[Step]>) -> u32 {
+        if let Some(number) = self.ran.get(&steps) {
+            return *number;
+        }
+        let number = self.add(Meaning::Ran(steps.clone()));
+        self.ran.insert(steps, number);
+        number
+    }
+
+    /// The number of the cycles that the instruction at `pc` took beyond what its block says.
+    #[inline]
+    pub fn spent(&mut self, pc: u32, cause: Cause) -> u32 {
+        let mixed = (pc >> 1) as usize
+            ^ match cause {
+                Cause::Own(own) => own as usize,
+                Cause::Memory(sum) => (sum as usize) << 3,
+            };
+        let slot = mixed % RECENT;
+        let (known_pc, known_cause, number) = self.recent[slot];
+        if (known_pc, known_cause) == (pc, cause) {
+            return number;
+        }
+        let number = match self.spent.get(&(pc, cause)) {
+            Some(number) => *number,
+            None => {
+                let number = self.add(Meaning::Spent(pc, cause));
+                self.spent.insert((pc, cause), number);
+                number
+            }
+        };
+        self.recent[slot] = (pc, cause, number);
+        number
+    }
+
+    /// The number of times that the instruction at `pc` did not run, though its block did.
+    pub fn annulled(&mut self, pc: u32) -> u32 {
+        if let Some(number) = self.annulled.get(&pc) {
+            return *number;
+        }
+        let number = self.add(Meaning::Annulled(pc));
+        self.annulled.insert(pc, number);
+        number
+    }
+
+    /// Counters mean nothing any more; what they have is kept. No code may go on counting with their numbers.
+    pub fn begin_anew(&mut self) {
+        let mut rows = std::mem::take(&mut self.earlier);
+        self.add_rows(&mut rows);
+        self.earlier = rows;
+        let used = self.meanings.len();
+        for array in &self.arrays {
+            // SAFETY: each array has room for all counters.
+            unsafe { array.write_bytes(0, used) };
+        }
+        self.meanings.clear();
+        self.ran.clear();
+        self.spent.clear();
+        self.annulled.clear();
+        self.recent.fill((u32::MAX, Cause::Memory(u32::MAX), 0));
+    }
+
+    /// All that was counted, which is then forgotten: see [`Counters::begin_anew`].
+    pub fn take_rows(&mut self) -> Rows {
+        self.begin_anew();
+        std::mem::take(&mut self.earlier)
+    }
+
+    /// All that was counted.
+    pub fn rows(&self) -> Rows {
+        let mut rows = self.earlier.clone();
+        self.add_rows(&mut rows);
+        rows
+    }
+
+    fn add_rows(&self, rows: &mut Rows) {
+        for (path, array) in self.arrays.iter().enumerate() {
+            for (number, meaning) in self.meanings.iter().enumerate() {
+                // SAFETY: each array has room for all counters.
+                let count = unsafe { array.add(number).read() };
+                if count != 0 {
+                    add_counted(rows, path as u32, meaning, count);
+                }
+            }
+        }
+    }
+}
+
+fn add_counted(rows: &mut Rows, path: u32, meaning: &Meaning, count: u64) {
+    match meaning {
+        Meaning::Ran(steps) => {
+            for Step { pc, cost } in steps.iter() {
+                let row = rows.entry((path, *pc)).or_default();
+                row.executions = row.executions.wrapping_add(count);
+                let parts = [
+                    (Own::Issue, cost.issue),
+                    (Own::OperandWait, cost.operand_wait),
+                    (Own::LongOperation, cost.long_operation),
+                    (Own::Jump, cost.jump),
+                ];
+                for (own, cycles) in parts.into_iter().filter(|(_, cycles)| *cycles > 0) {
+                    *row.cycles.entry(Cause::Own(own)).or_default() += count * cycles;
+                }
+            }
+        }
+        Meaning::Spent(pc, Cause::Own(Own::Saved)) => rows.entry((path, *pc)).or_default().saved += count,
+        Meaning::Spent(pc, cause) => *rows.entry((path, *pc)).or_default().cycles.entry(*cause).or_default() += count,
+        Meaning::Annulled(pc) => {
+            let row = rows.entry((path, *pc)).or_default();
+            row.executions = row.executions.wrapping_sub(count);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(pc: u32, issue: u64, jump: u64) -> Step {
+        Step { pc, cost: Breakdown { issue, jump, ..Breakdown::default() } }
+    }
+
+    #[test]
+    fn rows_are_apart_by_path_and_survive_a_new_beginning() {
+        let mut counters = Counters::new();
+        let paths = [counters.add_path().unwrap(), counters.add_path().unwrap()];
+        let ran = counters.ran(Arc::from([step(0x10, 1, 0), step(0x14, 1, 2)]));
+        assert_eq!(counters.ran(Arc::from([step(0x10, 1, 0), step(0x14, 1, 2)])), ran);
+        let waited = counters.spent(0x10, Cause::Memory(7));
+        assert_eq!(counters.spent(0x10, Cause::Memory(7)), waited);
+        // SAFETY: the numbers are those of counters.
+        unsafe {
+            *paths[0].add(ran as usize) += 3;
+            *paths[1].add(ran as usize) += 1;
+            *paths[1].add(waited as usize) += 50;
+        }
+        let before = counters.rows();
+        assert_eq!(before[&(0, 0x14)].executions, 3);
+        assert_eq!(
+            before[&(0, 0x14)].cycles,
+            BTreeMap::from([(Cause::Own(Own::Issue), 3), (Cause::Own(Own::Jump), 6)])
+        );
+        assert_eq!(before[&(1, 0x10)].cycles[&Cause::Memory(7)], 50);
+        counters.begin_anew();
+        assert_eq!(counters.rows(), before);
+    }
+}

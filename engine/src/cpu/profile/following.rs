@@ -1,0 +1,303 @@
+//! How a core with blocks tells its profile what it does.
+
+use std::sync::Arc;
+
+use super::calls::Flow;
+use super::counters::{MOST_COUNTERS, Own, Step};
+use super::{Profile, Seen};
+use crate::bus::Bus;
+use crate::cpu::Cpu;
+use crate::cpu::block::{FALLEN, TAKEN};
+use crate::cpu::cost::Breakdown;
+use crate::cpu::isa::Isa;
+use crate::cpu::shell::Shell;
+use crate::observe::profile::ProfileOptions;
+use crate::storms::Source;
+
+impl Shell {
+    /// Charges what the core has spent, and accesses have taken, to the instruction at `pc`.
+    #[inline]
+    pub fn charge(&mut self, pc: u32, memory: &mut crate::cpu::memory::Accounts) {
+        if let Some(profile) = &mut self.profile {
+            profile.charge(pc, &self.fixed, &self.spent, memory);
+        }
+    }
+
+    /// Compiled code counts on the path that the core is on.
+    #[inline]
+    pub fn follow_path(&mut self) {
+        self.counts = self.profile.as_ref().map_or(std::ptr::null_mut(), |profile| profile.counts());
+    }
+}
+
+impl<I: Isa> Cpu<I> {
+    /// Profiles what comes.
+    pub(crate) fn begin_profile(&mut self, options: &ProfileOptions) -> bool {
+        self.drop_blocks();
+        let memory = self.memory.accounts().clone();
+        let seen = Seen { fixed: self.shell.fixed, spent: self.shell.spent, memory };
+        self.shell.profile = Profile::new(options, I::ADDRESS_MASK, seen).map(Box::new);
+        self.shell.follow_path();
+        let how = self.host.how();
+        self.host = crate::cpu::compile::HostCode::new(how);
+        self.blocks.forget_code(0);
+        self.shell.profile.is_some()
+    }
+
+    /// True if there is a profile.
+    #[inline(always)]
+    pub(crate) fn is_profiled(&self) -> bool {
+        self.shell.profile.is_some()
+    }
+
+    /// Something is done with that belongs to the instruction at `pc`.
+    #[inline]
+    pub(crate) fn charge(&mut self, pc: u32) {
+        if self.is_profiled() {
+            self.shell.charge(pc & I::ADDRESS_MASK, self.memory.accounts_mut());
+        }
+    }
+
+    /// The same of operation `at` of a block.
+    #[inline]
+    pub(crate) fn charge_at(&mut self, index: u32, at: u32) {
+        if self.is_profiled() {
+            let pc = self.pc_at(index, at);
+            self.charge(pc);
+        }
+    }
+
+    /// The address of the instruction of an operation.
+    pub(crate) fn pc_at(&mut self, index: u32, at: u32) -> u32 {
+        let count = self.blocks.info(index, at).instr;
+        self.before(index, count).pc & I::ADDRESS_MASK
+    }
+
+    /// The address of the last instruction of a block.
+    pub(crate) fn last_pc(&self, index: u32) -> u32 {
+        let last = self.blocks.instrs_of(index).last();
+        let end_pc = self.blocks.hot[index as usize].end_pc;
+        end_pc.wrapping_sub(last.map_or(0, |last| I::instr_bytes(last))) & I::ADDRESS_MASK
+    }
+
+    /// What goes on outside of blocks belongs to the instruction before.
+    pub(crate) fn charge_last(&mut self) {
+        let now = self.shell.had(self.shell.cycles);
+        let pc = I::address(self);
+        let Some(profile) = &mut self.shell.profile else { return };
+        profile.begin(pc, now);
+        let last = profile.last_pc;
+        self.charge(last);
+        self.shell.follow_path();
+    }
+
+    /// The numbers of counters of a block's runs by its exits.
+    fn counters_of(&mut self, index: u32) -> [u32; 2] {
+        if let Some(counters) = self.blocks.cold[index as usize].counters {
+            return counters;
+        }
+        let counters = [FALLEN, TAKEN].map(|exit| self.new_counter(index, exit));
+        self.blocks.cold[index as usize].counters = Some(counters);
+        counters
+    }
+
+    fn new_counter(&mut self, index: u32, exit: usize) -> u32 {
+        let count = self.blocks.hot[index as usize].instructions;
+        let whole = self.blocks.cold[index as usize].breakdown[exit];
+        let steps = self.steps(index, count, whole);
+        self.shell.profile.as_mut().map_or(0, |profile| profile.ran(steps))
+    }
+
+    /// The instructions of a block before number `count`, which have taken `whole`.
+    fn steps(&mut self, index: u32, count: u16, whole: Breakdown) -> Arc<[Step]> {
+        let before = |core: &mut Self, number: u16| core.before(index, number);
+        (0..count)
+            .map(|number| {
+                let (begins, pc) = (before(self, number).fixed, before(self, number).pc & I::ADDRESS_MASK);
+                let ends = if number + 1 == count { whole } else { before(self, number + 1).fixed };
+                let mut cost = Breakdown::default();
+                cost.add_difference(ends, begins, 1);
+                Step { pc, cost }
+            })
+            .collect()
+    }
+
+    /// A block has run to its end, and is left by `exit`.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn profile_block(&mut self, index: u32, exit: usize) {
+        let counter = self.counters_of(index)[exit];
+        let pc = self.last_pc(index);
+        self.charge(pc);
+        if let Some(profile) = &mut self.shell.profile {
+            profile.count(counter, 1);
+        }
+        if exit == TAKEN {
+            let flow = I::flow(&self.blocks, index);
+            let hot = &self.blocks.hot[index as usize];
+            self.follow_flow(flow, hot.end_pc, hot.taken_pc);
+        }
+    }
+
+    /// A jump has been made.
+    pub(crate) fn follow_flow(&mut self, flow: Flow, return_pc: u32, target: u32) {
+        let (sp, now) = (self.x[I::SP], self.shell.had(self.shell.cycles));
+        if let Some(profile) = &mut self.shell.profile {
+            profile.follow(flow, return_pc, target, sp, now);
+            self.shell.follow_path();
+        }
+    }
+
+    /// A jump has been decided on, behind which another instruction runs first.
+    pub(crate) fn decide_flow(&mut self, flow: Flow, return_pc: u32) {
+        if let Some(profile) = &mut self.shell.profile {
+            profile.decide(flow, return_pc);
+        }
+    }
+
+    /// The jump that was decided on has led to `target`, or none was.
+    pub(crate) fn follow_decided(&mut self, target: u32) {
+        let decided = self.shell.profile.as_mut().and_then(|profile| profile.take_decided());
+        if let Some((flow, return_pc)) = decided {
+            self.follow_flow(flow, return_pc, target);
+        }
+    }
+
+    /// The instructions of a block before number `count` have run, which is all of it for now.
+    #[inline]
+    pub(crate) fn profile_part(&mut self, index: u32, count: u16) {
+        if self.is_profiled() && count > 0 {
+            let fixed = self.before(index, count).fixed;
+            let steps = self.steps(index, count, fixed);
+            self.profile_steps(steps, fixed, true);
+        }
+    }
+
+    /// They have run to there, but go on in the block: it was not all of it.
+    #[inline]
+    pub(crate) fn unprofile_part(&mut self, index: u32, count: u16) {
+        if self.is_profiled() && count > 0 {
+            let fixed = self.before(index, count).fixed;
+            let steps = self.steps(index, count, fixed);
+            self.profile_steps(steps, fixed, false);
+        }
+    }
+
+    /// Instructions have run that the core's sums have as `fixed`, or have not run after all.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn profile_steps(&mut self, steps: Arc<[Step]>, fixed: Breakdown, ran: bool) {
+        let last = steps.last().map(|step| step.pc);
+        let Some(profile) = &mut self.shell.profile else { return };
+        let counter = profile.ran(steps);
+        if ran {
+            profile.count(counter, 1);
+            profile.seen.fixed.add_runs(fixed, 1);
+        } else {
+            profile.take_back(counter, 1);
+            profile.seen.fixed.remove(fixed);
+        }
+        profile.last_pc = last.unwrap_or(profile.last_pc);
+    }
+
+    /// The instruction at `pc` has run, which no block has counted; what it took is in the core's sums.
+    pub(crate) fn profile_instruction(&mut self, pc: u32) {
+        let Some(profile) = &mut self.shell.profile else { return };
+        let step = Step { pc: pc & I::ADDRESS_MASK, cost: Breakdown::default() };
+        let counter = profile.ran(Arc::from([step]));
+        profile.count(counter, 1);
+        self.charge(pc);
+    }
+
+    /// An instruction that a block counts has not been run: it went down the pipeline for nothing.
+    pub(crate) fn profile_annulled(&mut self, pc: u32) {
+        let Some(profile) = &mut self.shell.profile else { return };
+        let counter = profile.annulled(pc & I::ADDRESS_MASK);
+        profile.count(counter, 1);
+        self.charge(pc);
+    }
+
+    /// The core's clock is about to run at another rate.
+    pub(crate) fn end_rate_of_profile(&mut self) {
+        self.charge_last();
+        if self.is_profiled() {
+            self.drop_blocks();
+        }
+        if let Some(profile) = &mut self.shell.profile {
+            profile.end_rate();
+        }
+    }
+
+    // ---- Exceptions
+
+    /// An exception is taken from the code at the core's address.
+    pub(crate) fn profile_exception(&mut self, source: Source) {
+        let (pc, sp, now) = (I::address(self), self.x[I::SP], self.shell.had(self.shell.cycles));
+        self.charge_last();
+        if let Some(profile) = &mut self.shell.profile {
+            profile.exception(source, pc, sp, now);
+            self.shell.follow_path();
+        }
+    }
+
+    /// The core is at the handler of this exception, whose frame is that of the one that was taken last.
+    pub(crate) fn profile_chained(&mut self, source: Source) {
+        let now = self.shell.had(self.shell.cycles);
+        if let Some(profile) = &mut self.shell.profile {
+            profile.chain(source, now);
+            self.shell.follow_path();
+            self.profile_handler();
+        }
+    }
+
+    /// The core is at the handler of the exception that was taken last.
+    pub(crate) fn profile_handler(&mut self) {
+        let (pc, now) = (I::address(self), self.shell.had(self.shell.cycles));
+        self.charge(pc);
+        if let Some(profile) = &mut self.shell.profile {
+            profile.handler(pc, now);
+            self.shell.follow_path();
+        }
+    }
+
+    /// The core has returned from an exception.
+    pub(crate) fn profile_exception_return(&mut self, bus: &Bus) {
+        let (pc, sp, now) = (I::address(self), self.x[I::SP], self.shell.had(self.shell.cycles));
+        if let Some(profile) = &mut self.shell.profile {
+            profile.look_at_task(bus);
+            profile.exception_return(pc, sp, now);
+            self.shell.follow_path();
+        }
+    }
+
+    // ---- For compiled code
+
+    /// The number of the counter that compiled code adds to where a block is left by `exit`.
+    pub(crate) fn counter_of(&self, index: u32, exit: usize) -> Option<u32> {
+        self.blocks.cold[index as usize].counters.map(|counters| counters[exit])
+    }
+
+    /// Has counters for all blocks that are about to be compiled.
+    pub(crate) fn prepare_counters(&mut self, members: impl Iterator<Item = u32>) {
+        if self.is_profiled() {
+            members.for_each(|index| {
+                self.counters_of(index);
+            });
+        }
+    }
+
+    /// Counters are full: blocks with numbers of them have been dropped.
+    pub(crate) fn begin_counters_anew(&mut self) {
+        if let Some(profile) = &mut self.shell.profile {
+            profile.counters.get_mut().begin_anew();
+        }
+    }
+
+    /// True if blocks have to be dropped before there are more counters.
+    pub(crate) fn are_counters_full(&self) -> bool {
+        self.shell.profile.as_ref().is_some_and(|profile| profile.counters.borrow().are_full())
+    }
+}
+
+const _: () = assert!(MOST_COUNTERS * size_of::<u64>() <= i32::MAX as usize);
+const _: () = assert!(Own::COUNT == 9);

@@ -1,0 +1,189 @@
+//! A profile as the user gets it.
+
+use std::collections::BTreeMap;
+
+use super::counters::{Cause, Own, Row, Rows};
+use super::paths::{Kind, Path};
+use super::{ELSEWHERE, Profile};
+use crate::bus::Bus;
+use crate::cpu::isa::CauseNames;
+use crate::observe::profile::{CallPath, CoreProfile, InstructionCost, PathKind, TimedCall};
+use crate::storms::Source;
+use crate::time::{Cycles, Hz, Ps};
+
+/// A time in which a core's clock had one rate.
+#[derive(Clone, Copy, Debug)]
+pub struct AtRate {
+    pub rate: Hz,
+    /// Cycles that the core had had when it began.
+    pub from: u64,
+    /// What the numbers of the clock's edges are ahead of the cycles that the core has had.
+    pub ahead: u64,
+}
+
+/// What is known of a core beside its profile.
+pub struct Told<'a> {
+    pub name: &'a str,
+    pub names: &'a CauseNames,
+    pub bus: &'a Bus,
+    /// Its clock's rates, the present one last.
+    pub rates: &'a [AtRate],
+    /// Cycles that it has had.
+    pub had: u64,
+}
+
+impl Told<'_> {
+    /// When the core had had so many cycles.
+    fn time(&self, had: u64) -> Ps {
+        let at = self.rates.iter().rev().find(|at| at.from <= had).or(self.rates.first());
+        at.map_or(Ps::ZERO, |at| at.rate.ps_at_floor(Cycles(had.wrapping_add(at.ahead))))
+    }
+}
+
+impl Profile {
+    /// All of it.
+    pub fn report(&self, told: &Told) -> CoreProfile {
+        let mut causes = Causes::new(told);
+        let by_rate: Vec<Rows> = self.earlier_rates.iter().cloned().chain([self.counters.borrow().rows()]).collect();
+        let costs = costs(&by_rate, &mut causes);
+        let ends = told.rates.iter().skip(1).map(|at| at.from).chain([told.had]);
+        let rates = told.rates.iter().zip(ends).map(|(at, end)| (at.rate, Cycles(end.saturating_sub(at.from))));
+        let timed = |calls: &Vec<super::paths::Call>| {
+            let timed = |call: &super::paths::Call| TimedCall {
+                path: call.path,
+                begun: told.time(call.begun),
+                elapsed: Cycles(call.cycles),
+            };
+            calls.iter().map(timed).collect()
+        };
+        CoreProfile {
+            name: told.name.to_owned(),
+            rates: rates.collect(),
+            causes: causes.names,
+            paths: self.paths.all.iter().map(|path| described(path, told)).collect(),
+            costs,
+            calls: self.paths.calls.iter().map(timed).collect(),
+            interrupts: Vec::new(),
+            notes: self.notes(),
+        }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.paths.merged > 0 {
+            notes.push(format!(
+                "there are too many call paths: {} calls along further ones belong to their callers",
+                self.paths.merged
+            ));
+        }
+        if self.stacks.lost > 0 {
+            notes.push(format!(
+                "calls are nested too deeply: {} of them belong to the innermost one that is followed",
+                self.stacks.lost
+            ));
+        }
+        if self.paths.dropped_calls > 0 {
+            notes.push(format!("{} calls of watched functions are not kept one by one", self.paths.dropped_calls));
+        }
+        notes
+    }
+}
+
+fn described(path: &Path, told: &Told) -> CallPath {
+    let known = |address: u32| (address != ELSEWHERE).then_some(address);
+    let (kind, address, name) = match &path.kind {
+        Kind::Task(address, name) => (PathKind::Task, known(*address), name.clone()),
+        Kind::Function(address) => (PathKind::Function, known(*address), String::new()),
+        Kind::Exception(source) => (PathKind::Exception, None, name_of(*source)),
+    };
+    CallPath {
+        parent: path.parent,
+        kind,
+        address,
+        name,
+        calls: path.calls,
+        elapsed: Cycles(path.elapsed),
+        longest: Cycles(path.longest),
+        shortest: Cycles(if path.calls > 0 { path.shortest } else { 0 }),
+        longest_at: told.time(path.longest_at),
+    }
+}
+
+fn name_of(source: Source) -> String {
+    match source.number {
+        Some(number) => format!("{} {number}", source.name),
+        None => source.name.to_owned(),
+    }
+}
+
+/// Numbers of causes, in the order in which they come up.
+struct Causes {
+    /// The names of the memory's sums.
+    of_memory: Vec<String>,
+    of_own: [&'static str; Own::COUNT],
+    numbers: BTreeMap<String, u32>,
+    names: Vec<String>,
+}
+
+impl Causes {
+    fn new(told: &Told) -> Causes {
+        let names = told.names;
+        let of_own = [
+            names.issue,
+            names.operand_wait,
+            names.long_operation,
+            names.jump,
+            names.long_operation,
+            names.mispredicted,
+            names.annulled,
+            names.exceptions,
+            names.idle,
+        ];
+        let of_memory = crate::cpu::memory::Accounts::names(told.bus);
+        Causes { of_memory, of_own, numbers: BTreeMap::new(), names: Vec::new() }
+    }
+
+    fn number(&mut self, cause: Cause) -> u32 {
+        let name = match cause {
+            Cause::Own(own) => self.of_own[own as usize],
+            Cause::Memory(sum) => self.of_memory.get(sum as usize).map_or("memory", String::as_str),
+        };
+        if let Some(number) = self.numbers.get(name) {
+            return *number;
+        }
+        let number = self.names.len() as u32;
+        self.names.push(name.to_owned());
+        self.numbers.insert(self.names[number as usize].clone(), number);
+        number
+    }
+}
+
+fn costs(by_rate: &[Rows], causes: &mut Causes) -> Vec<InstructionCost> {
+    let mut costs: BTreeMap<(u32, u32), InstructionCost> = BTreeMap::new();
+    for (rate, rows) in by_rate.iter().enumerate() {
+        for ((path, pc), row) in rows {
+            let cost = costs.entry((*path, *pc)).or_insert_with(|| InstructionCost {
+                path: *path,
+                address: (*pc != ELSEWHERE).then_some(*pc),
+                executions: 0,
+                charges: Vec::new(),
+            });
+            cost.executions = cost.executions.wrapping_add(row.executions);
+            cost.charges.extend(charges(row, rate as u32, causes));
+        }
+    }
+    costs.into_values().collect()
+}
+
+/// A row's cycles by cause: several sums may have the same name.
+fn charges(row: &Row, rate: u32, causes: &mut Causes) -> Vec<(u32, u32, u64)> {
+    let mut by_number: BTreeMap<u32, u64> = BTreeMap::new();
+    for (cause, cycles) in &row.cycles {
+        *by_number.entry(causes.number(*cause)).or_default() += cycles;
+    }
+    if row.saved > 0 {
+        let cycles = by_number.entry(causes.number(Cause::Own(Own::Saved))).or_default();
+        *cycles = cycles.wrapping_sub(row.saved);
+    }
+    by_number.into_iter().filter(|(_, cycles)| *cycles > 0).map(|(cause, cycles)| (cause, rate, cycles)).collect()
+}

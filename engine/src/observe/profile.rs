@@ -1,0 +1,141 @@
+//! A core's profile as plain data: call paths, and for each of them what its instructions cost, by cause.
+
+use crate::bus::Bus;
+use crate::time::{Cycles, Hz, Ps};
+
+/// What a profile is to follow.
+#[derive(Clone, Debug, Default)]
+pub struct ProfileOptions {
+    /// Addresses of functions: a jump to one of them from another function is a tail call.
+    pub entries: Vec<u32>,
+    /// Addresses of functions whose calls are kept one by one.
+    pub watched: Vec<u32>,
+    /// How a kernel's tasks are called.
+    pub task_name: Option<TaskName>,
+}
+
+/// Where a kernel keeps the name of the task that runs: what is at `variable` points to the task, of which the name
+/// stands at `offset`, ended by a 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskName {
+    /// Address of the pointer.
+    pub variable: u32,
+    /// From the beginning of the task to its name.
+    pub offset: u32,
+    /// Bytes of the name at the most.
+    pub bytes: u32,
+}
+
+impl TaskName {
+    /// The name of the task that runs now; `None` where there is none yet.
+    pub fn look(&self, bus: &Bus) -> Option<String> {
+        let task = bus.peek_word(self.variable)?;
+        let at = task.wrapping_add(self.offset);
+        let mut name = Vec::new();
+        for offset in 0..self.bytes {
+            let mut byte = [0];
+            if !bus.peek(at.wrapping_add(offset), &mut byte) || byte[0] == 0 {
+                break;
+            }
+            name.push(byte[0]);
+        }
+        (task != 0 && !name.is_empty()).then(|| String::from_utf8_lossy(&name).into_owned())
+    }
+}
+
+/// What a path ends in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathKind {
+    /// A stack of its own: a task, or what the core began with.
+    Task,
+    /// A function.
+    Function,
+    /// An exception or interrupt.
+    Exception,
+}
+
+/// A call path: a task, and what has been called from there on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallPath {
+    /// The path of the caller, or of what was interrupted; `None` for a task.
+    pub parent: Option<u32>,
+    /// What it ends in.
+    pub kind: PathKind,
+    /// Of a function, its entry; of a task, where it began, if that is known.
+    pub address: Option<u32>,
+    /// Of a task or an exception.
+    pub name: String,
+    /// Calls that have ended.
+    pub calls: u64,
+    /// Core cycles from their beginnings to their ends, all together, the longest and the shortest: with all that was
+    /// called, and with what interrupted them.
+    pub elapsed: Cycles,
+    /// See [`CallPath::elapsed`].
+    pub longest: Cycles,
+    /// See [`CallPath::elapsed`]; 0 if none has ended.
+    pub shortest: Cycles,
+    /// When the longest began.
+    pub longest_at: Ps,
+}
+
+/// What an instruction cost on a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InstructionCost {
+    /// The path.
+    pub path: u32,
+    /// Its address; `None` for time that belongs to no instruction.
+    pub address: Option<u32>,
+    /// Times that it ran.
+    pub executions: u64,
+    /// Its cycles: cause, by its place in [`CoreProfile::causes`], place of the clock's rate, cycles.
+    pub charges: Vec<(u32, u32, u64)>,
+}
+
+/// A call of a watched function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimedCall {
+    /// Its path.
+    pub path: u32,
+    /// When it began.
+    pub begun: Ps,
+    /// What it took, as [`CallPath::elapsed`] has it.
+    pub elapsed: Cycles,
+}
+
+/// An interrupt that a core took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TakenInterrupt {
+    /// The exception's path.
+    pub path: u32,
+    /// The core's input; `None` for an exception of the core's own.
+    pub input: Option<u32>,
+    /// When its line went up; `None` if that is not known.
+    pub raised: Option<Ps>,
+    /// When the core took it.
+    pub taken: Ps,
+    /// When the handler's first instruction began.
+    pub begun: Ps,
+    /// When the handler had ended.
+    pub ended: Ps,
+}
+
+/// The profile of a core.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CoreProfile {
+    /// Label of its node.
+    pub name: String,
+    /// The rates of its clock in their order, and the cycles that it had at each.
+    pub rates: Vec<(Hz, Cycles)>,
+    /// Names of causes, as the cycle stack has them.
+    pub causes: Vec<String>,
+    /// All call paths: parents come first.
+    pub paths: Vec<CallPath>,
+    /// What instructions cost. All charges together are the core's cycles.
+    pub costs: Vec<InstructionCost>,
+    /// The calls of each watched function.
+    pub calls: Vec<Vec<TimedCall>>,
+    /// Interrupts that were taken, and have ended.
+    pub interrupts: Vec<TakenInterrupt>,
+    /// What could not be followed, in a sentence each.
+    pub notes: Vec<String>,
+}
