@@ -99,6 +99,8 @@ pub struct Cold<I: Isa> {
     pub is_dead: bool,
     /// The profile's counters of its runs, by exit, if it has such.
     pub counters: Option<[u32; 2]>,
+    /// The same of runs up to an instruction of its middle.
+    pub part_counters: Vec<Option<u32>>,
 }
 
 /// What slow paths need of an operation, under the same index.
@@ -413,6 +415,7 @@ impl<I: Isa> Blocks<I> {
             sources: Vec::new(),
             is_dead: false,
             counters: None,
+            part_counters: Vec::new(),
         });
         self.by_entry.insert(entry, index);
         index

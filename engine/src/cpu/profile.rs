@@ -14,7 +14,7 @@ pub mod reporting;
 
 pub use calls::Flow;
 use calls::Stacks;
-use counters::{Cause, Counters, Own, Rows, Step};
+use counters::{Cause, Counters, Own, Rows, Step, What};
 use paths::Paths;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -126,14 +126,15 @@ impl Profile {
         self.counters.get_mut().ran(steps)
     }
 
-    /// The number of the counter of cycles beyond what blocks say: see [`Counters::spent`].
-    pub fn spent(&self, pc: u32, cause: Cause) -> u32 {
-        self.counters.borrow_mut().spent(pc, cause)
+    /// The number of the counter of what an instruction did: see [`Counters::did`].
+    pub fn did(&self, pc: u32, what: What) -> u32 {
+        self.counters.borrow_mut().did(pc, what)
     }
 
-    /// The number of the counter of instructions that did not run: see [`Counters::annulled`].
-    pub fn annulled(&self, pc: u32) -> u32 {
-        self.counters.borrow_mut().annulled(pc)
+    /// The instruction at `pc` did something once.
+    pub fn count_did(&mut self, pc: u32, what: What) {
+        let counter = self.counters.get_mut().did(pc, what);
+        self.count(counter, 1);
     }
 
     /// Adds to a counter of the path that the core is on.
@@ -236,7 +237,7 @@ impl Profile {
     }
 
     fn spend(&mut self, pc: u32, cause: Cause, cycles: u64) {
-        let counter = self.counters.get_mut().spent(pc, cause);
+        let counter = self.counters.get_mut().did(pc, What::Spent(cause));
         self.count(counter, cycles);
     }
 }

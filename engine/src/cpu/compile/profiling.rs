@@ -16,7 +16,7 @@ use crate::cpu::isa::Isa;
 use crate::cpu::memory::plan::Plan;
 use crate::cpu::memory::{Accounts, Part};
 use crate::cpu::profile::calls::Flow;
-use crate::cpu::profile::counters::{Cause, Own};
+use crate::cpu::profile::counters::{Cause, Own, What};
 use crate::cpu::profile::{Profile, Seen};
 
 /// Where a flow stands in what [`follow`] is told: above the address behind the block.
@@ -105,7 +105,7 @@ impl<I: Isa> Emitter<'_, I> {
 
     /// An instruction that the block counts is not run.
     pub fn count_annulled(&mut self, pc: u32) {
-        if let Some(counter) = self.profile().map(|profile| profile.annulled(pc)) {
+        if let Some(counter) = self.profile().map(|profile| profile.did(pc, What::Annulled)) {
             self.add_to_counter(counter, None);
         }
     }
@@ -117,7 +117,7 @@ impl<I: Isa> Emitter<'_, I> {
     }
 
     fn charge_at(&mut self, pc: u32, cause: Cause, seen_at: usize, cycles: Value) {
-        let Some(counter) = self.profile().map(|profile| profile.spent(pc, cause)) else { return };
+        let Some(counter) = self.profile().map(|profile| profile.did(pc, What::Spent(cause))) else { return };
         self.add_to_counter(counter, Some(cycles));
         let seen_at = self.b.ins().iconst(I64, seen_at as i64);
         self.add_to(seen_at, 0, Some(cycles));

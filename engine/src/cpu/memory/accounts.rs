@@ -1,7 +1,7 @@
 //! Where the time of accesses went.
 
 use super::meter::{Meter, Passed};
-use crate::bus::Bus;
+use crate::bus::{Bus, entry_bit};
 use crate::time::Cycles;
 
 /// What an access was for.
@@ -57,6 +57,27 @@ const PARTS: [&str; Part::Count as usize] =
 pub struct Accounts {
     entries: Vec<EntryCycles>,
     parts: [u64; Part::Count as usize],
+    grown: Grown,
+}
+
+/// Map entries some of whose sums have grown since a profile has looked at them, as bits of [`entry_bit`]. It is nothing
+/// by which accounts differ.
+#[derive(Clone, Copy, Debug, Default)]
+struct Grown(u64);
+
+impl PartialEq for Grown {
+    fn eq(&self, _: &Grown) -> bool {
+        true
+    }
+}
+
+impl Eq for Grown {}
+
+impl Grown {
+    #[inline(always)]
+    fn note(&mut self, entry: usize) {
+        self.0 |= entry_bit(entry);
+    }
 }
 
 /// Sums of a map entry.
@@ -99,11 +120,11 @@ impl Accounts {
     /// True if `seen` has all of it.
     #[inline]
     pub fn are_seen(&self, seen: &Accounts) -> bool {
-        self.parts == seen.parts && self.entries.as_flattened() == seen.entries.as_flattened()
+        self.grown.0 == 0 && self.parts == seen.parts
     }
 
     /// Tells of each sum that has grown since it was `seen`, and by what; then all of it has been.
-    pub fn tell_growth(&self, seen: &mut Accounts, mut tell: impl FnMut(u32, u64)) {
+    pub fn tell_growth(&mut self, seen: &mut Accounts, mut tell: impl FnMut(u32, u64)) {
         for (number, (now, seen)) in self.parts.iter().zip(&mut seen.parts).enumerate() {
             if now != seen {
                 tell(number as u32, *now - *seen);
@@ -111,14 +132,18 @@ impl Accounts {
             }
         }
         seen.entries.resize(self.entries.len(), EntryCycles::default());
-        for (entry, (now, seen)) in self.entries.iter().zip(&mut seen.entries).enumerate() {
-            if now == seen {
-                continue;
-            }
-            for (sum, (now, seen)) in now.iter().zip(seen).enumerate() {
-                if now != seen {
-                    tell(Self::number(entry, sum), *now - *seen);
-                    *seen = *now;
+        let mut grown = std::mem::take(&mut self.grown).0;
+        while grown != 0 {
+            let first = grown.trailing_zeros() as usize;
+            grown &= grown - 1;
+            // The last bit stands for all entries from there on.
+            let last = if first + 1 == u64::BITS as usize { self.entries.len() } else { first + 1 };
+            for entry in first..last.min(self.entries.len()) {
+                for (sum, (now, seen)) in self.entries[entry].iter().zip(&mut seen.entries[entry]).enumerate() {
+                    if now != seen {
+                        tell(Self::number(entry, sum), *now - *seen);
+                        *seen = *now;
+                    }
                 }
             }
         }
@@ -213,6 +238,7 @@ impl Accounts {
     /// Cycles at a map entry, and on the way there and back; [`Accounts::follow`] has made room for it.
     #[inline(always)]
     pub fn add_at(&mut self, entry: usize, purpose: Purpose, cycles: u64, on_the_way: u64) {
+        self.grown.note(entry);
         let sums = &mut self.entries[entry];
         sums[purpose as usize] += cycles;
         sums[ON_THE_WAY] += on_the_way;
@@ -220,12 +246,14 @@ impl Accounts {
 
     /// Goes on to core cycle `until`, at a map entry.
     pub(super) fn spend_at(&mut self, meter: &mut Meter, purpose: Purpose, entry: usize, until: u64) {
+        self.grown.note(entry);
         self.entries[entry][purpose as usize] += meter.pass(until);
     }
 
     /// Goes on to the end of a transfer. A part of it may have passed already.
     #[inline]
     pub(super) fn charge(&mut self, meter: &mut Meter, purpose: Purpose, passed: &Passed) {
+        self.grown.note(passed.entry);
         let (cycles, times) = (&mut self.entries[passed.entry], passed.times);
         if passed.routed {
             cycles[ON_THE_WAY] += meter.pass(times.arrived);

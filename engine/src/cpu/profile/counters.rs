@@ -76,10 +76,19 @@ impl Own {
 pub enum Meaning {
     /// Times that instructions ran one after the other.
     Ran(Arc<[Step]>),
-    /// Cycles that an instruction took beyond what its block says.
-    Spent(u32, Cause),
-    /// Times that an instruction which a block counts was not run.
-    Annulled(u32),
+    /// What the instruction at an address did beyond what its block says.
+    Did(u32, What),
+}
+
+/// What an instruction did beyond what its block says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum What {
+    /// It took cycles.
+    Spent(Cause),
+    /// It ran by itself.
+    Ran,
+    /// It was not run, though its block counts it.
+    Annulled,
 }
 
 /// What instructions of a path did.
@@ -102,10 +111,10 @@ pub struct Counters {
     meanings: Vec<Meaning>,
     /// Where instructions that ran are counted.
     ran: BTreeMap<Arc<[Step]>, u32>,
-    spent: BTreeMap<(u32, Cause), u32>,
-    /// The last ones that were looked for, by their addresses.
-    recent: Box<[(u32, Cause, u32); RECENT]>,
-    annulled: BTreeMap<u32, u32>,
+    /// What single instructions did.
+    did: BTreeMap<(u32, What), u32>,
+    /// The last ones that were looked for: see [`slot_of`].
+    recent: Box<[(u32, What, u32)]>,
     pieces: Vec<MmapMut>,
     /// Where the array of each path is.
     arrays: Vec<*mut u64>,
@@ -116,7 +125,23 @@ pub struct Counters {
 // SAFETY: the arrays belong to `pieces`, which nobody else has.
 unsafe impl Send for Counters {}
 
-const RECENT: usize = 1 << 10;
+/// Slots of [`Counters::recent`].
+const RECENT: usize = 1 << 13;
+/// No counter: no instruction is at this address.
+const NOTHING: (u32, What, u32) = (u32::MAX, What::Ran, 0);
+
+/// Where the last counters are kept, by what they count.
+#[inline(always)]
+fn slot_of(pc: u32, what: What) -> usize {
+    let number = match what {
+        What::Spent(Cause::Own(own)) => own as u32,
+        What::Spent(Cause::Memory(sum)) => Own::COUNT as u32 + 2 + sum,
+        What::Ran => Own::COUNT as u32,
+        What::Annulled => Own::COUNT as u32 + 1,
+    };
+    // Consecutive instructions next to each other, and what an instruction does far apart.
+    (pc >> 1).wrapping_add(number.wrapping_mul(1201)) as usize % RECENT
+}
 
 impl Counters {
     /// No counters and no paths.
@@ -124,9 +149,8 @@ impl Counters {
         Counters {
             meanings: Vec::new(),
             ran: BTreeMap::new(),
-            spent: BTreeMap::new(),
-            recent: Box::new([(u32::MAX, Cause::Memory(u32::MAX), 0); RECENT]),
-            annulled: BTreeMap::new(),
+            did: BTreeMap::new(),
+            recent: vec![NOTHING; RECENT].into_boxed_slice(),
             pieces: Vec::new(),
             arrays: Vec::new(),
             earlier: Rows::new(),
@@ -168,38 +192,27 @@ impl Counters {
         number
     }
 
-    /// The number of the cycles that the instruction at `pc` took beyond what its block says.
+    /// The number of what the instruction at `pc` did beyond what its block says.
     #[inline]
-    pub fn spent(&mut self, pc: u32, cause: Cause) -> u32 {
-        let mixed = (pc >> 1) as usize
-            ^ match cause {
-                Cause::Own(own) => own as usize,
-                Cause::Memory(sum) => (sum as usize) << 3,
-            };
-        let slot = mixed % RECENT;
-        let (known_pc, known_cause, number) = self.recent[slot];
-        if (known_pc, known_cause) == (pc, cause) {
+    pub fn did(&mut self, pc: u32, what: What) -> u32 {
+        let slot = slot_of(pc, what);
+        let (known_pc, known_what, number) = self.recent[slot];
+        if (known_pc, known_what) == (pc, what) {
             return number;
         }
-        let number = match self.spent.get(&(pc, cause)) {
-            Some(number) => *number,
-            None => {
-                let number = self.add(Meaning::Spent(pc, cause));
-                self.spent.insert((pc, cause), number);
-                number
-            }
-        };
-        self.recent[slot] = (pc, cause, number);
+        let number = self.look_for(pc, what);
+        self.recent[slot] = (pc, what, number);
         number
     }
 
-    /// The number of times that the instruction at `pc` did not run, though its block did.
-    pub fn annulled(&mut self, pc: u32) -> u32 {
-        if let Some(number) = self.annulled.get(&pc) {
+    #[cold]
+    #[inline(never)]
+    fn look_for(&mut self, pc: u32, what: What) -> u32 {
+        if let Some(number) = self.did.get(&(pc, what)) {
             return *number;
         }
-        let number = self.add(Meaning::Annulled(pc));
-        self.annulled.insert(pc, number);
+        let number = self.add(Meaning::Did(pc, what));
+        self.did.insert((pc, what), number);
         number
     }
 
@@ -215,9 +228,8 @@ impl Counters {
         }
         self.meanings.clear();
         self.ran.clear();
-        self.spent.clear();
-        self.annulled.clear();
-        self.recent.fill((u32::MAX, Cause::Memory(u32::MAX), 0));
+        self.did.clear();
+        self.recent.fill(NOTHING);
     }
 
     /// All that was counted, which is then forgotten: see [`Counters::begin_anew`].
@@ -263,11 +275,14 @@ fn add_counted(rows: &mut Rows, path: u32, meaning: &Meaning, count: u64) {
                 }
             }
         }
-        Meaning::Spent(pc, Cause::Own(Own::Saved)) => rows.entry((path, *pc)).or_default().saved += count,
-        Meaning::Spent(pc, cause) => *rows.entry((path, *pc)).or_default().cycles.entry(*cause).or_default() += count,
-        Meaning::Annulled(pc) => {
+        Meaning::Did(pc, what) => {
             let row = rows.entry((path, *pc)).or_default();
-            row.executions = row.executions.wrapping_sub(count);
+            match what {
+                What::Spent(Cause::Own(Own::Saved)) => row.saved += count,
+                What::Spent(cause) => *row.cycles.entry(*cause).or_default() += count,
+                What::Ran => row.executions = row.executions.wrapping_add(count),
+                What::Annulled => row.executions = row.executions.wrapping_sub(count),
+            }
         }
     }
 }
@@ -286,8 +301,8 @@ mod tests {
         let paths = [counters.add_path().unwrap(), counters.add_path().unwrap()];
         let ran = counters.ran(Arc::from([step(0x10, 1, 0), step(0x14, 1, 2)]));
         assert_eq!(counters.ran(Arc::from([step(0x10, 1, 0), step(0x14, 1, 2)])), ran);
-        let waited = counters.spent(0x10, Cause::Memory(7));
-        assert_eq!(counters.spent(0x10, Cause::Memory(7)), waited);
+        let waited = counters.did(0x10, What::Spent(Cause::Memory(7)));
+        assert_eq!(counters.did(0x10, What::Spent(Cause::Memory(7))), waited);
         // SAFETY: the numbers are those of counters.
         unsafe {
             *paths[0].add(ran as usize) += 3;

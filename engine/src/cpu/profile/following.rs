@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::calls::Flow;
-use super::counters::{MOST_COUNTERS, Own, Step};
+use super::counters::{MOST_COUNTERS, Step, What};
 use super::{Profile, Seen};
 use crate::bus::Bus;
 use crate::cpu::Cpu;
@@ -167,9 +167,7 @@ impl<I: Isa> Cpu<I> {
     #[inline]
     pub(crate) fn profile_part(&mut self, index: u32, count: u16) {
         if self.is_profiled() && count > 0 {
-            let fixed = self.before(index, count).fixed;
-            let steps = self.steps(index, count, fixed);
-            self.profile_steps(steps, fixed, true);
+            self.count_part(index, count, true);
         }
     }
 
@@ -177,19 +175,17 @@ impl<I: Isa> Cpu<I> {
     #[inline]
     pub(crate) fn unprofile_part(&mut self, index: u32, count: u16) {
         if self.is_profiled() && count > 0 {
-            let fixed = self.before(index, count).fixed;
-            let steps = self.steps(index, count, fixed);
-            self.profile_steps(steps, fixed, false);
+            self.count_part(index, count, false);
         }
     }
 
-    /// Instructions have run that the core's sums have as `fixed`, or have not run after all.
     #[cold]
     #[inline(never)]
-    pub(crate) fn profile_steps(&mut self, steps: Arc<[Step]>, fixed: Breakdown, ran: bool) {
-        let last = steps.last().map(|step| step.pc);
+    fn count_part(&mut self, index: u32, count: u16, ran: bool) {
+        let fixed = self.before(index, count).fixed;
+        let counter = self.counter_of_part(index, count, fixed);
+        let last_pc = self.before(index, count - 1).pc & I::ADDRESS_MASK;
         let Some(profile) = &mut self.shell.profile else { return };
-        let counter = profile.ran(steps);
         if ran {
             profile.count(counter, 1);
             profile.seen.fixed.add_runs(fixed, 1);
@@ -197,23 +193,42 @@ impl<I: Isa> Cpu<I> {
             profile.take_back(counter, 1);
             profile.seen.fixed.remove(fixed);
         }
+        profile.last_pc = last_pc;
+    }
+
+    fn counter_of_part(&mut self, index: u32, count: u16, fixed: Breakdown) -> u32 {
+        let parts = &mut self.blocks.cold[index as usize].part_counters;
+        parts.resize(parts.len().max(usize::from(count) + 1), None);
+        if let Some(counter) = parts[usize::from(count)] {
+            return counter;
+        }
+        let steps = self.steps(index, count, fixed);
+        let counter = self.shell.profile.as_mut().map_or(0, |profile| profile.ran(steps));
+        self.blocks.cold[index as usize].part_counters[usize::from(count)] = Some(counter);
+        counter
+    }
+
+    /// Instructions have run that the core's sums have as `fixed`.
+    pub(crate) fn profile_steps(&mut self, steps: Arc<[Step]>, fixed: Breakdown) {
+        let last = steps.last().map(|step| step.pc);
+        let Some(profile) = &mut self.shell.profile else { return };
+        let counter = profile.ran(steps);
+        profile.count(counter, 1);
+        profile.seen.fixed.add_runs(fixed, 1);
         profile.last_pc = last.unwrap_or(profile.last_pc);
     }
 
     /// The instruction at `pc` has run, which no block has counted; what it took is in the core's sums.
     pub(crate) fn profile_instruction(&mut self, pc: u32) {
         let Some(profile) = &mut self.shell.profile else { return };
-        let step = Step { pc: pc & I::ADDRESS_MASK, cost: Breakdown::default() };
-        let counter = profile.ran(Arc::from([step]));
-        profile.count(counter, 1);
+        profile.count_did(pc & I::ADDRESS_MASK, What::Ran);
         self.charge(pc);
     }
 
     /// An instruction that a block counts has not been run: it went down the pipeline for nothing.
     pub(crate) fn profile_annulled(&mut self, pc: u32) {
         let Some(profile) = &mut self.shell.profile else { return };
-        let counter = profile.annulled(pc & I::ADDRESS_MASK);
-        profile.count(counter, 1);
+        profile.count_did(pc & I::ADDRESS_MASK, What::Annulled);
         self.charge(pc);
     }
 
@@ -300,4 +315,3 @@ impl<I: Isa> Cpu<I> {
 }
 
 const _: () = assert!(MOST_COUNTERS * size_of::<u64>() <= i32::MAX as usize);
-const _: () = assert!(Own::COUNT == 9);

@@ -173,6 +173,7 @@ impl Mips {
     /// Looks whether the block may go on after an access that took so many cycles; if not, it has been left after
     /// the instruction.
     pub(super) fn behind_access(&mut self, bus: &Bus, index: u32, at: u32, cycles: u64) -> bool {
+        self.charge_at(index, at);
         self.update_limit(bus);
         let longest = u64::from(self.blocks.hot[index as usize].longest_cycles);
         let felt = self.blocks.instrs_of(index)[at as usize].felt[FALLEN];
@@ -190,6 +191,7 @@ impl Mips {
 
     /// The access of operation `at` was refused after so many cycles, which have been counted: the block has been left.
     fn refuse_access(&mut self, bus: &mut Bus, index: u32, at: u32, abort: Abort<TlbFault>, cycles: u64) -> bool {
+        self.charge_at(index, at);
         self.leave_at(index, at);
         self.pending.pass(cycles);
         self.raise(bus, Raised::of_abort(abort, false));

@@ -363,7 +363,7 @@ impl Mips {
         let steps = befores.windows(2).enumerate().map(step).collect();
         let (issue, operand_wait) = (u64::from(count), u64::from(cycles) - u64::from(count));
         let fixed = Breakdown { issue, operand_wait, never_compiled, ..Breakdown::default() };
-        self.profile_steps(steps, fixed, true);
+        self.profile_steps(steps, fixed);
     }
 
     /// The same for the instruction that comes to its own end: it has waited for its operands, and taken its cycle,

@@ -1,12 +1,9 @@
 //! How the core tells its profile what it does: after each instruction.
 
-use std::sync::Arc;
-
 use super::decoded::Kind;
 use super::{Picorv32, SP};
 use crate::bus::Bus;
-use crate::cpu::cost::Breakdown;
-use crate::cpu::profile::counters::Step;
+use crate::cpu::profile::counters::What;
 use crate::cpu::profile::{Flow, Profile, Seen};
 use crate::isa::riscv::core::flow_of;
 use crate::observe::profile::ProfileOptions;
@@ -54,8 +51,7 @@ impl Picorv32 {
         if let Some(profile) = &mut self.shell.profile
             && ran
         {
-            let counter = profile.ran(Arc::from([Step { pc, cost: Breakdown::default() }]));
-            profile.count(counter, 1);
+            profile.count_did(pc, What::Ran);
         }
         self.shell.charge(pc, &mut self.accounts);
     }
