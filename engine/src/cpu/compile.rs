@@ -206,6 +206,7 @@ impl<I: Isa> Cpu<I> {
                     return Some(Resumed { index, at, exit });
                 }
                 Ending::Left { index, exit } => {
+                    self.profile_left(index);
                     self.leave(index, exit, self.blocks.exit_pc(index, exit));
                     return None;
                 }

@@ -32,8 +32,17 @@ impl Machine {
 
     /// The profiles so far, of the cores that have one.
     pub fn profiles(&mut self) -> Vec<CoreProfile> {
-        let bus = &self.bus;
-        self.cores.iter_mut().filter_map(|core| core.profiled(bus)).collect()
+        let mut profiles = Vec::new();
+        for (index, core) in self.cores.iter_mut().enumerate() {
+            // What lies between it and the memories has its own names.
+            self.bus.master = Some(index);
+            if let Some(mut profile) = core.profiled(&self.bus) {
+                self.progress[index].name_time_held_in(&mut profile);
+                profiles.push(profile);
+            }
+        }
+        self.bus.master = None;
+        profiles
     }
 
     /// Where addresses of a core's program are in the source, each with the innermost function first; `None` if there

@@ -8,6 +8,7 @@ use super::host::Pause;
 use super::{Machine, Outcome};
 use crate::clocks::{Change, User};
 use crate::core::{Counted, Stop};
+use crate::observe::profile::CoreProfile;
 use crate::time::{Cycles, Ps};
 
 /// What a core is doing.
@@ -52,6 +53,27 @@ impl Progress {
             left_cycles -= held;
             *waits = Cycles(waits.0 - held);
             causes.push((HELD.to_owned(), Cycles(held)));
+        }
+    }
+
+    /// The same in a profile: of waits in the order of paths and addresses, the first are those in reset, as a core is
+    /// held before it runs.
+    pub fn name_time_held_in(&self, profile: &mut CoreProfile) {
+        let Some(wait) = profile.causes.iter().position(|cause| cause == WAIT) else { return };
+        let held_cause = profile.causes.len() as u32;
+        let mut left_cycles = self.held.0;
+        for cost in &mut profile.costs {
+            let Some(place) = cost.charges.iter().position(|(cause, ..)| *cause == wait as u32) else { continue };
+            let (_, rate, waits) = &mut cost.charges[place];
+            let held = left_cycles.min(*waits);
+            left_cycles -= held;
+            *waits -= held;
+            let charge = (held_cause, *rate, held);
+            cost.charges.extend((held > 0).then_some(charge));
+            cost.charges.retain(|(.., cycles)| *cycles > 0);
+        }
+        if self.held.0 > 0 {
+            profile.causes.push(HELD.to_owned());
         }
     }
 

@@ -139,6 +139,17 @@ impl<I: Isa> Cpu<I> {
         }
     }
 
+    /// Compiled code has ended behind a block.
+    #[inline]
+    pub(crate) fn profile_left(&mut self, index: u32) {
+        if self.is_profiled() {
+            let last = self.last_pc(index);
+            if let Some(profile) = &mut self.shell.profile {
+                profile.last_pc = last;
+            }
+        }
+    }
+
     /// A jump has been made.
     pub(crate) fn follow_flow(&mut self, flow: Flow, return_pc: u32, target: u32) {
         let (sp, now) = (self.x[I::SP], self.shell.had(self.shell.cycles));
@@ -277,6 +288,7 @@ impl<I: Isa> Cpu<I> {
 
     /// The core has returned from an exception.
     pub(crate) fn profile_exception_return(&mut self, bus: &Bus) {
+        self.charge_last();
         let (pc, sp, now) = (I::address(self), self.x[I::SP], self.shell.had(self.shell.cycles));
         if let Some(profile) = &mut self.shell.profile {
             profile.look_at_task(bus);
