@@ -113,6 +113,31 @@ class Stop:
     def reached_ps(self) -> int:
         """The simulated time that a run with this stop has reached, some tenths of a second ago."""
 
+class Activities:
+    """What the devices of a machine do: recorded if that is asked for, and free if not."""
+
+    def start(self, kinds: list[str] | None = None, most_bytes: int = 1 << 26) -> None:
+        """Record from now on activities of these kinds (all, without any), in so much memory.
+
+        What is too much drops what was told first.
+        """
+
+    def tracks(self) -> list[tuple[str, str, str, int, str]]:
+        """All tracks, of which spans name the places.
+
+        Each is the label of a device, the name and kind of an activity, which of the device's parts
+        does it, and, of an interrupt line, where that ends.
+        """
+
+    def instances(self, from_ps: int, to_ps: int, most: int) -> list[tuple[int, int, int, str]]:
+        """What was done in a span of time, each time by itself: at most `most` of it.
+
+        Each is the place of its track, begin and end in picoseconds, and a detail as a text.
+        """
+
+    def summary(self) -> tuple[int, int, int, int]:
+        """Spans that are kept and those that were dropped, from when on none is missing, bytes."""
+
 class Machine:
     """A board ready to be loaded and run, once.
 
@@ -314,6 +339,9 @@ class Machine:
 
         Times are rounded to `unit_ps`, a power of ten.
         """
+
+    def activities(self) -> Activities:
+        """What its devices do, to be recorded."""
 
     def skipped(self) -> list[int]:
         """Cycles of each core that were skipped."""

@@ -13,6 +13,7 @@ MODULES = [
     *("board", "machine", "devices", "disassembly", "isa", "cpu", "semihosting", "core", "bus"),
     *("memory", "host", "wires", "observe", "wire", "order", "storms", "event", "clocks", "inputs"),
     *(
+        "activity",
         "pipe",
         "serial",
         "polling",

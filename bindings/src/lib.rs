@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 
 use arguments::Arg;
 
+mod activities;
 mod arguments;
 mod caught;
 mod describe;
@@ -87,6 +88,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(svd::read_svd, module)?)?;
     module.add_function(wrap_pyfunction!(python::models::declared, module)?)?;
     module.add_class::<python::base::DeviceBase>()?;
+    module.add_class::<activities::Activities>()?;
     module.add_class::<stop::Stop>()?;
     module.add_class::<machine::Machine>()
 }

@@ -15,6 +15,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict};
 
+use crate::activities::Activities;
 use crate::arguments::{Arg, List};
 use crate::caught::caught;
 use crate::lines::{StepItem, far_end};
@@ -505,6 +506,11 @@ impl Machine {
             check_signals(engine, &signals.0)?;
             Ok(Pieces::new(VcdText::new(&engine.bus().waves, &signals.0, unit, end).map_err(os_error)?))
         })
+    }
+
+    /// What its devices do, to be recorded.
+    fn activities(&self) -> PyResult<Activities> {
+        self.with(|engine| Ok(Activities(engine.bus().activities.clone())))
     }
 
     /// Cycles of each core that were skipped.

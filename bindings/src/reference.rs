@@ -26,6 +26,8 @@ fn binding_dict<'py>(py: Python<'py>, binding: &Binding) -> PyResult<Bound<'py, 
     dict.set_item("compatible", binding.compatible)?;
     dict.set_item("group", binding.group.title())?;
     dict.set_item("about", binding.about)?;
+    let activities = binding.activities.iter().map(|it| (it.name, it.kind.name(), it.meaning));
+    dict.set_item("activities", activities.collect::<Vec<_>>())?;
     let properties: PyResult<Vec<_>> = binding.properties.iter().map(|declared| property_dict(py, declared)).collect();
     dict.set_item("properties", properties?)?;
     Ok(dict)

@@ -16,6 +16,7 @@ mod transfers;
 
 use std::cell::{Cell, OnceCell};
 
+use crate::activity::{Activities, Scope};
 use crate::bus::alike::Window;
 use crate::bus::code::CodeLog;
 use crate::bus::device::{CoreRegister, Ctx, Device, DeviceId, ExitRequest, IrqLine};
@@ -180,6 +181,10 @@ pub struct Bus {
     pub clocks: Clocks,
     /// Recorded levels of wires.
     pub waves: Waves,
+    /// Recorded activities of devices.
+    pub activities: Activities,
+    /// By device: as what it tells of its own.
+    scopes: Vec<Scope>,
     /// In which order cores access what others may see.
     pub order: Order,
     /// Interrupt inputs of each core.
@@ -495,6 +500,25 @@ impl Bus {
         if self.output.print_on(device, bytes) {
             self.order.break_off(Ps::ZERO);
         }
+    }
+
+    /// As what a device tells what it does.
+    pub(crate) fn scope(&mut self, id: DeviceId) -> &Scope {
+        while self.scopes.len() <= id.0 as usize {
+            let scope = self.activities.scope(&self.device_names[self.scopes.len()]);
+            self.scopes.push(scope);
+        }
+        &self.scopes[id.0 as usize]
+    }
+
+    /// Records the level of an interrupt line, as `id` drives it.
+    #[cold]
+    pub fn record_irq(&mut self, id: DeviceId, line: IrqLine, level: bool, now: Ps) {
+        let end = match line {
+            IrqLine::Core { core, bit } => format!("cpu{core}, input {bit}"),
+            IrqLine::Device { device, input } => format!("{}, input {input}", self.device_names[device.0 as usize]),
+        };
+        self.scope(id).interrupt(end, level, now);
     }
 
     /// Records a line for the user, once for each device and text.

@@ -8,6 +8,7 @@
 //! typed, checked parameter set, [`board`] how nodes become a machine; [`cpu`] is the core, and [`isa`] what each
 //! instruction set adds to it.
 
+pub mod activity;
 pub mod board;
 pub mod bus;
 pub mod clocks;

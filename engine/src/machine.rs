@@ -17,6 +17,7 @@ pub mod windows;
 
 use std::fs::File;
 
+use crate::activity::Kinds;
 use crate::bus::Bus;
 use crate::core::{Compiled, Compiling, Core, CoreReport, Stop};
 use crate::dt::params::Parameter;
@@ -264,6 +265,12 @@ impl Machine {
             Some(file) => self.bus.waves.start_into(file),
             None => self.bus.waves.start(),
         }
+    }
+
+    /// Has activities of devices recorded from now on, in [`Bus::activities`]: those of these kinds, in so much memory.
+    /// It changes nothing else.
+    pub fn record_activities(&mut self, kinds: Kinds, most_bytes: usize) {
+        self.bus.activities.start(kinds, most_bytes);
     }
 
     /// Cycles of each core that were skipped so far.

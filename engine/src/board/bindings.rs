@@ -9,6 +9,7 @@ use super::gaps;
 use super::memories;
 use super::passive::{PASSIVE, is_passive};
 use super::routes;
+use crate::activity::{Activity, CORE};
 use crate::devices::jedec::spi_nor;
 use crate::devices::{self, Entry, Group, Kind};
 use crate::dt::linux;
@@ -26,6 +27,8 @@ pub struct Binding {
     pub about: &'static str,
     /// Its properties, in the order in which they are read.
     pub properties: Vec<Declared>,
+    /// What it tells of what it does.
+    pub activities: &'static [&'static Activity],
 }
 
 /// All bindings that there are, by groups.
@@ -36,6 +39,7 @@ pub fn all() -> Vec<Binding> {
         group: Group::Passive,
         about: node.about,
         properties: declared(node.compatible, node.declare),
+        activities: &[],
     }));
     all.sort_by_key(|binding| binding.group);
     all
@@ -62,7 +66,7 @@ fn cores() -> impl Iterator<Item = Binding> {
             read_held(reader);
             cores::from_node(reader, 0);
         });
-        Binding { compatible: core.compatible, group: Group::Core, about: core.about, properties }
+        Binding { compatible: core.compatible, group: Group::Core, about: core.about, properties, activities: CORE }
     })
 }
 
@@ -80,7 +84,7 @@ fn memories() -> impl Iterator<Item = Binding> {
             let ranges = memories::read_ranges(reader);
             memories::read(reader, &ranges);
         });
-        Binding { compatible, group: Group::Memory, about, properties }
+        Binding { compatible, group: Group::Memory, about, properties, activities: &[] }
     })
 }
 
@@ -91,6 +95,7 @@ fn buses() -> impl Iterator<Item = Binding> {
         about: "An interconnect: an access to what is below it takes the request's cycles there, and the response's \
                 back.",
         properties: declared("simple-bus", |reader| drop(read_route(reader))),
+        activities: &[],
     };
     let route = Binding {
         compatible: routes::COMPATIBLE,
@@ -98,6 +103,7 @@ fn buses() -> impl Iterator<Item = Binding> {
         about: "A child of a bus: the route to it from another bus, on which a core sits (`cyclescope,bus` of the \
                 `cpu` node), where that differs from the route that the board's other masters have.",
         properties: declared(routes::COMPATIBLE, |reader| drop(routes::read_between(reader, "", ""))),
+        activities: &[],
     };
     [bus, route].into_iter()
 }
@@ -112,6 +118,7 @@ fn models() -> impl Iterator<Item = Binding> {
             group: entry.model.group,
             about: entry.about,
             properties: declared(compatible, |reader| read_model(entry, reader)),
+            activities: entry.model.activities,
         })
     })
 }

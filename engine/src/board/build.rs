@@ -11,6 +11,7 @@ use super::memories::{self, RamPlan};
 use super::passive;
 use super::pins;
 use super::routes;
+use crate::activity::Activity;
 use crate::bus::device::{Device, DeviceId, IrqLine};
 use crate::bus::{Bus, MapEntry, Route, Target};
 use crate::clocks::{Clocks, User};
@@ -257,6 +258,13 @@ impl<'a> Found<'a> {
         }
     }
 
+    fn activities(self) -> &'static [&'static Activity] {
+        match self {
+            Found::Own(entry) => entry.model.activities,
+            Found::External(_) => &[],
+        }
+    }
+
     fn is_port(self) -> bool {
         matches!(self, Found::Own(entry) if matches!(entry.model.kind, ModelKind::Port(..)))
     }
@@ -423,6 +431,7 @@ fn add_node<'a>(
             // Where it can't be made there is a fault, and no machine.
             bus.devices.push(device);
             bus.device_names.push(name.clone());
+            bus.activities.scope(&name).declare(model.activities());
             let (compatible, path) = (model.compatible().to_owned(), mapped.node.path.clone());
             description.devices.push(DeviceInfo { name, compatible, path, ranges });
         }

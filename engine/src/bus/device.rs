@@ -1,5 +1,6 @@
 //! What a device model implements, and what it may use while the bus calls it.
 
+use crate::activity::{Detail, Kind, Scope, What};
 use crate::bus::Bus;
 use crate::bus::alike::Window;
 use crate::dt::wiring::ClockId;
@@ -361,11 +362,82 @@ impl Ctx<'_> {
         self.bus.set_clocks(rates, self.now);
     }
 
+    /// True if activities of this kind are recorded.
+    #[inline]
+    pub fn records(&self, kind: Kind) -> bool {
+        self.bus.activities.records(kind)
+    }
+
+    /// As what the device tells what it does, for parts of it that no context reaches.
+    pub fn scope(&self) -> Scope {
+        self.bus.activities.scope(self.label())
+    }
+
+    /// The device does `what` from `begin` to `end`, which may lie ahead: [`Scope::span`].
+    #[inline]
+    pub fn span(&mut self, what: impl Into<What>, begin: Ps, end: Ps, detail: Detail) {
+        if self.bus.activities.is_on() {
+            self.bus.scope(self.id).span(what, begin, end, detail);
+        }
+    }
+
+    /// The same at edges of a clock: [`Scope::clocked_span`].
+    #[inline]
+    pub fn clocked_span(&mut self, what: impl Into<What>, clock: Hz, begin: Ps, end: Ps, detail: Detail) {
+        if self.bus.activities.is_on() {
+            self.bus.scope(self.id).clocked_span(what, clock, begin, end, detail);
+        }
+    }
+
+    /// The device does `what` from `ctx.now` on, or no longer: [`Scope::level`].
+    #[inline]
+    pub fn level(&mut self, what: impl Into<What>, on: bool) {
+        self.level_with(what, on, || Detail::None);
+    }
+
+    /// The same, with a detail of what begins.
+    #[inline]
+    pub fn level_with(&mut self, what: impl Into<What>, on: bool, detail: impl FnOnce() -> Detail) {
+        if self.bus.activities.is_on() {
+            let (what, now) = (what.into(), self.now);
+            let scope = self.bus.scope(self.id);
+            if on { scope.begin(what, now, detail()) } else { scope.end(what, now) }
+        }
+    }
+
+    /// What the device told last of `what` ends at `at` instead: [`Scope::ends_instead`].
+    #[inline]
+    pub fn ends_instead(&mut self, what: impl Into<What>, at: Ps) {
+        if self.bus.activities.is_on() {
+            self.bus.scope(self.id).ends_instead(what, at);
+        }
+    }
+
+    /// The device does `what` from now to `due`, as long as that stays the same: [`Scope::awaits`].
+    #[inline]
+    pub fn awaits(&mut self, what: impl Into<What>, due: Option<Ps>, detail: Detail) {
+        if self.bus.activities.is_on() {
+            let now = self.now;
+            self.bus.scope(self.id).awaits(what, due, now, detail);
+        }
+    }
+
+    /// What the device told last of `what` is aborted at `at`: [`Scope::cut`].
+    #[inline]
+    pub fn cut(&mut self, what: impl Into<What>, at: Ps) {
+        if self.bus.activities.is_on() {
+            self.bus.scope(self.id).cut(what, at);
+        }
+    }
+
     /// Sets the level of an interrupt line, which is up while any of its devices holds it up.
     pub fn set_irq(&mut self, line: Option<IrqLine>, level: bool) {
         if let Some(line) = line {
             if level {
                 self.bus.storms.raised(line, self.id);
+            }
+            if self.bus.activities.is_on() {
+                self.bus.record_irq(self.id, line, level, self.now);
             }
             let level = self.bus.shared_lines.level(line, self.id, level);
             self.bus.set_irq(line, level, self.now);

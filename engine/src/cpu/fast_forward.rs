@@ -15,6 +15,7 @@ use super::memory::Accounts;
 use super::polls::Polls;
 use super::sections::Totals as _;
 use super::shell::Shell;
+use crate::activity::Mark;
 use crate::bus::Bus;
 use crate::inputs::Inputs;
 use crate::time::Ps;
@@ -84,6 +85,13 @@ struct Snapshot<O> {
     devices: Lists,
     /// Changes of wires that were recorded so far.
     waves_told: u64,
+    /// Activities of devices that were told so far.
+    activities: Mark,
+}
+
+/// Cycles of the iteration from `before` to `after`.
+fn period<O>(before: &Snapshot<O>, after: &Snapshot<O>) -> u64 {
+    after.counted.cycles - before.counted.cycles
 }
 
 /// Adds iterations of the loop at the current address, if it polls.
@@ -109,6 +117,7 @@ fn try_fast_forward<C: Repeats>(core: &mut C, bus: &mut Bus) -> Option<()> {
         let before = snapshot(core, bus);
         let (after, iteration, count) = find_iteration(core, bus, &before)?;
         add_iterations(core, &before, &after, &iteration, count);
+        bus.activities.repeat(&before.activities, core.shell().clock, period(&before, &after), count);
         view(core).move_devices_on(bus, count, &before.devices, after.devices);
         Some(())
     })
@@ -210,6 +219,7 @@ fn is_steady<C: Repeats>(
         && core.behaves_like(&before.own, before.counted.cycles)
         && iteration.left_memory_alone(bus)
         && bus.exit.is_none()
+        && bus.activities.can_repeat(&before.activities, core.shell().clock, period(before, after))
         && view(core).accesses_repeat(bus, &before.devices, &after.devices)
 }
 
@@ -221,8 +231,7 @@ fn iterations_to_come<C: Repeats>(
     after: &Snapshot<C::Own>,
 ) -> Option<u64> {
     let limit = core.limit(bus);
-    let period = after.counted.cycles - before.counted.cycles;
-    view(core).iterations_to_come(bus, (limit, most), period, &before.devices, &after.devices)
+    view(core).iterations_to_come(bus, (limit, most), period(before, after), &before.devices, &after.devices)
 }
 
 /// Counts so many more iterations like the one from `before` to `after`.
@@ -233,7 +242,7 @@ fn add_iterations<C: Repeats>(
     iteration: &Iteration,
     count: u64,
 ) {
-    let cycles = count * (after.counted.cycles - before.counted.cycles);
+    let cycles = count * period(before, after);
     core.settle_profile();
     let mut counted = after.counted.clone();
     counted.add_difference(&after.counted, &before.counted, count);
@@ -279,6 +288,7 @@ fn snapshot<C: Repeats>(core: &C, bus: &mut Bus) -> Snapshot<C::Own> {
         events: (bus.events.scheduled(), bus.events.next_due()),
         devices: view(core).lists(bus),
         waves_told: bus.waves.told(),
+        activities: bus.activities.mark(),
     }
 }
 

@@ -4,8 +4,10 @@
 //! The UART says when a character that begins now has been received, at its own settings; while its receiver takes
 //! none (it has no baud rate, is off, or holds the line by RTS), the far end waits.
 
+use crate::activity::{Detail, Kind};
 use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use crate::bus::lines::Failure;
+use crate::devices::support::activities;
 use crate::serial::script::Progress;
 use crate::serial::{FarEnd, Passage};
 use crate::time::Ps;
@@ -77,6 +79,10 @@ impl FarEndDevice {
             && let Some(character) = self.end.take()
         {
             self.on_line = Some((character, passage));
+            if ctx.records(Kind::Serial) {
+                let detail = Detail::Value(character.into());
+                ctx.bus.scope(self.uart).span(&activities::RECEIVED, ctx.now, passage.received, detail);
+            }
             ctx.schedule(passage.received, RECEIVED);
         }
     }

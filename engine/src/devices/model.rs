@@ -1,5 +1,6 @@
 //! What a model says of itself to be found: a constant `MODEL` in its file.
 
+use crate::activity::Activity;
 use crate::bus::device::Device;
 use crate::dt::reader::NodeReader;
 use crate::wire::i2c::I2cTarget;
@@ -86,6 +87,8 @@ pub struct Model {
     pub compatibles: &'static [&'static str],
     /// What its node becomes.
     pub kind: Kind,
+    /// What it tells of what it does.
+    pub activities: &'static [&'static Activity],
 }
 
 impl Model {
@@ -96,7 +99,13 @@ impl Model {
         ranges: usize,
         from_node: fn(&mut NodeReader) -> Box<dyn Device>,
     ) -> Model {
-        Model { group, compatibles, kind: Kind::Device(ranges, from_node) }
+        Model { group, compatibles, kind: Kind::Device(ranges, from_node), activities: &[] }
+    }
+
+    /// The same, of a model that tells these activities.
+    #[must_use]
+    pub const fn telling(self, activities: &'static [&'static Activity]) -> Model {
+        Model { activities, ..self }
     }
 
     /// A GPIO port.
@@ -105,7 +114,7 @@ impl Model {
         ranges: usize,
         from_node: fn(&mut NodeReader) -> Box<dyn Device>,
     ) -> Model {
-        Model { group: Group::System, compatibles, kind: Kind::Port(ranges, from_node) }
+        Model { group: Group::System, compatibles, kind: Kind::Port(ranges, from_node), activities: &[] }
     }
 
     /// A chip on an SPI wire.
@@ -113,7 +122,7 @@ impl Model {
         compatibles: &'static [&'static str],
         from_node: fn(&mut NodeReader) -> Box<dyn SpiTarget>,
     ) -> Model {
-        Model { group: Group::SpiChip, compatibles, kind: Kind::SpiChip(from_node) }
+        Model { group: Group::SpiChip, compatibles, kind: Kind::SpiChip(from_node), activities: &[] }
     }
 
     /// A chip on an I2C bus.
@@ -121,6 +130,6 @@ impl Model {
         compatibles: &'static [&'static str],
         from_node: fn(&mut NodeReader) -> Box<dyn I2cTarget>,
     ) -> Model {
-        Model { group: Group::I2cChip, compatibles, kind: Kind::I2cChip(from_node) }
+        Model { group: Group::I2cChip, compatibles, kind: Kind::I2cChip(from_node), activities: &[] }
     }
 }

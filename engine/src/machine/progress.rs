@@ -6,6 +6,7 @@
 
 use super::host::Pause;
 use super::{Machine, Outcome};
+use crate::activity::{Detail, HELD_IN_RESET, IDLE, Kind};
 use crate::clocks::{Change, User};
 use crate::core::{Counted, Stop};
 use crate::observe::profile::CoreProfile;
@@ -251,12 +252,23 @@ impl Machine {
 
     /// Lets time pass in which a core does nothing.
     pub(super) fn pass_time(&mut self, core: usize, until: Ps) {
-        let before = self.cores[core].cycles_had();
+        let (before, since) = (self.cores[core].cycles_had(), self.cores[core].now());
         self.cores[core].idle(until);
+        if self.bus.activities.records(Kind::Core) {
+            self.tell_idle(core, since);
+        }
         if self.progress[core].activity == Activity::Held {
             let passed = self.cores[core].cycles_had().0 - before.0;
             self.progress[core].held = self.progress[core].held + Cycles(passed);
         }
+    }
+
+    /// Tells what a core has done since.
+    #[cold]
+    fn tell_idle(&self, core: usize, since: Ps) {
+        let what = if self.progress[core].activity == Activity::Held { &HELD_IN_RESET } else { &IDLE };
+        let scope = self.bus.activities.scope(self.cores[core].name());
+        scope.clocked_span(what, self.cores[core].clock(), since, self.cores[core].now(), Detail::None);
     }
 
     pub(super) fn core_time(&self, core: usize) -> Ps {

@@ -1,7 +1,15 @@
 //! The wires of an I2C bus whose master knows of clocks and bytes, not of pins.
 
 use super::waves::{SignalId, Waves};
+use crate::activity::{Activity, Kind, Scope};
 use crate::time::Ps;
+
+/// A frame on the bus.
+pub static BUS_BUSY: Activity = Activity::new(Kind::Wire, "bus busy", "from START to STOP");
+/// The same, with its bytes.
+pub static FRAME: Activity = Activity::new(Kind::Frame, "frame", "from START to STOP; the bytes, addresses among them");
+/// What all I2C masters tell.
+pub const I2C: &[&Activity] = &[&BUS_BUSY, &FRAME];
 
 /// The two wires of a bus, if they are recorded. Edges are told in the order of their times.
 #[derive(Debug, Default)]
@@ -10,6 +18,7 @@ pub struct I2cSignals {
     /// What each side of SDA lets the line be: it is low where either pulls it low.
     master_sda: bool,
     chips_sda: bool,
+    scope: Scope,
 }
 
 #[derive(Debug)]
@@ -20,10 +29,23 @@ struct Named {
 }
 
 impl I2cSignals {
-    /// The signals of a bus with the label `scope`, both pulled up.
-    pub fn new(waves: &Waves, scope: &str) -> I2cSignals {
+    /// The signals of a bus with the label `scope`, both pulled up, whose master tells as `activities` what it does.
+    pub fn new(waves: &Waves, activities: Scope, scope: &str) -> I2cSignals {
         let [scl, sda] = ["scl", "sda"].map(|name| waves.signal(scope, name, true));
-        I2cSignals { named: Some(Named { waves: waves.clone(), scl, sda }), master_sda: true, chips_sda: true }
+        let named = Some(Named { waves: waves.clone(), scl, sda });
+        I2cSignals { named, master_sda: true, chips_sda: true, scope: activities }
+    }
+
+    /// A frame begins with a START, or ends with a STOP.
+    pub fn frame(&self, begins: bool, at: Ps) {
+        self.scope.level(&BUS_BUSY, begins, at);
+        self.scope.level(&FRAME, begins, at);
+    }
+
+    /// A byte has passed: of the master, an address among them, or of a chip.
+    pub fn byte(&self, byte: u8, receives: bool) {
+        let (sent, received) = (Some(byte.into()), Some(byte.into()));
+        self.scope.bits(&FRAME, 8, sent.filter(|_| !receives), received.filter(|_| receives));
     }
 
     /// SCL has this level from `at` on.

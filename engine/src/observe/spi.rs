@@ -1,6 +1,7 @@
 //! The wires of an SPI bus whose controller knows of clocks and bits, not of pins: where their edges lie.
 
 use super::waves::{SignalId, Waves};
+use crate::activity::{Activity, Detail, Kind, Scope};
 use crate::time::{Cycles, Hz, Ps};
 use crate::wire::spi::{Burst, Drive, Lines, Rate};
 
@@ -35,6 +36,23 @@ impl SerialClock {
     }
 }
 
+/// Clocks on the wire.
+pub static SHIFTING: Activity =
+    Activity::new(Kind::Wire, "shifting", "from the begin of the first bit's time to the end of the last one's")
+        .joining();
+/// A chip is selected.
+pub static FRAME: Activity =
+    Activity::new(Kind::Frame, "frame", "a chip select is active, by its number; with the bytes that went each way");
+/// Clocks on the wire for a memory window.
+pub static READING: Activity =
+    Activity::new(Kind::InPlace, "read in place", "clocks of reads of the memory window").joining();
+/// What all SPI controllers tell.
+pub const SPI: &[&Activity] = &[&SHIFTING, &FRAME];
+/// What buses tell whose pins firmware drives.
+pub const SPI_BY_PINS: &[&Activity] = &[&FRAME];
+/// What those tell that have a memory window.
+pub const SPI_WINDOW: &[&Activity] = &[&SHIFTING, &FRAME, &READING];
+
 /// The wires of a bus: a controller shifts through them, and what it does is recorded if someone wants it. The default
 /// is none: for copies on which a controller tries what would happen.
 #[derive(Debug, Default)]
@@ -43,6 +61,9 @@ pub struct SpiSignals(Option<Box<Named>>);
 #[derive(Debug)]
 struct Named {
     waves: Waves,
+    scope: Scope,
+    /// What is shifted now is for a memory window.
+    in_place: bool,
     sck: SignalId,
     /// IO0 and up.
     data: Vec<SignalId>,
@@ -50,10 +71,10 @@ struct Named {
 }
 
 impl SpiSignals {
-    /// The signals of a controller with the label `scope`, which has data lines for `widest` and so many slave selects;
+    /// The signals of a controller with the label `scope`, which tells as `activities` what it does and has data lines for `widest` and so many slave selects;
     /// its clock rests low. The data lines are `mosi` and `miso` where they never change their direction, else `io0`
     /// and up.
-    pub fn new(waves: &Waves, scope: &str, widest: Lines, selects: usize) -> SpiSignals {
+    pub fn new(waves: &Waves, activities: Scope, scope: &str, widest: Lines, selects: usize) -> SpiSignals {
         let names: &[&str] = match widest {
             Lines::Single => &["mosi", "miso"],
             Lines::Dual => &["io0", "io1"],
@@ -61,6 +82,8 @@ impl SpiSignals {
         };
         SpiSignals(Some(Box::new(Named {
             waves: waves.clone(),
+            scope: activities,
+            in_place: false,
             sck: waves.signal(scope, "sck", false),
             data: names.iter().map(|name| waves.signal(scope, name, true)).collect(),
             selects: (0..selects).map(|select| waves.signal(scope, &format!("cs{select}"), true)).collect(),
@@ -73,10 +96,18 @@ impl SpiSignals {
         self.0.as_deref().filter(|named| named.waves.is_on())
     }
 
-    /// True if what is told here is kept.
+    /// True if each clock of a read in place is to be told.
     #[inline]
     pub fn are_recorded(&self) -> bool {
-        self.recorded().is_some()
+        self.0.as_deref().is_some_and(|named| named.waves.is_on() || named.scope.records(Kind::InPlace))
+    }
+
+    /// What follows is shifted for reads of a memory window, or not.
+    #[inline]
+    pub fn set_in_place(&mut self, in_place: bool) {
+        if let Some(named) = &mut self.0 {
+            named.in_place = in_place;
+        }
     }
 
     /// Slave select number `select` goes low, which for most chips is active, or high at `at`.
@@ -86,6 +117,9 @@ impl SpiSignals {
             && let Some(signal) = named.selects.get(select)
         {
             named.waves.set(*signal, at, !low);
+        }
+        if let Some(named) = self.0.as_deref().filter(|named| named.tells_frames()) {
+            named.scope.level((&FRAME, select as u32), low, at);
         }
     }
 
@@ -98,6 +132,9 @@ impl SpiSignals {
 
     /// The pins as they are driven by hand, from `at` on: the clock, the data lines (bit n is IOn), and slave select 0.
     pub fn pins(&self, clock: bool, data: u8, selected: bool, at: Ps) {
+        if let Some(named) = self.0.as_deref().filter(|named| named.scope.records(Kind::Frame)) {
+            named.scope.level(&FRAME, selected, at);
+        }
         if let Some(named) = self.recorded() {
             named.waves.tell(|set| {
                 set(named.selects[0], at, !selected);
@@ -114,11 +151,33 @@ impl SpiSignals {
         if let Some(named) = self.recorded() {
             named.waves.tell(|set| named.clocks(burst, received, clock, set));
         }
+        if let Some(named) = self.0.as_deref().filter(|named| named.scope.is_on()) {
+            named.tell(burst, received, clock);
+        }
         received
     }
 }
 
 impl Named {
+    /// Frames are told: of reads in place, only where these are.
+    fn tells_frames(&self) -> bool {
+        self.scope.records(Kind::Frame) && (!self.in_place || self.scope.records(Kind::InPlace))
+    }
+
+    /// Tells of a burst as an activity.
+    #[cold]
+    fn tell(&self, burst: Burst, received: u32, clock: SerialClock) {
+        let what = if self.in_place { &READING } else { &SHIFTING };
+        let [begin, end] = [0, QUARTERS * u64::from(burst.clocks)].map(|quarters| clock.time(quarters));
+        self.scope.clocked_span(what, clock.source, begin, end, Detail::None);
+        if self.tells_frames() {
+            let sent = (burst.drive == Drive::Controller).then_some(burst.bits);
+            let both = burst.drive == Drive::Controller && burst.lines == Lines::Single;
+            let received = (both || burst.drive == Drive::Target).then_some(received);
+            self.scope.bits(&FRAME, burst.clocks * burst.bits_per_clock(), sent, received);
+        }
+    }
+
     fn set_data(&self, levels: u8, at: Ps, set: &mut dyn FnMut(SignalId, Ps, bool)) {
         for (line, signal) in self.data.iter().enumerate() {
             set(*signal, at, levels >> line & 1 != 0);

@@ -2,6 +2,7 @@
 //! do by themselves, notes and totals.
 
 use super::notes::Aside;
+use crate::activity::Scope;
 use crate::time::Ps;
 
 /// What the interrupt of a chip's node is.
@@ -28,6 +29,9 @@ pub enum ControlPin {
 /// What a host of chips does with any of them. Chips do not implement this: they implement the trait of their wire
 /// ([`crate::wire::spi::SpiTarget`], [`crate::wire::i2c::I2cTarget`]), whose methods of the same names say more.
 pub trait Chip: Send {
+    /// The chip tells from now on what it does, as this one.
+    fn observe(&mut self, scope: Scope);
+
     /// A pin beyond the wire has this level from `now` on.
     fn control(&mut self, pin: ControlPin, level: bool, now: Ps);
 
@@ -54,6 +58,10 @@ pub trait Chip: Send {
 macro_rules! targets_are_chips {
     ($target:ident) => {
         impl $crate::wire::chip::Chip for dyn $target + '_ {
+            fn observe(&mut self, scope: $crate::activity::Scope) {
+                $target::observe(self, scope);
+            }
+
             fn control(&mut self, pin: $crate::wire::chip::ControlPin, level: bool, now: $crate::time::Ps) {
                 $target::control(self, pin, level, now);
             }

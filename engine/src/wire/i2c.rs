@@ -18,6 +18,7 @@
 
 use super::chip::{ControlPin, targets_are_chips};
 use super::notes::Aside;
+use crate::activity::Scope;
 use crate::time::Ps;
 
 /// The address of a general call (3.1.13), which all chips may take; its direction is [`Direction::Write`].
@@ -129,6 +130,9 @@ pub trait I2cTarget: Send {
     /// A pin beyond the wire has this level from `now` on. A chip that has no such pin, or whose pin has the level
     /// already, does nothing.
     fn control(&mut self, _pin: ControlPin, _level: bool, _now: Ps) {}
+
+    /// The chip tells from now on what it does, as this one, and declares what that may be. By default it tells nothing.
+    fn observe(&mut self, _scope: Scope) {}
 
     /// Carries out what the chip does by itself up to `now`. All calls with a time do so as well.
     fn advance(&mut self, _now: Ps) {}

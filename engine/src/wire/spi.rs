@@ -6,6 +6,7 @@
 
 use super::chip::targets_are_chips;
 pub use super::chip::{CONTROLS, ControlPin, INTERRUPT};
+use crate::activity::Scope;
 use crate::host_image::{HostImage, ImageError};
 use crate::polling::Poll;
 use crate::time::{Cycles, Hz, Ps};
@@ -284,6 +285,9 @@ pub trait SpiTarget: Send {
     /// A pin beyond the wire has this level from `now` on. A chip that has no such pin, or whose pin has the level
     /// already, does nothing.
     fn control(&mut self, _pin: ControlPin, _level: bool, _now: Ps) {}
+
+    /// The chip tells from now on what it does, as this one, and declares what that may be. By default it tells nothing.
+    fn observe(&mut self, _scope: Scope) {}
 
     /// Carries out what the chip does by itself up to `now`. All calls with a time do so as well.
     fn advance(&mut self, _now: Ps) {}

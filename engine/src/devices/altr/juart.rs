@@ -8,8 +8,10 @@
 //! waits while the read FIFO is full: nothing is lost. The read interrupt is pending while 8 places or fewer are free,
 //! and from a pause of a character's time behind the last character on, until the data register is read.
 
+use crate::activity::Detail;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::activities::{SENT, SERIAL};
 use crate::devices::support::axi_lite::{AxiLitePort, on_lanes};
 use crate::devices::support::receiver::{Receiver, WhenFull};
 use crate::devices::support::registers::{AccessKind, Register, flag};
@@ -86,7 +88,7 @@ pub struct Juart {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Serial, &["altr,juart-1.0"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::Serial, &["altr,juart-1.0"], 1, from_node).telling(SERIAL);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -167,6 +169,8 @@ impl Juart {
         self.waiting += 1;
         self.sent_characters += 1;
         let taken_at = self.next_taken.0 + (self.waiting - 1) * self.params.character_ps.0;
+        let begin = Ps(taken_at - self.params.character_ps.0);
+        ctx.span(&SENT, begin, Ps(taken_at), Detail::Value(character.into()));
         ctx.console_at(&[character], Ps(taken_at));
     }
 

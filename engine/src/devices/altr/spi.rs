@@ -30,6 +30,7 @@ use crate::devices::support::axi_lite::on_lanes;
 use crate::devices::support::hosted_chip::{CONTROLLER_EVENT, Chips};
 use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::dt::reader::NodeReader;
+use crate::observe::spi::SPI;
 use crate::observe::spi::SpiSignals;
 use crate::polling::Poll;
 use crate::time::{Cycles, Ps};
@@ -92,7 +93,7 @@ pub struct AltrSpi {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Spi, &["altr,spi-1.0"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::Spi, &["altr,spi-1.0"], 1, from_node).telling(SPI);
 
 /// Builds the core from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -246,7 +247,8 @@ impl AltrSpi {
 
 impl Device for AltrSpi {
     fn reset(&mut self, ctx: &mut Ctx) {
-        let signals = SpiSignals::new(&ctx.bus.waves, ctx.label(), Lines::Single, self.params.slaves as usize);
+        let signals =
+            SpiSignals::new(&ctx.bus.waves, ctx.scope(), ctx.label(), Lines::Single, self.params.slaves as usize);
         signals.rest(self.params.clock_polarity, ctx.now);
         self.shifter.signals = signals;
         self.shifter.chips.start(ctx);

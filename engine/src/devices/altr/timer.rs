@@ -7,8 +7,10 @@
 //!
 //! Not modelled: the pulse output and the watchdog's reset, which are options of the core.
 
+use crate::activity::Detail;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::activities::{COUNTING, TIMER};
 use crate::devices::support::axi_lite::{AxiLitePort, edge_in_reach, on_lanes};
 use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::dt::reader::{ANY, NodeReader};
@@ -71,7 +73,7 @@ pub struct IntervalTimer {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Timer, &["altr,timer-1.0"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::Timer, &["altr,timer-1.0"], 1, from_node).telling(TIMER);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -126,11 +128,14 @@ impl IntervalTimer {
     fn update(&mut self, ctx: &mut Ctx) {
         let enabled = self.control & CONTROL_ITO != 0;
         ctx.set_irq(self.interrupt, enabled && self.timeout);
-        let Counter::Running { reload_cycle } = self.counter else { return };
-        if !enabled || self.timeout {
-            return;
-        }
-        if let Some(due) = edge_in_reach(self.port.clock, reload_cycle) {
+        let due = match self.counter {
+            Counter::Running { reload_cycle } if enabled && !self.timeout => {
+                edge_in_reach(self.port.clock, reload_cycle)
+            }
+            _ => None,
+        };
+        ctx.awaits(&COUNTING, due, Detail::None);
+        if let Some(due) = due {
             self.alarm.set(due, 0, ctx);
         }
     }

@@ -8,8 +8,10 @@
 //!
 //! Not modelled: the hypervisor's timer and offset, events for wfe.
 
+use crate::activity::Detail;
 use crate::bus::device::{AccessSize, Alarm, CoreRegister, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::activities::{COUNTING, TIMER};
 use crate::devices::support::axi_lite::edge_in_reach;
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
@@ -51,7 +53,7 @@ pub struct GenericTimer {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Timer, &["arm,armv7-timer"], 0, from_node);
+pub const MODEL: Model = Model::device(Group::Timer, &["arm,armv7-timer"], 0, from_node).telling(TIMER);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -91,12 +93,11 @@ impl GenericTimer {
             state.raised = on && met;
             ctx.set_irq(state.line, state.raised);
         }
-        if on && !met {
-            let left = state.compare_value.wrapping_sub(count);
-            let due = count.checked_add(left).and_then(|edge| edge_in_reach(clock, edge));
-            if let Some(due) = due {
-                state.alarm.set(due, token, ctx);
-            }
+        let left = state.compare_value.wrapping_sub(count);
+        let due = count.checked_add(left).filter(|_| on && !met).and_then(|edge| edge_in_reach(clock, edge));
+        ctx.awaits((&COUNTING, token), due, Detail::None);
+        if let Some(due) = due {
+            state.alarm.set(due, token, ctx);
         }
     }
 

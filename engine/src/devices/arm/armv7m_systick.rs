@@ -10,8 +10,10 @@
 //!
 //! Not modelled: SYST_CALIB tells that no calibration is known (TENMS 0).
 
+use crate::activity::Detail;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::activities::{COUNTING, TIMER};
 use crate::devices::support::apb;
 use crate::devices::support::axi_lite::edge_in_reach;
 use crate::devices::support::registers::{AccessKind, Register, flag};
@@ -75,7 +77,7 @@ pub struct SysTick {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Timer, &["arm,armv7m-systick"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::Timer, &["arm,armv7m-systick"], 1, from_node).telling(TIMER);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -170,9 +172,9 @@ impl SysTick {
             self.level = !self.level;
             ctx.set_irq(self.interrupt, self.level);
         }
-        if self.control & CSR_TICKINT != 0
-            && let Some(due) = self.next_tick()
-        {
+        let due = self.next_tick().filter(|_| self.control & CSR_TICKINT != 0);
+        ctx.awaits(&COUNTING, due, Detail::None);
+        if let Some(due) = due {
             self.alarm.set(due, 0, ctx);
         }
     }

@@ -63,6 +63,7 @@ use states::{State, Transition};
 use transmitting::Transmission;
 use wire::Line;
 
+use crate::activity::Scope;
 use crate::devices::model::Model;
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
@@ -71,7 +72,7 @@ use crate::wire::notes::Notes;
 use crate::wire::spi::{Burst, ControlPin, Edges, Outlook, SpiTarget};
 
 /// For the list of models.
-pub const MODEL: Model = Model::spi_chip(&["atmel,at86rf230", "atmel,at86rf231"], from_node);
+pub const MODEL: Model = Model::spi_chip(&["atmel,at86rf230", "atmel,at86rf231"], from_node).telling(radio::ACTIVITIES);
 
 /// A chip as its node describes it, on a controller's wire.
 fn from_node(reader: &mut NodeReader) -> Box<dyn SpiTarget> {
@@ -181,6 +182,7 @@ pub struct Transceiver {
     /// The end of the peer's last frame, heard or not.
     air_until: Ps,
     next_frame_at: Option<Ps>,
+    scope: Scope,
 }
 
 impl Transceiver {
@@ -229,6 +231,7 @@ impl Transceiver {
             acknowledgement: None,
             air_until: Ps::ZERO,
             next_frame_at: None,
+            scope: Scope::default(),
         };
         chip.power_up();
         chip
@@ -247,6 +250,12 @@ impl Transceiver {
 }
 
 impl SpiTarget for Transceiver {
+    fn observe(&mut self, scope: Scope) {
+        scope.declare(radio::ACTIVITIES);
+        self.scope = scope;
+        self.tell();
+    }
+
     fn select(&mut self, now: Ps) {
         self.touch(now);
         self.begin_frame_on_wire(now);
@@ -254,13 +263,16 @@ impl SpiTarget for Transceiver {
 
     fn shift(&mut self, burst: Burst, end: Ps) -> u32 {
         self.version += 1;
-        self.pass(burst, end)
+        let received = self.pass(burst, end);
+        self.tell();
+        received
     }
 
     fn deselect(&mut self, now: Ps) {
         self.touch(now);
         if self.line.selected {
             self.end_frame_on_wire(now);
+            self.tell();
         }
     }
 
@@ -297,6 +309,7 @@ impl SpiTarget for Transceiver {
             ControlPin::Sleep if level != self.sleep_pin => self.sleep_pin(level),
             ControlPin::PowerOff | ControlPin::Reset | ControlPin::Sleep => {}
         }
+        self.tell();
     }
 
     fn advance(&mut self, now: Ps) {

@@ -7,8 +7,10 @@
 //!
 //! Not modelled: the stop in debug state.
 
+use crate::activity::Detail;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::activities::{COUNTING, TIMER};
 use crate::devices::support::apb;
 use crate::devices::support::axi_lite::edge_in_reach;
 use crate::devices::support::registers::{AccessKind, Register, flag};
@@ -77,7 +79,7 @@ pub struct Pit {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Timer, &["atmel,at91sam9260-pit"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::Timer, &["atmel,at91sam9260-pit"], 1, from_node).telling(TIMER);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -144,11 +146,11 @@ impl Pit {
     fn update(&mut self, ctx: &mut Ctx) {
         let enabled = self.mode & MR_PITIEN != 0;
         ctx.set_irq(self.interrupt, enabled && self.pits);
-        if enabled && !self.pits {
-            let due = self.lap.and_then(|lap| edge_in_reach(self.clock.rate, lap.end_cycle()));
-            if let Some(due) = due {
-                self.alarm.set(due, 0, ctx);
-            }
+        let lap = self.lap.filter(|_| enabled && !self.pits);
+        let due = lap.and_then(|lap| edge_in_reach(self.clock.rate, lap.end_cycle()));
+        ctx.awaits(&COUNTING, due, Detail::None);
+        if let Some(due) = due {
+            self.alarm.set(due, 0, ctx);
         }
     }
 }

@@ -12,6 +12,7 @@
 
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError, Unsent};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::activities::SERIAL;
 use crate::devices::support::apb::{self, WriteProtection};
 use crate::devices::support::receiver::{Receiver, WhenFull, passage};
 use crate::devices::support::registers::{AccessKind, Register, flag};
@@ -112,7 +113,7 @@ pub struct Uart {
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Serial, &["atmel,at91sam9260-dbgu", "atmel,at91sam9260-usart"], 1, from_node);
+    Model::device(Group::Serial, &["atmel,at91sam9260-dbgu", "atmel,at91sam9260-usart"], 1, from_node).telling(SERIAL);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -164,7 +165,7 @@ impl Uart {
             && self.line.is_free()
             && let Some(character) = self.holding.take()
         {
-            self.line.start(character, cycle + self.character_clocks());
+            self.line.start(character, (cycle, cycle + self.character_clocks()));
         }
     }
 
@@ -204,7 +205,7 @@ impl Uart {
     fn command(&mut self, value: u32, now: Ps) {
         if value & CR_RSTTX != 0 {
             self.holding = None;
-            self.line.clear();
+            self.line.clear(now);
         }
         // What is under way is finished all the same.
         if value & CR_TXDIS != 0 {
@@ -272,6 +273,10 @@ impl Uart {
 }
 
 impl Device for Uart {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        self.line.observe(ctx.scope());
+    }
+
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         self.settle(ctx);
         let register = match offset & !3 {

@@ -14,8 +14,10 @@
 //!
 //! Not modelled: clock failure, fast start-up, sleepwalking, the audio PLL.
 
+use crate::activity::Detail;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::activities::{CLOCK_START, CLOCKS};
 use crate::devices::support::apb::{self, WriteProtection};
 use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::dt::reader::NodeReader;
@@ -147,7 +149,7 @@ pub struct Pmc {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::System, &["atmel,sama5d2-pmc"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::System, &["atmel,sama5d2-pmc"], 1, from_node).telling(CLOCKS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -192,6 +194,9 @@ impl Pmc {
     /// Drives the interrupt line, and asks for an event when clocks change, or the next source gets ready.
     fn update(&mut self, ctx: &mut Ctx) {
         ctx.set_irq(self.interrupt, self.status(ctx) & self.interrupt_mask != 0);
+        for (index, ready) in self.sources.starting().into_iter().enumerate() {
+            ctx.awaits((&CLOCK_START, index as u32), ready, Detail::None);
+        }
         if let Some(next) = self.changes_at.into_iter().chain(self.sources.next_ready(ctx.now)).min() {
             self.alarm.set(next, 0, ctx);
         }

@@ -47,6 +47,7 @@ use crate::devices::support::apb::{self, WriteProtection};
 use crate::devices::support::hosted_chip::{CONTROLLER_EVENT, Chips, HostedChip};
 use crate::devices::support::registers::{Register, find, flag};
 use crate::dt::reader::NodeReader;
+use crate::observe::spi::SPI_WINDOW;
 use crate::observe::spi::SpiSignals;
 use crate::polling::Poll;
 use crate::time::{Hz, Ps};
@@ -77,7 +78,7 @@ pub struct Sama5d2Qspi {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Spi, &["atmel,sama5d2-qspi"], 2, from_node);
+pub const MODEL: Model = Model::device(Group::Spi, &["atmel,sama5d2-qspi"], 2, from_node).telling(SPI_WINDOW);
 
 /// Builds the controller from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -340,7 +341,7 @@ fn note_skew(ctx: &mut Ctx) {
 
 impl Device for Sama5d2Qspi {
     fn reset(&mut self, ctx: &mut Ctx) {
-        self.wire.signals = SpiSignals::new(&ctx.bus.waves, ctx.label(), Lines::Quad, 1);
+        self.wire.signals = SpiSignals::new(&ctx.bus.waves, ctx.scope(), ctx.label(), Lines::Quad, 1);
         self.wire.chip.start(ctx);
     }
 

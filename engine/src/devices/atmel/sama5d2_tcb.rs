@@ -11,8 +11,10 @@
 //! Not modelled: pins (TIOA, TIOB, TCLK), the quadrature decoder, Gray and down counting, TIMER_CLOCK1, which is a
 //! clock that the PMC generates: a channel that waits for one of these stands, and a note says so.
 
+use crate::activity::Detail;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::activities::{COUNTING, TIMER};
 use crate::devices::support::apb::{self, WriteProtection};
 use crate::devices::support::axi_lite::edge_in_reach;
 use crate::devices::support::registers::{AccessKind, Register};
@@ -115,7 +117,8 @@ pub struct Tcb {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Timer, &["atmel,at91sam9x5-tcb", "atmel,sama5d2-tcb"], 1, from_node);
+pub const MODEL: Model =
+    Model::device(Group::Timer, &["atmel,at91sam9x5-tcb", "atmel,sama5d2-tcb"], 1, from_node).telling(TIMER);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -190,12 +193,12 @@ impl Tcb {
     fn update(&mut self, ctx: &mut Ctx) {
         let raised = self.channels.iter().any(|channel| channel.flags & channel.interrupt_mask != 0);
         ctx.set_irq(self.interrupt, raised);
-        if !raised {
-            let masks = self.channels.map(|channel| channel.interrupt_mask);
-            let due = (0..CHANNELS).filter_map(|index| self.flag_time(index, masks[index])).min();
-            if let Some(due) = due {
-                self.alarm.set(due, 0, ctx);
-            }
+        let masks = self.channels.map(|channel| channel.interrupt_mask);
+        let dues = (0..CHANNELS).filter_map(|index| self.flag_time(index, masks[index]).filter(|_| !raised));
+        let due = dues.min();
+        ctx.awaits(&COUNTING, due, Detail::None);
+        if let Some(due) = due {
+            self.alarm.set(due, 0, ctx);
         }
     }
 

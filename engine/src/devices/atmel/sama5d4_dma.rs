@@ -24,8 +24,10 @@ use self::registers::{
     XDMAC_GE, XDMAC_GID, XDMAC_GIE, XDMAC_GIM, XDMAC_GIS, XDMAC_GRS, XDMAC_GRWR, XDMAC_GRWS, XDMAC_GS, XDMAC_GSWF,
     XDMAC_GSWR, XDMAC_GSWS, XDMAC_GTYPE, XDMAC_GWAC, XDMAC_GWS, cis,
 };
+use crate::activity::{Detail, Kind};
 use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::activities::{DMA, TRANSFER};
 use crate::devices::support::apb;
 use crate::devices::support::registers::find;
 use crate::dt::reader::NodeReader;
@@ -91,7 +93,7 @@ pub struct Xdmac {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Dma, &["atmel,sama5d4-dma"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::Dma, &["atmel,sama5d4-dma"], 1, from_node).telling(DMA);
 
 /// Builds the controller from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -212,6 +214,13 @@ impl Xdmac {
     }
 
     fn update_interrupt(&mut self, ctx: &mut Ctx) {
+        if ctx.records(Kind::Transfer) {
+            for (index, channel) in self.channels.iter().enumerate() {
+                let bytes = channel.left * channel.config.datum_bytes();
+                let detail = || Detail::Address { address: channel.source, bytes };
+                ctx.level_with((&TRANSFER, index as u32), channel.stage != Stage::Off, detail);
+            }
+        }
         let level = self.register(XDMAC_GIS) & self.mask != 0;
         if level != self.irq_level {
             self.irq_level = level;

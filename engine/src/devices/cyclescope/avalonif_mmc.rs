@@ -28,6 +28,7 @@ use crate::devices::support::axi_lite::{AxiLitePort, on_lanes};
 use crate::devices::support::hosted_chip::{CONTROLLER_EVENT, Chips, HostedChip};
 use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::dt::reader::NodeReader;
+use crate::observe::spi::SPI;
 use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::polling::Poll;
 use crate::time::{Cycles, Hz, Ps};
@@ -100,7 +101,7 @@ pub struct AvalonifMmc {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Spi, &["cyclescope,avalonif-mmc"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::Spi, &["cyclescope,avalonif-mmc"], 1, from_node).telling(SPI);
 
 /// Builds the interface from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -278,7 +279,7 @@ impl AvalonifMmc {
 
 impl Device for AvalonifMmc {
     fn reset(&mut self, ctx: &mut Ctx) {
-        self.signals = SpiSignals::new(&ctx.bus.waves, ctx.label(), Lines::Single, 1);
+        self.signals = SpiSignals::new(&ctx.bus.waves, ctx.scope(), ctx.label(), Lines::Single, 1);
         self.signals.rest(true, ctx.now);
         if let Some(chip) = &mut self.chip {
             chip.start(ctx);

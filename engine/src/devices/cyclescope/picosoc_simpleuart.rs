@@ -16,8 +16,10 @@
 mod sender;
 
 use self::sender::{BYTE_BITS, Sender};
+use crate::activity::Detail;
 use crate::bus::device::{AccessSize, Ctx, Device, Reply, SerialPort, SlaveError};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::activities::{SENT, SERIAL};
 use crate::devices::support::axi_lite::{FOREVER, edge_in_reach};
 use crate::devices::support::receiver::{Receiver, WhenFull};
 use crate::devices::support::registers::{AccessKind, Register};
@@ -54,7 +56,7 @@ pub struct Simpleuart {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Serial, &["cyclescope,picosoc-simpleuart"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::Serial, &["cyclescope,picosoc-simpleuart"], 1, from_node).telling(SERIAL);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -85,6 +87,9 @@ impl Simpleuart {
         self.sender.start(cycle, BYTE_BITS);
         self.sent_characters += 1;
         let heard = edge_in_reach(self.clock, cycle.0 + u64::from(BYTE_BITS) * self.bit_cycles());
+        if let Some(end) = heard {
+            ctx.clocked_span(&SENT, self.clock, at, end, Detail::Value(byte.into()));
+        }
         ctx.console_at(&[byte], heard.unwrap_or(at));
         if cycle == requested { ctx.now } else { at }
     }

@@ -37,6 +37,7 @@ use crate::devices::support::hosted_chip::HostedChip;
 use crate::devices::support::registers::{AccessKind, Register};
 use crate::dt::fault::FaultKind;
 use crate::dt::reader::NodeReader;
+use crate::observe::spi::SPI_WINDOW;
 use crate::observe::spi::SpiSignals;
 use crate::polling::Poll;
 use crate::time::{Hz, Ps};
@@ -80,7 +81,7 @@ pub struct PicosocSpimemio {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Spi, &["cyclescope,picosoc-spimemio"], 2, from_node);
+pub const MODEL: Model = Model::device(Group::Spi, &["cyclescope,picosoc-spimemio"], 2, from_node).telling(SPI_WINDOW);
 
 /// Builds the interface from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -249,7 +250,8 @@ fn levels_of(config: u32) -> PinLevels {
 
 impl Device for PicosocSpimemio {
     fn reset(&mut self, ctx: &mut Ctx) {
-        self.wire.signals = SpiSignals::new(&ctx.bus.waves, ctx.label(), Lines::Quad, 1);
+        self.wire.signals = SpiSignals::new(&ctx.bus.waves, ctx.scope(), ctx.label(), Lines::Quad, 1);
+        self.wire.signals.set_in_place(true);
         self.wire.chip.start(ctx);
     }
 

@@ -8,10 +8,12 @@
 //!
 //! Not modelled: slopes. How fast the bus is, is up to the firmware: Linux's `i2c-gpio,delay-us` changes nothing here.
 
+use crate::activity::Scope;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::i2c_chips::{I2cChips, MASTER_EVENT};
 use crate::dt::reader::NodeReader;
+use crate::observe::i2c::{BUS_BUSY, FRAME, I2C};
 use crate::time::Ps;
 use crate::wire::i2c_pins::{Edge, I2cPins};
 use crate::wires::Pin;
@@ -34,10 +36,11 @@ pub struct I2cGpio {
     alarm: Alarm,
     frames: u64,
     bytes: u64,
+    scope: Scope,
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::I2c, &["i2c-gpio"], 0, from_node);
+pub const MODEL: Model = Model::device(Group::I2c, &["i2c-gpio"], 0, from_node).telling(I2C);
 
 /// Builds the bus from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -68,6 +71,7 @@ impl I2cGpio {
             alarm: Alarm::default(),
             frames: 0,
             bytes: 0,
+            scope: Scope::default(),
         }
     }
 
@@ -81,6 +85,7 @@ impl I2cGpio {
     }
 
     fn take_edge(&mut self, edge: Edge, now: Ps) {
+        self.tell(edge, now);
         match edge {
             Edge::Start => {
                 self.frames += 1;
@@ -100,6 +105,20 @@ impl I2cGpio {
                 self.stretch(answer.stretch, now);
             }
             Edge::Acknowledge(ack) => self.acknowledge(ack, now),
+        }
+    }
+
+    fn tell(&self, edge: Edge, now: Ps) {
+        let received = self.given.map(u32::from);
+        match edge {
+            Edge::Start | Edge::Stop => {
+                self.scope.level(&BUS_BUSY, edge == Edge::Start, now);
+                self.scope.level(&FRAME, edge == Edge::Start, now);
+            }
+            Edge::Byte(byte) => {
+                self.scope.bits(&FRAME, 8, Some(byte.into()).filter(|_| received.is_none()), received);
+            }
+            Edge::Bit(_) | Edge::Acknowledge(_) => {}
         }
     }
 
@@ -144,6 +163,7 @@ impl Device for I2cGpio {
     }
 
     fn reset(&mut self, ctx: &mut Ctx) {
+        self.scope = ctx.scope();
         for (pin, name) in [(self.scl, "scl"), (self.sda, "sda")] {
             ctx.bus.wires.pull_up(pin);
             let signal = ctx.bus.waves.signal(&self.label, name, ctx.bus.wires.level(pin));

@@ -52,6 +52,7 @@ use sending::Sending;
 use translation::Translation;
 use wire::{Out, Pace};
 
+use crate::activity::{Activity, Detail, Kind, Scope};
 use crate::devices::model::Model;
 use crate::dt::reader::NodeReader;
 use crate::host_image::{HostImage, ImageError};
@@ -62,7 +63,22 @@ use crate::wire::notes::Notes;
 use crate::wire::spi::{Burst, Outlook, Rate, SpiTarget};
 
 /// For the list of models.
-pub const MODEL: Model = Model::spi_chip(&["mmc-spi-slot"], |reader| Box::new(Card::from_node(reader)));
+pub const MODEL: Model =
+    Model::spi_chip(&["mmc-spi-slot"], |reader| Box::new(Card::from_node(reader))).telling(ACTIVITIES);
+
+/// The card holds its data line low.
+static WRITE_BUSY: Activity =
+    Activity::new(Kind::Busy, "card busy", "with what a write began, from the data response or stop token on")
+        .joining();
+static ERASE_BUSY: Activity = Activity::new(Kind::Busy, "card erase", "from CMD38 on");
+static READ_ACCESS: Activity = Activity::new(
+    Kind::Busy,
+    "card read access",
+    "from the read command, or the end of the block before, to where the data can come; the block's address and size",
+);
+static INITIALISING: Activity = Activity::new(Kind::Busy, "card initialisation", "from the first ACMD41 or CMD1 on");
+/// What the card tells.
+const ACTIVITIES: &[&Activity] = &[&WRITE_BUSY, &ERASE_BUSY, &READ_ACCESS, &INITIALISING];
 
 /// Clocks that the card needs with chip select high after power-up: 6.4.1.
 const POWER_UP_CLOCKS: u32 = 74;
@@ -147,6 +163,7 @@ pub struct Card {
     status: u8,
     /// ACMD22's answer.
     well_written: u32,
+    scope: Scope,
 }
 
 impl Card {
@@ -186,12 +203,21 @@ impl Card {
             erase: Erase::None,
             status: 0,
             well_written: 0,
+            scope: Scope::default(),
         }
     }
 
     /// Size in blocks of 512 bytes.
     fn blocks(&self) -> u32 {
         self.parameters.capacity.blocks()
+    }
+
+    /// The card is busy up to `until`, if not longer, with something that began at `end`.
+    fn occupy(&mut self, what: &'static Activity, until: Ps, end: Ps) {
+        if until > self.busy_until {
+            self.scope.span(what, end.max(self.busy_until), until, Detail::None);
+            self.busy_until = until;
+        }
     }
 
     /// True if `bytes` from `addr` on lie on the card.
@@ -230,6 +256,11 @@ impl SpiTarget for Card {
         self.selected = true;
         self.line = ByteLine::default();
         self.command_bytes = 0;
+    }
+
+    fn observe(&mut self, scope: Scope) {
+        scope.declare(ACTIVITIES);
+        self.scope = scope;
     }
 
     fn shift(&mut self, burst: Burst, end: Ps) -> u32 {

@@ -13,11 +13,13 @@
 //!
 //! Totals: `sck_clocks` (rising edges of the clock while a chip is selected), `frames` (falling edges of chip selects).
 
+use crate::activity::{Kind, Scope};
 use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::hosted_chip::{Chips, HostedChip};
 use crate::dt::fault::FaultKind;
 use crate::dt::reader::NodeReader;
+use crate::observe::spi::{FRAME, SPI_BY_PINS};
 use crate::time::Ps;
 use crate::wire::pins::{PinLevels, Pins};
 use crate::wire::spi::{MISO, SpiTarget};
@@ -63,10 +65,11 @@ pub struct SpiGpio {
     moving: bool,
     sck_clocks: u64,
     frames: u64,
+    scope: Scope,
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Spi, &["spi-gpio"], 0, from_node);
+pub const MODEL: Model = Model::device(Group::Spi, &["spi-gpio"], 0, from_node).telling(SPI_BY_PINS);
 
 /// Builds the bus from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -115,6 +118,7 @@ impl SpiGpio {
             moving: false,
             sck_clocks: 0,
             frames: 0,
+            scope: Scope::default(),
         }
     }
 
@@ -125,11 +129,24 @@ impl SpiGpio {
         self.lines.clock = level(self.sck).unwrap_or(self.lines.clock);
         self.lines.levels = level(self.mosi).map_or(self.lines.levels, u8::from);
         let mut clocked = false;
-        for select in &mut self.chips {
+        for (index, select) in self.chips.iter_mut().enumerate() {
             let was_selected = select.pins.levels().selected;
             let selected = level(select.line).map_or(was_selected, |level| !level);
             self.frames += u64::from(selected && !was_selected);
             clocked |= selected && rose;
+            let frame = (&FRAME, index as u32);
+            if selected != was_selected {
+                self.scope.level(frame, selected, now);
+            }
+            if selected && rose && self.scope.records(Kind::Frame) {
+                // The edge sees the lines as they were before.
+                let mosi = select.pins.levels().levels & 1;
+                let miso = select.chip.as_ref().is_none_or(|chip| {
+                    let (driven, levels) = select.pins.driven(&**chip, now)[0];
+                    driven & MISO == 0 || levels & MISO != 0
+                });
+                self.scope.bits(frame, 1, Some(mosi.into()), Some(miso.into()));
+            }
             if let Some(chip) = &mut select.chip {
                 select.pins.set(PinLevels { selected, ..self.lines }, now, chip.target());
             }
@@ -202,6 +219,7 @@ impl Device for SpiGpio {
     }
 
     fn reset(&mut self, ctx: &mut Ctx) {
+        self.scope = ctx.scope();
         for (pin, name) in [(self.sck, "sck"), (self.mosi, "mosi"), (self.miso, "miso")] {
             self.declare(pin, name, ctx);
         }

@@ -16,8 +16,10 @@
 //!
 //! Not modelled: sleep (LCR.LPM), the duty of doze mode.
 
+use crate::activity::Detail;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::activities::{CLOCK_START, CLOCKS};
 use crate::devices::support::apb;
 use crate::devices::support::register_file::{Bank, RegisterFile};
 use crate::devices::support::registers::{AccessKind, flag};
@@ -103,7 +105,7 @@ pub struct Cgu {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::System, &["ingenic,jz4740-cgu"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::System, &["ingenic,jz4740-cgu"], 1, from_node).telling(CLOCKS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -228,6 +230,7 @@ impl Cgu {
 
     /// Asks for the next event.
     fn settle(&mut self, ctx: &mut Ctx) {
+        ctx.awaits(&CLOCK_START, self.lock_at, Detail::None);
         if let Some(next) = [self.changes_at, self.lock_at].into_iter().flatten().min() {
             self.alarm.set(next, 0, ctx);
         }

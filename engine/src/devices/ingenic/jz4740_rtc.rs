@@ -9,8 +9,10 @@
 //! Here the clock begins with 0 seconds, running, as a board that was never off does not. Not modelled: waking up, and
 //! RTCGR.ADJC, by which some seconds of 1024 are a clock longer.
 
+use crate::activity::Detail;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::activities::{COUNTING, TIMER};
 use crate::devices::support::apb;
 use crate::devices::support::axi_lite::edge_in_reach;
 use crate::devices::support::registers::{AccessKind, Register, flag};
@@ -79,7 +81,7 @@ pub struct Rtc {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Timer, &["ingenic,jz4740-rtc"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::Timer, &["ingenic,jz4740-rtc"], 1, from_node).telling(TIMER);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -142,10 +144,10 @@ impl Rtc {
     fn update(&mut self, ctx: &mut Ctx) {
         let raised = self.control & (self.control & (RTCCR_1HZIE | RTCCR_AIE)) << 1 & (RTCCR_1HZ | RTCCR_AF) != 0;
         ctx.set_irq(self.interrupt, raised);
-        if !raised
-            && self.control & (RTCCR_1HZIE | RTCCR_AIE) != 0
-            && let Some(due) = self.next_second()
-        {
+        let waits = !raised && self.control & (RTCCR_1HZIE | RTCCR_AIE) != 0;
+        let due = self.next_second().filter(|_| waits);
+        ctx.awaits(&COUNTING, due, Detail::None);
+        if let Some(due) = due {
             self.alarm.set(due, 0, ctx);
         }
     }

@@ -30,6 +30,7 @@ use crate::devices::support::hosted_chip::{CONTROLLER_EVENT, Chips};
 use crate::devices::support::registers::flag;
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
+use crate::observe::spi::SPI;
 use crate::polling::Poll;
 use crate::time::Ps;
 use crate::wire::spi::SpiTarget;
@@ -61,7 +62,7 @@ pub struct Ssi {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Spi, &["ingenic,jz4740-ssi"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::Spi, &["ingenic,jz4740-ssi"], 1, from_node).telling(SPI);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -14,8 +14,10 @@
 //!
 //! Not modelled: PWM outputs (TCSR's upper bits are kept), and the whole unit's clock gate in the CGU.
 
+use crate::activity::Detail;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::activities::{COUNTING, TIMER};
 use crate::devices::support::apb;
 use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::dt::reader::NodeReader;
@@ -104,7 +106,7 @@ pub struct Tcu {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Timer, &["ingenic,jz4740-tcu"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::Timer, &["ingenic,jz4740-tcu"], 1, from_node).telling(TIMER);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -203,6 +205,7 @@ impl Tcu {
                 due = due.into_iter().chain(next).min();
             }
         }
+        ctx.awaits(&COUNTING, due, Detail::None);
         if let Some(due) = due {
             self.alarm.set(due, 0, ctx);
         }

@@ -20,6 +20,7 @@ mod receiving;
 use self::receiving::Receiving;
 use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError, Unsent};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::activities::SERIAL;
 use crate::devices::support::apb;
 use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::devices::support::shift_register::ShiftRegister;
@@ -113,7 +114,7 @@ pub struct Uart {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Serial, &["ingenic,jz4740-uart"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::Serial, &["ingenic,jz4740-uart"], 1, from_node).telling(SERIAL);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -202,7 +203,7 @@ impl Uart {
         }
         let end_clock = clock + self.character_clocks();
         if let Some(character) = self.waiting.pop_front() {
-            self.line.start(character, end_clock);
+            self.line.start(character, (clock, end_clock));
             self.wants_data |= self.line_status() & ULSR_TDRQ != 0;
         }
     }
@@ -307,6 +308,10 @@ impl Uart {
 }
 
 impl Device for Uart {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        self.line.observe(ctx.scope());
+    }
+
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         self.settle(ctx);
         let register = self.register(offset & !3, ctx.now);

@@ -59,6 +59,7 @@ use parameters::{Parameters, Times};
 use parts::{PAGE_BYTES, Part};
 use registers::Registers;
 
+use crate::activity::Scope;
 use crate::devices::model::Model;
 use crate::dt::reader::NodeReader;
 use crate::host_image::{HostImage, ImageError};
@@ -72,7 +73,7 @@ use crate::wire::spi::{Burst, Header, Lines, Outlook, Rate, ReadOutlook, SpiTarg
 pub const COMPATIBLE: &str = "jedec,spi-nor";
 
 /// For the list of models.
-pub const MODEL: Model = Model::spi_chip(&[COMPATIBLE], from_node);
+pub const MODEL: Model = Model::spi_chip(&[COMPATIBLE], from_node).telling(operations::ACTIVITIES);
 
 /// The flash.
 #[derive(Clone, Debug)]
@@ -110,6 +111,7 @@ pub struct Flash {
     /// Frames that may have changed something, and were no reads.
     changes: u64,
     notes: Notes<Note>,
+    scope: Scope,
 }
 
 /// A flash as its node describes it, on a controller's wire.
@@ -153,8 +155,9 @@ impl Flash {
             bytes_read: 0,
             changes: 0,
             notes: Notes::default(),
+            scope: Scope::default(),
         };
-        flash.reset();
+        flash.reset(Ps::ZERO);
         flash
     }
 
@@ -187,6 +190,11 @@ impl SpiTarget for Flash {
             self.frame.continuing = true;
             self.begin(command);
         }
+    }
+
+    fn observe(&mut self, scope: Scope) {
+        scope.declare(operations::ACTIVITIES);
+        self.scope = scope;
     }
 
     fn shift(&mut self, burst: Burst, end: Ps) -> u32 {

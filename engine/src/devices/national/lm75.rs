@@ -11,6 +11,7 @@
 //! Before the first conversion the temperature reads 0. Not modelled: noise, and the time-out of a bus that hangs,
 //! which the LM75B has.
 
+use crate::activity::{Activity, Detail, Kind, Scope};
 use crate::devices::model::Model;
 use crate::dt::reader::{Declared, NodeReader};
 use crate::time::Ps;
@@ -22,7 +23,7 @@ use crate::wire::notes::Notes;
 mod tests;
 
 /// For the list of models.
-pub const MODEL: Model = Model::i2c_chip(&["national,lm75"], from_node);
+pub const MODEL: Model = Model::i2c_chip(&["national,lm75"], from_node).telling(ACTIVITIES);
 
 /// Registers, by the pointer.
 const TEMPERATURE: u8 = 0;
@@ -60,6 +61,15 @@ struct Thermostat {
     is_hot: bool,
 }
 
+static CONVERTING: Activity = Activity::new(
+    Kind::Conversion,
+    "conversion",
+    "conversions, one behind the other: told where somebody looks at the chip, up to the last one that has ended",
+)
+.joining();
+/// What the chip tells.
+const ACTIVITIES: &[&Activity] = &[&CONVERTING];
+
 /// The chip.
 struct Lm75 {
     conversion: Ps,
@@ -79,6 +89,7 @@ struct Lm75 {
     /// The upper byte that came in.
     upper: u8,
     notes: Notes<String>,
+    scope: Scope,
 }
 
 /// A chip as its node describes it; its supply comes on at time 0.
@@ -110,6 +121,7 @@ impl Lm75 {
             index: 0,
             upper: 0,
             notes: Notes::default(),
+            scope: Scope::default(),
         }
     }
 
@@ -189,6 +201,11 @@ impl Lm75 {
 }
 
 impl I2cTarget for Lm75 {
+    fn observe(&mut self, scope: Scope) {
+        scope.declare(ACTIVITIES);
+        self.scope = scope;
+    }
+
     fn address(&mut self, direction: Direction, now: Ps) -> Answer {
         self.advance(now);
         (self.direction, self.index) = (direction, 0);
@@ -239,7 +256,9 @@ impl I2cTarget for Lm75 {
         if ended == 0 {
             return;
         }
-        self.converting_since = Some(since + Ps(ended * self.conversion.0));
+        let end = since + Ps(ended * self.conversion.0);
+        self.scope.span(&CONVERTING, since, end, Detail::None);
+        self.converting_since = Some(end);
         self.conversions += ended;
         self.temperature = self.measured;
         for _ in 0..ended.min(MOST_FAULTS) {

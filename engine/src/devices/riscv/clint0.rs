@@ -5,8 +5,10 @@
 //! `interrupts-extended` (software interrupt, then timer interrupt, hart after hart). `mtime` counts the edges of the
 //! second of `clocks`. `mtimecmp` starts at all ones, so no timer interrupt is pending before software asks for one.
 
+use crate::activity::Detail;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::activities::{COUNTING, TIMER};
 use crate::devices::support::axi_lite::{AxiLitePort, edge_in_reach, on_lanes};
 use crate::devices::support::registers::{AccessKind, Register};
 use crate::dt::reader::NodeReader;
@@ -61,7 +63,7 @@ pub struct Clint {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Timer, &["riscv,clint0", "sifive,clint0"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::Timer, &["riscv,clint0", "sifive,clint0"], 1, from_node).telling(TIMER);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -96,8 +98,10 @@ impl Clint {
         let edges = self.params.mtime_clock.cycles_until_floor(self.latest).0;
         let hart = &mut self.harts[index];
         ctx.set_irq(hart.timer, mtime >= hart.mtimecmp);
-        let Some(remaining) = hart.mtimecmp.checked_sub(mtime).filter(|remaining| *remaining > 0) else { return };
-        let due = edges.checked_add(remaining).and_then(|edge| edge_in_reach(self.params.mtime_clock, edge));
+        let remaining = hart.mtimecmp.checked_sub(mtime).filter(|remaining| *remaining > 0);
+        let edge = remaining.and_then(|remaining| edges.checked_add(remaining));
+        let due = edge.and_then(|edge| edge_in_reach(self.params.mtime_clock, edge));
+        ctx.awaits((&COUNTING, index as u32), due, Detail::None);
         if let Some(due) = due {
             hart.alarm.set(due, index as u32, ctx);
         }

@@ -25,8 +25,10 @@ mod tests;
 
 use self::stream::{Direction, Stream, cr, fcr, flags};
 use self::transfer::Port;
+use crate::activity::Detail;
 use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::activities::{DMA, TRANSFER};
 use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::devices::support::stm32_dma::{Requests, Unreachable};
@@ -102,7 +104,7 @@ pub struct Dma {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Dma, &["st,stm32-dma-v1", "st,stm32-dma"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::Dma, &["st,stm32-dma-v1", "st,stm32-dma"], 1, from_node).telling(DMA);
 
 /// Builds the controller from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -260,6 +262,10 @@ impl Dma {
     fn update(&mut self, ctx: &mut Ctx) {
         for index in 0..STREAMS {
             let Stream { control, fifo_control, flags, .. } = self.streams[index];
+            let stream = &self.streams[index];
+            let address = stream.next[stream.source() as usize];
+            let detail = || Detail::Address { address, bytes: stream.left[stream.source() as usize] };
+            ctx.level_with((&TRANSFER, index as u32), stream.is_enabled() || stream.closing, detail);
             // The enables of DMA_SxCR lie one below their flags.
             let enabled = (control & cr::INTERRUPTS) << 1 | flag(flags::FEIF, fifo_control & fcr::FEIE != 0);
             let level = flags & enabled != 0;

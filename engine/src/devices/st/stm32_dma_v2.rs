@@ -12,8 +12,10 @@
 //!
 //! A channel that has moved all its data, and is not circular, keeps EN and does nothing until it is enabled anew.
 
+use crate::activity::Detail;
 use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::activities::{DMA, TRANSFER};
 use crate::devices::support::registers::{AccessKind, Register};
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::devices::support::stm32_dma::{Failed, Master, Requests, Unreachable};
@@ -139,7 +141,7 @@ pub struct Dma {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Dma, &["st,stm32-dma-v2"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::Dma, &["st,stm32-dma-v2"], 1, from_node).telling(DMA);
 
 /// Builds the controller from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -307,6 +309,9 @@ impl Dma {
 
     fn update(&mut self, ctx: &mut Ctx) {
         for (index, channel) in self.channels.iter().enumerate() {
+            let [(address, size), _] = channel.sides();
+            let detail = || Detail::Address { address, bytes: channel.left * size };
+            ctx.level_with((&TRANSFER, index as u32), channel.control & EN != 0 && channel.left > 0, detail);
             let level = channel.flags & channel.control & INTERRUPTS != 0;
             if std::mem::replace(&mut self.levels[index], level) != level {
                 ctx.set_irq(self.params.interrupts[index], level);

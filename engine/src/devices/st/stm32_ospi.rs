@@ -44,6 +44,7 @@ use crate::devices::support::registers::find;
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
+use crate::observe::spi::SPI_WINDOW;
 use crate::observe::spi::SpiSignals;
 use crate::polling::Poll;
 use crate::time::{Cycles, Ps};
@@ -107,7 +108,7 @@ pub struct Ospi {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Spi, &["st,stm32-ospi"], 2, from_node);
+pub const MODEL: Model = Model::device(Group::Spi, &["st,stm32-ospi"], 2, from_node).telling(SPI_WINDOW);
 
 /// Builds the controller from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -276,7 +277,7 @@ impl Ospi {
 impl Device for Ospi {
     fn reset(&mut self, ctx: &mut Ctx) {
         self.params.gate.follow(ctx);
-        self.wire.signals = SpiSignals::new(&ctx.bus.waves, ctx.label(), Lines::Quad, 1);
+        self.wire.signals = SpiSignals::new(&ctx.bus.waves, ctx.scope(), ctx.label(), Lines::Quad, 1);
         self.wire.chip.start(ctx);
     }
 

@@ -8,8 +8,10 @@
 //! Words are not random: they are a fixed sequence, another one for each `cyclescope,seed`, so that a run can be
 //! repeated. There are no seed errors (SECS, SEIS).
 
+use crate::activity::Detail;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::activities::{GENERATING, GENERATOR};
 use crate::devices::support::kernel_clock::KernelClock;
 use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::devices::support::stm32_clock_gate::ClockGate;
@@ -73,7 +75,7 @@ pub struct Rng {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::System, &["st,stm32-rng"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::System, &["st,stm32-rng"], 1, from_node).telling(GENERATOR);
 
 /// Builds the generator from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -148,6 +150,7 @@ impl Rng {
     fn update(&mut self, ctx: &mut Ctx) {
         let waits = self.control & CR_IE != 0;
         ctx.set_irq(self.params.interrupt, waits && self.status() & (SR_DRDY | SR_CEIS) != 0);
+        ctx.awaits(&GENERATING, self.due.and_then(|due| self.params.clock.due(due)), Detail::None);
         if let Some(due) = self.due.filter(|_| waits).and_then(|due| self.params.clock.due(due)) {
             self.alarm.set(due, 0, ctx);
         }

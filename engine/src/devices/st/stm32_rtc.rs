@@ -23,8 +23,10 @@ mod tests;
 use self::calendar::Moment;
 use self::counting::Counting;
 use self::registers::*;
+use crate::activity::Detail;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::activities::{COUNTING, TIMER};
 use crate::devices::support::kernel_clock::KernelClock;
 use crate::devices::support::registers::{AccessKind, Register, find, flag};
 use crate::devices::support::stm32_clock_gate::{BACKUP_DOMAIN, ClockGate};
@@ -91,7 +93,7 @@ pub struct Rtc {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Timer, &["st,stm32-rtc", L4], 1, from_node);
+pub const MODEL: Model = Model::device(Group::Timer, &["st,stm32-rtc", L4], 1, from_node).telling(TIMER);
 
 /// Builds the clock from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -288,7 +290,9 @@ impl Rtc {
             }
         }
         let next = self.next.iter().flatten().min();
-        match next.and_then(|edge| self.clock.due(*edge)) {
+        let due = next.and_then(|edge| self.clock.due(*edge));
+        ctx.awaits(&COUNTING, due, Detail::None);
+        match due {
             Some(due) => self.alarm.set(due.max(ctx.now), ALARM_EVENT, ctx),
             None => self.alarm.cancel(ALARM_EVENT, ctx),
         }

@@ -33,6 +33,7 @@ use crate::devices::support::registers::{find, flag};
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::{ClockInput, Pin};
+use crate::observe::spi::SPI;
 use crate::observe::spi::SpiSignals;
 use crate::polling::Poll;
 use crate::time::{Cycles, Ps};
@@ -91,7 +92,7 @@ pub struct Spi {
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Spi, &["st,stm32-spi", "st,stm32f4-spi", "st,stm32-spi-fifo"], 1, from_node);
+    Model::device(Group::Spi, &["st,stm32-spi", "st,stm32f4-spi", "st,stm32-spi-fifo"], 1, from_node).telling(SPI);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -351,7 +352,8 @@ impl Device for Spi {
     fn reset(&mut self, ctx: &mut Ctx) {
         self.params.gate.follow(ctx);
         let label = ctx.label().to_owned();
-        self.wire.signals = SpiSignals::new(&ctx.bus.waves, &label, Lines::Single, self.params.selects.len().max(1));
+        self.wire.signals =
+            SpiSignals::new(&ctx.bus.waves, ctx.scope(), &label, Lines::Single, self.params.selects.len().max(1));
         for (index, pin) in self.params.selects.iter().enumerate() {
             ctx.bus.wires.watch(*pin, ctx.id, false);
             self.wire.select(index, !ctx.bus.wires.level(*pin), ctx.now);

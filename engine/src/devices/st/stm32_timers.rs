@@ -29,8 +29,10 @@ pub use self::registers::REGISTERS;
 use self::channel::Channel;
 use self::counter::{Counter, Mode};
 use self::registers::*;
+use crate::activity::Detail;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::activities::{COUNTING, TIMER};
 use crate::devices::support::dma_lines::DmaLine;
 use crate::devices::support::registers::flag;
 use crate::devices::support::stm32_clock_gate::ClockGate;
@@ -98,7 +100,7 @@ pub struct Timer {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Timer, &["st,stm32-timers"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::Timer, &["st,stm32-timers"], 1, from_node).telling(TIMER);
 
 /// Builds the timer from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -333,7 +335,9 @@ impl Timer {
             }
         }
         self.drive_pins(ctx);
-        match self.next_event() {
+        let due = self.next_event();
+        ctx.awaits(&COUNTING, due, Detail::None);
+        match due {
             Some(due) => self.alarm.set(due, COUNTED, ctx),
             None => self.alarm.cancel(COUNTED, ctx),
         }

@@ -27,8 +27,10 @@ use self::receiving::Receiving;
 use self::registers::*;
 use super::stm32h7_uart::frame::Frame;
 use super::stm32h7_uart::transmitter::Transmitter;
+use crate::activity::{Detail, Kind};
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError, Unsent};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::activities::{SENT, SERIAL};
 use crate::devices::support::axi_lite::edge_in_reach;
 use crate::devices::support::dma_lines::DmaLine;
 use crate::devices::support::registers::flag;
@@ -80,7 +82,8 @@ pub struct Usart {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Serial, &["st,stm32-usart", "st,stm32-uart"], 1, from_node);
+pub const MODEL: Model =
+    Model::device(Group::Serial, &["st,stm32-usart", "st,stm32-uart"], 1, from_node).telling(SERIAL);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -162,13 +165,27 @@ impl Usart {
         if self.params.is_console { ctx.console(&bytes) } else { ctx.stream(&bytes) }
     }
 
-    /// Puts the frame's edges into the waveform.
+    /// Tells of a character, and puts the frame's edges into the waveform.
     fn record(&self, frame: Frame, character: u16, start: u64, ctx: &mut Ctx) {
+        if ctx.records(Kind::Serial) {
+            let clock = self.params.clock.rate;
+            let [begin, end] = [start, start + frame.cycles()].map(|cycle| clock.ps_at_floor(Cycles(cycle)));
+            ctx.clocked_span(&SENT, clock, begin, end, Detail::Value(frame.data(character).into()));
+        }
         let Some(signal) = self.signal.filter(|_| ctx.bus.waves.is_on()) else { return };
         frame.edges(character, |offset, level| {
             let at = self.params.clock.rate.ps_at_floor(Cycles(start + offset));
             ctx.bus.waves.set(signal, at, level);
         });
+    }
+
+    /// The character on the line ends at another time than was told.
+    fn retell(&self, ctx: &mut Ctx) {
+        if self.transmitter.is_shifting()
+            && let Some(end) = self.transmitter.next_change()
+        {
+            ctx.ends_instead(&SENT, self.params.clock.rate.ps_at_floor(Cycles(end)));
+        }
     }
 
     fn status(&self) -> u32 {
@@ -266,6 +283,7 @@ impl Usart {
         if value & CR1_TE == 0 {
             if self.transmitter.is_shifting() {
                 ctx.note("TE was cleared while a character was being sent: it is lost");
+                ctx.cut(&SENT, ctx.now);
             }
             self.transmitter = Transmitter::default();
         }
@@ -360,6 +378,7 @@ impl Device for Usart {
         self.params.clock.rate = ctx.bus.clocks.rate_of(self.params.clock);
         let to = self.cycle(ctx);
         self.transmitter.rebase(from, to);
+        self.retell(ctx);
         self.receiving.rebase(from, to);
         self.alarm.cancel(0, ctx);
         self.update(ctx);

@@ -20,8 +20,10 @@ mod converter;
 mod tests;
 
 use self::converter::{Converter, cr2};
+use crate::activity::{Detail, Kind};
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::activities::{ADC, CONVERSION};
 use crate::devices::support::analog_inputs::{self, Surroundings};
 use crate::devices::support::dma_lines::DmaLine;
 use crate::devices::support::registers::{AccessKind, Register, find};
@@ -125,7 +127,7 @@ pub struct Adc {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::System, &["st,stm32f4-adc"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::System, &["st,stm32f4-adc"], 1, from_node).telling(ADC);
 
 /// Builds the converters from their node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -260,6 +262,13 @@ impl Adc {
         for index in 0..self.params.converters {
             let converter = &self.converters[index];
             self.dma[index].set(converter.asks(), DMA_TOLD, ctx);
+        }
+        if ctx.records(Kind::Conversion) {
+            for (index, converter) in self.converters.iter().enumerate() {
+                let due = converter.next().map(|cycle| self.params.clock.rate.ps_at_floor(Cycles(cycle)));
+                let channel = converter.ends_by(u64::MAX).map_or(Detail::None, |it| Detail::Value(it as u32));
+                ctx.awaits((&CONVERSION, index as u32), due, channel);
+            }
         }
         let next = self.converters.iter().filter_map(Converter::next).min();
         match next {

@@ -17,6 +17,7 @@ mod tests;
 
 use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::activities::{ERASE, FLASH, PROGRAM};
 use crate::devices::support::apb;
 use crate::devices::support::registers::flag;
 use crate::devices::support::stm32_flash::{ENDS, Flash};
@@ -89,7 +90,7 @@ pub struct FlashController {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Memory, &["st,stm32f4-flash-controller"], 2, from_node);
+pub const MODEL: Model = Model::device(Group::Memory, &["st,stm32f4-flash-controller"], 2, from_node).telling(FLASH);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -224,7 +225,7 @@ impl FlashController {
                 return self.refuse(SR_WRPERR, "all of the flash was to be erased, and a sector is protected", ctx);
             }
             self.flash.erase(0, bytes, ctx);
-            return self.flash.begin(None, self.times.erase_all[width], ctx);
+            return self.flash.begin(None, self.times.erase_all[width], (&ERASE, bytes), ctx);
         }
         let number = (self.control >> 3 & 0xf) as usize;
         let Some((first, size)) = sectors(bytes).nth(number).filter(|_| self.control & CR_SER != 0) else {
@@ -235,7 +236,7 @@ impl FlashController {
         }
         let kind = [16 << 10, 64 << 10].iter().position(|bytes| *bytes == size).unwrap_or(2);
         self.flash.erase(first, size, ctx);
-        self.flash.begin(Some(first), self.times.erase[kind][width], ctx);
+        self.flash.begin(Some(first), self.times.erase[kind][width], (&ERASE, size), ctx);
     }
 
     /// A store to the flash.
@@ -256,7 +257,7 @@ impl FlashController {
             return self.refuse(SR_WRPERR, "a protected sector of the flash was written (FLASH_OPTCR.nWRP)", ctx);
         }
         self.flash.program(offset, &value.to_le_bytes()[..size.bytes() as usize], ctx);
-        self.flash.begin(Some(offset), self.times.program, ctx);
+        self.flash.begin(Some(offset), self.times.program, (&PROGRAM, size.bytes()), ctx);
     }
 
     fn is_protected(&self, sector: usize) -> bool {

@@ -8,8 +8,10 @@
 //! Not modelled: the supply, so PVD and brown-out never see it fall; Stop and Standby (the core sleeps, and a note says
 //! so); wake-up pins; regulator modes in Stop.
 
+use crate::activity::Detail;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::activities::{POWER, VOLTAGE};
 use crate::devices::support::kernel_clock::KernelClock;
 use crate::devices::support::registers::AccessKind::Rw;
 use crate::devices::support::registers::{Register, find, flag};
@@ -97,7 +99,7 @@ pub struct Pwr {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::System, &["st,stm32f4-pwr"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::System, &["st,stm32f4-pwr"], 1, from_node).telling(POWER);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -175,6 +177,7 @@ impl Pwr {
         if self.vos() != before {
             let until = ctx.now.saturating_add(self.regulator);
             self.changes_until = Some(until);
+            ctx.awaits(&VOLTAGE, Some(until), Detail::None);
             self.alarm.set(until, 0, ctx);
         }
     }
@@ -183,6 +186,7 @@ impl Pwr {
         if (value & !self.status) & CSR_BRE != 0 {
             let ready = ctx.now.saturating_add(self.backup_regulator);
             self.backup_from = Some(ready);
+            ctx.span((&VOLTAGE, 1), ctx.now, ready, Detail::None);
             self.alarm.set(ready, 0, ctx);
         } else if value & CSR_BRE == 0 {
             self.backup_from = None;

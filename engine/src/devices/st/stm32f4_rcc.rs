@@ -23,6 +23,7 @@ mod tests;
 
 use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::activities::CLOCKS;
 use crate::devices::support::apb;
 use crate::devices::support::registers::{find, flag};
 use crate::devices::support::stm32_clock_sources::{
@@ -103,7 +104,8 @@ pub struct Rcc {
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::System, &["st,stm32f4-rcc", "st,stm32-rcc", "st,stm32f42xx-rcc"], 1, from_node);
+    Model::device(Group::System, &["st,stm32f4-rcc", "st,stm32-rcc", "st,stm32f42xx-rcc"], 1, from_node)
+        .telling(CLOCKS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

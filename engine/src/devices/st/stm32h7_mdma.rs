@@ -17,8 +17,10 @@ mod transfer;
 mod tests;
 
 use self::channel::{Channel, Stage, ccr, cesr, cisr, ctcr};
+use crate::activity::{Detail, Kind};
 use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::activities::{DMA, TRANSFER};
 use crate::devices::support::registers::{AccessKind, Register, find, flag};
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
@@ -98,7 +100,7 @@ pub struct Mdma {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Dma, &["st,stm32h7-mdma"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::Dma, &["st,stm32h7-mdma"], 1, from_node).telling(DMA);
 
 /// Builds the controller from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -125,6 +127,12 @@ impl Mdma {
     }
 
     fn update(&mut self, ctx: &mut Ctx) {
+        if ctx.records(Kind::Transfer) {
+            for (index, channel) in self.channels.iter().enumerate() {
+                let detail = || Detail::Address { address: channel.source, bytes: channel.left() };
+                ctx.level_with((&TRANSFER, index as u32), channel.stage != Stage::Idle, detail);
+            }
+        }
         let level = self.pending() != 0;
         for line in self.params.interrupts {
             ctx.set_irq(line, level);

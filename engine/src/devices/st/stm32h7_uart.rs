@@ -36,8 +36,10 @@ pub use self::params::Params;
 use self::receiving::Receiving;
 use self::registers::*;
 use self::transmitter::Transmitter;
+use crate::activity::{Detail, Kind};
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, Reply, SerialPort, SlaveError, Unsent};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::activities::{SENT, SERIAL};
 use crate::devices::support::dma_lines::DmaLine;
 use crate::devices::support::registers::flag;
 use crate::dt::reader::NodeReader;
@@ -77,7 +79,8 @@ pub struct Uart {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Serial, &["st,stm32h7-uart", params::LOW_POWER], 1, from_node);
+pub const MODEL: Model =
+    Model::device(Group::Serial, &["st,stm32h7-uart", params::LOW_POWER], 1, from_node).telling(SERIAL);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -162,13 +165,27 @@ impl Uart {
         if self.params.is_console { ctx.console(&bytes) } else { ctx.stream(&bytes) }
     }
 
-    /// Puts the frame's edges into the waveform.
+    /// Tells of a character, and puts the frame's edges into the waveform.
     fn record(&self, frame: Frame, character: u16, start: u64, ctx: &mut Ctx) {
+        if ctx.records(Kind::Serial) {
+            let clock = self.params.kernel_clock.rate();
+            let [begin, end] = [start, start + frame.cycles()].map(|cycle| clock.ps_at_floor(Cycles(cycle)));
+            ctx.clocked_span(&SENT, clock, begin, end, Detail::Value(frame.data(character).into()));
+        }
         let Some(signal) = self.signal.filter(|_| ctx.bus.waves.is_on()) else { return };
         frame.edges(character, |offset, level| {
             let at = self.params.kernel_clock.rate().ps_at_floor(Cycles(start + offset));
             ctx.bus.waves.set(signal, at, level);
         });
+    }
+
+    /// The character on the line ends at another time than was told.
+    fn retell(&self, ctx: &mut Ctx) {
+        if self.transmitter.is_shifting()
+            && let Some(end) = self.transmitter.next_change()
+        {
+            ctx.ends_instead(&SENT, self.params.kernel_clock.rate().ps_at_floor(Cycles(end)));
+        }
     }
 
     fn status(&self, cycle: u64) -> u32 {
@@ -371,6 +388,7 @@ impl Device for Uart {
         self.settle(ctx);
         let (from, to) = self.params.kernel_clock.follow(ctx);
         self.transmitter.rebase(from, to);
+        self.retell(ctx);
         self.receiving.rebase(from, to);
         for at in self.te_acknowledged.iter_mut().chain(&mut self.re_acknowledged) {
             *at = to + at.saturating_sub(from);

@@ -23,8 +23,10 @@ mod registers;
 mod tests;
 
 use self::registers::*;
+use crate::activity::{Detail, Kind};
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::activities::{CALIBRATED_ADC, CALIBRATION, CONVERSION, POWER_UP};
 use crate::devices::support::analog_inputs::{self, Surroundings};
 use crate::devices::support::dma_lines::DmaLine;
 use crate::devices::support::kernel_clock::KernelClock;
@@ -113,7 +115,7 @@ pub struct Adc {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::System, &["st,stm32l4-adc"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::System, &["st,stm32l4-adc"], 1, from_node).telling(CALIBRATED_ADC);
 
 /// Builds the converter from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -335,7 +337,19 @@ impl Adc {
         let control = self.of(CFGR);
         let lost = self.of(ISR) & ISR_OVR != 0 && control & CFGR_OVRMOD == 0;
         self.dma.set(control & CFGR_DMAEN != 0 && self.waits && !lost, DMA_TOLD, ctx);
-        match self.ends().and_then(|edge| self.clock().0.due(edge)) {
+        let due = self.ends().and_then(|edge| self.clock().0.due(edge));
+        if ctx.records(Kind::Conversion) {
+            let is = |it: bool| due.filter(|_| it);
+            let converts = matches!(self.doing, Doing::Converting(..));
+            let channel = match self.doing {
+                Doing::Converting(place, _) => Detail::Value(self.channel(place) as u32),
+                _ => Detail::None,
+            };
+            ctx.awaits(&CONVERSION, is(converts), channel);
+            ctx.awaits(&CALIBRATION, is(matches!(self.doing, Doing::Calibrating(_))), Detail::None);
+            ctx.awaits(&POWER_UP, is(matches!(self.doing, Doing::PoweringUp(_))), Detail::None);
+        }
+        match due {
             Some(due) => self.alarm.set(due, CHANGES, ctx),
             None => self.alarm.cancel(CHANGES, ctx),
         }

@@ -18,6 +18,7 @@ mod tests;
 
 use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::activities::{ERASE, FLASH, PROGRAM};
 use crate::devices::support::apb;
 use crate::devices::support::registers::flag;
 use crate::devices::support::stm32_flash::{ENDS, Flash};
@@ -111,7 +112,7 @@ pub struct FlashController {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Memory, &["st,stm32l4-flash-controller"], 2, from_node);
+pub const MODEL: Model = Model::device(Group::Memory, &["st,stm32l4-flash-controller"], 2, from_node).telling(FLASH);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -249,7 +250,7 @@ impl FlashController {
         match (self.control & CR_MER1 != 0, self.control & CR_MER2 != 0) {
             (true, true) => {
                 self.flash.erase(0, 2 * bank_bytes, ctx);
-                self.flash.begin(None, self.times.erase_all, ctx);
+                self.flash.begin(None, self.times.erase_all, (&ERASE, 2 * bank_bytes), ctx);
             }
             (false, false) if self.control & CR_PER != 0 => {
                 let bytes = page_bytes(self.has_two_banks());
@@ -257,7 +258,7 @@ impl FlashController {
                 let bank = u32::from(self.control & CR_BKER != 0 && self.has_two_banks());
                 let first = bank * bank_bytes + number * bytes;
                 self.flash.erase(first, bytes, ctx);
-                self.flash.begin(Some(first), self.times.erase, ctx);
+                self.flash.begin(Some(first), self.times.erase, (&ERASE, bytes), ctx);
             }
             (false, false) => {
                 self.refuse(SR_PGSERR, "FLASH_CR.STRT was set without anything to erase (PER, MER1, MER2)", ctx);
@@ -265,7 +266,7 @@ impl FlashController {
             (_, second) => {
                 let first = if second { bank_bytes } else { 0 };
                 self.flash.erase(first, bank_bytes, ctx);
-                self.flash.begin(Some(first), self.times.erase_all, ctx);
+                self.flash.begin(Some(first), self.times.erase_all, (&ERASE, bank_bytes), ctx);
             }
         }
     }
@@ -301,7 +302,7 @@ impl FlashController {
             return self.refuse(SR_PROGERR, what, ctx);
         }
         self.flash.program(first_at, &data.to_le_bytes(), ctx);
-        self.flash.begin(Some(first_at), self.times.program, ctx);
+        self.flash.begin(Some(first_at), self.times.program, (&PROGRAM, DOUBLE_WORD), ctx);
     }
 
     fn refuse(&mut self, why: u32, what: &str, ctx: &mut Ctx) {

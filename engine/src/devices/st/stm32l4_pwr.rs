@@ -7,8 +7,10 @@
 //! Not modelled: the supplies, so PVD, PVM and brown-out never see one fall, and the pins on VDDIO2 work without IOSV;
 //! Stop, Standby and Shutdown (the core sleeps, and a note says so); wake-up pins; pull-ups in Standby.
 
+use crate::activity::Detail;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::activities::{POWER, VOLTAGE};
 use crate::devices::support::registers::AccessKind::{Ro, Rw, Wo};
 use crate::devices::support::registers::{AccessKind, Register, find, flag};
 use crate::devices::support::stm32_clock_gate::{BACKUP_DOMAIN, ClockGate};
@@ -85,7 +87,7 @@ pub struct Pwr {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::System, &["st,stm32l4-pwr"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::System, &["st,stm32l4-pwr"], 1, from_node).telling(POWER);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -137,10 +139,12 @@ impl Pwr {
         // RM0432, PWR_SR2.VOSF: it tells that the output of the regulator is still on its way to range 1.
         if before & CR1_VOS != value & CR1_VOS && value & CR1_VOS == 1 << CR1_VOS_SHIFT {
             self.voltage_until = ctx.now.saturating_add(self.regulator);
+            ctx.span(&VOLTAGE, ctx.now, self.voltage_until, Detail::None);
             self.alarm.set(self.voltage_until, 0, ctx);
         }
         if before & CR1_LPR != 0 && value & CR1_LPR == 0 {
             self.low_power_until = ctx.now.saturating_add(self.main_regulator);
+            ctx.span((&VOLTAGE, 1), ctx.now, self.low_power_until, Detail::None);
             self.alarm.set(self.low_power_until, 0, ctx);
         }
         if before & CR1_LPMS != value & CR1_LPMS && value & CR1_LPMS != 0 {

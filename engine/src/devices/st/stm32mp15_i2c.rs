@@ -48,6 +48,7 @@ use crate::devices::support::kernel_clock::KernelClock;
 use crate::devices::support::registers::{find, flag};
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
+use crate::observe::i2c::I2C;
 use crate::observe::i2c::I2cSignals;
 use crate::polling::Poll;
 use crate::time::Cycles;
@@ -100,7 +101,7 @@ pub struct I2c {
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::I2c, &["st,stm32mp15-i2c", "st,stm32f7-i2c", "st,stm32-i2c-v2"], 1, from_node);
+    Model::device(Group::I2c, &["st,stm32mp15-i2c", "st,stm32f7-i2c", "st,stm32-i2c-v2"], 1, from_node).telling(I2C);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -337,7 +338,7 @@ impl Device for I2c {
     fn reset(&mut self, ctx: &mut Ctx) {
         self.params.gate.follow(ctx);
         let name = ctx.label().to_owned();
-        self.signals = I2cSignals::new(&ctx.bus.waves, &name);
+        self.signals = I2cSignals::new(&ctx.bus.waves, ctx.scope(), &name);
         self.chips.start_up(ctx);
     }
 

@@ -16,6 +16,7 @@
 
 use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::activities::{MAILBOX, MESSAGE};
 use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
@@ -117,7 +118,7 @@ pub struct Ipcc {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Message, &["st,stm32mp1-ipcc"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::Message, &["st,stm32mp1-ipcc"], 1, from_node).telling(MAILBOX);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -191,6 +192,10 @@ impl Ipcc {
 
     fn update(&mut self, ctx: &mut Ctx) {
         let sent = [self.processors[0].occupied(), self.processors[1].occupied()];
+        for part in 0..PROCESSORS * CHANNELS {
+            let occupied = sent[part / CHANNELS] >> (part % CHANNELS) & 1 != 0;
+            ctx.level((&MESSAGE, part as u32), occupied);
+        }
         for (index, processor) in self.processors.iter().enumerate() {
             let unmasked = !processor.mask;
             let occupied = sent[1 - index] & unmasked & CHANNELS_MASK != 0 && processor.control & CR_RXOIE != 0;

@@ -20,8 +20,10 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
+use crate::activity::Detail;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::activities::{CLOCK_START, CLOCKS};
 use crate::devices::support::apb;
 use crate::devices::support::stm32_clock_sources::start_time;
 use crate::dt::reader::NodeReader;
@@ -134,7 +136,7 @@ pub struct Rcc {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::System, &["st,stm32mp1-rcc"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::System, &["st,stm32mp1-rcc"], 1, from_node).telling(CLOCKS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -288,6 +290,9 @@ impl Rcc {
 
     /// Asks for the next event.
     fn wake(&mut self, ctx: &mut Ctx) {
+        for (index, lock) in self.locks.into_iter().enumerate() {
+            ctx.awaits((&CLOCK_START, index as u32), lock, Detail::None);
+        }
         if let Some(due) = self.locks.into_iter().flatten().chain(self.changes_at).min() {
             self.alarm.set(due, WAKE, ctx);
         }

@@ -112,6 +112,7 @@ impl<T: Chip + ?Sized> Hosted<T> {
 
     /// The board comes out of reset: the wires have names and levels, and the chip is told those of its own.
     pub fn start(&mut self, ctx: &mut Ctx) {
+        self.target.observe(ctx.bus.activities.scope(&self.label));
         self.level = self.target.interrupt().unwrap_or(false);
         if let Some(IrqLine::Device { device, input }) = self.interrupt {
             self.name_wire(Pin { port: device, number: input }, "irq", ctx);

@@ -1,5 +1,6 @@
 //! What several models are made of: buses' register ports, register maps, UARTs' shift registers, clock gates.
 
+pub mod activities;
 pub mod analog_inputs;
 pub mod apb;
 pub mod axi_lite;

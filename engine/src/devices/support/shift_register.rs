@@ -2,10 +2,12 @@
 //! event at its end, and the count of those that have been sent. A character is on the console when its stop bits have
 //! ended.
 
+use crate::activity::{Detail, Kind, Scope};
 use crate::bus::device::{Alarm, Ctx, Unsent};
+use crate::devices::support::activities::SENT;
 use crate::devices::support::axi_lite::edge_in_reach;
 use crate::polling::Poll;
-use crate::time::{Hz, Ps};
+use crate::time::{Cycles, Hz, Ps};
 
 /// A character on the line.
 #[derive(Clone, Copy, Debug)]
@@ -24,12 +26,18 @@ pub struct ShiftRegister {
     shifting: Option<Shifting>,
     alarm: Alarm,
     sent_characters: u64,
+    scope: Scope,
 }
 
 impl ShiftRegister {
     /// Free, with the clock that bits are counted in.
     pub fn new(clock: Hz) -> ShiftRegister {
-        ShiftRegister { clock, shifting: None, alarm: Alarm::default(), sent_characters: 0 }
+        ShiftRegister { clock, shifting: None, alarm: Alarm::default(), sent_characters: 0, scope: Scope::default() }
+    }
+
+    /// Characters are told as activities of this device from now on.
+    pub fn observe(&mut self, scope: Scope) {
+        self.scope = scope;
     }
 
     /// The cycle at `now`.
@@ -51,6 +59,9 @@ impl ShiftRegister {
         if let Some(shifting) = &mut self.shifting {
             shifting.end_cycle = to + shifting.end_cycle.saturating_sub(from);
         }
+        if let Some(end) = self.end() {
+            self.scope.ends_instead(&SENT, end);
+        }
         self.alarm.cancel(0, ctx);
     }
 
@@ -64,14 +75,20 @@ impl ShiftRegister {
         self.shifting.is_none()
     }
 
-    /// Puts in a character, whose stop bits end with `end_cycle`.
-    pub const fn start(&mut self, character: u8, end_cycle: u64) {
+    /// Puts in a character: its start bit begins with a cycle, and its stop bits end with `end_cycle`.
+    pub fn start(&mut self, character: u8, (begin_cycle, end_cycle): (u64, u64)) {
         self.shifting = Some(Shifting { character, end_cycle });
+        if let (true, Some(end)) = (self.scope.records(Kind::Serial), self.end()) {
+            let begin = self.clock.ps_at_floor(Cycles(begin_cycle));
+            self.scope.clocked_span(&SENT, self.clock, begin, end, Detail::Value(character.into()));
+        }
     }
 
-    /// Empties it: what was on the line comes to nothing.
-    pub const fn clear(&mut self) {
-        self.shifting = None;
+    /// Empties it at `now`: what was on the line comes to nothing.
+    pub fn clear(&mut self, now: Ps) {
+        if self.shifting.take().is_some() {
+            self.scope.cut(&SENT, now);
+        }
     }
 
     /// Prints the character if it has ended by `ctx.now`, and tells in which cycle: the next may begin there.

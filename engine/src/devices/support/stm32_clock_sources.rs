@@ -10,7 +10,9 @@
 #[cfg(test)]
 mod tests;
 
+use crate::activity::{Detail, Kind};
 use crate::bus::device::Ctx;
+use crate::devices::support::activities::CLOCK_START;
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockId;
 use crate::polling::Poll;
@@ -256,6 +258,20 @@ impl Sources {
             _ => None,
         };
         self.list.iter().filter_map(due).chain(self.switch_at).min()
+    }
+
+    /// Tells which sources are starting.
+    pub fn tell(&self, ctx: &mut Ctx) {
+        if !ctx.records(Kind::Other) {
+            return;
+        }
+        for (index, source) in self.list.iter().enumerate() {
+            let due = match source.state {
+                State::Starting(due) => Some(due),
+                _ => None,
+            };
+            ctx.awaits((&CLOCK_START, index as u32), due, Detail::None);
+        }
     }
 
     /// All state that a poll can see; what changes it later is an event.

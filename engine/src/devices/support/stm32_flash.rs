@@ -16,6 +16,7 @@
 //!
 //! An array that is being programmed or erased answers when it is done: the bus is stalled until then.
 
+use crate::activity::{Activity, Detail};
 use crate::bus::code::CodeSpan;
 use crate::bus::device::{AccessSize, Ctx, Reply};
 use crate::dt::fault::FaultKind;
@@ -377,8 +378,11 @@ impl Flash {
     }
 
     /// An operation of so long begins in the bank of an offset, or in all of them, when the one before has ended.
-    pub fn begin(&mut self, offset: Option<u32>, lasts: Ps, ctx: &mut Ctx) {
-        let ends = self.free_at(ctx.now) + lasts;
+    /// `what` and its size are told.
+    pub fn begin(&mut self, offset: Option<u32>, lasts: Ps, (what, bytes): (&'static Activity, u32), ctx: &mut Ctx) {
+        let begins = self.free_at(ctx.now);
+        let ends = begins + lasts;
+        ctx.span(what, begins, ends, Detail::Address { address: offset.unwrap_or(0), bytes });
         match offset {
             Some(offset) => self.busy_until[self.bank_of(offset)] = ends,
             None => self.busy_until = [ends; MOST_BANKS],

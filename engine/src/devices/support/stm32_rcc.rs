@@ -161,6 +161,7 @@ impl RccState {
 
     /// Asks for the next event.
     pub fn wake(&mut self, ctx: &mut Ctx) {
+        self.sources.tell(ctx);
         if let Some(next) = self.sources.next().into_iter().chain(self.settings_at).min() {
             self.alarm.set(next, WAKE, ctx);
         }

@@ -15,8 +15,10 @@ pub mod transfer;
 mod tests;
 
 use self::transfer::{Buffer, Failure, Side};
+use crate::activity::Detail;
 use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::activities::{DMA, TRANSFER};
 use crate::devices::support::axi_lite::{AxiLitePort, on_lanes};
 use crate::devices::support::registers::{AccessKind, Register, find};
 use crate::dt::reader::{NodeReader, PowerOfTwo};
@@ -98,7 +100,7 @@ pub struct Params {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Dma, &["xlnx,axi-cdma-1.00.a"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::Dma, &["xlnx,axi-cdma-1.00.a"], 1, from_node).telling(DMA);
 
 impl Params {
     /// Reads the node.
@@ -280,6 +282,8 @@ impl AxiCdma {
     }
 
     fn update_interrupt(&self, ctx: &mut Ctx) {
+        let detail = || Detail::Address { address: self.source_addr, bytes: self.bytes_to_transfer };
+        ctx.level_with(&TRANSFER, self.status & sr::IDLE == 0, detail);
         // IOC_Irq and Err_Irq have their enables at the same bits of CDMACR.
         ctx.set_irq(self.params.interrupt, self.status & self.control & sr::INTERRUPTS != 0);
     }

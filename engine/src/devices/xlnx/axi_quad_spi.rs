@@ -29,6 +29,7 @@ use crate::devices::support::axi_lite::on_lanes;
 use crate::devices::support::hosted_chip::{CONTROLLER_EVENT, Chips};
 use crate::devices::support::registers::{AccessKind, Register, find, flag};
 use crate::dt::reader::NodeReader;
+use crate::observe::spi::SPI_WINDOW;
 use crate::observe::spi::SpiSignals;
 use crate::polling::Poll;
 use crate::time::{Cycles, Ps};
@@ -127,7 +128,8 @@ pub struct AxiQuadSpi {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Spi, &["xlnx,axi-quad-spi-1.00.a", "xlnx,xps-spi-2.00.a"], 1, from_node);
+pub const MODEL: Model =
+    Model::device(Group::Spi, &["xlnx,axi-quad-spi-1.00.a", "xlnx,xps-spi-2.00.a"], 1, from_node).telling(SPI_WINDOW);
 
 /// Builds the core from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -396,7 +398,8 @@ fn reset_of(offset: u32) -> u32 {
 impl Device for AxiQuadSpi {
     fn reset(&mut self, ctx: &mut Ctx) {
         self.wire.signals =
-            SpiSignals::new(&ctx.bus.waves, ctx.label(), self.params.lines, self.params.slaves as usize);
+            SpiSignals::new(&ctx.bus.waves, ctx.scope(), ctx.label(), self.params.lines, self.params.slaves as usize);
+        self.wire.signals.set_in_place(self.params.xip);
         self.wire.chips.start(ctx);
     }
 

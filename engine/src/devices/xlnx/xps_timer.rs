@@ -7,8 +7,10 @@
 //! Not modelled: the pins. The capture triggers stay inactive, generate outputs and PWM drive nothing; enabling them is
 //! noted.
 
+use crate::activity::Detail;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::activities::{COUNTING, TIMER};
 use crate::devices::support::axi_lite::{AxiLitePort, edge_in_reach, on_lanes};
 use crate::devices::support::registers::{AccessKind, Register};
 use crate::dt::reader::NodeReader;
@@ -80,7 +82,7 @@ pub struct XpsTimer {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Timer, &["xlnx,xps-timer-1.00.a"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::Timer, &["xlnx,xps-timer-1.00.a"], 1, from_node).telling(TIMER);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -151,8 +153,10 @@ impl XpsTimer {
             .filter(|&index| self.timers[index].tcsr & RAISED == TCSR_ENIT)
             .filter_map(|index| self.timers[index].counter.rollover_cycle(&self.setting(index)))
             .filter_map(|cycle| edge_in_reach(self.params.port.clock, cycle))
-            .min();
-        if let Some(due) = due.filter(|_| !raised) {
+            .min()
+            .filter(|_| !raised);
+        ctx.awaits(&COUNTING, due, Detail::None);
+        if let Some(due) = due {
             self.alarm.set(due, 0, ctx);
         }
     }

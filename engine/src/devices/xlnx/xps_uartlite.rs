@@ -11,8 +11,10 @@
 
 use std::collections::VecDeque;
 
+use crate::activity::{Detail, Kind};
 use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError, Unsent};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::activities::{SENT, SERIAL};
 use crate::devices::support::axi_lite::{AxiLitePort, on_lanes};
 use crate::devices::support::receiver::{Receiver, WhenFull, passage};
 use crate::devices::support::registers::{AccessKind, Register, flag};
@@ -70,6 +72,8 @@ struct Sending {
     in_fifo: bool,
     /// Its last data bit has ended.
     data_sent: bool,
+    /// It is told as an activity.
+    is_told: bool,
 }
 
 /// The device.
@@ -89,7 +93,7 @@ pub struct Uartlite {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Serial, &["xlnx,xps-uartlite-1.00.a"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::Serial, &["xlnx,xps-uartlite-1.00.a"], 1, from_node).telling(SERIAL);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -139,11 +143,23 @@ impl Uartlite {
             if sending.data_sent { self.end_stop_bit(sending, ctx) } else { self.end_data(sending, ctx) }
         }
         if let Some(sending) = self.sending {
+            self.tell(sending, ctx);
             let due = self.next_change(sending);
             if due != self.scheduled {
                 self.scheduled = due;
                 ctx.schedule(due, 0);
             }
+        }
+    }
+
+    /// Tells of the character, once.
+    fn tell(&mut self, sending: Sending, ctx: &mut Ctx) {
+        if !sending.is_told && ctx.records(Kind::Serial) {
+            self.sending = Some(Sending { is_told: true, ..sending });
+            let begin = self.bit_edge(sending.start_bit);
+            let end = self.bit_edge(sending.start_bit + self.frame_bits());
+            let detail = Detail::Value(sending.character.into());
+            ctx.clocked_span(&SENT, self.params.port.clock, begin, end, detail);
         }
     }
 
@@ -179,8 +195,13 @@ impl Uartlite {
 
     /// Starts on the next character, if there is one, with bit number `start_bit`.
     fn start(&mut self, start_bit: u64) {
-        self.sending =
-            self.tx_fifo.front().map(|&character| Sending { character, start_bit, in_fifo: true, data_sent: false });
+        self.sending = self.tx_fifo.front().map(|&character| Sending {
+            character,
+            start_bit,
+            in_fifo: true,
+            data_sent: false,
+            is_told: false,
+        });
     }
 
     fn push(&mut self, value: u32, ctx: &mut Ctx) -> bool {
@@ -285,7 +306,7 @@ impl Device for Uartlite {
         self.receiver.polled(poll);
         self.tx_fifo.iter().for_each(|character| poll.state(*character));
         if let Some(sending) = self.sending {
-            let Sending { character, start_bit, in_fifo, data_sent } = sending;
+            let Sending { character, start_bit, in_fifo, data_sent, .. } = sending;
             poll.state(start_bit);
             poll.state(character);
             poll.state(in_fifo);

@@ -1,4 +1,5 @@
 use super::*;
+use crate::activity::Scope;
 use crate::observe::waves::Change;
 
 const MHZ_10: u64 = 10_000_000;
@@ -10,7 +11,7 @@ fn levels(changes: &[Change], signal: u32) -> Vec<(u64, bool)> {
 /// What a burst looks like on a bus that was at rest.
 fn recorded(widest: Lines, burst: Burst, received: u32, clock: SerialClock) -> Vec<Change> {
     let waves = Waves::default();
-    let signals = SpiSignals::new(&waves, "spi0", widest, 1);
+    let signals = SpiSignals::new(&waves, Scope::default(), "spi0", widest, 1);
     signals.rest(clock.cpol, Ps::ZERO);
     waves.start();
     signals.burst(burst, received, clock);
@@ -83,7 +84,7 @@ fn nothing_is_recorded_of_no_wires_and_while_nobody_asks() {
     let burst = Burst::byte_out(Lines::Single, 1);
     assert_eq!(SpiSignals::default().burst(burst, 7, clock(MHZ_10, 0, 2)), 7);
     let waves = Waves::default();
-    let signals = SpiSignals::new(&waves, "spi0", Lines::Single, 2);
+    let signals = SpiSignals::new(&waves, Scope::default(), "spi0", Lines::Single, 2);
     signals.select(1, true, Ps::ZERO);
     signals.burst(burst, 0, clock(MHZ_10, 0, 2));
     assert!(waves.signals()[4].first && waves.take().is_empty());

@@ -3,7 +3,17 @@
 use super::Transceiver;
 use super::registers::{IRQ_MASK, IRQ_STATUS, PHY_ED_LEVEL, TRX_CTRL_1, bit, irq};
 use super::states::State;
+use crate::activity::{Activity, Kind};
 use crate::time::Ps;
+
+static CHANGING: Activity = Activity::new(Kind::Busy, "state transition", "from a command, or a pin, to the new state");
+static SENDING: Activity =
+    Activity::new(Kind::Other, "frame sent", "from TX_START or SLP_TR, with the PLL's settling, to the frame's end");
+static RECEIVING: Activity = Activity::new(Kind::Other, "frame received", "from the preamble to the frame's end");
+static ACKNOWLEDGING: Activity = Activity::new(Kind::Other, "acknowledgement", "that the chip sends by itself");
+static MEASURING: Activity = Activity::new(Kind::Conversion, "measurement", "of energy, or of a clear channel");
+/// What the chip tells.
+pub(super) const ACTIVITIES: &[&Activity] = &[&CHANGING, &SENDING, &RECEIVING, &ACKNOWLEDGING, &MEASURING];
 
 /// Something that is to happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,9 +61,24 @@ impl Transceiver {
             self.now = self.now.max(at);
             self.version += 1;
             self.happen(due);
+            self.tell();
         }
         self.now = self.now.max(now);
         self.flow();
+    }
+
+    /// Tells what it does now.
+    pub(super) fn tell(&self) {
+        if self.scope.is_on() {
+            let levels = [
+                (&CHANGING, self.transition.is_some()),
+                (&SENDING, self.transmission.is_some()),
+                (&RECEIVING, self.reception.is_some()),
+                (&ACKNOWLEDGING, self.acknowledgement.is_some()),
+                (&MEASURING, self.measurement.is_some()),
+            ];
+            levels.into_iter().for_each(|(what, on)| self.scope.level(what, on, self.now));
+        }
     }
 
     fn happen(&mut self, due: Due) {

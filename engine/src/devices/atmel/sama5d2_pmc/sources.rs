@@ -151,6 +151,12 @@ impl Sources {
         ]
     }
 
+    /// When crystal oscillator, PLLA and UTMI PLL are ready, as far as they are on.
+    pub fn starting(&self) -> [Option<Ps>; 3] {
+        [self.crystal_ready, self.plla_ready, self.upll_ready]
+            .map(|ready| Some(ready).filter(|ready| *ready != Ps::MAX))
+    }
+
     /// What PMC_SR says of them.
     pub fn status(&self, now: Ps) -> u32 {
         let ready = self.readiness().into_iter().filter(|(_, ready)| *ready <= now);

@@ -192,6 +192,7 @@ impl Sama5d2Qspi {
         self.window.sent = true;
         let header = *self.window.headers[usize::from(with_opcode)]
             .get_or_insert_with(|| self.wire.header(instruction, with_opcode));
+        self.wire.signals.set_in_place(self.window.access == Access::Memory);
         if self.window.access == Access::Memory {
             self.wire.begin_read(at, &header, offset);
         } else {

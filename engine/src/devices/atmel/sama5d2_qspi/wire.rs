@@ -183,6 +183,7 @@ impl Wire {
             self.chip.deselect(time);
             self.signals.select(0, false, time);
         }
+        self.signals.set_in_place(false);
         self.notes_due = true;
         self.free = at;
         self.may_select = at + self.inactive;

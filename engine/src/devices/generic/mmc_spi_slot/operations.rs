@@ -4,7 +4,8 @@ use super::notes::Note;
 use super::receiving::Receiving;
 use super::reply::{Answer, OK, r1, r2};
 use super::wire::Out;
-use super::{BLOCK_BYTES, Card, Data, State};
+use super::{BLOCK_BYTES, Card, Data, ERASE_BUSY, INITIALISING, State, WRITE_BUSY};
+use crate::activity::Detail;
 use crate::time::Ps;
 
 /// An erase sequence under way: 4.3.5.
@@ -27,6 +28,10 @@ impl Card {
         self.status = 0;
         // It ends what is being programmed (7.2.4), unless the card hangs.
         if self.busy_until != Ps::MAX {
+            if self.busy_until > end {
+                self.scope.cut(&WRITE_BUSY, end);
+                self.scope.cut(&ERASE_BUSY, end);
+            }
             self.busy_until = self.busy_until.min(end);
         }
         OK
@@ -35,7 +40,9 @@ impl Card {
     pub(super) fn initialise(&mut self, argument: u32, end: Ps) -> Answer {
         let knows = self.knows_high_capacity && argument & 1 << 30 != 0;
         if self.state == State::Idle && (knows || !self.parameters.capacity.is_high()) {
-            self.state = State::Initialising(end.saturating_add(self.parameters.initialisation));
+            let until = end.saturating_add(self.parameters.initialisation);
+            self.scope.span(&INITIALISING, end, until, Detail::None);
+            self.state = State::Initialising(until);
         }
         if let State::Initialising(until) = self.state
             && end >= until
@@ -195,7 +202,8 @@ impl Card {
             self.note_image("erased", &error);
         }
         self.totals.sectors_erased += u64::from(last - first) + 1;
-        self.busy_until = self.busy_until.max(self.translation.erase(first, last, end));
+        let until = self.translation.erase(first, last, end);
+        self.occupy(&ERASE_BUSY, until, end);
         OK
     }
 }

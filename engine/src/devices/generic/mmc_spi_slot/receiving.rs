@@ -4,7 +4,7 @@ use super::crc::crc16;
 use super::notes::Note;
 use super::reply::{Reply, r2};
 use super::sending::START_BLOCK;
-use super::{BLOCK_BYTES, Card, Data};
+use super::{BLOCK_BYTES, Card, Data, WRITE_BUSY};
 use crate::time::Ps;
 
 /// Before each block of a multiple write.
@@ -101,7 +101,8 @@ impl Card {
         let last = receiving.left == 1;
         let accepted = response == data_response::ACCEPTED;
         if accepted {
-            self.busy_until = self.translation.block(receiving.lba, end).max(self.busy_until);
+            let until = self.translation.block(receiving.lba, end);
+            self.occupy(&WRITE_BUSY, until, end);
             receiving.lba = receiving.lba.saturating_add(1);
             receiving.left = receiving.left.saturating_sub(1);
         } else {
@@ -150,7 +151,7 @@ impl Card {
         let faults = self.parameters.faults;
         let written = Some(self.totals.blocks_written);
         if faults.stuck_busy_block == written {
-            self.busy_until = Ps::MAX;
+            self.occupy(&WRITE_BUSY, Ps::MAX, self.busy_until);
             self.notes.add(Note::Injected { what: "the card stays busy for ever" });
         }
         if faults.removed_after_blocks == written {
@@ -162,7 +163,8 @@ impl Card {
     pub(super) fn end_write(&mut self, end: Ps) {
         self.data = Data::None;
         if !self.parameters.write_protect {
-            self.busy_until = self.translation.end_write(end).max(self.busy_until);
+            let until = self.translation.end_write(end);
+            self.occupy(&WRITE_BUSY, until, end);
         }
     }
 

@@ -4,7 +4,8 @@ use super::crc::crc16;
 use super::notes::Note;
 use super::reply::r2;
 use super::wire::Out;
-use super::{BLOCK_BYTES, Card, Data};
+use super::{BLOCK_BYTES, Card, Data, READ_ACCESS};
+use crate::activity::Detail;
 use crate::time::Ps;
 use crate::wire::bytes::ByteLine;
 
@@ -125,6 +126,8 @@ impl Card {
             None => self.translation.read((place / BLOCK_BYTES as u64) as u32, sequential, end),
             Some(_) => end,
         };
+        let detail = Detail::Address { address: place.min(u64::from(u32::MAX)) as u32, bytes: u32::from(len) };
+        self.scope.span(&READ_ACCESS, end, ready, detail);
         let source = Source::Medium { place, multiple, left };
         self.data = Data::Sending(Sending { source, gap: 1, ready, at: 0, len, error });
     }

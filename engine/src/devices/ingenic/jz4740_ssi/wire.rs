@@ -79,7 +79,7 @@ impl Wire {
 
     /// The board comes out of reset.
     pub fn start(&mut self, label: &str, ctx: &mut Ctx) {
-        self.signals = SpiSignals::new(&ctx.bus.waves, label, Lines::Single, SELECTS);
+        self.signals = SpiSignals::new(&ctx.bus.waves, ctx.scope(), label, Lines::Single, SELECTS);
         self.chips.start(ctx);
     }
 

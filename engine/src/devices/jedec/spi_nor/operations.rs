@@ -8,6 +8,7 @@ use super::frame::Phase;
 use super::notes::Note;
 use super::parts::{HALF_BLOCK_BYTES, PAGE_BYTES, SECTOR_BYTES, SUBSECTOR_BYTES};
 use super::registers::{Condition, Failure, ReadEnd, WriteTime, Writing, Written};
+use crate::activity::{Activity, Detail, Kind};
 use crate::time::{Cycles, Ps};
 use crate::wire::spi::Lines;
 
@@ -49,17 +50,22 @@ pub(super) enum Cycle {
 
 impl Cycle {
     fn name(self) -> &'static str {
+        self.activity().name
+    }
+
+    /// What the chip tells of it.
+    fn activity(self) -> &'static Activity {
         match self {
-            Cycle::Program { .. } => "page program",
-            Cycle::ProgramOtp => "program of the OTP area",
-            Cycle::Erase { unit: EraseUnit::Subsector, .. } => "subsector erase",
-            Cycle::Erase { unit: EraseUnit::HalfBlock, .. } => "half block erase",
-            Cycle::Erase { unit: EraseUnit::Sector, .. } => "sector erase",
-            Cycle::Erase { unit: EraseUnit::Bulk, .. } => "bulk erase",
-            Cycle::WriteRegister => "register write",
-            Cycle::Suspend => "suspension",
-            Cycle::Release => "release from deep power-down",
-            Cycle::Failed => "failed program or erase (30h clears it)",
+            Cycle::Program { .. } => &PAGE_PROGRAM,
+            Cycle::ProgramOtp => &OTP_PROGRAM,
+            Cycle::Erase { unit: EraseUnit::Subsector, .. } => &SUBSECTOR_ERASE,
+            Cycle::Erase { unit: EraseUnit::HalfBlock, .. } => &HALF_BLOCK_ERASE,
+            Cycle::Erase { unit: EraseUnit::Sector, .. } => &SECTOR_ERASE,
+            Cycle::Erase { unit: EraseUnit::Bulk, .. } => &BULK_ERASE,
+            Cycle::WriteRegister => &REGISTER_WRITE,
+            Cycle::Suspend => &SUSPENSION,
+            Cycle::Release => &RELEASE,
+            Cycle::Failed => &FAILED,
         }
     }
 
@@ -75,6 +81,38 @@ impl Cycle {
         }
     }
 }
+
+/// A self-timed cycle, as the chip tells of it.
+const fn cycle(name: &'static str, meaning: &'static str) -> Activity {
+    Activity::new(Kind::Busy, name, meaning)
+}
+
+static PAGE_PROGRAM: Activity =
+    cycle("page program", "from the rise of S# on; the page's address, and how many bytes came");
+static OTP_PROGRAM: Activity = cycle("program of the OTP area", "from the rise of S# on");
+static SUBSECTOR_ERASE: Activity = cycle("subsector erase", "from the rise of S# on; address and size");
+static HALF_BLOCK_ERASE: Activity = cycle("half block erase", "from the rise of S# on; address and size");
+static SECTOR_ERASE: Activity = cycle("sector erase", "from the rise of S# on; address and size");
+static BULK_ERASE: Activity = cycle("bulk erase", "from the rise of S# on; address and size");
+static REGISTER_WRITE: Activity = cycle("register write", "of a nonvolatile register, from the rise of S# on");
+static SUSPENSION: Activity = cycle("suspension", "a program or erase is being stopped");
+static RELEASE: Activity = cycle("release from deep power-down", "from the rise of S# on");
+static FAILED: Activity =
+    cycle("failed program or erase (30h clears it)", "an error, up to where the firmware clears it");
+
+/// What the chip tells.
+pub(super) const ACTIVITIES: &[&Activity] = &[
+    &PAGE_PROGRAM,
+    &OTP_PROGRAM,
+    &SUBSECTOR_ERASE,
+    &HALF_BLOCK_ERASE,
+    &SECTOR_ERASE,
+    &BULK_ERASE,
+    &REGISTER_WRITE,
+    &SUSPENSION,
+    &RELEASE,
+    &FAILED,
+];
 
 /// A cycle in progress.
 #[derive(Clone, Copy, Debug)]
@@ -153,14 +191,14 @@ impl Flash {
         match command.action {
             Action::Read(_) => {}
             Action::ResetEnable => self.reset_enabled = true,
-            Action::ResetMemory if reset_enabled => self.reset(),
+            Action::ResetMemory if reset_enabled => self.reset(now),
             Action::ResetMemory => self.notes.add(Note::ResetNotEnabled),
             Action::WriteEnable => self.latch = Latch::Open,
             Action::WriteEnableVolatile => self.latch = Latch::Volatile,
             Action::WriteDisable => self.latch = Latch::Closed,
             Action::Write(target) => self.write_register(target, now),
             Action::ClearFlagStatus => self.registers.clear_errors(),
-            Action::ClearStatus => self.clear_status(),
+            Action::ClearStatus => self.clear_status(now),
             Action::Program => self.program(opcode, now),
             Action::ProgramOtp => self.program_otp(opcode, now),
             Action::Erase(unit) => self.erase(opcode, unit, now),
@@ -220,7 +258,8 @@ impl Flash {
     }
 
     /// RESET MEMORY, and the start of a run.
-    pub(super) fn reset(&mut self) {
+    pub(super) fn reset(&mut self, now: Ps) {
+        self.cut_busy(now);
         match self.busy.take() {
             None | Some(Busy { cycle: Cycle::Failed, .. }) => {}
             Some(busy) => self.notes.add(Note::ResetWhileBusy { with: busy.cycle.name() }),
@@ -233,9 +272,10 @@ impl Flash {
     }
 
     /// Errors are cleared, and with them the latch and the busy state that they left behind.
-    fn clear_status(&mut self) {
+    fn clear_status(&mut self, now: Ps) {
         self.registers.clear_errors();
         if self.busy.is_none_or(|busy| busy.cycle == Cycle::Failed) {
+            self.cut_busy(now);
             self.busy = None;
             self.latch = Latch::Closed;
         }
@@ -290,12 +330,7 @@ impl Flash {
     }
 
     fn erase(&mut self, opcode: u8, unit: EraseUnit, now: Ps) {
-        let bytes = match unit {
-            EraseUnit::Subsector => SUBSECTOR_BYTES,
-            EraseUnit::HalfBlock => HALF_BLOCK_BYTES,
-            EraseUnit::Sector => SECTOR_BYTES,
-            EraseUnit::Bulk => self.part.size_bytes,
-        };
+        let bytes = self.erased_bytes(unit);
         let address = self.frame.address & !(bytes - 1);
         if self.suspended_program.is_some() || self.suspended_erase.is_some() {
             return self.notes.add(Note::Suspended { opcode });
@@ -326,7 +361,34 @@ impl Flash {
     }
 
     fn start(&mut self, cycle: Cycle, now: Ps, time: Ps) {
-        self.busy = Some(Busy { cycle, until: now.saturating_add(time) });
+        let until = now.saturating_add(time);
+        self.cut_busy(now);
+        self.scope.span(cycle.activity(), now, until, self.detail(cycle));
+        self.busy = Some(Busy { cycle, until });
+    }
+
+    /// A cycle that is in progress ends at `now`.
+    fn cut_busy(&self, now: Ps) {
+        if let Some(busy) = self.busy.filter(|busy| busy.until > now) {
+            self.scope.cut(busy.cycle.activity(), now);
+        }
+    }
+
+    fn detail(&self, cycle: Cycle) -> Detail {
+        match cycle {
+            Cycle::Program { address } => Detail::Address { address, bytes: self.frame.data_bytes.min(PAGE_BYTES) },
+            Cycle::Erase { unit, address } => Detail::Address { address, bytes: self.erased_bytes(unit) },
+            _ => Detail::None,
+        }
+    }
+
+    fn erased_bytes(&self, unit: EraseUnit) -> u32 {
+        match unit {
+            EraseUnit::Subsector => SUBSECTOR_BYTES,
+            EraseUnit::HalfBlock => HALF_BLOCK_BYTES,
+            EraseUnit::Sector => SECTOR_BYTES,
+            EraseUnit::Bulk => self.part.size_bytes,
+        }
     }
 
     /// A program, subsector or sector erase stops; the chip is ready after the latency. A cycle that would end sooner

@@ -154,6 +154,7 @@ impl I2c {
     fn start(&mut self, at: u64) {
         let now = self.time(at);
         self.signals.master_sda(now, false);
+        self.signals.frame(true, now);
         self.chips.start(now);
         self.master.frames += 1;
         self.is_master = true;
@@ -219,6 +220,7 @@ impl I2c {
         self.signals.scl(now, false);
         self.master.fell = at;
         self.master.bytes += 1;
+        self.signals.byte(self.master.byte, self.receives());
         self.master.nacks += u64::from(!ack);
         let received = self.receives();
         if received {
@@ -351,6 +353,7 @@ impl I2c {
     fn stop(&mut self, at: u64) {
         let now = self.time(at);
         self.signals.master_sda(now, true);
+        self.signals.frame(false, now);
         self.chips.stop(now);
         self.is_master = false;
         self.control &= !CR1_STOP;
@@ -365,6 +368,7 @@ impl I2c {
             self.signals.scl(now, true);
             self.signals.chips_sda(now, true);
             self.signals.master_sda(now, true);
+            self.signals.frame(false, now);
             self.chips.stop(now);
         }
         let Master { frames, bytes, nacks, .. } = self.master;

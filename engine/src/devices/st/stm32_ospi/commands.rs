@@ -34,6 +34,7 @@ impl Ospi {
         self.flow = match (self.mode(), command.data) {
             (2, _) => Flow::PollFrom(at),
             (mode, data) => {
+                self.wire.signals.set_in_place(false);
                 self.wire.open(at, &command);
                 self.is_open = true;
                 match data {

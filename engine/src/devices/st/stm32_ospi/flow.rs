@@ -82,6 +82,7 @@ impl Ospi {
         let skipped = ((edge - at) / each).saturating_sub(MOST_POLLS_AT_ONCE);
         self.wire.frames += skipped;
         self.wire.clocks += skipped * clocks;
+        self.wire.signals.set_in_place(false);
         self.wire.open(at + skipped * each, &command);
         let mut value = 0;
         for index in 0..bytes {

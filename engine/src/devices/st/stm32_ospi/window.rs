@@ -71,6 +71,7 @@ impl Ospi {
         if self.wire.is_selected {
             self.wire.close(edge);
         }
+        self.wire.signals.set_in_place(true);
         self.wire.open(edge + self.params.start.0, &command);
         self.is_open = true;
         self.flow = Flow::Mapped(width, address);

@@ -10,7 +10,7 @@ const CONVERSION_HALVES: [u64; 4] = [25, 21, 17, 13];
 
 impl Adc {
     /// The channel at a place of the sequence.
-    const fn channel(&self, place: u32) -> usize {
+    pub(super) const fn channel(&self, place: u32) -> usize {
         // The first field of ADC_SQR1 is the length.
         let (register, field) = ((place + 1) / 5, (place + 1) % 5);
         (self.of(SQR1 + 4 * register) >> (6 * field) & 0x1f) as usize

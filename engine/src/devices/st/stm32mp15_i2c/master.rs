@@ -168,6 +168,7 @@ impl I2c {
     fn start(&mut self, at: u64, timing: Timing) {
         let now = self.time(at);
         self.signals.master_sda(now, false);
+        self.signals.frame(true, now);
         self.chips.start(now);
         self.master.frames += 1;
         self.master.go(Step::StartSeen, at + timing.sync1);
@@ -240,6 +241,7 @@ impl I2c {
         let (now, ack) = (self.time(at), self.master.ack);
         self.master.fell = at;
         self.master.bytes += 1;
+        self.signals.byte(self.master.byte, self.receives());
         self.master.nacks += u64::from(!ack);
         if self.receives() {
             self.chips.acknowledge(ack, now);
@@ -336,6 +338,7 @@ impl I2c {
         let now = self.time(at);
         self.signals.chips_sda(now, true);
         self.signals.master_sda(now, true);
+        self.signals.frame(false, now);
         self.chips.stop(now);
         self.master.go(Step::StopSeen, at + timing.sync2);
     }
@@ -363,6 +366,7 @@ impl I2c {
             self.signals.scl(now, true);
             self.signals.chips_sda(now, true);
             self.signals.master_sda(now, true);
+            self.signals.frame(false, now);
             self.chips.stop(now);
         }
         let Master { frames, bytes, nacks, .. } = self.master;

@@ -1,0 +1,280 @@
+//! What is kept of what devices tell: closed spans in a ring, and those that go on.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::span::{Data, Detail, Span, Step};
+use super::{Activity, INTERRUPT, Track, What};
+use crate::time::{Hz, Ps};
+
+/// How much was recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Spans that are kept, each as often as it happened.
+    pub spans: u64,
+    /// Spans that had to go for want of room.
+    pub dropped: u64,
+    /// From here on none is missing.
+    pub complete_from: Ps,
+    /// Memory that is used.
+    pub bytes: usize,
+}
+
+/// A span whose end is not known.
+#[derive(Clone, Debug)]
+pub(super) struct Open {
+    pub begin: Ps,
+    pub detail: Detail,
+    pub clock: Option<Hz>,
+    /// How many had been begun when it was: by this, a new one of the same track is told from the one before.
+    pub number: u64,
+}
+
+/// A device's activity.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    scope: u32,
+    what: What,
+    /// The number of its span that was told last, if any.
+    last: Option<u64>,
+}
+
+/// All that is known.
+#[derive(Debug, Default)]
+pub(super) struct Recording {
+    scopes: Vec<String>,
+    tracks: Vec<Place>,
+    /// By scope: its tracks.
+    of_scope: Vec<Vec<u32>>,
+    /// Where interrupt lines end, by track.
+    lines: BTreeMap<u32, String>,
+    pub ring: VecDeque<Span>,
+    /// Numbers count all that were ever told: this one is the ring's first.
+    pub first: u64,
+    pub open: BTreeMap<u32, Open>,
+    pub begun: u64,
+    /// By track: the end that was told last of something whose end may change.
+    awaited: BTreeMap<u32, Ps>,
+    /// Changes to what had been told before.
+    pub changes: u64,
+    most_bytes: usize,
+    bytes: usize,
+    dropped: u64,
+    complete_from: Ps,
+    /// Spans up to this number are not changed by what comes: a mark was set behind them.
+    pub fixed: u64,
+    ended: Option<Ps>,
+}
+
+impl Recording {
+    pub fn scope(&mut self, label: &str) -> u32 {
+        let known = self.scopes.iter().position(|scope| scope == label);
+        known.unwrap_or_else(|| {
+            self.scopes.push(label.to_owned());
+            self.of_scope.push(Vec::new());
+            self.scopes.len() - 1
+        }) as u32
+    }
+
+    /// The track of a scope's activity: its place.
+    pub fn track(&mut self, scope: u32, what: What) -> u32 {
+        let same = |track: &&u32| {
+            let Place { what: known, .. } = &self.tracks[**track as usize];
+            known.part == what.part && std::ptr::eq(known.activity, what.activity)
+        };
+        if let Some(track) = self.of_scope[scope as usize].iter().find(same) {
+            return *track;
+        }
+        let track = self.tracks.len() as u32;
+        self.tracks.push(Place { scope, what, last: None });
+        self.of_scope[scope as usize].push(track);
+        track
+    }
+
+    pub fn tracks(&self) -> Vec<Track> {
+        let track = |(index, place): (usize, &Place)| Track {
+            scope: self.scopes[place.scope as usize].clone(),
+            activity: place.what.activity,
+            part: place.what.part,
+            line: self.lines.get(&(index as u32)).cloned().unwrap_or_default(),
+        };
+        self.tracks.iter().enumerate().map(track).collect()
+    }
+
+    pub fn start(&mut self, most_bytes: usize) {
+        self.most_bytes = most_bytes;
+        self.ended = None;
+    }
+
+    pub fn end(&mut self, at: Ps) {
+        self.ended = Some(at);
+    }
+
+    /// How many were told so far: the number of the next one.
+    pub fn told(&self) -> u64 {
+        self.first + self.ring.len() as u64
+    }
+
+    fn activity(&self, track: u32) -> &'static Activity {
+        self.tracks[track as usize].what.activity
+    }
+
+    pub fn span(&mut self, scope: u32, what: What, ends: (Ps, Ps), detail: Detail, clock: Option<Hz>) {
+        let track = self.track(scope, what);
+        self.push(track, ends, detail, clock);
+    }
+
+    fn push(&mut self, track: u32, (begin, end): (Ps, Ps), detail: Detail, clock: Option<Hz>) {
+        if end <= begin || self.join(track, begin, end, &detail) {
+            return;
+        }
+        let step = Step { hz: clock.map_or(0, Hz::get), by: 0 };
+        let span = Span { track, begin, end, detail, times: 1, step };
+        self.tracks[track as usize].last = Some(self.told());
+        self.bytes += span.bytes();
+        self.ring.push_back(span);
+        while self.bytes > self.most_bytes && self.drop_first() {}
+    }
+
+    /// Makes a span of the one before it and this one, if they follow each other.
+    fn join(&mut self, track: u32, begin: Ps, end: Ps, detail: &Detail) -> bool {
+        if !self.activity(track).joins {
+            return false;
+        }
+        let Some(last) = self.tracks[track as usize].last.filter(|last| *last >= self.fixed.max(self.first)) else {
+            return false;
+        };
+        let span = &mut self.ring[(last - self.first) as usize];
+        let joins = span.times == 1 && span.end == begin && span.detail.join(detail);
+        if joins {
+            span.end = end;
+        }
+        joins
+    }
+
+    fn drop_first(&mut self) -> bool {
+        let Some(span) = self.ring.pop_front() else { return false };
+        self.first += 1;
+        self.bytes -= span.bytes();
+        self.dropped += span.times;
+        self.complete_from = self.complete_from.max(span.last_end());
+        true
+    }
+
+    pub fn forget_before(&mut self, at: Ps) {
+        while self.ring.front().is_some_and(|span| span.last_end() <= at) {
+            let dropped = self.dropped;
+            self.drop_first();
+            self.dropped = dropped;
+        }
+        self.complete_from = self.complete_from.max(at);
+    }
+
+    pub fn begin(&mut self, scope: u32, what: What, at: Ps, detail: Detail, clock: Option<Hz>) {
+        let track = self.track(scope, what);
+        if !self.open.contains_key(&track) {
+            self.begun += 1;
+            self.open.insert(track, Open { begin: at, detail, clock, number: self.begun });
+        }
+    }
+
+    pub fn end_open(&mut self, scope: u32, what: What, at: Ps) {
+        let track = self.track(scope, what);
+        if let Some(Open { begin, detail, clock, .. }) = self.open.remove(&track) {
+            self.push(track, (begin, at), detail, clock);
+        }
+    }
+
+    /// The last span of a track ends at `at`; of a `cut`, only if that is earlier.
+    pub fn change_end(&mut self, scope: u32, what: What, at: Ps, cut: bool) {
+        let track = self.track(scope, what);
+        let Some(last) = self.tracks[track as usize].last.filter(|last| *last >= self.first) else { return };
+        let span = &mut self.ring[(last - self.first) as usize];
+        if cut && span.last_end() <= at {
+            return;
+        }
+        self.changes += 1;
+        if span.times == 1 {
+            span.end = at.max(span.begin);
+            return;
+        }
+        // Only the last of them is another.
+        span.times -= 1;
+        let (ends, detail) = (span.instance(span.times), span.detail.clone());
+        let clock = Hz::new(span.step.hz);
+        self.push(track, (ends.0, at), detail, clock);
+    }
+
+    /// What goes on ends at `due`: from `now` on, if that is another end than before.
+    pub fn awaits(&mut self, scope: u32, what: What, (due, now): (Option<Ps>, Ps), detail: Detail) {
+        let track = self.track(scope, what);
+        let due = due.filter(|due| *due > now);
+        let before = self.awaited.get(&track).copied().filter(|before| *before > now);
+        if due == before {
+            return;
+        }
+        if before.is_some() {
+            self.change_end(scope, what, now, true);
+        }
+        match due {
+            Some(due) => {
+                self.awaited.insert(track, due);
+                self.push(track, (now, due), detail, None);
+            }
+            None => drop(self.awaited.remove(&track)),
+        }
+    }
+
+    pub fn add_bits(&mut self, scope: u32, what: What, count: u32, sent: Option<u32>, received: Option<u32>) {
+        let track = self.track(scope, what);
+        let Some(open) = self.open.get_mut(&track) else { return };
+        if !matches!(open.detail, Detail::Data(_)) {
+            open.detail = Detail::Data(Box::<Data>::default());
+        }
+        if let Detail::Data(data) = &mut open.detail {
+            data.add(count, sent, received);
+        }
+    }
+
+    pub fn interrupt(&mut self, scope: u32, line: String, level: bool, at: Ps) {
+        let own = &self.of_scope[scope as usize];
+        let known = own.iter().find(|track| self.lines.get(track) == Some(&line));
+        let part = match known {
+            Some(track) => self.tracks[*track as usize].what.part,
+            None => own.iter().filter(|track| self.lines.contains_key(track)).count() as u32,
+        };
+        let what = What { activity: &INTERRUPT, part };
+        let track = self.track(scope, what);
+        self.lines.entry(track).or_insert(line);
+        if level {
+            self.begin(scope, what, at, Detail::None, None);
+        } else {
+            self.end_open(scope, what, at);
+        }
+    }
+
+    pub fn spans(&self, from: Ps, to: Ps) -> Vec<Span> {
+        let to = self.ended.map_or(to, |end| end.min(to));
+        let is_in = |span: &&Span| span.begin < to && span.last_end() > from;
+        let mut spans: Vec<Span> = self.ring.iter().filter(is_in).cloned().collect();
+        spans.extend(self.open.iter().filter(|(_, open)| open.begin < to).map(|(track, open)| {
+            let detail = open.detail.clone();
+            Span { track: *track, begin: open.begin, end: to, detail, times: 1, step: Step::default() }
+        }));
+        if let Some(end) = self.ended {
+            spans.iter_mut().filter(|span| span.times == 1).for_each(|span| span.end = span.end.min(end));
+        }
+        // Changed ends may have left none.
+        spans.retain(|span| span.end > span.begin);
+        spans.sort_by_key(|span| (span.begin, span.track));
+        spans
+    }
+
+    pub fn summary(&self) -> Summary {
+        Summary {
+            spans: self.ring.iter().map(|span| span.times).sum::<u64>() + self.open.len() as u64,
+            dropped: self.dropped,
+            complete_from: self.complete_from,
+            bytes: self.bytes,
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! A span of time in which something goes on, as it is kept and as it is given to others.
+
+use std::fmt;
+
+use super::Track;
+use crate::time::{Cycles, Hz, Ps};
+
+/// Bytes of a frame that are kept; the count goes on behind them.
+const MOST_DATA: usize = 64;
+const PS_PER_SECOND: u128 = 1_000_000_000_000;
+
+/// What there is to say of one span.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Detail {
+    /// Nothing.
+    #[default]
+    None,
+    /// So many bytes are moved.
+    Bytes(u32),
+    /// So many bytes are moved, or erased, from this address on.
+    Address {
+        /// The first one: an address on the bus, or within the chip.
+        address: u32,
+        /// How many bytes; 0 where that is not known.
+        bytes: u32,
+    },
+    /// A value: a character, a result, a count.
+    Value(u32),
+    /// The bytes of a frame.
+    Data(Box<Data>),
+}
+
+impl fmt::Display for Detail {
+    /// As a user reads it; nothing for [`Detail::None`].
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Detail::None => Ok(()),
+            Detail::Bytes(bytes) => write!(f, "{bytes} bytes"),
+            Detail::Address { address, bytes: 0 } => write!(f, "{address:#x}"),
+            Detail::Address { address, bytes } => write!(f, "{address:#x}, {bytes} bytes"),
+            Detail::Value(value) => write!(f, "{value}"),
+            Detail::Data(data) => data.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Data {
+    /// The bytes that were sent, and those that were received, with the count of each where not all are kept.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let side = |bytes: &[u8], total: u64| {
+            let shown = bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ");
+            let more = total - bytes.len() as u64;
+            if more > 0 { format!("{shown} and {more} more") } else { shown }
+        };
+        let (sent, received) = (side(&self.sent, self.sent_bytes), side(&self.received, self.received_bytes));
+        match (sent.is_empty(), received.is_empty()) {
+            (false, false) => write!(f, "sent {sent}; received {received}"),
+            (false, true) => write!(f, "sent {sent}"),
+            (true, _) => write!(f, "received {received}"),
+        }
+    }
+}
+
+impl Detail {
+    /// Adds what goes on behind it; false if that is something else.
+    pub(super) fn join(&mut self, more: &Detail) -> bool {
+        match (self, more) {
+            (Detail::None, Detail::None) => true,
+            (Detail::Bytes(sum), Detail::Bytes(more)) => {
+                *sum = sum.saturating_add(*more);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Memory beside the record itself.
+    fn heap_bytes(&self) -> usize {
+        match self {
+            Detail::Data(data) => size_of::<Data>() + data.sent.capacity() + data.received.capacity(),
+            _ => 0,
+        }
+    }
+}
+
+/// The first bytes of a frame, each way, and how many there were.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Data {
+    /// What the controller sent.
+    pub sent: Vec<u8>,
+    /// What it received.
+    pub received: Vec<u8>,
+    /// Bytes sent in all.
+    pub sent_bytes: u64,
+    /// Bytes received in all.
+    pub received_bytes: u64,
+    sending: Bits,
+    receiving: Bits,
+}
+
+/// Bits that make no whole byte yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Bits {
+    bits: u8,
+    count: u32,
+}
+
+impl Bits {
+    /// Adds bits, highest first, and passes on the bytes that they make.
+    fn add(&mut self, count: u32, word: u32, mut byte: impl FnMut(u8)) {
+        for bit in (0..count).rev() {
+            // Of dummy clocks only the last 32 bits are known: the others are pulled up.
+            let level = word.checked_shr(bit).unwrap_or(1) & 1;
+            self.bits = self.bits << 1 | level as u8;
+            self.count += 1;
+            if self.count == 8 {
+                byte(self.bits);
+                *self = Bits::default();
+            }
+        }
+    }
+}
+
+impl Data {
+    /// So many bits pass.
+    pub(super) fn add(&mut self, count: u32, sent: Option<u32>, received: Option<u32>) {
+        let keep = |bytes: &mut Vec<u8>, total: &mut u64, byte: u8| {
+            *total += 1;
+            if bytes.len() < MOST_DATA {
+                bytes.push(byte);
+            }
+        };
+        if let Some(word) = sent {
+            self.sending.add(count, word, |byte| keep(&mut self.sent, &mut self.sent_bytes, byte));
+        }
+        if let Some(word) = received {
+            self.receiving.add(count, word, |byte| keep(&mut self.received, &mut self.received_bytes, byte));
+        }
+    }
+
+    /// What came since there were so many bytes comes so many more times.
+    pub(super) fn repeat(&mut self, (sent, received): (u64, u64), count: u64) {
+        let again = |bytes: &mut Vec<u8>, total: &mut u64, since: u64| {
+            let new = *total - since;
+            let first = (since as usize).min(bytes.len());
+            for index in 0..(new * count).min(MOST_DATA as u64) as usize {
+                // Those beyond what is kept are not known, and none is kept behind them.
+                let Some(byte) = bytes.get(first + index).copied() else { break };
+                if bytes.len() < MOST_DATA {
+                    bytes.push(byte);
+                }
+            }
+            *total += new * count;
+        };
+        again(&mut self.sent, &mut self.sent_bytes, sent);
+        again(&mut self.received, &mut self.received_bytes, received);
+    }
+
+    /// Bytes so far.
+    pub(super) fn totals(&self) -> (u64, u64) {
+        (self.sent_bytes, self.received_bytes)
+    }
+
+    /// True if it has no bits of a byte that is not whole.
+    pub(super) fn is_whole(&self) -> bool {
+        self.sending.count == 0 && self.receiving.count == 0
+    }
+}
+
+/// How far apart the repetitions of a span are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Step {
+    /// The clock whose edges they begin and end at; 0 for none, and then `by` is in picoseconds.
+    pub hz: u64,
+    /// Edges or picoseconds.
+    pub by: u64,
+}
+
+impl Step {
+    /// The time `count` steps behind `at`.
+    pub fn shift(self, at: Ps, count: u64) -> Ps {
+        match Hz::new(self.hz) {
+            None => at + Ps(self.by.saturating_mul(count)),
+            Some(clock) => {
+                let edge = clock.cycles_until_ceil(at).0;
+                clock.ps_at_floor(Cycles(edge.saturating_add(self.by.saturating_mul(count))))
+            }
+        }
+    }
+
+    /// The step of `cycles` of `clock` for times that are `ends`, told as edges of `own`. `None` if that can't be said
+    /// exactly.
+    pub fn of(clock: Hz, cycles: u64, own: Option<Hz>, ends: (Ps, Ps)) -> Option<Step> {
+        let picoseconds = u128::from(cycles) * PS_PER_SECOND;
+        if picoseconds.is_multiple_of(u128::from(clock.get())) {
+            return Some(Step { hz: 0, by: (picoseconds / u128::from(clock.get())) as u64 });
+        }
+        let is_edge = |clock: Hz, at: Ps| clock.edge_at_or_after(at) == at;
+        own.into_iter().chain([clock]).find_map(|edges| {
+            let steps = u128::from(cycles) * u128::from(edges.get());
+            let in_step =
+                steps.is_multiple_of(u128::from(clock.get())) && is_edge(edges, ends.0) && is_edge(edges, ends.1);
+            in_step.then(|| Step { hz: edges.get(), by: (steps / u128::from(clock.get())) as u64 })
+        })
+    }
+}
+
+/// A span of time in which something goes on, or several that are the same but for their times.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Its place in [`super::Activities::tracks`].
+    pub track: u32,
+    /// When it begins.
+    pub begin: Ps,
+    /// When it ends: not earlier.
+    pub end: Ps,
+    /// What there is to say of it.
+    pub detail: Detail,
+    /// How often it happens: more than once where iterations of a polling loop were skipped.
+    pub times: u64,
+    pub(super) step: Step,
+}
+
+impl Span {
+    /// Begin and end of the time number `nth` that it happens.
+    pub fn instance(&self, nth: u64) -> (Ps, Ps) {
+        match nth {
+            0 => (self.begin, self.end),
+            _ => (self.step.shift(self.begin, nth), self.step.shift(self.end, nth)),
+        }
+    }
+
+    /// Begins and ends of all times that it happens, one after the other. They do not overlap.
+    pub fn instances(&self) -> impl DoubleEndedIterator<Item = (Ps, Ps)> {
+        (0..self.times).map(|nth| self.instance(nth))
+    }
+
+    /// Those that have a part in `from..to`. Costs the same however many there are before.
+    pub fn instances_within(&self, from: Ps, to: Ps) -> impl Iterator<Item = (Ps, Ps)> {
+        let first = self.first(|(_, end)| end > from);
+        (first..self.times).map(|nth| self.instance(nth)).take_while(move |(begin, _)| *begin < to)
+    }
+
+    /// The first time for which something holds that holds for all later ones.
+    fn first(&self, holds: impl Fn((Ps, Ps)) -> bool) -> u64 {
+        let (mut low, mut high) = (0, self.times);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if holds(self.instance(middle)) { high = middle } else { low = middle + 1 }
+        }
+        low
+    }
+
+    /// When the last of them ends.
+    pub fn last_end(&self) -> Ps {
+        self.instance(self.times - 1).1
+    }
+
+    /// How much of `from..to` it takes, all times together.
+    pub fn within(&self, from: Ps, to: Ps) -> Ps {
+        self.instances_within(from, to).fold(Ps::ZERO, |sum, (begin, end)| sum + (end.min(to) - begin.max(from)))
+    }
+
+    /// Memory that it takes.
+    pub(super) fn bytes(&self) -> usize {
+        size_of::<Span>() + self.detail.heap_bytes()
+    }
+}
+
+/// All times that these happen, by themselves, in the order of their begins; those of tracks that join, joined.
+pub(super) fn instances(spans: Vec<Span>, tracks: &[Track], (from, to): (Ps, Ps), most: usize) -> Vec<Span> {
+    let mut all: Vec<Span> = Vec::new();
+    for span in &spans {
+        let room = most.saturating_sub(all.len());
+        let each = span.instances_within(from, to).take(room);
+        all.extend(each.map(|(begin, end)| Span { begin, end, times: 1, step: Step::default(), ..span.clone() }));
+    }
+    all.sort_by_key(|span| (span.begin, span.track));
+    let mut last: Vec<Option<usize>> = vec![None; tracks.len()];
+    let mut joined: Vec<Span> = Vec::with_capacity(all.len());
+    for span in all {
+        let before = last[span.track as usize].map(|place| &mut joined[place]);
+        let joins = tracks[span.track as usize].activity.joins;
+        if let Some(before) = before.filter(|before| joins && before.end == span.begin)
+            && before.detail.join(&span.detail)
+        {
+            before.end = span.end;
+        } else {
+            last[span.track as usize] = Some(joined.len());
+            joined.push(span);
+        }
+    }
+    joined
+}

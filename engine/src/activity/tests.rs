@@ -1,0 +1,211 @@
+use super::*;
+use crate::time::Cycles;
+use proptest::prelude::*;
+
+static PROGRAM: Activity = Activity::new(Kind::Busy, "program", "a page");
+static SHIFTING: Activity = Activity::new(Kind::Wire, "shifting", "clocks").joining();
+static FRAME: Activity = Activity::new(Kind::Frame, "frame", "selected");
+
+const ROOM: usize = 1 << 20;
+
+fn flash() -> (Activities, Scope) {
+    let activities = Activities::default();
+    let scope = activities.scope("flash0");
+    activities.start(Kinds::ALL, ROOM);
+    (activities, scope)
+}
+
+/// What happened: name, begin, end.
+fn told(activities: &Activities) -> Vec<(&'static str, u64, u64)> {
+    let tracks = activities.tracks();
+    let all = activities.instances(Ps::ZERO, Ps(1_000_000_000), usize::MAX);
+    all.into_iter().map(|span| (tracks[span.track as usize].activity.name, span.begin.0, span.end.0)).collect()
+}
+
+#[test]
+fn nothing_is_recorded_before_it_is_asked_for_and_of_kinds_that_are_not() {
+    let activities = Activities::default();
+    let scope = activities.scope("flash0");
+    scope.span(&PROGRAM, Ps(1), Ps(5), Detail::None);
+    activities.start(Kinds::of(&[Kind::Wire]), ROOM);
+    scope.span(&PROGRAM, Ps(6), Ps(9), Detail::None);
+    scope.span(&SHIFTING, Ps(6), Ps(9), Detail::None);
+    // A copy is made to try something.
+    scope.clone().span(&SHIFTING, Ps(16), Ps(19), Detail::None);
+    activities.end(Ps(20));
+    scope.span(&SHIFTING, Ps(26), Ps(29), Detail::None);
+    assert_eq!(told(&activities), [("shifting", 6, 9)]);
+}
+
+#[test]
+fn an_end_can_be_told_later_and_changed() {
+    let (activities, scope) = flash();
+    scope.begin(&PROGRAM, Ps(10), Detail::None);
+    scope.begin(&PROGRAM, Ps(12), Detail::None);
+    assert_eq!(told(&activities), [("program", 10, 1_000_000_000)]);
+    scope.end(&PROGRAM, Ps(20));
+    scope.end(&PROGRAM, Ps(25));
+    scope.span(&PROGRAM, Ps(30), Ps(90), Detail::None);
+    scope.cut(&PROGRAM, Ps(50));
+    scope.cut(&PROGRAM, Ps(70));
+    assert_eq!(told(&activities), [("program", 10, 20), ("program", 30, 50)]);
+    scope.ends_instead(&PROGRAM, Ps(70));
+    activities.end(Ps(60));
+    assert_eq!(told(&activities), [("program", 10, 20), ("program", 30, 60)]);
+}
+
+#[test]
+fn what_is_awaited_goes_on_until_it_changes() {
+    let (activities, scope) = flash();
+    for (now, due) in [(10, Some(40)), (15, Some(40)), (20, Some(50)), (30, None), (60, Some(70)), (70, Some(80))] {
+        scope.awaits(&PROGRAM, due.map(Ps), Ps(now), Detail::None);
+    }
+    let expected = [(10, 20), (20, 30), (60, 70), (70, 80)].map(|(begin, end)| ("program", begin, end));
+    assert_eq!(told(&activities), expected);
+}
+
+#[test]
+fn only_what_joins_is_joined() {
+    let (activities, scope) = flash();
+    for what in [&SHIFTING, &PROGRAM] {
+        scope.span(what, Ps(10), Ps(20), Detail::None);
+        scope.span(what, Ps(20), Ps(30), Detail::None);
+        scope.span((what, 1), Ps(20), Ps(30), Detail::None);
+    }
+    let spans = told(&activities);
+    let of = |name: &str| spans.iter().filter(|span| span.0 == name).map(|span| (span.1, span.2)).collect::<Vec<_>>();
+    assert_eq!(of("shifting"), [(10, 30), (20, 30)]);
+    assert_eq!(of("program"), [(10, 20), (20, 30), (20, 30)]);
+}
+
+#[test]
+fn the_first_go_when_there_is_no_room() {
+    let activities = Activities::default();
+    let scope = activities.scope("flash0");
+    activities.start(Kinds::ALL, 10 * size_of::<Span>());
+    for at in 0..25 {
+        scope.span(&PROGRAM, Ps(10 * at), Ps(10 * at + 5), Detail::None);
+    }
+    let summary = activities.summary();
+    assert_eq!((summary.spans, summary.dropped, summary.complete_from), (10, 15, Ps(145)));
+    assert_eq!(told(&activities)[0], ("program", 150, 155));
+    activities.forget_before(Ps(200));
+    assert_eq!((told(&activities).len(), activities.summary().dropped), (5, 15));
+}
+
+#[test]
+fn a_frame_has_its_bytes() {
+    let (activities, scope) = flash();
+    scope.begin(&FRAME, Ps(10), Detail::None);
+    scope.bits(&FRAME, 4, Some(0x9), None);
+    scope.bits(&FRAME, 4, Some(0xf), None);
+    scope.bits(&FRAME, 24, None, Some(0x20_ba18));
+    scope.bits(&FRAME, 8 * 100, None, Some(0x5a));
+    scope.end(&FRAME, Ps(20));
+    let spans = activities.spans(Ps::ZERO, Ps(30));
+    let Detail::Data(data) = &spans[0].detail else { panic!("no bytes") };
+    assert_eq!((data.sent.as_slice(), data.received_bytes, data.received.len()), (&[0x9f][..], 103, 64));
+    assert!(spans[0].detail.to_string().starts_with("sent 9f; received 20 ba 18 ff ff"));
+    assert!(spans[0].detail.to_string().ends_with(" and 39 more"));
+}
+
+#[test]
+fn interrupt_lines_are_told_apart_by_where_they_end() {
+    let (activities, scope) = flash();
+    let lines = [("cpu0, input 1", true, 5), ("cpu0, input 1", true, 6), ("cpu0, input 7", true, 8)];
+    for (line, level, at) in lines.into_iter().chain([("cpu0, input 1", false, 9)]) {
+        scope.interrupt(line.to_owned(), level, Ps(at));
+    }
+    let tracks: Vec<_> = activities.tracks().into_iter().map(|track| (track.part, track.line)).collect();
+    assert_eq!(tracks, [(0, "cpu0, input 1".to_owned()), (1, "cpu0, input 7".to_owned())]);
+    assert_eq!(told(&activities), [("interrupt", 5, 9), ("interrupt", 8, 1_000_000_000)]);
+}
+
+/// What an iteration of a loop does: waits, words on the wire, frames.
+fn iterate(scope: &Scope, clock: Hz, begin: u64, cycles: u64) {
+    let at = |cycle: u64| clock.ps_at_floor(Cycles(begin + cycle));
+    scope.clocked_span(&SHIFTING, clock, at(1), at(3), Detail::None);
+    scope.bits(&FRAME, 8, Some(0xff), Some(begin as u32 & 1));
+    scope.end(&FRAME, at(4));
+    scope.clocked_span((&SHIFTING, 1), clock, at(0), at(cycles), Detail::None);
+    scope.begin(&FRAME, at(5), Detail::None);
+    scope.bits(&FRAME, 16, None, Some(0x55aa));
+    // Of a channel that is never deselected.
+    scope.bits((&FRAME, 1), 8, Some(0x12), None);
+}
+
+proptest! {
+    /// Skipped iterations leave what running them does, to the picosecond, on clocks without a whole period.
+    #[test]
+    fn skipped_iterations_are_told_as_if_they_were_run(
+        hz in prop::sample::select(vec![498_000_000, 99_038_462, 100_000_000, 33_333_333]),
+        cycles in 6u64..40,
+        count in 1u64..200,
+        start in 0u64..1000,
+    ) {
+        let clock = Hz::new(hz).unwrap();
+        let cycles = cycles * 2;
+        let run = |skip: u64| {
+            let (activities, scope) = flash();
+            scope.begin((&FRAME, 1), Ps::ZERO, Detail::None);
+            let mut begin = 2 * start;
+            let mut left = count + 4;
+            while left > 0 {
+                let mark = activities.mark();
+                iterate(&scope, clock, begin, cycles);
+                (begin, left) = (begin + cycles, left - 1);
+                // The first iteration is not like the others: nothing was under way.
+                if left == count + 1 && skip > 0 {
+                    assert!(activities.can_repeat(&mark, clock, cycles));
+                    activities.repeat(&mark, clock, cycles, skip);
+                    (begin, left) = (begin + skip * cycles, left - skip);
+                }
+            }
+            let tracks = activities.tracks();
+            let each = activities.instances(Ps::ZERO, Ps::MAX, usize::MAX);
+            each.into_iter()
+                .map(|span| {
+                    let track = &tracks[span.track as usize];
+                    (track.activity.name, track.part, span.begin, span.end, span.detail.to_string())
+                })
+                .collect::<Vec<_>>()
+        };
+        prop_assert_eq!(run(count), run(0));
+    }
+
+    /// Of many repetitions those of a window are found.
+    #[test]
+    fn a_window_has_its_part(from in 0u64..3000, length in 0u64..500) {
+        let (activities, scope) = flash();
+        let clock = Hz::new(1_000_000_000_000).unwrap();
+        let mark = activities.mark();
+        scope.span(&PROGRAM, Ps(10), Ps(17), Detail::None);
+        activities.repeat(&mark, clock, 20, 99);
+        let (from, to) = (Ps(from), Ps(from + length));
+        let expected = (0..100).map(|nth| (Ps(10 + 20 * nth), Ps(17 + 20 * nth)));
+        let expected: Vec<_> = expected.filter(|(begin, end)| *end > from && *begin < to).collect();
+        let spans = activities.spans(from, to);
+        let found: Vec<_> = spans.iter().flat_map(|span| span.instances_within(from, to)).collect();
+        prop_assert_eq!(&found, &expected);
+        let sum: u64 = expected.iter().map(|(begin, end)| (end.min(&to).0) - (begin.max(&from).0)).sum();
+        prop_assert_eq!(spans.iter().map(|span| span.within(from, to).0).sum::<u64>(), sum);
+    }
+}
+
+#[test]
+fn what_cannot_be_told_again_exactly_is_no_iteration() {
+    let (activities, scope) = flash();
+    let clock = Hz::new(498_000_000).unwrap();
+    let mark = activities.mark();
+    // Between two edges.
+    scope.span(&PROGRAM, Ps(3_001), Ps(5_000), Detail::None);
+    assert!(!activities.can_repeat(&mark, clock, 10));
+    // 249 cycles are a whole number of picoseconds.
+    assert!(activities.can_repeat(&mark, clock, 249));
+    let mark = activities.mark();
+    scope.cut(&PROGRAM, Ps(4_000));
+    assert!(!activities.can_repeat(&mark, clock, 249));
+    let mark = activities.mark();
+    scope.begin(&FRAME, Ps(6_000), Detail::None);
+    assert!(!activities.can_repeat(&mark, clock, 249), "what goes on did not before");
+}

@@ -1,0 +1,89 @@
+//! Activities that several models have in common ([`crate::activity`]).
+
+use crate::activity::{Activity, Kind};
+
+/// A character on a UART's line to the far end.
+pub static SENT: Activity =
+    Activity::new(Kind::Serial, "character sent", "from the start bit to the end of the stop bits; the character");
+/// One from the far end.
+pub static RECEIVED: Activity = Activity::new(
+    Kind::Serial,
+    "character received",
+    "from the start bit to where the receiver has it, in the stop bit; the character",
+);
+/// What all UARTs tell.
+pub const SERIAL: &[&Activity] = &[&SENT, &RECEIVED];
+
+/// A DMA channel at work.
+pub static TRANSFER: Activity = Activity::new(
+    Kind::Transfer,
+    "DMA transfer",
+    "a channel, by its number, from its enabling to the end of its last transfer, waits for requests among it; from \
+     where, and how many bytes",
+);
+
+/// What DMA engines tell.
+pub const DMA: &[&Activity] = &[&TRANSFER];
+
+/// Flash memory of a microcontroller.
+pub static PROGRAM: Activity =
+    Activity::new(Kind::Busy, "program", "the flash memory programs a word (BSY); the address, and how many bytes");
+/// The same, erased.
+pub static ERASE: Activity =
+    Activity::new(Kind::Busy, "erase", "the flash memory erases (BSY); the address, and how many bytes");
+/// What controllers of such a memory tell.
+pub const FLASH: &[&Activity] = &[&PROGRAM, &ERASE];
+
+/// An ADC.
+pub static CONVERSION: Activity = Activity::new(
+    Kind::Conversion,
+    "conversion",
+    "from the start, or the end of the conversion before, to the result; the channel's number",
+);
+/// The same, before it can convert.
+pub static CALIBRATION: Activity = Activity::new(Kind::Conversion, "calibration", "of the converter");
+/// The same, as it is turned on.
+pub static POWER_UP: Activity = Activity::new(Kind::Conversion, "power-up", "from ADEN to ADRDY");
+/// What ADCs tell.
+pub const ADC: &[&Activity] = &[&CONVERSION];
+/// What those tell that are calibrated.
+pub const CALIBRATED_ADC: &[&Activity] = &[&CONVERSION, &CALIBRATION, &POWER_UP];
+
+/// A timer that will tell something.
+pub static COUNTING: Activity = Activity::new(
+    Kind::Timer,
+    "counting",
+    "a timer that is to interrupt, or to tell others, counts: from where that is set up, or the tick before was taken, \
+     to the tick that it tells of",
+);
+/// What timers tell.
+pub const TIMER: &[&Activity] = &[&COUNTING];
+
+/// An oscillator or PLL.
+pub static CLOCK_START: Activity = Activity::new(
+    Kind::Other,
+    "clock starting",
+    "an oscillator or PLL, by its place among the controller's, from its switching on to where it is ready",
+);
+/// What clock controllers tell.
+pub const CLOCKS: &[&Activity] = &[&CLOCK_START];
+
+/// A regulator.
+pub static VOLTAGE: Activity =
+    Activity::new(Kind::Other, "voltage settling", "a regulator goes to another voltage, or starts");
+/// What power controllers tell.
+pub const POWER: &[&Activity] = &[&VOLTAGE];
+
+/// A mailbox.
+pub static MESSAGE: Activity = Activity::new(
+    Kind::Other,
+    "message under way",
+    "a channel, by its number, from where the sender marks it as occupied to where the receiver frees it",
+);
+/// What mailboxes tell.
+pub const MAILBOX: &[&Activity] = &[&MESSAGE];
+
+/// A random number generator.
+pub static GENERATING: Activity = Activity::new(Kind::Conversion, "generating", "of a random number");
+/// What such generators tell.
+pub const GENERATOR: &[&Activity] = &[&GENERATING];
