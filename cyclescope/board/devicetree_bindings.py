@@ -65,13 +65,15 @@ class Binding:
     """What there is to know of a compatible.
 
     `group` is the heading under which it stands ("Timers and counters"); `about` says in
-    paragraphs what it is, by which document, what is modelled, and what is not.
+    paragraphs what it is, by which document, what is modelled, and what is not. `activities` is
+    what it tells of what it does: name, kind, and from when to when.
     """
 
     compatible: str
     group: str
     about: str
     properties: tuple[BindingProperty, ...]
+    activities: tuple[tuple[str, str, str], ...] = ()
 
     @property
     def title(self) -> str:
@@ -96,7 +98,9 @@ def bindings() -> list[Binding]:
         )
         # the compatibles at the beginning stand above it anyway
         about = re.sub(r"^`[^`]+`((, | and )`[^`]+`)*: ", "", entry.pop("about").strip())
-        found.append(Binding(**entry, about=_capital(about), properties=properties))
+        activities = tuple(entry.pop("activities", ()))
+        about = _capital(about)
+        found.append(Binding(**entry, about=about, properties=properties, activities=activities))
     return found
 
 

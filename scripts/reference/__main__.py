@@ -10,6 +10,7 @@ import argparse
 import sys
 from pathlib import Path
 
+import activity_page
 import api_page
 import binding_pages
 import command_page
@@ -23,6 +24,7 @@ def pages(folder: Path) -> dict[Path, str]:
     """All pages: their texts by their places."""
     texts = {
         **binding_pages.pages(),
+        "activities.md": activity_page.text(),
         "command-line.md": command_page.text(),
         "exit-statuses.md": status_page.text(),
         "python-api.md": api_page.text(),

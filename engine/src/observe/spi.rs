@@ -71,9 +71,9 @@ struct Named {
 }
 
 impl SpiSignals {
-    /// The signals of a controller with the label `scope`, which tells as `activities` what it does and has data lines for `widest` and so many slave selects;
-    /// its clock rests low. The data lines are `mosi` and `miso` where they never change their direction, else `io0`
-    /// and up.
+    /// The signals of a controller with the label `scope`, which tells as `activities` what it does, and has data lines
+    /// for `widest` and so many slave selects; its clock rests low. The data lines are `mosi` and `miso` where they
+    /// never change their direction, else `io0` and up.
     pub fn new(waves: &Waves, activities: Scope, scope: &str, widest: Lines, selects: usize) -> SpiSignals {
         let names: &[&str] = match widest {
             Lines::Single => &["mosi", "miso"],

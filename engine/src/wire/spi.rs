@@ -286,7 +286,8 @@ pub trait SpiTarget: Send {
     /// already, does nothing.
     fn control(&mut self, _pin: ControlPin, _level: bool, _now: Ps) {}
 
-    /// The chip tells from now on what it does, as this one, and declares what that may be. By default it tells nothing.
+    /// The chip tells from now on what it does, as this one, and declares what that may be. By default it tells
+    /// nothing.
     fn observe(&mut self, _scope: Scope) {}
 
     /// Carries out what the chip does by itself up to `now`. All calls with a time do so as well.

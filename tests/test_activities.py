@@ -1,0 +1,165 @@
+"""What devices tell of what they do: the same however a run is simulated."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib import import_module
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from activities import IN_PLACE, KINDS, OF_CORES, Span, Told, record_job, record_program
+from conftest import ROOT
+from sama5d2 import build as build_sama5d2
+from test_spi_waveforms import cards
+from test_stm32_sensors import CASES as SENSORS
+from test_stm32_sensors import build as build_sensors
+
+from cyclescope import firmware
+from cyclescope.bench import planning
+from cyclescope.board import Board
+from cyclescope.board.devicetree_bindings import bindings
+from cyclescope.board.results import Value
+
+Sets = dict[str, Value]
+# Short forms: an experiment, and what is set.
+SHORT: dict[str, tuple[str, Sets]] = {
+    "page-programs": ("quad_spi_throughput", {}),
+    "card-by-controller": ("fat_write", {"port": "mmc", "file_bytes": 4096, "gap_s": 0}),
+    "card-by-altera-spi": ("fat_write", {"port": "spi", "file_bytes": 4096, "gap_s": 0}),
+    "rtos": ("rhealstone", {}),
+    "pins": ("bitbang_spi", {}),
+    "two-cores": ("rpmsg_tty", {}),
+    "picorv32": ("picosoc_xip", {}),
+    "rtos-of-cortex-m4": ("thread_metric", {}),
+}
+QUICK_CARDS = {f"card{number}.cyclescope,initialisation-us": 1000 for number in (0, 1)}
+# A card's bytes are many: the first writes are enough.
+LIMITS = {"card-by-controller": "1500ms", "card-by-altera-spi": "1500ms"}
+# Overrides that make less to wait for.
+SOON_READY = {
+    "page-programs": {"flash0.cyclescope,bulk-erase-typical-ms": 3},
+    "card-by-controller": QUICK_CARDS,
+    "card-by-altera-spi": QUICK_CARDS,
+}
+
+
+def of_stm32(name: str) -> Path:
+    source = ROOT / "tests" / "firmware" / "stm32" / f"{name}.c"
+    return firmware.build(firmware.board_recipe(name, "nucleo-l4r5zi", [source]))
+
+
+def run_experiment(name: str, **how: object) -> Told:
+    module, sets = SHORT[name]
+    experiment = import_module(f"cyclescope.experiments.{module}").EXPERIMENT
+    app = experiment.runs[0].app
+    chosen = [(f"{app}.{setting}", str(value)) for setting, value in sets.items()]
+    job = planning.plan([experiment], chosen, quick=True)[0]
+    job = replace(job, extra=SOON_READY.get(name, {}))
+    return record_job(job, experiment.short_form(job.run), LIMITS.get(name), **how)
+
+
+def run_program(name: str, **how: object) -> Told:
+    match name:
+        case "adc":
+            return record_program("nucleo-l4r5zi", of_stm32("adc_l4"), **how)
+        case "octospi":
+            return record_program("nucleo-l4r5zi-n25q128a", of_stm32("ospi"), **how)
+        case "cards":
+            return record_program("nios2-mmc", cards(), QUICK_CARDS, **how)
+        case "qspi":
+            elf = build_sama5d2("memory_mode", {"continuous_read": "off"})
+            return record_program("sama5d2-xplained", elf, **how)
+        case _:
+            return record_program(name, build_sensors(SENSORS[name]), **how)
+
+
+PROGRAMS = ("adc", "octospi", "cards", "qspi", *SENSORS)
+
+
+def run(name: str, **how: object) -> Told:
+    return run_experiment(name, **how) if name in SHORT else run_program(name, **how)
+
+
+@pytest.mark.parametrize("name", [*SHORT, *PROGRAMS])
+def test_how_a_run_is_simulated_changes_nothing(name: str) -> None:
+    told = run(name)
+    assert told.spans
+    assert told.outcome == run(name, kinds=None).outcome
+    for how in ({"skip_polling": False}, {"compile_after": 0}, {"compile_after": 1}):
+        other = run(name, **how)
+        assert other.outcome == told.outcome, how
+        different = next(
+            (pair for pair in zip(told.spans, other.spans, strict=False) if pair[0] != pair[1]),
+            None,
+        )
+        assert (different, len(other.spans)) == (None, len(told.spans)), how
+
+
+@pytest.mark.parametrize("name", ["qspi", "octospi", "picorv32"])
+def test_reads_in_place_are_told_where_they_are_asked_for(name: str) -> None:
+    kinds = (*KINDS, *OF_CORES, IN_PLACE)
+    told, without = run(name, kinds=kinds), run(name)
+    assert told.outcome == without.outcome
+    frames = {span.name for span in told.spans} - {span.name for span in without.spans}
+    assert "read in place" in frames
+    assert run(name, kinds=kinds, skip_polling=False).spans == told.spans
+    assert run(name, kinds=kinds, compile_after=0).spans == told.spans
+
+
+@pytest.mark.parametrize("name", [*SHORT, *PROGRAMS])
+def test_the_reference_has_what_is_told(name: str) -> None:
+    known = {activity[0] for entry in bindings() for activity in entry.activities} | {"interrupt"}
+    assert {span.name for span in run(name).spans} <= known
+
+
+@pytest.mark.parametrize("name", ["card-by-controller", "octospi", "two-cores"])
+def test_spans_of_a_track_do_not_overlap(name: str) -> None:
+    tracks: dict[tuple[str, str, int], list[Span]] = {}
+    for span in run(name).spans:
+        tracks.setdefault((span.scope, span.name, span.part), []).append(span)
+    assert len(tracks) > 5
+    for spans in tracks.values():
+        assert all(one.end_ps <= next_one.begin_ps for one, next_one in pairwise(spans))
+
+
+def test_a_flash_is_busy_as_long_as_its_board_says() -> None:
+    told = run("octospi")
+    # A subsector in 250 ms, 64 of 256 bytes in a fourth of 500 us.
+    (erase,) = told.of("flash0", "subsector erase")
+    assert (erase.length_ps, erase.detail) == (250_000_000_000, "0x0, 4096 bytes")
+    assert [span.length_ps for span in told.of("flash0", "page program")] == [125_000_000]
+
+
+def test_frames_have_the_bytes_that_passed() -> None:
+    told = run("octospi")
+    identification = told.of("octospi1", "frame")[0]
+    assert identification.detail == "sent 9f; received ff 20 ba 18"
+    shifting = [
+        span
+        for span in told.of("octospi1", "shifting")
+        if identification.begin_ps <= span.begin_ps < identification.end_ps
+    ]
+    # 32 clocks of 4 MHz
+    assert sum(span.length_ps for span in shifting) == 32 * 250_000
+
+
+def test_a_ring_keeps_what_came_last() -> None:
+    elf = of_stm32("ospi")
+    machine = Board("nucleo-l4r5zi-n25q128a").load(str(elf)).start()
+    recorded = machine.activities()
+    recorded.start(None, 4096)
+    machine.run(10**12, lambda *_: None, lambda *_: None)
+    kept, dropped, complete_from_ps, used = recorded.summary()
+    assert 0 < kept < 100 < dropped
+    assert used <= 4096
+    whole = run("octospi", kinds=(*KINDS, *OF_CORES, IN_PLACE)).spans
+    later = [span for span in whole if span.begin_ps >= complete_from_ps]
+    tracks = recorded.tracks()
+    ring = recorded.instances(complete_from_ps, 1 << 62, 1000)
+    found = [
+        (tracks[track][0], tracks[track][1], *rest)
+        for track, *rest in ring
+        if rest[0] >= complete_from_ps
+    ]
+    assert found == [(s.scope, s.name, s.begin_ps, s.end_ps, s.detail) for s in later]
