@@ -180,6 +180,9 @@ class Machine:
     def profile_functions(self, functions: list[str] = ...) -> None:
         """Profile all cores from now on; the calls of these functions are kept one by one."""
 
+    def tell_waits(self) -> None:
+        """Tell from now on what each core waits for: `waits` of cores and sections in reports."""
+
     def profile(self) -> list[dict[str, Any]]:
         """The profiles so far, one a core: call paths, and what instructions cost on each."""
 

@@ -230,6 +230,14 @@ impl Machine {
         })
     }
 
+    /// Tells from now on what each core waits for: `waits` of cores and sections in reports.
+    fn tell_waits(&self) -> PyResult<()> {
+        self.with(|engine| {
+            engine.tell_waits();
+            Ok(())
+        })
+    }
+
     /// The profiles so far: one a core that has one.
     fn profile<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let profiles = self.with(|engine| Ok(engine.profiles()))?;

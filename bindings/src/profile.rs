@@ -33,6 +33,8 @@ pub fn profile<'py>(py: Python<'py>, profile: &CoreProfile) -> PyResult<Bound<'p
         .iter()
         .map(|calls| calls.iter().map(|call| (call.path, call.begun.0, call.elapsed.0)).collect::<Vec<_>>());
     dict.set_item("calls", calls.collect::<Vec<_>>())?;
+    let waits = profile.waits.iter().map(|(path, what, time)| (*path, what, time.0));
+    dict.set_item("waits", waits.collect::<Vec<_>>())?;
     dict.set_item("interrupts", profile.interrupts.iter().map(interrupt).collect::<Vec<_>>())?;
     dict.set_item("notes", &profile.notes)?;
     Ok(dict)

@@ -71,6 +71,7 @@ fn core<'py>(py: Python<'py>, core: &CoreReport) -> PyResult<Bound<'py, PyDict>>
         rates.append(item)?;
     }
     dict.set_item("clock_rates", rates)?;
+    dict.set_item("waits", core.waits().map(|waits| shares(py, waits)).transpose()?)?;
     let sections = PyList::empty(py);
     for section in &core.sections {
         let item = PyDict::new(py);
@@ -78,6 +79,7 @@ fn core<'py>(py: Python<'py>, core: &CoreReport) -> PyResult<Bound<'py, PyDict>>
         item.set_item("calls", section.calls)?;
         item.set_item("instructions", section.instructions)?;
         item.set_item("stack", shares(py, section.stack())?)?;
+        item.set_item("waits", section.waits().map(|waits| shares(py, waits)).transpose()?)?;
         sections.append(item)?;
     }
     dict.set_item("sections", sections)?;

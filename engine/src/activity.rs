@@ -9,18 +9,20 @@
 //! Polling loops are skipped all the same: what an iteration tells is then told as many times as it was skipped, in one
 //! record ([`Span::instances`]).
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::time::{Hz, Ps};
 
 mod recording;
 mod repeats;
+mod shares;
 mod span;
 
 use recording::Recording;
 pub use recording::Summary;
 pub use repeats::Mark;
+pub use shares::Candidate;
 pub use span::{Data, Detail, Span};
 
 /// What an activity is one of: by this, waits are told apart, and a recording is chosen.
@@ -117,6 +119,9 @@ impl Kinds {
     }
 }
 
+/// What waits are shared out among.
+const FOR_WAITS: Kinds = Kinds::ALL.without(Kind::InPlace).without(Kind::Frame).without(Kind::Core);
+
 /// One thing that a model does: a constant of its file, which its `MODEL` lists.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Activity {
@@ -182,6 +187,7 @@ pub struct Activities(Arc<Shared>);
 #[derive(Debug, Default)]
 struct Shared {
     kinds: AtomicU32,
+    only_for_waits: AtomicBool,
     recording: Mutex<Recording>,
 }
 
@@ -199,6 +205,7 @@ impl Activities {
     /// told first goes first.
     pub fn start(&self, kinds: Kinds, most_bytes: usize) {
         self.recording().start(most_bytes);
+        self.0.only_for_waits.store(false, Ordering::Relaxed);
         self.0.kinds.store(kinds.0, Ordering::Relaxed);
     }
 
@@ -236,6 +243,33 @@ impl Activities {
     /// the same have the same, however many iterations were skipped. At most `most` of them.
     pub fn instances(&self, from: Ps, to: Ps, most: usize) -> Vec<Span> {
         span::instances(self.spans(from, to), &self.tracks(), (from, to), most)
+    }
+
+    /// Shares a stretch of time out among what went on then: [`Recording::shares`].
+    pub fn shares(&self, from: Ps, to: Ps, rank: impl Fn(Candidate) -> Option<u8>) -> Vec<(u32, Ps)> {
+        self.recording().shares(from, to, rank)
+    }
+
+    /// The device whose interrupt line, of those that are up, went up last: [`Recording::raised_last`].
+    pub fn raised_last(&self, at: Ps) -> Option<String> {
+        self.recording().raised_last(at).map(str::to_owned)
+    }
+
+    /// From now on waits are shared out ([`Activities::shares`]): as far as nobody else has the recording, it is kept
+    /// no longer than they need it.
+    pub fn start_for_waits(&self) {
+        const MOST_BYTES: usize = 1 << 26;
+        if !self.is_on() {
+            self.start(FOR_WAITS, MOST_BYTES);
+            self.0.only_for_waits.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// All waits up to `at` have been shared out.
+    pub fn waited_to(&self, at: Ps) {
+        if self.0.only_for_waits.load(Ordering::Relaxed) {
+            self.recording().forget_before(at);
+        }
     }
 
     /// Forgets what ended at `at` or before.

@@ -15,6 +15,7 @@ mod shared_lines;
 mod transfers;
 
 use std::cell::{Cell, OnceCell};
+use std::collections::BTreeMap;
 
 use crate::activity::{Activities, Scope};
 use crate::bus::alike::Window;
@@ -183,6 +184,8 @@ pub struct Bus {
     pub waves: Waves,
     /// Recorded activities of devices.
     pub activities: Activities,
+    /// The device that a node belongs to, by their labels: itself, or the one that it hangs on.
+    pub hosts: BTreeMap<String, DeviceId>,
     /// By device: as what it tells of its own.
     scopes: Vec<Scope>,
     /// In which order cores access what others may see.

@@ -5,6 +5,7 @@ use crate::elf::Machine;
 use crate::faults::CoreFault;
 use crate::observe::profile::{CoreProfile, ProfileOptions};
 use crate::observe::stack::{Share, stack};
+use crate::observe::waits::WaitedFor;
 use crate::time::{Cycles, Hz, Ps};
 
 /// Why a core came back to the machine.
@@ -78,6 +79,8 @@ pub struct CoreReport {
     /// Where the run ends within the last cycle of an idle core: the cause of that cycle, and how much of it lies
     /// beyond the end.
     pub cut: Option<(&'static str, Ps)>,
+    /// What it waited for, if that was asked for.
+    pub waited: Option<WaitedFor>,
     /// The functions being watched.
     pub sections: Vec<SectionReport>,
     /// Other totals.
@@ -97,6 +100,11 @@ impl CoreReport {
             share.time = share.time - beyond;
         }
         shares
+    }
+
+    /// The stack by what was waited for, if that was asked for. It has the same time.
+    pub fn waits(&self) -> Option<Vec<Share>> {
+        self.waited.as_ref().map(|waited| waited.stack(&self.stack()))
     }
 
     /// Cycles by cause; they sum to `cycles`.
@@ -151,6 +159,8 @@ pub struct SectionReport {
     pub name: String,
     /// Completed calls.
     pub calls: u64,
+    /// What was waited for inside, if that was asked for.
+    pub waited: Option<WaitedFor>,
     /// Instructions inside, those of functions that it called included.
     pub instructions: u64,
     /// Cycles by cause, at each rate that the core's clock has had.
@@ -158,6 +168,11 @@ pub struct SectionReport {
 }
 
 impl SectionReport {
+    /// The stack of all calls by what was waited for, if that was asked for.
+    pub fn waits(&self) -> Option<Vec<Share>> {
+        self.waited.as_ref().map(|waited| waited.stack(&self.stack()))
+    }
+
     /// The cycle stack of all calls.
     pub fn stack(&self) -> Vec<Share> {
         stack_of(&self.counted)
@@ -271,6 +286,9 @@ pub trait Core: Send {
         None
     }
 
+    /// Tells from now on what it waits for: [`CoreReport::waited`].
+    fn tell_waits(&mut self) {}
+
     /// What it has done so far. The bus names the causes.
     fn report(&mut self, bus: &Bus) -> CoreReport;
 
@@ -320,6 +338,7 @@ mod tests {
             counted,
             between_clocks: Ps::ZERO,
             cut: Some(("wait for interrupt", Ps(4_000))),
+            waited: None,
             sections: Vec::new(),
             counters: Vec::new(),
         };

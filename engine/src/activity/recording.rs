@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use super::shares::Candidate;
 use super::span::{Data, Detail, Span, Step};
 use super::{Activity, INTERRUPT, Track, What};
 use crate::time::{Hz, Ps};
@@ -18,6 +19,9 @@ pub struct Summary {
     /// Memory that is used.
     pub bytes: usize,
 }
+
+/// Spans that are looked through without further thought.
+const FEW: usize = 64;
 
 /// A span whose end is not known.
 #[derive(Clone, Debug)]
@@ -48,6 +52,8 @@ pub(super) struct Recording {
     /// Where interrupt lines end, by track.
     lines: BTreeMap<u32, String>,
     pub ring: VecDeque<Span>,
+    /// Spans that were in the ring, and still go on.
+    pub kept: Vec<Span>,
     /// Numbers count all that were ever told: this one is the ring's first.
     pub first: u64,
     pub open: BTreeMap<u32, Open>,
@@ -114,6 +120,16 @@ impl Recording {
         self.first + self.ring.len() as u64
     }
 
+    pub fn candidate(&self, track: usize) -> Candidate<'_> {
+        let place = &self.tracks[track];
+        Candidate { scope: &self.scopes[place.scope as usize], activity: place.what.activity }
+    }
+
+    /// Where interrupt lines end.
+    pub fn lines(&self) -> impl Iterator<Item = &String> {
+        self.lines.values()
+    }
+
     fn activity(&self, track: u32) -> &'static Activity {
         self.tracks[track as usize].what.activity
     }
@@ -160,12 +176,17 @@ impl Recording {
         true
     }
 
+    /// What has ended by `at` is wanted no more. What began before and goes on is kept beside the ring.
     pub fn forget_before(&mut self, at: Ps) {
-        while self.ring.front().is_some_and(|span| span.last_end() <= at) {
+        while self.ring.front().is_some_and(|span| span.last_end() <= at || span.begin < at && self.ring.len() > FEW) {
             let dropped = self.dropped;
+            if let Some(span) = self.ring.front().filter(|span| span.last_end() > at) {
+                self.kept.push(span.clone());
+            }
             self.drop_first();
             self.dropped = dropped;
         }
+        self.kept.retain(|span| span.last_end() > at);
         self.complete_from = self.complete_from.max(at);
     }
 
@@ -184,23 +205,32 @@ impl Recording {
         }
     }
 
+    /// The span of a track that was told last, if it is still there.
+    fn last_of(&mut self, track: u32) -> Option<&mut Span> {
+        let last = self.tracks[track as usize].last?;
+        match last.checked_sub(self.first) {
+            Some(place) => self.ring.get_mut(place as usize),
+            None => self.kept.iter_mut().rfind(|span| span.track == track),
+        }
+    }
+
     /// The last span of a track ends at `at`; of a `cut`, only if that is earlier.
     pub fn change_end(&mut self, scope: u32, what: What, at: Ps, cut: bool) {
         let track = self.track(scope, what);
-        let Some(last) = self.tracks[track as usize].last.filter(|last| *last >= self.first) else { return };
-        let span = &mut self.ring[(last - self.first) as usize];
+        let Some(span) = self.last_of(track) else { return };
         if cut && span.last_end() <= at {
             return;
         }
-        self.changes += 1;
         if span.times == 1 {
             span.end = at.max(span.begin);
+            self.changes += 1;
             return;
         }
         // Only the last of them is another.
         span.times -= 1;
         let (ends, detail) = (span.instance(span.times), span.detail.clone());
         let clock = Hz::new(span.step.hz);
+        self.changes += 1;
         self.push(track, (ends.0, at), detail, clock);
     }
 
@@ -255,7 +285,7 @@ impl Recording {
     pub fn spans(&self, from: Ps, to: Ps) -> Vec<Span> {
         let to = self.ended.map_or(to, |end| end.min(to));
         let is_in = |span: &&Span| span.begin < to && span.last_end() > from;
-        let mut spans: Vec<Span> = self.ring.iter().filter(is_in).cloned().collect();
+        let mut spans: Vec<Span> = self.kept.iter().chain(&self.ring).filter(is_in).cloned().collect();
         spans.extend(self.open.iter().filter(|(_, open)| open.begin < to).map(|(track, open)| {
             let detail = open.detail.clone();
             Span { track: *track, begin: open.begin, end: to, detail, times: 1, step: Step::default() }

@@ -432,6 +432,8 @@ fn add_node<'a>(
             bus.devices.push(device);
             bus.device_names.push(name.clone());
             bus.activities.scope(&name).declare(model.activities());
+            // Chips below it have their own labels; a device below it comes later, and has its own place.
+            bus.hosts.extend(mapped.node.walk().map(|below| (below.label().to_owned(), id)));
             let (compatible, path) = (model.compatible().to_owned(), mapped.node.path.clone());
             description.devices.push(DeviceInfo { name, compatible, path, ranges });
         }

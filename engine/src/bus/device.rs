@@ -106,6 +106,12 @@ pub trait Device: Send {
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError>;
 
+    /// True if a load of the register at `offset` takes something out, or counts: data, of which there is other
+    /// afterwards. One that only looks, again and again, waits.
+    fn pops(&self, _range: usize, _offset: u32) -> bool {
+        false
+    }
+
     /// The board comes out of reset, at time 0: a device that does something from then on by itself asks for its first
     /// event.
     fn reset(&mut self, _ctx: &mut Ctx) {}

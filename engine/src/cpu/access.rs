@@ -207,7 +207,9 @@ impl<I: Isa> Cpu<I> {
         let (begins, told) = (self.begins_cycle(index, at), how & how::TOLD != 0);
         let quiet = self.quiet_from(begins);
         if let Some((done, alone)) = self.memory.load_register(bus, quiet, addr, size) {
-            return self.register_loaded(bus, index, at, moves, (done, alone), set);
+            let goes_on = self.register_loaded(bus, index, at, moves, (done, alone), set);
+            self.note_look(bus, index, at, addr);
+            return goes_on;
         }
         if let Some((cycles, value)) = self.memory.load_cached(bus, quiet, addr, size.bytes()) {
             self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
@@ -223,6 +225,7 @@ impl<I: Isa> Cpu<I> {
             self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
             set(self, moves.extended(value));
             self.polls.note_read(u64::from(index) << 32 | u64::from(at), &self.x);
+            self.note_look(bus, index, at, addr);
             return self.after_flat(bus, index, at);
         }
         let done = self.memory.load(bus, self.isa.mmu(), begins, addr, size, how);
@@ -233,6 +236,7 @@ impl<I: Isa> Cpu<I> {
                 if !is_ram(bus, addr) {
                     self.memory.remember_device(bus, addr);
                     self.polls.note_read(u64::from(index) << 32 | u64::from(at), &self.x);
+                    self.note_look(bus, index, at, addr);
                 }
                 self.after_access(bus, index, at)
             }
@@ -310,6 +314,7 @@ impl<I: Isa> Cpu<I> {
         let quiet = self.quiet_from(begins);
         if let Some(done) = self.memory.store_register(bus, quiet, addr, size, value) {
             self.access_kind = moves.name();
+            self.note_stored(bus, addr);
             return self.written(bus, index, at, done);
         }
         if let Some(cycles) = self.memory.store_cached(bus, quiet, addr, size.bytes(), value) {
@@ -323,6 +328,7 @@ impl<I: Isa> Cpu<I> {
         let done = self.memory.store(bus, self.isa.mmu(), begins, addr, size, value, how);
         self.memory.remember_device(bus, addr);
         self.access_kind = moves.name();
+        self.note_stored(bus, addr);
         self.written(bus, index, at, done)
     }
 

@@ -194,6 +194,7 @@ impl<I: Isa> Cpu<I> {
         if self.is_profiled() {
             self.charge_last();
         }
+        self.shell.waits_woke(bus);
         if self.shell.sections.has_marks() {
             self.shell.stop = Some(Stop::Mark);
             return false;
@@ -531,12 +532,17 @@ impl<I: Isa> Core for Cpu<I> {
     }
 
     fn report(&mut self, bus: &Bus) -> CoreReport {
+        self.shell.waits_woke(bus);
         let totals = self.totals();
         self.shell.report(bus, &totals, I::counters(self))
     }
 
     fn profile(&mut self, options: &ProfileOptions) -> bool {
         self.begin_profile(options)
+    }
+
+    fn tell_waits(&mut self) {
+        self.shell.begin_waits();
     }
 
     fn profiled(&mut self, bus: &Bus) -> Option<CoreProfile> {

@@ -30,5 +30,7 @@ pub mod sections;
 pub(crate) mod shell;
 #[cfg(test)]
 mod tests;
+mod waiting;
+pub mod waits;
 
 pub use self::core::{Config, Cpu, REGISTERS};

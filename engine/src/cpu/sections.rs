@@ -57,6 +57,8 @@ struct Open<T> {
     section: usize,
     return_pc: u32,
     sp: u32,
+    /// How many calls had begun before.
+    number: u64,
     begun: T,
     /// Ends of the clock's rates since then: the rate, and all of the core's time up to its end.
     rates: Vec<(Hz, T)>,
@@ -80,6 +82,8 @@ pub(crate) struct Sections<T> {
     entries: BTreeMap<u32, usize>,
     stops: BTreeSet<u32>,
     open: VecDeque<Open<T>>,
+    /// Calls that have begun.
+    begun: u64,
     /// Calls that are in no stack, as there were too many.
     lost: u64,
     /// Sections whose calls are marked.
@@ -94,6 +98,7 @@ impl<T> Default for Sections<T> {
             entries: BTreeMap::new(),
             stops: BTreeSet::new(),
             open: VecDeque::new(),
+            begun: 0,
             lost: 0,
             marked: BTreeSet::new(),
             marks: Vec::new(),
@@ -128,6 +133,17 @@ impl<T: Totals> Sections<T> {
         self.lost
     }
 
+    /// The calls under way: the function, and a number of the call.
+    pub fn open_calls(&self) -> Vec<(usize, u64)> {
+        self.open.iter().map(|open| (open.section, open.number)).collect()
+    }
+
+    /// True if these are the calls under way.
+    pub fn are_open_calls(&self, calls: &[(usize, u64)]) -> bool {
+        self.open.len() == calls.len()
+            && self.open.iter().zip(calls).all(|(open, call)| (open.section, open.number) == *call)
+    }
+
     /// True if there are marks that nobody has taken.
     pub fn has_marks(&self) -> bool {
         !self.marks.is_empty()
@@ -156,6 +172,7 @@ impl<T: Totals> Sections<T> {
             SectionReport {
                 name: section.name.clone(),
                 calls: section.calls,
+                waited: None,
                 instructions: earlier.clone().map(|(_, totals)| totals.instructions()).sum::<u64>()
                     + section.totals.instructions(),
                 counted: earlier
@@ -199,7 +216,9 @@ impl<T: Totals> Sections<T> {
                 if !self.make_room(return_pc) {
                     return false;
                 }
-                self.open.push_back(Open { section, return_pc, sp, begun: now.clone(), rates: Vec::new() });
+                let number = self.begun;
+                self.begun += 1;
+                self.open.push_back(Open { section, return_pc, sp, number, begun: now.clone(), rates: Vec::new() });
                 self.mark(section, true);
                 self.stops.insert(return_pc)
             }

@@ -10,12 +10,14 @@ use super::memory::Accounts;
 use super::profile::Profile;
 use super::profile::reporting::{AtRate, Told};
 use super::sections::Sections;
+use super::waits::{Waits, Within};
 use crate::bus::Bus;
 use crate::core::{CoreReport, Counted, Stop};
 use crate::faults::CoreFault;
 use crate::observe::profile::CoreProfile;
 use crate::storms::Source;
 use crate::time::{Cycles, Hz, Ps};
+use std::sync::Arc;
 
 /// A core, but for how it runs instructions.
 pub(crate) struct Shell {
@@ -45,6 +47,9 @@ pub(crate) struct Shell {
     pub spent: Spent,
     pub sections: Sections<Totals>,
     pub profile: Option<Box<Profile>>,
+    pub waits: Option<Box<Waits>>,
+    /// The calls that it was in when it last told of a wait.
+    pub known_calls: Arc<Within>,
     /// Counters of the call path that the core is on; of use only while there is a profile.
     pub counts: *mut u64,
     /// The rates that its clock has had, the present one last.
@@ -75,6 +80,8 @@ impl Shell {
             spent: Spent::default(),
             sections: Sections::default(),
             profile: None,
+            waits: None,
+            known_calls: Arc::default(),
             counts: std::ptr::null_mut(),
             rates: vec![AtRate { rate: clock, from: 0, ahead: 0 }],
         }
@@ -95,6 +102,7 @@ impl Shell {
         self.cycles = rate.cycles_until_ceil(at).0;
         self.ahead_cycles = self.cycles.wrapping_sub(had_cycles);
         self.rates.push(AtRate { rate, from: had_cycles, ahead: self.ahead_cycles });
+        self.waits.iter_mut().for_each(|waits| waits.change_clock(rate));
         self.deadline.change_clock(rate);
         self.irqs.change_clock(rate);
     }
@@ -143,7 +151,15 @@ impl Shell {
 
     /// The profile so far.
     pub fn profile(&self, bus: &Bus) -> Option<CoreProfile> {
-        let told = Told { name: &self.name, names: self.causes, bus, rates: &self.rates, had: self.had(self.cycles) };
+        let shared = self.waits.as_ref().map(|waits| waits.sums(bus));
+        let told = Told {
+            name: &self.name,
+            names: self.causes,
+            bus,
+            rates: &self.rates,
+            had: self.had(self.cycles),
+            shared: shared.as_ref(),
+        };
         self.profile.as_ref().map(|profile| profile.report(&told))
     }
 
@@ -155,6 +171,14 @@ impl Shell {
     /// What the core has done so far, which took `totals`.
     pub fn report(&self, bus: &Bus, totals: &Totals, counters: Vec<(String, u64)>) -> CoreReport {
         let counted = self.earlier.counted(bus, self.clock, totals);
+        let shared = self.waits.as_ref().map(|waits| waits.sums(bus));
+        let mut sections = self.sections.reports(bus, self.clock);
+        if let Some(shared) = &shared {
+            for (index, section) in sections.iter_mut().enumerate() {
+                let waited = shared.sections.get(&index).cloned().unwrap_or_default();
+                section.waited = Some(waited.told(bus, self.clock, self.causes));
+            }
+        }
         let at_clocks = counted.iter().map(Counted::time).fold(Ps::ZERO, |sum, time| sum + time);
         CoreReport {
             name: self.name.clone(),
@@ -165,7 +189,8 @@ impl Shell {
             counted,
             between_clocks: self.now().saturating_sub(at_clocks),
             cut: None,
-            sections: self.sections.reports(bus, self.clock),
+            waited: shared.as_ref().map(|shared| shared.all.told(bus, self.clock, self.causes)),
+            sections,
             counters,
         }
     }

@@ -30,6 +30,12 @@ impl Machine {
         Ok(())
     }
 
+    /// Tells from now on what each core waits for ([`crate::core::CoreReport::waits`]).
+    pub fn tell_waits(&mut self) {
+        self.bus.activities.start_for_waits();
+        self.cores.iter_mut().for_each(|core| core.tell_waits());
+    }
+
     /// The profiles so far, of the cores that have one.
     pub fn profiles(&mut self) -> Vec<CoreProfile> {
         let mut profiles = Vec::new();

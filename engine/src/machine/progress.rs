@@ -10,6 +10,7 @@ use crate::activity::{Detail, HELD_IN_RESET, IDLE, Kind};
 use crate::clocks::{Change, User};
 use crate::core::{Counted, Stop};
 use crate::observe::profile::CoreProfile;
+use crate::observe::waits::HELD;
 use crate::time::{Cycles, Ps};
 
 /// What a core is doing.
@@ -40,8 +41,6 @@ pub(super) struct Progress {
 
 /// The cause under which cores count their waits.
 const WAIT: &str = "wait for interrupt";
-/// The cause of time in reset.
-const HELD: &str = "held in reset";
 
 impl Progress {
     /// Tells the core's time in reset from its waits.

@@ -75,12 +75,14 @@ impl Machine {
 /// What a core did between two reports.
 fn between(before: &CoreReport, after: &CoreReport) -> CoreReport {
     let sections = after.sections.iter().zip(&before.sections).map(|(after, before)| SectionReport {
+        waited: None,
         name: after.name.clone(),
         calls: after.calls - before.calls,
         instructions: after.instructions - before.instructions,
         counted: counted_between(&before.counted, &after.counted),
     });
     CoreReport {
+        waited: None,
         name: after.name.clone(),
         clock: after.clock,
         instructions: after.instructions - before.instructions,

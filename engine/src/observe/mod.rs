@@ -9,4 +9,5 @@ pub mod spool;
 pub mod stack;
 pub mod unmodelled;
 pub mod vcd;
+pub mod waits;
 pub mod waves;

@@ -134,6 +134,9 @@ pub struct CoreProfile {
     pub costs: Vec<InstructionCost>,
     /// The calls of each watched function.
     pub calls: Vec<Vec<TimedCall>>,
+    /// What was waited for on each path, if that was asked for: the path, what, and how long. It is time that `costs`
+    /// has, too.
+    pub waits: Vec<(u32, String, Ps)>,
     /// Interrupts that were taken, and have ended.
     pub interrupts: Vec<TakenInterrupt>,
     /// What could not be followed, in a sentence each.

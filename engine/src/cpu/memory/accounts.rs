@@ -159,6 +159,21 @@ impl Accounts {
         Some([at(numbers[0])?, at(numbers[1])?])
     }
 
+    /// What has grown since `before`: the numbers of sums, and by what.
+    pub fn growth_since(&self, before: &Accounts) -> Vec<(u32, u64)> {
+        let mut growth = Vec::new();
+        let parts = self.parts.iter().zip(&before.parts).enumerate().filter(|(_, (now, before))| now != before);
+        growth.extend(parts.map(|(number, (now, before))| (number as u32, now - before)));
+        for (entry, now) in self.entries.iter().enumerate() {
+            let before = before.entries.get(entry).copied().unwrap_or_default();
+            if *now != before {
+                let sums = now.iter().zip(before).enumerate().filter(|(_, (now, before))| *now != before);
+                growth.extend(sums.map(|(sum, (now, before))| (Self::number(entry, sum), now - before)));
+            }
+        }
+        growth
+    }
+
     const fn number(entry: usize, sum: usize) -> u32 {
         Part::Count as u32 + entry as u32 * SUMS_AN_ENTRY + sum as u32
     }

@@ -128,6 +128,12 @@ impl Profile {
         self.stacks.delayed.take()
     }
 
+    /// The calls under way, the outermost first: the path, and when it began.
+    pub fn calls_under_way(&self) -> Vec<(u32, u64)> {
+        let task = std::iter::once((self.stacks.current.task, 0));
+        task.chain(self.stacks.current.frames.iter().map(|frame| (frame.path, frame.begun))).collect()
+    }
+
     /// The program begins at an address.
     pub(super) fn begin_in(&mut self, pc: u32, now: u64) {
         if self.entries.binary_search(&(pc & self.address_mask)).is_ok() {

@@ -7,6 +7,7 @@ use super::paths::{Kind, Path};
 use super::{ELSEWHERE, Profile};
 use crate::bus::Bus;
 use crate::cpu::isa::CauseNames;
+use crate::cpu::waits::Shared;
 use crate::observe::profile::{CallPath, CoreProfile, InstructionCost, PathKind, TimedCall};
 use crate::storms::Source;
 use crate::time::{Cycles, Hz, Ps};
@@ -30,6 +31,8 @@ pub struct Told<'a> {
     pub rates: &'a [AtRate],
     /// Cycles that it has had.
     pub had: u64,
+    /// What it has waited for.
+    pub shared: Option<&'a Shared>,
 }
 
 impl Told<'_> {
@@ -63,6 +66,7 @@ impl Profile {
             paths: self.paths.all.iter().map(|path| described(path, told)).collect(),
             costs,
             calls: self.paths.calls.iter().map(timed).collect(),
+            waits: waits(told),
             interrupts: Vec::new(),
             notes: self.notes(),
         }
@@ -87,6 +91,11 @@ impl Profile {
         }
         notes
     }
+}
+
+fn waits(told: &Told) -> Vec<(u32, String, Ps)> {
+    let paths = told.shared.iter().flat_map(|shared| &shared.paths);
+    paths.flat_map(|(path, waited)| waited.rows(told.bus).into_iter().map(|(name, time)| (*path, name, time))).collect()
 }
 
 fn described(path: &Path, told: &Told) -> CallPath {

@@ -124,6 +124,7 @@ impl Isa for Toy {
 
     const MACHINE: Machine = Machine::RiscV;
     const RESULTS: usize = 16;
+    const SP: usize = 13;
     const CAUSES: CauseNames = CauseNames {
         issue: "issue",
         operand_wait: "results of loads",

@@ -246,6 +246,10 @@ impl AltrSpi {
 }
 
 impl Device for AltrSpi {
+    fn pops(&self, _range: usize, offset: u32) -> bool {
+        offset & !3 == RXDATA
+    }
+
     fn reset(&mut self, ctx: &mut Ctx) {
         let signals =
             SpiSignals::new(&ctx.bus.waves, ctx.scope(), ctx.label(), Lines::Single, self.params.slaves as usize);

@@ -273,6 +273,10 @@ impl Uart {
 }
 
 impl Device for Uart {
+    fn pops(&self, _range: usize, offset: u32) -> bool {
+        offset & !3 == RHR
+    }
+
     fn reset(&mut self, ctx: &mut Ctx) {
         self.line.observe(ctx.scope());
     }

@@ -340,6 +340,10 @@ fn note_skew(ctx: &mut Ctx) {
 }
 
 impl Device for Sama5d2Qspi {
+    fn pops(&self, _range: usize, offset: u32) -> bool {
+        offset & !3 == QSPI_RDR
+    }
+
     fn reset(&mut self, ctx: &mut Ctx) {
         self.wire.signals = SpiSignals::new(&ctx.bus.waves, ctx.scope(), ctx.label(), Lines::Quad, 1);
         self.wire.chip.start(ctx);

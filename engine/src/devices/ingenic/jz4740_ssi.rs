@@ -247,6 +247,10 @@ impl Ssi {
 }
 
 impl Device for Ssi {
+    fn pops(&self, _range: usize, offset: u32) -> bool {
+        offset & !3 == SSIDR
+    }
+
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         self.pass_to(ctx.now);
         let register = self.register(offset & !3);

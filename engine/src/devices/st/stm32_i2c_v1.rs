@@ -275,6 +275,10 @@ impl I2c {
 }
 
 impl Device for I2c {
+    fn pops(&self, _range: usize, offset: u32) -> bool {
+        offset & !3 == DR
+    }
+
     fn reset(&mut self, ctx: &mut Ctx) {
         self.params.gate.follow(ctx);
         let name = ctx.label().to_owned();

@@ -275,6 +275,10 @@ impl Ospi {
 }
 
 impl Device for Ospi {
+    fn pops(&self, _range: usize, offset: u32) -> bool {
+        offset & !3 == DR
+    }
+
     fn reset(&mut self, ctx: &mut Ctx) {
         self.params.gate.follow(ctx);
         self.wire.signals = SpiSignals::new(&ctx.bus.waves, ctx.scope(), ctx.label(), Lines::Quad, 1);

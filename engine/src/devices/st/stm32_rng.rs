@@ -179,6 +179,10 @@ impl Rng {
 }
 
 impl Device for Rng {
+    fn pops(&self, _range: usize, offset: u32) -> bool {
+        offset & !3 == DR
+    }
+
     fn reset(&mut self, ctx: &mut Ctx) {
         self.params.gate.follow(ctx);
     }

@@ -349,6 +349,10 @@ impl Spi {
 }
 
 impl Device for Spi {
+    fn pops(&self, _range: usize, offset: u32) -> bool {
+        offset & !3 == DR
+    }
+
     fn reset(&mut self, ctx: &mut Ctx) {
         self.params.gate.follow(ctx);
         let label = ctx.label().to_owned();

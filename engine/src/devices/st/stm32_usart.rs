@@ -326,6 +326,10 @@ impl Usart {
 }
 
 impl Device for Usart {
+    fn pops(&self, _range: usize, offset: u32) -> bool {
+        offset & !3 == DR
+    }
+
     fn reset(&mut self, ctx: &mut Ctx) {
         self.params.gate.follow(ctx);
         let name = ctx.bus.device_names[ctx.id.0 as usize].clone();

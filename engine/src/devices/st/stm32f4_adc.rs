@@ -279,6 +279,10 @@ impl Adc {
 }
 
 impl Device for Adc {
+    fn pops(&self, _range: usize, offset: u32) -> bool {
+        offset & !3 == DR
+    }
+
     fn reset(&mut self, ctx: &mut Ctx) {
         self.params.gate.follow(ctx);
     }

@@ -337,6 +337,10 @@ impl Uart {
 }
 
 impl Device for Uart {
+    fn pops(&self, _range: usize, offset: u32) -> bool {
+        offset & !3 == RDR
+    }
+
     fn reset(&mut self, ctx: &mut Ctx) {
         self.params.gate.follow(ctx);
         let name = ctx.bus.device_names[ctx.id.0 as usize].clone();

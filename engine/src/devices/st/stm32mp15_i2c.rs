@@ -335,6 +335,10 @@ fn note_locked(what: &str, ctx: &mut Ctx) {
 }
 
 impl Device for I2c {
+    fn pops(&self, _range: usize, offset: u32) -> bool {
+        offset & !3 == RXDR
+    }
+
     fn reset(&mut self, ctx: &mut Ctx) {
         self.params.gate.follow(ctx);
         let name = ctx.label().to_owned();

@@ -396,6 +396,10 @@ fn reset_of(offset: u32) -> u32 {
 }
 
 impl Device for AxiQuadSpi {
+    fn pops(&self, _range: usize, offset: u32) -> bool {
+        offset & !3 == DRR
+    }
+
     fn reset(&mut self, ctx: &mut Ctx) {
         self.wire.signals =
             SpiSignals::new(&ctx.bus.waves, ctx.scope(), ctx.label(), self.params.lines, self.params.slaves as usize);

@@ -251,6 +251,10 @@ impl Uartlite {
 }
 
 impl Device for Uartlite {
+    fn pops(&self, _range: usize, offset: u32) -> bool {
+        offset & !3 == RX_FIFO
+    }
+
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         self.advance(ctx);
         let value = match offset & !3 {

@@ -49,6 +49,7 @@ impl Mips {
         if in_ram.is_none() {
             let pc = self.blocks.hot[index as usize].pc.wrapping_add(OP_BYTES * at);
             self.polls.note_read(u64::from(pc), &self.x);
+            self.note_look(bus, index, at, addr);
         }
         self.behind_access(bus, index, at, done.cycles)
     }
@@ -132,6 +133,7 @@ impl Mips {
         let begins = self.begins_cycle(index, at);
         let done = self.memory.store(bus, &self.isa.system, begins, addr, moves.size, value, 0);
         self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
+        self.note_stored(bus, addr);
         done
     }
 

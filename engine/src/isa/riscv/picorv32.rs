@@ -195,6 +195,10 @@ impl Core for Picorv32 {
         self.begin_profile(options)
     }
 
+    fn tell_waits(&mut self) {
+        self.shell.begin_waits();
+    }
+
     fn profiled(&mut self, bus: &Bus) -> Option<CoreProfile> {
         self.charge_last();
         self.shell.profile(bus)
@@ -209,6 +213,7 @@ impl Core for Picorv32 {
     }
 
     fn report(&mut self, bus: &Bus) -> CoreReport {
+        self.shell.waits_woke(bus);
         let counters = vec![(format!("{}.interrupts", self.shell.name), self.shell.exceptions)];
         let report = self.shell.report(bus, &self.shell.totals(&self.accounts), counters);
         // There are no blocks to be compiled.

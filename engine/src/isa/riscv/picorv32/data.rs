@@ -39,6 +39,7 @@ impl Picorv32 {
         match self.port.write(bus, addr & !(size.bytes() - 1), size, value, begins) {
             Ok(answer) => {
                 self.tell_origin(bus, slot);
+                self.shell.waits_write(bus, addr);
                 self.after_access(bus, answer, begins, Purpose::Store);
             }
             Err(fault) => self.unanswered(*self.table.at(slot), fault),
@@ -95,6 +96,8 @@ impl Picorv32 {
         // What is read of a window onto a memory is no register.
         if matches!(bus.map[entry].target, Target::Device(..)) && !bus.peek(addr, &mut [0]) {
             self.polls.note_read(u64::from(pc), &self.x);
+            let place = (pc, self.shell.cycles, self.shell.instructions);
+            self.shell.waits_read(bus, addr, place, &self.accounts);
             if self.polls.has_candidate {
                 self.pause_at = 0;
             }

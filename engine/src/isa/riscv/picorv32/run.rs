@@ -35,6 +35,7 @@ impl Picorv32 {
                 self.start(bus);
                 continue;
             }
+            self.shell.waits_woke(bus);
             if self.shell.waiting {
                 match self.wake(bus) {
                     Some(stop) => return stop,

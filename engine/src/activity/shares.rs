@@ -1,0 +1,94 @@
+//! What went on while somebody waited: a stretch of time, shared out among activities.
+
+use super::recording::Recording;
+use super::{Activity, Kind};
+use crate::time::Ps;
+
+/// What a wait may have been for.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate<'a> {
+    /// Label of the device's node.
+    pub scope: &'a str,
+    /// What it does.
+    pub activity: &'static Activity,
+}
+
+/// A part of a stretch of time that is not shared out yet.
+type Gap = (Ps, Ps);
+
+impl Recording {
+    /// Shares `from..to` out among what went on then: `rank` says what comes first, and what does not count. Of equals,
+    /// what began first has the time. Gives each track's part, none of them 0.
+    pub fn shares(&self, from: Ps, to: Ps, rank: impl Fn(Candidate) -> Option<u8>) -> Vec<(u32, Ps)> {
+        let mut spans: Vec<(u8, Ps, Ps, u32)> = Vec::new();
+        for span in self.kept.iter().chain(&self.ring).filter(|span| span.begin < to && span.last_end() > from) {
+            let Some(rank) = rank(self.candidate(span.track as usize)) else { continue };
+            spans.extend(span.instances_within(from, to).map(|(begin, end)| (rank, begin, end, span.track)));
+        }
+        for (track, open) in self.open.iter().filter(|(_, open)| open.begin < to) {
+            if let Some(rank) = rank(self.candidate(*track as usize)) {
+                spans.push((rank, open.begin, to, *track));
+            }
+        }
+        spans.sort_unstable();
+        let mut gaps: Vec<Gap> = vec![(from, to)];
+        let mut shares: Vec<(u32, Ps)> = Vec::new();
+        for (_, begin, end, track) in spans {
+            let taken = take(&mut gaps, begin, end);
+            if taken > Ps::ZERO {
+                match shares.iter_mut().find(|(known, _)| *known == track) {
+                    Some((_, sum)) => *sum = *sum + taken,
+                    None => shares.push((track, taken)),
+                }
+            }
+            if gaps.is_empty() {
+                break;
+            }
+        }
+        shares
+    }
+
+    /// The device whose interrupt line went up last, up to `at`, of those that are up: not an interrupt controller,
+    /// whose line follows another one.
+    pub fn raised_last(&self, at: Ps) -> Option<&str> {
+        let lines = self.open.iter().filter(|(track, open)| {
+            open.begin <= at && self.candidate(**track as usize).activity.kind == Kind::Interrupt
+        });
+        let scopes = lines.map(|(track, open)| (open.begin, self.candidate(*track as usize).scope));
+        let is_controller = |scope: &str| self.lines().any(|line| line.split(',').next() == Some(scope));
+        scopes.filter(|(_, scope)| !is_controller(scope)).max_by_key(|(begin, _)| *begin).map(|(_, scope)| scope)
+    }
+}
+
+/// Takes what of `begin..end` is in the gaps out of them: how much that is.
+fn take(gaps: &mut Vec<Gap>, begin: Ps, end: Ps) -> Ps {
+    let mut taken = Ps::ZERO;
+    let mut left = Vec::with_capacity(gaps.len() + 1);
+    for (from, to) in gaps.drain(..) {
+        let (first, last) = (from.max(begin), to.min(end));
+        if last <= first {
+            left.push((from, to));
+            continue;
+        }
+        taken = taken + (last - first);
+        left.extend([(from, first), (last, to)].into_iter().filter(|(from, to)| to > from));
+    }
+    *gaps = left;
+    taken
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_taken_is_gone() {
+        let mut gaps = vec![(Ps(0), Ps(100))];
+        assert_eq!(take(&mut gaps, Ps(20), Ps(30)), Ps(10));
+        assert_eq!(take(&mut gaps, Ps(10), Ps(50)), Ps(30));
+        assert_eq!(take(&mut gaps, Ps(90), Ps(500)), Ps(10));
+        assert_eq!(gaps, [(Ps(0), Ps(10)), (Ps(50), Ps(90))]);
+        assert_eq!(take(&mut gaps, Ps(0), Ps(1000)), Ps(50));
+        assert!(gaps.is_empty());
+    }
+}

@@ -1,0 +1,94 @@
+//! How a core tells what it waits for ([`super::waits`]).
+
+use std::sync::Arc;
+
+use super::Cpu;
+use super::isa::Isa;
+use super::memory::Accounts;
+use super::memory::access::Kind;
+use super::shell::Shell;
+use super::waits::{Moment, Waits, Within};
+use crate::bus::{Bus, Target};
+
+impl Shell {
+    /// Tells from now on what is waited for.
+    pub fn begin_waits(&mut self) {
+        self.waits = Some(Box::new(Waits::new(self.clock, self.spent.idle)));
+    }
+
+    /// The calls that the core is in: the same object as long as they are the same.
+    fn within(&mut self) -> Arc<Within> {
+        let frames = self.profile.as_ref().map(|profile| profile.calls_under_way()).unwrap_or_default();
+        let known = &self.known_calls;
+        if !self.sections.are_open_calls(&known.sections) || frames != known.frames {
+            self.known_calls = Arc::new(Within { sections: self.sections.open_calls(), frames });
+        }
+        self.known_calls.clone()
+    }
+
+    /// A load at the physical address `addr`, by the instruction at `pc`, has been answered in this cycle; so many
+    /// instructions were done before it.
+    pub fn waits_read(&mut self, bus: &Bus, addr: u32, (pc, cycle, instructions): (u32, u64, u64), memory: &Accounts) {
+        let Some(entry) = bus.entry_at(addr).filter(|_| self.waits.is_some()) else { return };
+        let Target::Device(device, range) = bus.map[entry].target else { return };
+        // What is read of a window onto a memory is no register.
+        if bus.peek(addr, &mut [0]) {
+            return;
+        }
+        let offset = addr - bus.map[entry].base;
+        let pops = bus.devices[device.0 as usize].as_ref().is_some_and(|device| device.pops(range, offset));
+        let moment = Moment { pc, cycle, instructions, idle: self.spent.idle, memory, within: self.within() };
+        if let Some(waits) = &mut self.waits {
+            waits.read(bus, device, pops, moment);
+        }
+    }
+
+    /// A store at the physical address `addr`.
+    pub fn waits_write(&mut self, bus: &Bus, addr: u32) {
+        if let Some(waits) = &mut self.waits
+            && bus.entry_at(addr).is_some_and(|entry| matches!(bus.map[entry].target, Target::Device(..)))
+        {
+            waits.wrote();
+        }
+    }
+
+    /// The core may have slept.
+    #[inline]
+    pub fn waits_woke(&mut self, bus: &Bus) {
+        if self.waits.as_ref().is_some_and(|waits| waits.has_slept(self.spent.idle)) {
+            let (cycle, idle, within) = (self.cycles, self.spent.idle, self.within());
+            if let Some(waits) = &mut self.waits {
+                waits.woke(bus, cycle, idle, within);
+            }
+        }
+    }
+}
+
+impl<I: Isa> Cpu<I> {
+    /// Operation `at` of a block has loaded from a device at `addr`.
+    #[inline]
+    pub(crate) fn note_look(&mut self, bus: &Bus, index: u32, at: u32, addr: u32) {
+        if self.shell.waits.is_some() {
+            self.tell_look(bus, index, at, addr);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_look(&mut self, bus: &Bus, index: u32, at: u32, addr: u32) {
+        let Ok(physical) = self.physical(bus, addr, Kind::Read) else { return };
+        let instructions = self.shell.instructions + u64::from(self.blocks.info(index, at).instr);
+        let place = (self.pc_at(index, at), self.begins_cycle(index, at), instructions);
+        self.shell.waits_read(bus, physical, place, self.memory.accounts());
+    }
+
+    /// Something has been stored at `addr`.
+    #[inline]
+    pub(crate) fn note_stored(&mut self, bus: &Bus, addr: u32) {
+        if self.shell.waits.is_some()
+            && let Ok(physical) = self.physical(bus, addr, Kind::Write)
+        {
+            self.shell.waits_write(bus, physical);
+        }
+    }
+}

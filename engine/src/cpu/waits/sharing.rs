@@ -1,0 +1,233 @@
+//! Waits, and how they are shared out among what devices did.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::Within;
+use crate::activity::{Candidate, Kind};
+use crate::bus::Bus;
+use crate::bus::device::DeviceId;
+use crate::cpu::memory::Accounts;
+use crate::time::{Cycles, Ps};
+
+/// How it was found that a core waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// It looked at a device.
+    Looking(DeviceId),
+    /// A chip behind this device answered, again and again: it has waited only if that was busy.
+    Answered(DeviceId),
+    /// It slept, and the interrupt of this device ended that.
+    Asleep(Option<String>),
+}
+
+/// A stretch of time in which a core may have waited.
+#[derive(Clone, Debug)]
+pub struct Episode {
+    pub found: Found,
+    pub whole: (Ps, Ps),
+    /// What of it is not in other episodes.
+    pub pieces: Vec<(Ps, Ps)>,
+    /// Cycles that the core spent by itself in these pieces, slept, and spent in accesses.
+    pub own_cycles: u64,
+    pub idle_cycles: u64,
+    pub memory: Growth,
+    /// The calls that lasted all the time.
+    pub within: Arc<Within>,
+}
+
+/// Cycles by the numbers of sums of [`Accounts`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Growth(Vec<(u32, u64)>);
+
+impl Growth {
+    /// What has come between two moments.
+    pub fn between(from: &Accounts, to: &Accounts) -> Growth {
+        Growth(to.growth_since(from))
+    }
+
+    /// All of it.
+    pub fn total(&self) -> u64 {
+        self.0.iter().map(|(_, cycles)| cycles).sum()
+    }
+
+    /// Adds more.
+    pub fn add(&mut self, more: &Growth) {
+        for (sum, cycles) in &more.0 {
+            match self.0.iter_mut().find(|(known, _)| known == sum) {
+                Some((_, known)) => *known += cycles,
+                None => self.0.push((*sum, *cycles)),
+            }
+        }
+    }
+
+    /// Takes a part of it away.
+    pub fn remove(&mut self, part: &Growth) {
+        for (sum, cycles) in &part.0 {
+            if let Some((_, known)) = self.0.iter_mut().find(|(known, _)| known == sum) {
+                *known = known.saturating_sub(*cycles);
+            }
+        }
+    }
+
+    /// By the names of sums.
+    pub fn named(&self, names: &[String]) -> Vec<(String, Cycles)> {
+        let named = |(sum, cycles): &(u32, u64)| Some((names.get(*sum as usize)?.clone(), Cycles(*cycles)));
+        self.0.iter().filter_map(named).collect()
+    }
+}
+
+impl Episode {
+    /// The device that it was for.
+    pub fn device(&self) -> Option<DeviceId> {
+        match self.found {
+            Found::Looking(device) | Found::Answered(device) => Some(device),
+            Found::Asleep(_) => None,
+        }
+    }
+
+    /// True if another is more of the same.
+    pub fn goes_on(&self, more: &Episode) -> bool {
+        matches!(self.found, Found::Looking(_))
+            && self.found == more.found
+            && self.whole.1 == more.whole.0
+            && self.within == more.within
+    }
+
+    /// Makes one of both.
+    pub fn append(&mut self, more: Episode) {
+        self.whole.1 = more.whole.1;
+        self.pieces = vec![self.whole];
+        self.own_cycles += more.own_cycles;
+        self.memory.add(&more.memory);
+    }
+}
+
+/// What was waited for. Activities go by their tracks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Waited {
+    /// Picoseconds in which an activity was waited for.
+    pub activities: BTreeMap<u32, u64>,
+    /// Picoseconds in which the core looked at a device, by its number, that was doing nothing known.
+    pub looking: BTreeMap<u32, u64>,
+    /// Picoseconds in which the core slept, and nothing known went on, by the device whose interrupt ended that.
+    pub asleep: BTreeMap<String, u64>,
+    /// Of all of that, what the core spent by itself: cycles.
+    pub own_cycles: u64,
+    /// And what it slept.
+    pub idle_cycles: u64,
+    /// And what it spent in accesses.
+    pub memory: Growth,
+}
+
+impl Waited {
+    fn add(&mut self, more: &Waited) {
+        let add = |sums: &mut BTreeMap<u32, u64>, more: &BTreeMap<u32, u64>| {
+            more.iter().for_each(|(key, time)| *sums.entry(*key).or_default() += time);
+        };
+        add(&mut self.activities, &more.activities);
+        add(&mut self.looking, &more.looking);
+        more.asleep.iter().for_each(|(by, time)| *self.asleep.entry(by.clone()).or_default() += time);
+        self.own_cycles += more.own_cycles;
+        self.idle_cycles += more.idle_cycles;
+        self.memory.add(&more.memory);
+    }
+}
+
+/// Waits that are shared out.
+#[derive(Clone, Debug, Default)]
+pub struct Shared {
+    /// All of them.
+    pub all: Waited,
+    /// Those in calls of watched functions, by function.
+    pub sections: BTreeMap<usize, Waited>,
+    /// Those on call paths.
+    pub paths: BTreeMap<u32, Waited>,
+}
+
+impl Shared {
+    /// Shares an episode out.
+    pub fn share(&mut self, bus: &Bus, episode: &Episode) {
+        let Some(waited) = waited(bus, episode) else { return };
+        self.all.add(&waited);
+        let mut sections: Vec<usize> = episode.within.sections.iter().map(|(section, _)| *section).collect();
+        sections.sort_unstable();
+        sections.dedup();
+        sections.into_iter().for_each(|section| self.sections.entry(section).or_default().add(&waited));
+        if let Some((path, _)) = episode.within.frames.last() {
+            self.paths.entry(*path).or_default().add(&waited);
+        }
+    }
+}
+
+fn waited(bus: &Bus, episode: &Episode) -> Option<Waited> {
+    let Episode { own_cycles, idle_cycles, .. } = *episode;
+    let mut waited = Waited { own_cycles, idle_cycles, memory: episode.memory.clone(), ..Waited::default() };
+    let mut rest = 0;
+    for (from, to) in &episode.pieces {
+        let shares = match &episode.found {
+            Found::Looking(device) => bus.activities.shares(*from, *to, |candidate| rank(bus, *device, candidate)),
+            Found::Answered(device) => {
+                bus.activities.shares(*from, *to, |candidate| rank_of_answer(bus, *device, candidate))
+            }
+            Found::Asleep(by) => {
+                bus.activities.shares(*from, *to, |candidate| rank_of_sleep(bus, by.as_deref(), candidate))
+            }
+        };
+        rest += (*to - *from).0 - shares.iter().map(|(_, time)| time.0).sum::<u64>();
+        shares.into_iter().for_each(|(track, time)| *waited.activities.entry(track).or_default() += time.0);
+    }
+    match &episode.found {
+        Found::Asleep(by) if rest > 0 => drop(waited.asleep.insert(by.clone().unwrap_or_default(), rest)),
+        Found::Answered(_) if waited.activities.is_empty() => return None,
+        Found::Looking(device) | Found::Answered(device) if rest > 0 => drop(waited.looking.insert(device.0, rest)),
+        _ => {}
+    }
+    Some(waited)
+}
+
+/// In which order a look at a device is for what went on: what its chips do comes before the wire that leads to them.
+fn rank(bus: &Bus, device: DeviceId, candidate: Candidate) -> Option<u8> {
+    match (bus.hosts.get(candidate.scope), candidate.activity.kind) {
+        (_, Kind::InPlace | Kind::Frame | Kind::Core | Kind::Interrupt) => None,
+        (Some(host), kind) if *host == device => Some(match kind {
+            Kind::Busy => 0,
+            Kind::Transfer | Kind::Conversion | Kind::Serial => 1,
+            Kind::Wire => 2,
+            _ => 3,
+        }),
+        // What hangs on pins belongs to no controller.
+        (None, Kind::Busy) => Some(4),
+        _ => None,
+    }
+}
+
+/// The same of an answer, which is waited for only while a chip is busy.
+fn rank_of_answer(bus: &Bus, device: DeviceId, candidate: Candidate) -> Option<u8> {
+    rank(bus, device, candidate).filter(|_| candidate.activity.kind == Kind::Busy)
+}
+
+/// The same of a sleep that an interrupt of `woken_by` has ended.
+fn rank_of_sleep(bus: &Bus, woken_by: Option<&str>, candidate: Candidate) -> Option<u8> {
+    let host = |scope: &str| bus.hosts.get(scope).copied();
+    let is_own = woken_by
+        .is_some_and(|scope| scope == candidate.scope || host(scope).is_some() && host(scope) == host(candidate.scope));
+    let order = match candidate.activity.kind {
+        Kind::InPlace | Kind::Frame | Kind::Core | Kind::Interrupt => return None,
+        Kind::Busy => 0,
+        Kind::Transfer => 1,
+        Kind::Conversion => 2,
+        Kind::Serial => 3,
+        Kind::Wire => 4,
+        Kind::Other => 5,
+        Kind::Timer => 6,
+    };
+    match (is_own, order) {
+        // Firmware may let a timer wake it to look at what it waits for.
+        (true, 6) => Some(20),
+        (true, order) => Some(order),
+        // A timer or a line that goes on by itself keeps nobody.
+        (false, 0 | 1 | 4) => Some(10 + order),
+        _ => None,
+    }
+}

@@ -1,0 +1,74 @@
+//! Waits as the user reads them.
+
+use super::sharing::Waited;
+use crate::bus::Bus;
+use crate::cpu::isa::CauseNames;
+use crate::cpu::memory::Accounts;
+use crate::observe::waits::{ASLEEP, HELD, WaitedFor};
+use crate::time::{Hz, Ps};
+
+impl Waited {
+    /// The names of what was waited for, and its time.
+    pub fn named(&self, bus: &Bus) -> Vec<(String, Ps)> {
+        let tracks = bus.activities.tracks();
+        let activity = |(track, time): (&u32, &u64)| {
+            let track = &tracks[*track as usize];
+            (format!("{}: {}", track.scope, track.activity.name), Ps(*time))
+        };
+        summed(self.activities.iter().map(activity))
+    }
+
+    /// All of it by name, as a stack has it.
+    pub fn rows(&self, bus: &Bus) -> Vec<(String, Ps)> {
+        let looking = self.looking.iter().map(|(device, time)| (looked_at(bus, *device), Ps(*time)));
+        let rows = self.named(bus).into_iter().chain(looking).chain(self.sleeps());
+        rows.filter(|(_, time)| *time > Ps::ZERO).collect()
+    }
+
+    fn sleeps(&self) -> Vec<(String, Ps)> {
+        let name = |by: &str| if by.is_empty() { ASLEEP.to_owned() } else { format!("{by}: interrupt awaited") };
+        self.asleep.iter().map(|(by, time)| (name(by), Ps(*time))).collect()
+    }
+
+    /// As the user reads it, of a core whose clock has this rate.
+    pub fn told(&self, bus: &Bus, rate: Hz, names: &CauseNames) -> WaitedFor {
+        let device = |(device, time): (&u32, &u64)| (looked_at(bus, *device), Ps(*time));
+        let accesses = self.memory.named(&Accounts::names(bus)).into_iter().filter(|(_, cycles)| cycles.0 > 0);
+        let own = [
+            names.issue,
+            names.operand_wait,
+            names.long_operation,
+            names.jump,
+            names.mispredicted,
+            names.annulled,
+            names.exceptions,
+            names.idle,
+            // To the core that is sleep, too.
+            HELD,
+        ];
+        WaitedFor {
+            activities: self.named(bus),
+            looking: self.looking.iter().map(device).collect(),
+            asleep: self.sleeps(),
+            accesses: accesses.collect(),
+            rate,
+            own: own.to_vec(),
+        }
+    }
+}
+
+fn looked_at(bus: &Bus, device: u32) -> String {
+    format!("{}: looked at", bus.device_names[device as usize])
+}
+
+/// Parts of a device have the same name.
+fn summed(named: impl Iterator<Item = (String, Ps)>) -> Vec<(String, Ps)> {
+    let mut sums: Vec<(String, Ps)> = Vec::new();
+    for (name, time) in named {
+        match sums.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, sum)) => *sum = *sum + time,
+            None => sums.push((name, time)),
+        }
+    }
+    sums
+}

@@ -1,0 +1,117 @@
+//! What a core waited for, as a stack beside the one by cause: it has the same time, shared out in another way.
+
+use super::stack::Share;
+use crate::time::{Cycles, Hz, Ps};
+
+/// The core's own work, whatever it is made of.
+pub const WORK: &str = "CPU";
+/// The cause of time in reset.
+pub const HELD: &str = "held in reset";
+/// A sleep in which nothing known went on, and that nothing has ended.
+pub const ASLEEP: &str = "asleep";
+
+/// What was waited for, and what of the stack by cause that was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitedFor {
+    /// Time by activity: "flash0: page program".
+    pub activities: Vec<(String, Ps)>,
+    /// Time in which the core looked at a device that was doing nothing known: "spi0: looked at".
+    pub looking: Vec<(String, Ps)>,
+    /// Time in which the core slept, and nothing known went on: "ipcc: interrupt awaited".
+    pub asleep: Vec<(String, Ps)>,
+    /// Of that, accesses by cause, in core cycles.
+    pub accesses: Vec<(String, Cycles)>,
+    /// The rate of the core's clock.
+    pub rate: Hz,
+    /// Causes that are the core's own, sleep among them.
+    pub own: Vec<&'static str>,
+}
+
+impl WaitedFor {
+    /// The stack by what was waited for, of the time that `causes` share. What was waited for comes first, the longest
+    /// before the others; then what accesses took otherwise, by target; then the core's own work.
+    pub fn stack(&self, causes: &[Share]) -> Vec<Share> {
+        let mut waits: Vec<(String, u64)> = Vec::new();
+        let all = self.activities.iter().chain(&self.looking).chain(&self.asleep).cloned();
+        waits.extend(all.map(|(name, time)| (name, time.0)).filter(|(_, time)| *time > 0));
+        waits.sort_by(|(a, x), (b, y)| y.cmp(x).then(a.cmp(b)));
+        let accesses = self.accesses_otherwise(causes);
+        let total: u64 = causes.iter().map(|share| share.time.0).sum();
+        let known: u64 = waits.iter().chain(&accesses).map(|(_, time)| *time).sum();
+        let mut rows = waits;
+        rows.extend(accesses);
+        match total.checked_sub(known) {
+            Some(0) => {}
+            Some(work) => rows.push((WORK.to_owned(), work)),
+            // Edges of clocks that are no whole picoseconds: what is too much is taken from the longest wait.
+            None => {
+                if let Some((_, time)) = rows.iter_mut().max_by_key(|(_, time)| *time) {
+                    *time = time.saturating_sub(known - total);
+                }
+            }
+        }
+        let cycles = |time: u64| self.rate.cycles_until_floor(Ps(time));
+        rows.into_iter().map(|(cause, time)| Share { cause, cycles: cycles(time), time: Ps(time) }).collect()
+    }
+
+    /// Time of accesses that were no looks, by their targets.
+    fn accesses_otherwise(&self, causes: &[Share]) -> Vec<(String, u64)> {
+        let mut rows: Vec<(String, u64)> = Vec::new();
+        for share in causes.iter().filter(|share| !self.own.contains(&share.cause.as_str())) {
+            let looks = self.accesses.iter().filter(|(cause, _)| *cause == share.cause);
+            let looks: u64 = looks.map(|(_, cycles)| self.rate.ps_at_floor(*cycles).0).sum();
+            let left = share.time.0.saturating_sub(looks);
+            let name = target_of(&share.cause);
+            match rows.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, sum)) => *sum += left,
+                None => rows.push((name, left)),
+            }
+        }
+        rows.retain(|(_, time)| *time > 0);
+        rows
+    }
+}
+
+/// "fetch: ddr" and "load: ddr" are accesses to the same.
+fn target_of(cause: &str) -> String {
+    const PURPOSES: [&str; 5] = ["fetch", "load", "store", "walk", "discarded fetch"];
+    match cause.split_once(": ") {
+        Some((purpose, target)) if PURPOSES.contains(&purpose) => format!("access: {target}"),
+        _ => cause.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn share(cause: &str, time: u64) -> Share {
+        Share { cause: cause.to_owned(), cycles: Cycles(time / 10_000), time: Ps(time) }
+    }
+
+    #[test]
+    fn the_stack_has_the_time_that_the_causes_have() {
+        let causes = [share("issue", 400_000), share("load: spi0", 300_000), share("fetch: ddr", 100_000)];
+        let waited = WaitedFor {
+            activities: vec![
+                ("flash0: page program".to_owned(), Ps(350_000)),
+                ("spi0: shifting".to_owned(), Ps(50_000)),
+            ],
+            accesses: vec![("load: spi0".to_owned(), Cycles(25))],
+            rate: Hz::new(100_000_000).unwrap(),
+            own: vec!["issue"],
+            looking: Vec::new(),
+            asleep: Vec::new(),
+        };
+        let stack = waited.stack(&causes);
+        let rows: Vec<(&str, u64)> = stack.iter().map(|share| (share.cause.as_str(), share.time.0)).collect();
+        let expected = [
+            ("flash0: page program", 350_000),
+            ("spi0: shifting", 50_000),
+            ("access: spi0", 50_000),
+            ("access: ddr", 100_000),
+            (WORK, 250_000),
+        ];
+        assert_eq!(rows, expected);
+    }
+}
