@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cyclescope.bench.rows import Row, RunRecord, flat_row
 from cyclescope.bench.views import Frames
 from cyclescope.board.parameters import Parameter
-from cyclescope.board.results import dataframe
+from cyclescope.dataframes import dataframe
 
 if TYPE_CHECKING:
     import pandas

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from cyclescope.board.frames import Frame
 from cyclescope.board.unmodelled import UnmodelledRegister
+from cyclescope.dataframes import dataframe
 
 if TYPE_CHECKING:
     import pandas
@@ -257,15 +258,6 @@ def parse_metrics(console: str) -> Iterator[Metric]:
                 if name not in _METRIC_KEYS and isinstance(setting, int | float | str)
             }
             yield Metric(found["metric"], str(found.get("unit", "")), value, settings)
-
-
-def dataframe(rows: list[dict[str, Any]], columns: list[str] | None = None) -> pandas.DataFrame:
-    """Rows as a pandas DataFrame. Raises `ImportError`, saying what to install, without pandas."""
-    try:
-        import pandas
-    except ImportError as absent:
-        raise ImportError("pandas is not installed: pip install 'cyclescope[pandas]'") from absent
-    return pandas.DataFrame(rows, columns=columns)
 
 
 def _is_number(value: object) -> bool:

@@ -1,0 +1,142 @@
+"""A profile from what the engine gives: its numbers with names, places and inlined functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from cyclescope.errors import EngineError
+from cyclescope.profile.model import (
+    FUNCTION,
+    INLINED,
+    TASK,
+    Call,
+    Charge,
+    CoreProfile,
+    Cost,
+    Interrupt,
+    Path,
+    Place,
+)
+
+Places = Callable[[str, list[int]], Sequence[Sequence[tuple[str, str | None, int | None, Any]]]]
+"""The engine's answer to where addresses of a core are: `Machine.places`."""
+
+# The address of costs that belong to no instruction.
+_ELSEWHERE = 0xFFFF_FFFF
+FIRST_STACK = "from reset"
+"""The name of what runs on the stack that a core began with."""
+
+
+def core_profile(raw: Mapping[str, Any], places: Places, cycles: int) -> CoreProfile:
+    """The profile of a core that took so many cycles in the run.
+
+    Raises `EngineError` if the profile has another number.
+    """
+    known = _Known(raw["core"], places)
+    known.look_up(path[2] for path in raw["paths"] if path[1] == FUNCTION)
+    known.look_up(cost[1] for cost in raw["costs"])
+    tree = _Tree([_path(path, known) for path in raw["paths"]])
+    charges: list[list[Charge]] = [[] for _ in raw["costs"]]
+    for cost, cause, rate, charged in raw["charges"]:
+        charges[cost].append(Charge(cause, rate, charged))
+    costs = [
+        _cost(tree, known, cost, charged)
+        for cost, charged in zip(raw["costs"], charges, strict=True)
+    ]
+    found = CoreProfile(
+        name=raw["core"],
+        rates_hz=tuple(rate[0] for rate in raw["rates"]),
+        causes=tuple(raw["causes"]),
+        paths=tuple(tree.paths),
+        costs=tuple(costs),
+        calls={name: tuple(Call(*call) for call in calls) for name, calls in raw["calls"].items()},
+        interrupts=tuple(Interrupt(*interrupt) for interrupt in raw["interrupts"]),
+        notes=tuple(raw["notes"]),
+    )
+    if found.cycles != cycles:
+        raise EngineError(
+            f"a fault of Cyclescope: the profile of {found.name} has {found.cycles:,} cycles, "
+            f"the run {cycles:,}"
+        )
+    return found
+
+
+class _Known:
+    """Where the addresses of a core are, each asked for once."""
+
+    def __init__(self, core: str, places: Places) -> None:
+        self._core, self._places = core, places
+        self._found: dict[int, tuple[Place, ...]] = {_ELSEWHERE: ()}
+
+    def look_up(self, addresses: Iterable[int]) -> None:
+        """Ask for those that are not known yet, all at once."""
+        new = sorted(set(addresses) - self._found.keys())
+        for address, frames in zip(new, self._places(self._core, new), strict=True):
+            self._found[address] = tuple(Place(*frame) for frame in frames)
+
+    def of(self, address: int) -> tuple[Place, ...]:
+        """The frames at an address, innermost first."""
+        return self._found[address]
+
+    def function(self, address: int) -> Place | None:
+        """The function that holds an address, if it has a symbol."""
+        places = self._found[address]
+        return places[-1] if places and places[-1].function else None
+
+
+def _path(raw: tuple[Any, ...], known: _Known) -> Path:
+    parent, kind, address, name, calls, total, longest, longest_at_ps, shortest = raw
+    place = None
+    if kind == FUNCTION:
+        place = known.function(address)
+        name = place.function if place else f"{address:#010x}"
+    elif kind == TASK:
+        name = name or FIRST_STACK
+    return Path(
+        parent=None if parent < 0 else parent,
+        kind=kind,
+        name=name,
+        address=address if kind == FUNCTION else None,
+        place=place,
+        calls=calls,
+        total_cycles=total,
+        longest_cycles=longest,
+        longest_at_ps=longest_at_ps,
+        shortest_cycles=shortest,
+    )
+
+
+class _Tree:
+    """The engine's paths, and behind them those that they are continued by."""
+
+    def __init__(self, paths: list[Path]) -> None:
+        self.paths = paths
+        self._added: dict[tuple[int, str, str], int] = {}
+
+    def within(self, path: int, kind: str, place: Place) -> int:
+        """The path that goes on in a function without a call that the core made."""
+        key = (path, kind, place.function)
+        if key not in self._added:
+            self._added[key] = len(self.paths)
+            self.paths.append(Path(parent=path, kind=kind, name=place.function, place=place))
+        return self._added[key]
+
+
+def _cost(tree: _Tree, known: _Known, raw: tuple[int, int, int], charges: Sequence[Charge]) -> Cost:
+    path, address, executions = raw
+    places = known.of(address)
+    function = known.function(address)
+    # nobody calls what runs after reset, or at the begin of a task
+    if tree.paths[path].kind == TASK and function is not None:
+        path = tree.within(path, FUNCTION, function)
+    for place in places[-2::-1]:
+        path = tree.within(path, INLINED, place)
+    return Cost(
+        path=path,
+        address=None if address == _ELSEWHERE else address,
+        places=places,
+        executions=executions,
+        charges=tuple(charges),
+        cycles=sum(charge.cycles for charge in charges),
+    )

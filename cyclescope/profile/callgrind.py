@@ -1,0 +1,208 @@
+"""A profile in Callgrind's format, version 1, for KCachegrind and callgrind_annotate.
+
+https://valgrind.org/docs/manual/cl-format.html. Costs stand at instructions and lines, calls at the
+begin of the function that calls: which of its instructions it was is not known. Inlined functions
+are part of the function that they were inlined in, in their own files. A core is an object.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from cyclescope.profile.model import INLINED, CoreProfile, Cost, Path
+from cyclescope.profile.profile import Profile
+from cyclescope.profile.stacks import nested
+
+# Causes of less than this share of all cycles are added up.
+_LEAST_SHARE = 0.005
+_REST = "other causes"
+_Key = tuple[str, str]
+
+
+def callgrind(profile: Profile, creator: str) -> Iterator[str]:
+    """The lines of a file; `creator` names the program and its version."""
+    events = _Events(profile)
+    yield "# callgrind format\n"
+    yield "version: 1\n"
+    yield f"creator: {creator}\n"
+    yield f"cmd: {_line(profile.firmware)} on {_line(profile.board)}\n"
+    yield "part: 1\n"
+    yield "positions: instr line\n"
+    for name, meaning in events.named():
+        yield f"event: {name} : {meaning}\n"
+    yield f"events: {' '.join(name for name, _ in events.named())}\n"
+    total = [0] * len(events.names)
+    for core in profile.cores:
+        for cost in core.costs:
+            _add(total, events.of(core, cost))
+    yield f"summary: {' '.join(map(str, total))}\n"
+    names = _Names()
+    for core in profile.cores:
+        yield from _core(core, events, names)
+    yield f"\ntotals: {' '.join(map(str, total))}\n"
+
+
+class _Events:
+    """The columns of costs: cycles, instructions, and cycles by cause."""
+
+    def __init__(self, profile: Profile) -> None:
+        cycles: dict[str, int] = defaultdict(int)
+        for core in profile.cores:
+            for cause, number in core.by_cause(core.costs).items():
+                cycles[cause] += number
+        least = _LEAST_SHARE * sum(cycles.values())
+        large = sorted((c for c in cycles if cycles[c] >= least), key=lambda c: (-cycles[c], c))
+        rest = [_REST] if len(large) < len(cycles) else []
+        self.names = ["cycles", "instructions", *large, *rest]
+        self._place = {cause: place for place, cause in enumerate(self.names)}
+
+    def named(self) -> Iterator[tuple[str, str]]:
+        """Words without spaces, and what they stand for."""
+        for place, name in enumerate(self.names):
+            word = "".join(part.capitalize() for part in re.findall(r"[A-Za-z0-9]+", name))
+            yield (f"C{place - 1}{word}" if place > 1 else word), _line(name)
+
+    def of(self, core: CoreProfile, cost: Cost) -> list[int]:
+        """The numbers of a cost."""
+        numbers = [0] * len(self.names)
+        numbers[0], numbers[1] = cost.cycles, cost.executions
+        for charge in cost.charges:
+            place = self._place.get(core.causes[charge.cause], len(self.names) - 1)
+            numbers[place] += charge.cycles
+        return numbers
+
+
+class _Names:
+    """Names of objects, files and functions, each in full only once."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[str, str], int] = {}
+
+    def spec(self, kind: str, name: str) -> str:
+        """A name as it stands behind `fn=` and the like; `kind` is "ob", "fl" or "fn"."""
+        key = kind, name
+        if key in self._numbers:
+            return f"({self._numbers[key]})"
+        number = 1 + sum(known == kind for known, _ in self._numbers)
+        self._numbers[key] = number
+        return f"({number}) {_line(name)}"
+
+
+@dataclass
+class _Function:
+    """A function's costs by file, address and line, and its calls by whom it calls."""
+
+    path: Path
+    costs: dict[tuple[str, int, int], list[int]] = field(default_factory=dict)
+    calls: dict[_Key, tuple[int, list[int]]] = field(default_factory=dict)
+
+
+def _core(core: CoreProfile, events: _Events, names: _Names) -> Iterator[str]:
+    functions = _functions(core, events)
+    for number, function in enumerate(functions.values()):
+        yield f"\nob={names.spec('ob', core.name)}\n" if number == 0 else "\n"
+        own = _file(function.path)
+        yield f"fl={names.spec('fl', own)}\n"
+        yield f"fn={names.spec('fn', function.path.name)}\n"
+        at = own
+        for (file, address, line), numbers in sorted(function.costs.items()):
+            if file != at:
+                yield f"{'fe' if file == own else 'fi'}={names.spec('fl', file)}\n"
+                at = file
+            yield f"{address:#x} {line} {' '.join(map(str, numbers))}\n"
+        if function.calls and at != own:
+            yield f"fe={names.spec('fl', own)}\n"
+        for key, (calls, numbers) in function.calls.items():
+            callee = functions[key].path
+            yield f"cfi={names.spec('fl', _file(callee))}\n"
+            yield f"cfn={names.spec('fn', callee.name)}\n"
+            yield f"calls={calls} {callee.address or 0:#x} {_begin(callee)}\n"
+            yield (
+                f"{function.path.address or 0:#x} {_begin(function.path)} "
+                f"{' '.join(map(str, numbers))}\n"
+            )
+
+
+def _functions(core: CoreProfile, events: _Events) -> dict[_Key, _Function]:
+    """The functions of a core, in the order in which they were first called."""
+    real = _real_paths(core)
+    inclusive = [[0] * len(events.names) for _ in core.paths]
+    functions: dict[_Key, _Function] = {}
+    for index in core.walk():
+        path = core.paths[index]
+        if path.kind != INLINED:
+            functions.setdefault(_key(path), _Function(path))
+    for cost in core.costs:
+        numbers = events.of(core, cost)
+        function = functions[_key(core.paths[real[cost.path]])]
+        file = cost.place.file or _file(function.path)
+        position = file, cost.address or 0, cost.place.line or 0
+        _add(function.costs.setdefault(position, [0] * len(numbers)), numbers)
+        _add(inclusive[real[cost.path]], numbers)
+    _add_calls(core, real, inclusive, functions)
+    return functions
+
+
+def _add_calls(
+    core: CoreProfile,
+    real: list[int],
+    inclusive: list[list[int]],
+    functions: dict[_Key, _Function],
+) -> None:
+    """Calls from function to function; of a recursion the cycles of the outermost call count."""
+
+    def edge(index: int) -> tuple[_Key, _Key] | None:
+        parent = core.paths[index].parent
+        if parent is None or core.paths[index].kind == INLINED:
+            return None
+        return _key(core.paths[real[parent]]), _key(core.paths[index])
+
+    for index in reversed(core.walk()):
+        parent = core.paths[index].parent
+        if parent is not None and real[index] == index:
+            _add(inclusive[real[parent]], inclusive[index])
+    for index, is_within in nested(core, edge):
+        ends = edge(index)
+        if ends is None:
+            continue
+        caller, callee = ends
+        calls, numbers = functions[caller].calls.get(callee, (0, [0] * len(inclusive[index])))
+        if not is_within:
+            _add(numbers, inclusive[index])
+        # one that has not ended is a call, too
+        functions[caller].calls[callee] = calls + max(core.paths[index].calls, 1), numbers
+
+
+def _real_paths(core: CoreProfile) -> list[int]:
+    """For each path the one that it was inlined into, or itself."""
+    real = list(range(len(core.paths)))
+    for index in core.walk():
+        path = core.paths[index]
+        if path.kind == INLINED and path.parent is not None:
+            real[index] = real[path.parent]
+    return real
+
+
+def _key(path: Path) -> _Key:
+    return path.name, _file(path)
+
+
+def _file(path: Path) -> str:
+    return (path.place.file if path.place else None) or "???"
+
+
+def _begin(path: Path) -> int:
+    return (path.place.line if path.place else None) or 0
+
+
+def _add(to: list[int], numbers: list[int]) -> None:
+    for place, number in enumerate(numbers):
+        to[place] += number
+
+
+def _line(text: str) -> str:
+    """A name that fits a line of the file."""
+    return " ".join(text.split())

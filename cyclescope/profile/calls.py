@@ -1,0 +1,140 @@
+"""How long the calls of a function took, and how late interrupts were."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from cyclescope.profile.model import Call, CoreProfile
+
+_MOST_BINS = 16
+# Where the longest takes so many times the shortest, bins of one width would show one bar.
+_WIDE = 16
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Calls that took `least` cycles or more, and less than `below`."""
+
+    least: int
+    below: int
+    calls: int
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The calls of a function that ended: how many, what they took, and the longest of them."""
+
+    calls: int
+    shortest: int
+    median: int
+    p99: int
+    longest: int
+    total: int
+    worst: Call
+    bins: tuple[Bin, ...]
+
+    @property
+    def mean(self) -> float:
+        """Cycles of a call on average."""
+        return self.total / self.calls
+
+
+def spread(calls: Sequence[Call]) -> Spread | None:
+    """How the times of calls are spread; None of no calls."""
+    if not calls:
+        return None
+    cycles = sorted(call.cycles for call in calls)
+    return Spread(
+        calls=len(cycles),
+        shortest=cycles[0],
+        median=_at(cycles, 0.5),
+        p99=_at(cycles, 0.99),
+        longest=cycles[-1],
+        total=sum(cycles),
+        worst=max(calls, key=lambda call: (call.cycles, -call.begin_ps)),
+        bins=tuple(_bins(cycles)),
+    )
+
+
+def _at(ordered: Sequence[int], share: float) -> int:
+    """The least number that so large a share of all does not exceed."""
+    return ordered[max(math.ceil(share * len(ordered)) - 1, 0)]
+
+
+def _bins(ordered: Sequence[int]) -> Iterator[Bin]:
+    """Bins of one width, or each twice as wide as the one before, from the first to the last."""
+    edges = _edges(ordered[0], ordered[-1])
+    counts = [0] * (len(edges) - 1)
+    at = 0
+    for cycles in ordered:
+        while cycles >= edges[at + 1]:
+            at += 1
+        counts[at] += 1
+    for (least, below), number in zip(pairwise(edges), counts, strict=True):
+        yield Bin(least, below, number)
+
+
+def _edges(shortest: int, longest: int) -> list[int]:
+    if longest > _WIDE * max(shortest, 1):
+        first = shortest.bit_length() - 1 if shortest else -1
+        powers = range(first, longest.bit_length() + 1)
+        return [0 if power < 0 else 1 << power for power in powers]
+    width = _round_up(max(math.ceil((longest - shortest + 1) / _MOST_BINS), 1))
+    begin = shortest // width * width
+    return list(range(begin, longest + width + 1, width))
+
+
+def _round_up(width: int) -> int:
+    """The next of 1, 2, 5, 10, 20, 50 ..."""
+    scale = 10 ** (len(str(width)) - 1)
+    return next(step * scale for step in (1, 2, 5, 10) if step * scale >= width)
+
+
+@dataclass(frozen=True)
+class Latency:
+    """The interrupts of one line: how many, from the edge to the handler's first instruction, and
+    to its end; of those that came so far, in picoseconds of simulated time.
+    """
+
+    line: str
+    raised: int
+    handled: int
+    least_ps: int
+    mean_ps: int
+    most_ps: int
+    most_at_ps: int
+    longest_response_ps: int
+
+
+def latencies(core: CoreProfile) -> list[Latency]:
+    """The latency of each interrupt line of a core, the slowest first."""
+    lines = defaultdict(list)
+    for one in core.interrupts:
+        lines[one.line].append(one)
+    found = []
+    for line, all_of_line in lines.items():
+        begun = [
+            (one.latency_ps, one.raised_ps) for one in all_of_line if one.latency_ps is not None
+        ]
+        if not begun:
+            found.append(Latency(line, len(all_of_line), 0, 0, 0, 0, 0, 0))
+            continue
+        most_ps, most_at_ps = max(begun, key=lambda one: (one[0], -one[1]))
+        responses = [one.response_ps for one in all_of_line if one.response_ps is not None]
+        found.append(
+            Latency(
+                line=line,
+                raised=len(all_of_line),
+                handled=len(begun),
+                least_ps=min(late for late, _ in begun),
+                mean_ps=sum(late for late, _ in begun) // len(begun),
+                most_ps=most_ps,
+                most_at_ps=most_at_ps,
+                longest_response_ps=max(responses, default=0),
+            )
+        )
+    return sorted(found, key=lambda one: (-one.most_ps, one.line))

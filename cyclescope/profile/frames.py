@@ -1,0 +1,98 @@
+"""A profile as data frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from cyclescope.dataframes import chosen
+from cyclescope.profile import tables
+from cyclescope.profile.model import CoreProfile
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+    Frame = pandas.DataFrame | polars.DataFrame
+
+Cores = Iterable[CoreProfile]
+_FUNCTIONS = ["core", "function", "file", "line", "self_cycles", "total_cycles", "calls"]
+_FUNCTIONS += ["instructions", "cpi", "longest_cycles", "longest_at_ps"]
+_LINES = ["core", "file", "line", "cycles", "instructions", "cpi"]
+_CALLS = ["core", "function", "begin_ps", "cycles", "path"]
+_INTERRUPTS = ["core", "line", "input", "raised_ps", "taken_ps", "first_instruction_ps", "end_ps"]
+_INTERRUPTS += ["latency_ps", "response_ps"]
+
+
+def functions(cores: Cores, use_polars: bool) -> Frame:
+    """A line a function, with a column a cause."""
+    causes = _causes(cores)
+    found = [
+        {
+            "core": core.name,
+            "function": row.name,
+            "file": row.file,
+            "line": row.line,
+            "self_cycles": row.self_cycles,
+            "total_cycles": row.total_cycles,
+            "calls": row.calls,
+            "instructions": row.instructions,
+            "cpi": row.cpi,
+            "longest_cycles": row.longest_cycles,
+            "longest_at_ps": row.longest_at_ps,
+            **{cause: row.causes.get(cause, 0) for cause in causes},
+        }
+        for core in cores
+        for row in tables.rows(core, "function")
+    ]
+    return chosen(found, [*_FUNCTIONS, *causes], use_polars)
+
+
+def lines(cores: Cores, use_polars: bool) -> Frame:
+    """A line a source line, with a column a cause."""
+    causes = _causes(cores)
+    found = [
+        {
+            "core": core.name,
+            "file": row.file,
+            "line": row.line,
+            "cycles": row.self_cycles,
+            "instructions": row.instructions,
+            "cpi": row.cpi,
+            **{cause: row.causes.get(cause, 0) for cause in causes},
+        }
+        for core in cores
+        for row in tables.rows(core, "line")
+    ]
+    return chosen(found, [*_LINES, *causes], use_polars)
+
+
+def calls(cores: Cores, use_polars: bool) -> Frame:
+    """A line a call of a watched function, with the path that it came by."""
+    found = [
+        {
+            "core": core.name,
+            "function": name.rpartition(":")[2],
+            "begin_ps": call.begin_ps,
+            "cycles": call.cycles,
+            "path": ";".join(core.names(call.path)),
+        }
+        for core in cores
+        for name, calls in core.calls.items()
+        for call in calls
+    ]
+    return chosen(found, _CALLS, use_polars)
+
+
+def interrupts(cores: Cores, use_polars: bool) -> Frame:
+    """A line an interrupt."""
+    found: list[dict[str, Any]] = [
+        {"core": core.name, **{name: getattr(one, name) for name in _INTERRUPTS[1:]}}
+        for core in cores
+        for one in core.interrupts
+    ]
+    return chosen(found, _INTERRUPTS, use_polars)
+
+
+def _causes(cores: Cores) -> list[str]:
+    return list(dict.fromkeys(cause for core in cores for cause in core.by_cause(core.costs)))

@@ -1,0 +1,55 @@
+"""The profile of a run, as `Board.run(profile=True)` gives it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cyclescope.profile import frames
+from cyclescope.profile.model import CoreProfile
+
+if TYPE_CHECKING:
+    import pandas
+    import polars as polars_package
+
+    Frame = pandas.DataFrame | polars_package.DataFrame
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Where each cycle of a run went: by call path, instruction and cause, exactly.
+
+    `cores` has a profile a core. The cycles of each sum to those of the run.
+    """
+
+    board: str
+    firmware: str
+    elapsed_ps: int
+    cores: tuple[CoreProfile, ...]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What could not be followed, of all cores."""
+        return tuple(f"{core.name}: {note}" for core in self.cores for note in core.notes)
+
+    def functions(self, polars: bool = False) -> Frame:
+        """A line a function of each core: cycles, calls, instructions, worst call, causes.
+
+        It is a DataFrame of pandas, or of polars if that is asked for. `self_cycles` are those of
+        the function's own code, `total_cycles` with all that it called, and a column a cause has
+        the cycles of `self_cycles` that were charged to it. Raises `ImportError`, saying what to
+        install, where the package is absent.
+        """
+        return frames.functions(self.cores, polars)
+
+    def lines(self, polars: bool = False) -> Frame:
+        """A line a source line, as `functions` has them."""
+        return frames.lines(self.cores, polars)
+
+    def calls(self, polars: bool = False) -> Frame:
+        """A line a call of the functions whose calls the run was asked to keep."""
+        return frames.calls(self.cores, polars)
+
+    def interrupts(self, polars: bool = False) -> Frame:
+        """A line an interrupt: when it was raised and taken, and its latency, in picoseconds."""
+        return frames.interrupts(self.cores, polars)

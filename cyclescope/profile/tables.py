@@ -1,0 +1,199 @@
+"""A core's cycles added up by function, line, file, task or address."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from cyclescope.profile.model import INLINED, TASK, CoreProfile, Cost, Path
+from cyclescope.profile.stacks import nested
+
+_Key = TypeVar("_Key", bound=Hashable)
+
+NOWHERE = "no instruction"
+"""The name of what cycles are charged to that belong to no instruction."""
+UNKNOWN = "no line known"
+"""The name of the line and file of code without any in the ELF."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """Cycles of a function, line, file, task or address.
+
+    `self_cycles` are those of its own instructions, `total_cycles` with all that was called from
+    there (None where that is not known: of a line or an address), each counted once however deep a
+    function calls itself. `calls` are those that ended; None of what is not called. The longest
+    call was the one of `longest_path`, which is None if none ended. `causes` have the cycles of
+    `self_cycles` by cause, the largest first.
+    """
+
+    name: str
+    self_cycles: int
+    total_cycles: int | None
+    instructions: int
+    causes: dict[str, int]
+    file: str | None = None
+    line: int | None = None
+    address: int | None = None
+    calls: int | None = None
+    longest_cycles: int = 0
+    longest_at_ps: int = 0
+    longest_path: int | None = None
+
+    @property
+    def cpi(self) -> float | None:
+        """Cycles an instruction, of its own; None if it has none."""
+        return self.self_cycles / self.instructions if self.instructions else None
+
+
+def rows(core: CoreProfile, by: str) -> list[Row]:
+    """A core's cycles by one of `VIEWS`, those with the most cycles of their own first."""
+    found = VIEWS[by](core)
+    return sorted(found, key=lambda row: (-row.self_cycles, -(row.total_cycles or 0), row.name))
+
+
+def function_key(path: Path) -> tuple[str, str]:
+    """What makes paths one function's: its name and its file, called or inlined."""
+    return path.name, (path.place.file or "") if path.place else ""
+
+
+def _functions(core: CoreProfile) -> list[Row]:
+    totals: Counter[Hashable] = Counter()
+    paths: dict[Hashable, list[int]] = defaultdict(list)
+    for index, is_within in nested(core, lambda index: function_key(core.paths[index])):
+        key = function_key(core.paths[index])
+        paths[key].append(index)
+        totals[key] += 0 if is_within else core.total_cycles[index]
+    names = Counter(core.paths[indices[0]].name for indices in paths.values())
+    costs = _grouped(core.costs, lambda cost: function_key(core.paths[cost.path]))
+    found = []
+    for key, indices in paths.items():
+        first = core.paths[indices[0]]
+        place = first.place
+        is_shared = names[first.name] > 1 and place is not None and place.file
+        row = _row(
+            core,
+            f"{first.name} ({_base(place.file)})" if place and is_shared else first.name,
+            costs.get(key, []),
+            totals[key],
+            file=place.file if place else None,
+            line=place.line if place else None,
+            address=_entry(core, indices),
+            **_calls(core, indices),
+        )
+        if row.self_cycles or row.instructions or first.kind != TASK:
+            found.append(row)
+    return found
+
+
+def _entry(core: CoreProfile, indices: Iterable[int]) -> int | None:
+    addresses = (core.paths[index].address for index in indices)
+    return next((address for address in addresses if address is not None), None)
+
+
+def _calls(core: CoreProfile, indices: list[int]) -> dict[str, int | None]:
+    paths = [(core.paths[index], index) for index in indices]
+    called = [(path, index) for path, index in paths if path.kind not in (INLINED, TASK)]
+    ended = [(path, index) for path, index in called if path.calls]
+    longest = max(ended, key=lambda one: one[0].longest_cycles, default=None)
+    return {
+        "calls": sum(path.calls for path, _ in called) if called else None,
+        "longest_cycles": longest[0].longest_cycles if longest else 0,
+        "longest_at_ps": longest[0].longest_at_ps if longest else 0,
+        "longest_path": longest[1] if longest else None,
+    }
+
+
+def _lines(core: CoreProfile) -> list[Row]:
+    groups = _grouped(core.costs, lambda cost: (_file(cost), cost.place.line))
+    return [
+        _row(core, f"{_base(file)}:{line or 0}", costs, None, file=file, line=line)
+        if costs[0].place.file
+        else _row(core, file, costs, None)
+        for (file, line), costs in groups.items()
+    ]
+
+
+def _files(core: CoreProfile) -> list[Row]:
+    return [
+        _row(core, file, costs, _in_file(core, file), file=costs[0].place.file)
+        for file, costs in _grouped(core.costs, _file).items()
+    ]
+
+
+def _file(cost: Cost) -> str:
+    """The file of the instruction itself, or what is said in its place."""
+    return cost.place.file or (NOWHERE if cost.address is None else UNKNOWN)
+
+
+def _in_file(core: CoreProfile, file: str) -> int:
+    """The cycles of a file's functions and of all that they call, and of its code in others."""
+    inside = [False] * len(core.paths)
+    for index in core.walk():
+        path = core.paths[index]
+        around = path.parent is not None and inside[path.parent]
+        inside[index] = around or (path.place is not None and path.place.file == file)
+    return sum(cost.cycles for cost in core.costs if inside[cost.path] or _file(cost) == file)
+
+
+def _tasks(core: CoreProfile) -> list[Row]:
+    roots = list(range(len(core.paths)))
+    for index in core.walk():
+        parent = core.paths[index].parent
+        if parent is not None:
+            roots[index] = roots[parent]
+    groups = _grouped(core.costs, lambda cost: core.paths[roots[cost.path]].name)
+    return [
+        _row(core, name, costs, sum(cost.cycles for cost in costs))
+        for name, costs in groups.items()
+    ]
+
+
+def _addresses(core: CoreProfile) -> list[Row]:
+    groups = _grouped(core.costs, lambda cost: cost.address)
+    return [
+        _row(
+            core,
+            NOWHERE if address is None else f"{address:#010x}",
+            costs,
+            None,
+            file=costs[0].place.file,
+            line=costs[0].place.line,
+            address=address,
+        )
+        for address, costs in groups.items()
+    ]
+
+
+VIEWS: dict[str, Callable[[CoreProfile], list[Row]]] = {
+    "function": _functions,
+    "line": _lines,
+    "file": _files,
+    "task": _tasks,
+    "address": _addresses,
+}
+"""What cycles can be added up by."""
+
+
+def _grouped(costs: Iterable[Cost], key: Callable[[Cost], _Key]) -> dict[_Key, list[Cost]]:
+    found: dict[_Key, list[Cost]] = defaultdict(list)
+    for cost in costs:
+        found[key(cost)].append(cost)
+    return found
+
+
+def _row(core: CoreProfile, name: str, costs: list[Cost], total: int | None, **more: Any) -> Row:
+    return Row(
+        name=name,
+        self_cycles=sum(cost.cycles for cost in costs),
+        total_cycles=total,
+        instructions=sum(cost.executions for cost in costs),
+        causes=core.by_cause(costs),
+        **more,
+    )
+
+
+def _base(file: str | None) -> str:
+    return (file or "").rpartition("/")[2]
