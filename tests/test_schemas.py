@@ -1,4 +1,4 @@
-"""What `bench`, `run` and `ipc` give as JSON is what the schemas say, without keys beside."""
+"""What commands give as JSON is what the schemas say, without keys beside."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cyclescope.board import Board
 Program = Callable[[str], Path]
 
 FOLDER = resources.files("cyclescope") / "schemas"
-NAMES = ("bench", "run", "ipc")
+NAMES = ("bench", "run", "ipc", "profile")
 IPC_BOARD = "stm32mp157c-dk2"
 
 

@@ -43,6 +43,7 @@ from cyclescope.units import parse_time_ps
 if TYPE_CHECKING:
     from cyclescope.board.lines import Scripts
     from cyclescope.devices.model import Model
+    from cyclescope.profile.profile import Profile
 
 NoteSink = Callable[[str], None]
 
@@ -217,6 +218,7 @@ class Board:
         terminals: Mapping[str | None, Terminal] | None = None,
         pace: bool = True,
         session: Session | None = None,
+        profile: bool | Iterable[str] = False,
     ) -> RunResult:
         """Run the loaded firmware from reset, until it exits, faults or reaches the limit.
 
@@ -247,6 +249,10 @@ class Board:
         `session` learns what they type. A
         script that does not get what it expects ends the run with the outcome "script".
 
+        With `profile` the result's `profile` has each cycle by call path, instruction and cause;
+        the run itself stays the same to the last cycle. Of functions that are named there
+        ("cm4:main" of another core than the first), each call is kept with its time.
+
         An exception of a sink stops the run too, and is raised when all else is written. Raises
         `EngineError` if nothing is loaded, or the firmware has no such function, or the board no
         such bus; `UsageError` for patterns and units that are none, `OutputError` if `vcd` can't be
@@ -255,7 +261,8 @@ class Board:
         `failed_saves`.
         """
         watched = list(dict.fromkeys(sections))
-        self._check_cores(watched)
+        profiled = None if profile is False else [] if profile is True else list(profile)
+        self._check_cores([*watched, *(profiled or ())])
         outputs.check_outputs({"vcd": vcd}, self.inputs)
         machine = self.start()
         Hosted(semihosting_dir, stdin, arguments).give_to(machine, self._program.name)
@@ -265,6 +272,8 @@ class Board:
             machine.compile_after(compile_after)
         machine.watch(watched)
         machine.watch_calls(list(dict.fromkeys(windows)))
+        if profiled is not None:
+            machine.profile_functions(list(dict.fromkeys(profiled)))
         limit_ps = parse_time_ps(limit) if isinstance(limit, str) else limit
         sinks = _Sinks(stop or Stop())
         text, streams = Console(sinks.guarded(console)), Streams(sinks.guarded(stream))
@@ -289,6 +298,7 @@ class Board:
             streams=beside,
             failed_saves=(*result.failed_saves, *recording.failed_saves),
             host_work=_host_work(machine, result.cores),
+            profile=None if profiled is None else _profile(machine, result),
         )
 
     def _check_cores(self, sections: Iterable[str]) -> None:
@@ -379,6 +389,15 @@ def _unmodelled(register: dict[str, Any]) -> UnmodelledRegister:
 def _host_work(machine: Machine, cores: Sequence[CoreResult]) -> tuple[HostWork, ...]:
     facts = zip(cores, machine.compiled(), machine.skipped(), strict=True)
     return tuple(HostWork(core.name, *compiled, skipped) for core, compiled, skipped in facts)
+
+
+def _profile(machine: Machine, result: RunResult) -> Profile:
+    from cyclescope.profile.building import core_profile  # most runs have none
+    from cyclescope.profile.profile import Profile
+
+    cycles = {core.name: core.cycles for core in result.cores}
+    cores = [core_profile(raw, machine.places, cycles[raw["core"]]) for raw in machine.profile()]
+    return Profile(result.board, result.firmware, result.elapsed_ps, tuple(cores))
 
 
 def _window(window: dict[str, Any]) -> Window:

@@ -21,6 +21,8 @@ from cyclescope.dataframes import dataframe
 if TYPE_CHECKING:
     import pandas
 
+    from cyclescope.profile.profile import Profile
+
 INTERRUPTED = "interrupted"
 """The outcome of a run that was stopped."""
 _METRIC_KEYS = ("metric", "unit", "value")
@@ -152,7 +154,8 @@ class RunResult:
     of functions that it was asked to keep, in the order of their ends. `failed_saves` says, in a
     sentence each, which files on the host could not be written: images of chips, waveforms.
     `unmodelled` are the registers without a model that the firmware used.
-    `host_work` tells how much of each core's code was compiled or skipped on this host.
+    `host_work` tells how much of each core's code was compiled or skipped on this host. `profile`
+    is there if the run was asked for it; what `to_dict` gives has no part of it.
     """
 
     board: str
@@ -173,6 +176,7 @@ class RunResult:
     failed_saves: tuple[str, ...] = ()
     unmodelled: tuple[UnmodelledRegister, ...] = ()
     host_work: tuple[HostWork, ...] = field(default=(), compare=False)
+    profile: Profile | None = None
 
     @property
     def instructions(self) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Container
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
@@ -14,13 +13,13 @@ import click
 from cyclescope import statuses
 from cyclescope.board.overrides import parse_set
 from cyclescope.board.results import INTERRUPTED, RunResult
-from cyclescope.cli import completions, stopped_run
+from cyclescope.cli import completions, shown_run, stopped_run
 from cyclescope.cli.colour import no_color_option
 from cyclescope.cli.devices_option import devices_option
 from cyclescope.cli.option_groups import GroupedCommand
 from cyclescope.cli.program_options import ProgramOptions, program_options
-from cyclescope.cli.run_progress import Line
 from cyclescope.cli.serial_options import LineOptions, line_options
+from cyclescope.cli.shown_run import tell
 from cyclescope.errors import OutputError, UsageError, complain, warn
 from cyclescope.host import interrupts, terminal
 from cyclescope.host.outputs import check_outputs, write_text
@@ -28,11 +27,8 @@ from cyclescope.host.terminal import Outlet
 from cyclescope.statuses import Status
 from cyclescope.units import parse_time_ps
 
-# Of other serial lines, while the console's line has no end.
-_MOST_HELD_CHARACTERS = 1 << 20
 _TABLES = "cyclescope.cli.tables"
 _DETAILS = "cyclescope.cli.run_details"
-_LIMIT = "10s"
 
 
 class TakesArguments(GroupedCommand):
@@ -184,43 +180,32 @@ def run_command(
     for warning in () if quiet else loaded.warnings:
         warn(warning)
     for detail in import_module(_DETAILS).before(loaded) if verbose else ():
-        _tell(detail)
+        tell(detail)
     json_path = None if json_file == "-" else json_file
     outputs = {"--json": json_path, "--vcd": vcd, "--save-script": line.save_script}
     check_outputs(outputs, loaded.inputs)
     is_stdin_taken = stdin is not None and stdin is getattr(sys.stdin, "buffer", None)
     with interrupts.held_back() as held, line.opened(loaded, is_stdin_taken) as lines:
-        if limit_ps is None and not lines.is_interactive:
-            limit_ps = parse_time_ps(_LIMIT)
-        stream = sys.stderr if json_file == "-" else sys.stdout
-        outlet = Outlet(stream, held.stop)
-        progress = Line(outlet, stream.isatty(), held.stop, limit_ps, wanted=not quiet)
-        writer = _Writer(progress, lines.shown_elsewhere)
-        lines.show_on(writer.console)
-        result = stopped_run.beside(
-            lambda: loaded.run(
-                limit_ps,
-                console=None if lines.hides_console else writer.console,
-                stream=writer.stream,
-                sections=sections,
-                skip_polling=skip_polling,
-                compile_after=compile_after,
-                vcd=vcd,
-                vcd_signals=vcd_signals,
-                vcd_timescale=vcd_timescale,
-                semihosting_dir=semihosting_dir,
-                stdin=stdin,
-                arguments=arguments,
-                stop=held.stop,
-                note=None if quiet else writer.note,
-                **line.arguments(lines),
-            ),
+        shown = shown_run.run(
+            loaded,
+            held,
+            lines,
+            limit_ps,
+            to_stderr=json_file == "-",
+            quiet=quiet,
             meanwhile=lambda: None if quiet else import_module(_TABLES),
-            progress=progress,
+            sections=sections,
+            skip_polling=skip_polling,
+            compile_after=compile_after,
+            vcd=vcd,
+            vcd_signals=vcd_signals,
+            vcd_timescale=vcd_timescale,
+            semihosting_dir=semihosting_dir,
+            stdin=stdin,
+            arguments=arguments,
+            **line.arguments(lines),
         )
-        lines.close()
-        writer.end_line()
-        result = stopped_run.with_reason(result, held, outlet)
+        result, outlet = shown.result, shown.outlet
         failed = list(result.failed_saves)
         try:
             if json_file is not None:
@@ -229,8 +214,7 @@ def run_command(
         finally:
             with terminal.shown(held.number is not None or quiet):
                 if not quiet:
-                    notes = [note for note in result.notes if note not in writer.told]
-                    _show(result, notes, outlet, json_file == "-", verbose)
+                    _show(result, shown.notes, outlet, json_file == "-", verbose)
     for failure in failed:
         complain(failure)
     stopped = stopped_run.status(result, held, outlet)
@@ -253,66 +237,7 @@ def _show(
             sys.stdout.flush()
     finally:
         for note in notes:
-            _tell(note)
-
-
-def _tell(note: str) -> None:
-    print(f"cyclescope: note: {note}", file=sys.stderr)
-
-
-class _Writer:
-    """Writes the console as it comes, and between its lines those of other serial lines behind
-    their names.
-    """
-
-    def __init__(self, file: Line, not_shown: Container[str] = ()) -> None:
-        self._file = file
-        self._not_shown = not_shown
-        self._within_line = False
-        self._held: list[str] = []
-        self._held_characters = 0
-        self.told: list[str] = []
-
-    def console(self, text: str) -> None:
-        line, end, rest = text.partition("\n")
-        self._write(line + end)
-        if end:
-            self._release()
-            if rest:
-                self._write(rest)
-
-    def note(self, text: str) -> None:
-        """A note that does not wait for the end of the run."""
-        self.told.append(text)
-        self._file.hide()
-        _tell(text)
-
-    def stream(self, name: str, line: str) -> None:
-        if name in self._not_shown:
-            return
-        self._held.append(f"{name}: {line}\n")
-        self._held_characters += len(self._held[-1])
-        if self._held_characters > _MOST_HELD_CHARACTERS:
-            self.end_line()
-        elif not self._within_line:
-            self._release()
-
-    def end_line(self) -> None:
-        """Begins a new line, unless that has been done, with nothing left to write."""
-        if self._within_line:
-            self._write("\n")
-        self._release()
-
-    def _release(self) -> None:
-        for line in self._held:
-            self._write(line)
-        self._held.clear()
-        self._held_characters = 0
-
-    def _write(self, text: str) -> None:
-        self._within_line = not text.endswith("\n")
-        self._file.write(text)
-        self._file.flush()
+            tell(note)
 
 
 def _write_json(json_file: str, result: RunResult) -> list[str]:
@@ -337,7 +262,7 @@ def _status(result: RunResult, ran: bool, quiet: bool) -> int:
         code = result.exit_code or 0
         status = Status.SUCCESS if ran else statuses.of_firmware(code)
         if status == statuses.OTHER_OF_FIRMWARE and not quiet:
-            _tell(f"the firmware's exit status is {code}; cyclescope's is {status}")
+            tell(f"the firmware's exit status is {code}; cyclescope's is {status}")
         return status
     if result.outcome == INTERRUPTED:
         # at the keyboard, as one leaves a terminal program

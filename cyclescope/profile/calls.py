@@ -43,6 +43,14 @@ class Spread:
         return self.total / self.calls
 
 
+def calls_of(core: CoreProfile, function: str) -> tuple[Call, ...]:
+    """The kept calls of a function, by the name that a run was given, CORE:FUNCTION or FUNCTION."""
+    of_core, colon, name = function.rpartition(":")
+    if colon and of_core != core.name:
+        return ()
+    return core.calls.get(name) or core.calls.get(f"{core.name}:{name}", ())
+
+
 def spread(calls: Sequence[Call]) -> Spread | None:
     """How the times of calls are spread; None of no calls."""
     if not calls:

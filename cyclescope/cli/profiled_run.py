@@ -1,0 +1,175 @@
+"""A run with its profile, for the commands that show where its cycles went."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import IO, Any
+
+import click
+
+from cyclescope.board.overrides import parse_set
+from cyclescope.board.results import INTERRUPTED, RunResult
+from cyclescope.cli import completions, shown_run, stopped_run
+from cyclescope.cli.devices_option import devices_option
+from cyclescope.cli.program_options import ProgramOptions, program_options
+from cyclescope.cli.run_command import InputFile
+from cyclescope.cli.serial_options import LineOptions, line_options
+from cyclescope.cli.shown_run import tell
+from cyclescope.errors import OutputError, complain, warn
+from cyclescope.host import interrupts, terminal
+from cyclescope.host.outputs import check_outputs
+from cyclescope.profile.profile import Profile
+from cyclescope.statuses import Status
+from cyclescope.units import parse_time_ps
+
+GROUPS = {
+    "The board and its time": ("board", "sets", "devices", "unmapped", "svd", "limit"),
+    "The program": ("core", "base", "entry"),
+    "Serial lines": ("consoles", "scripts", "save_script", "pace"),
+    "The firmware's host": ("semihosting_dir", "stdin"),
+}
+"""The options of `profiled_run_options` under headings."""
+
+
+@dataclass(frozen=True)
+class ProfiledRun:
+    """What these options were given; `arguments` are the firmware's own."""
+
+    board: str | None
+    sets: tuple[str, ...]
+    limit: str | None
+    program: ProgramOptions
+    line: LineOptions
+    semihosting_dir: str | None
+    stdin: IO[bytes] | None
+    quiet: bool
+    arguments: tuple[str, ...]
+
+    def run(
+        self,
+        elf: Path,
+        functions: tuple[str, ...],
+        outputs: Mapping[str, str | None],
+        show: Callable[[RunResult, Profile], None],
+        *,
+        to_stderr: bool,
+    ) -> int:
+        """Run the program, keep the calls of functions, and show the profile; the exit status.
+
+        `outputs` are the files that `show` writes, by their options. The console is written on
+        stderr if `to_stderr`.
+        """
+        limit_ps = None if self.limit is None else parse_time_ps(self.limit)
+        loaded = self.program.load(self.board, dict(map(parse_set, self.sets)), elf)
+        for warning in () if self.quiet else loaded.warnings:
+            warn(warning)
+        check_outputs({**outputs, "--save-script": self.line.save_script}, loaded.inputs)
+        is_stdin_taken = self.stdin is not None and self.stdin is getattr(sys.stdin, "buffer", None)
+        with interrupts.held_back() as held, self.line.opened(loaded, is_stdin_taken) as lines:
+            shown = shown_run.run(
+                loaded,
+                held,
+                lines,
+                limit_ps,
+                to_stderr=to_stderr,
+                quiet=self.quiet,
+                meanwhile=lambda: import_module("cyclescope.cli.profile_tables"),
+                profile=functions,
+                semihosting_dir=self.semihosting_dir,
+                stdin=self.stdin,
+                arguments=self.arguments,
+                **self.line.arguments(lines),
+            )
+            result = shown.result
+            assert result.profile is not None
+            failed = list(result.failed_saves)
+            try:
+                self.line.save(lines, result)
+                with terminal.shown(held.number is not None):
+                    if shown.outlet.error is None:
+                        show(result, result.profile)
+                        sys.stdout.flush()
+            except OutputError as error:
+                failed.append(str(error))
+            for note in () if self.quiet else (*shown.notes, *result.profile.notes):
+                tell(note)
+        for failure in failed:
+            complain(failure)
+        stopped = stopped_run.status(result, held, shown.outlet)
+        status = _status(result) if stopped is None else stopped
+        return status or (Status.UNSAVED if failed else Status.SUCCESS)
+
+
+def _status(result: RunResult) -> int:
+    """A profile is as good whatever the firmware's own status is, and up to any limit."""
+    if result.outcome in ("exit", INTERRUPTED):
+        return Status.SUCCESS
+    if result.outcome == "limit":
+        tell(str(result.message))
+        return Status.SUCCESS
+    complain(result.message or result.outcome)
+    return Status.SCRIPT if result.outcome == "script" else Status.FIRMWARE_FAULT
+
+
+def exporter() -> str:
+    """The program and its version, as files name who wrote them."""
+    return f"cyclescope {version('cyclescope')}"
+
+
+def profiled_run_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command these options; it gets them as `options`, without the ELF."""
+
+    @click.option(
+        "--board",
+        help="A shipped board's name, or the path of a .dts.",
+        shell_complete=completions.boards,
+    )
+    @click.option(
+        "--set",
+        "sets",
+        multiple=True,
+        metavar="PATH=VALUE",
+        help="Change a property.",
+        shell_complete=completions.settings,
+    )
+    @devices_option
+    @program_options
+    @click.option(
+        "--limit",
+        metavar="TIME",
+        help="Most simulated time to run: 10s, or no limit where somebody may type.",
+    )
+    @click.option(
+        "--semihosting-dir", metavar="DIR", help="The folder whose files the firmware has."
+    )
+    @click.option(
+        "--stdin", type=InputFile(), metavar="FILE|-", help="The firmware's input by semihosting."
+    )
+    @line_options
+    @click.option("-q", "--quiet", is_flag=True, help="No notes, no warnings.")
+    @wraps(command)
+    def with_options(
+        *,
+        board: str | None,
+        sets: tuple[str, ...],
+        program: ProgramOptions,
+        limit: str | None,
+        semihosting_dir: str | None,
+        stdin: IO[bytes] | None,
+        line: LineOptions,
+        quiet: bool,
+        arguments: tuple[str, ...] = (),
+        **others: Any,
+    ) -> Any:
+        options = ProfiledRun(
+            board, sets, limit, program, line, semihosting_dir, stdin, quiet, arguments
+        )
+        return command(options=options, **others)
+
+    return with_options

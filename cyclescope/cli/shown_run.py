@@ -1,0 +1,131 @@
+"""A run that a command shows: its console, other serial lines, and how far it is."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Container
+from dataclasses import dataclass
+from typing import Any
+
+from cyclescope.board import Board
+from cyclescope.board.results import RunResult
+from cyclescope.cli import stopped_run
+from cyclescope.cli.run_progress import Line
+from cyclescope.cli.serial_options import SerialLines
+from cyclescope.host.interrupts import Held
+from cyclescope.host.terminal import Outlet
+from cyclescope.units import parse_time_ps
+
+# Of other serial lines, while the console's line has no end.
+_MOST_HELD_CHARACTERS = 1 << 20
+_LIMIT = "10s"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A run that was shown: its result, where its console went, and the notes not told yet."""
+
+    result: RunResult
+    outlet: Outlet
+    notes: list[str]
+
+
+def run(
+    loaded: Board,
+    held: Held,
+    lines: SerialLines,
+    limit_ps: int | None,
+    *,
+    to_stderr: bool,
+    quiet: bool,
+    meanwhile: Callable[[], object],
+    **arguments: Any,
+) -> Shown:
+    """Run a board, and write its console on stdout, or on stderr; as `Board.run` with `arguments`.
+
+    Without a limit there is one of 10 s, unless somebody may type. The rest of the command is
+    imported `meanwhile`.
+    """
+    if limit_ps is None and not lines.is_interactive:
+        limit_ps = parse_time_ps(_LIMIT)
+    stream = sys.stderr if to_stderr else sys.stdout
+    outlet = Outlet(stream, held.stop)
+    progress = Line(outlet, stream.isatty(), held.stop, limit_ps, wanted=not quiet)
+    writer = _Writer(progress, lines.shown_elsewhere)
+    lines.show_on(writer.console)
+    result = stopped_run.beside(
+        lambda: loaded.run(
+            limit_ps,
+            console=None if lines.hides_console else writer.console,
+            stream=writer.stream,
+            stop=held.stop,
+            note=None if quiet else writer.note,
+            **arguments,
+        ),
+        meanwhile,
+        progress,
+    )
+    lines.close()
+    writer.end_line()
+    notes = [note for note in result.notes if note not in writer.told]
+    return Shown(stopped_run.with_reason(result, held, outlet), outlet, notes)
+
+
+def tell(note: str) -> None:
+    """Say a note on stderr, in one line."""
+    print(f"cyclescope: note: {note}", file=sys.stderr)
+
+
+class _Writer:
+    """Writes the console as it comes, and between its lines those of other serial lines behind
+    their names.
+    """
+
+    def __init__(self, file: Line, not_shown: Container[str] = ()) -> None:
+        self._file = file
+        self._not_shown = not_shown
+        self._within_line = False
+        self._held: list[str] = []
+        self._held_characters = 0
+        self.told: list[str] = []
+
+    def console(self, text: str) -> None:
+        line, end, rest = text.partition("\n")
+        self._write(line + end)
+        if end:
+            self._release()
+            if rest:
+                self._write(rest)
+
+    def note(self, text: str) -> None:
+        """A note that does not wait for the end of the run."""
+        self.told.append(text)
+        self._file.hide()
+        tell(text)
+
+    def stream(self, name: str, line: str) -> None:
+        if name in self._not_shown:
+            return
+        self._held.append(f"{name}: {line}\n")
+        self._held_characters += len(self._held[-1])
+        if self._held_characters > _MOST_HELD_CHARACTERS:
+            self.end_line()
+        elif not self._within_line:
+            self._release()
+
+    def end_line(self) -> None:
+        """Begins a new line, unless that has been done, with nothing left to write."""
+        if self._within_line:
+            self._write("\n")
+        self._release()
+
+    def _release(self) -> None:
+        for line in self._held:
+            self._write(line)
+        self._held.clear()
+        self._held_characters = 0
+
+    def _write(self, text: str) -> None:
+        self._within_line = not text.endswith("\n")
+        self._file.write(text)
+        self._file.flush()
