@@ -12,7 +12,7 @@ from cyclescope.profile.model import CoreProfile
 from cyclescope.profile.profile import Profile
 
 Frames = list[tuple[str, str | None, int | None, int | None]]
-ELSEWHERE = 0xFFFF_FFFF
+ELSEWHERE = -1
 MAIN, WORK, FILL, FIB, ISR, BARE = 0x8000_0100, 0x8000_0200, 0x8000_0300, 0x8000_0400, 0x500, 0x600
 SOURCE, HEADER = "/src/app.c", "/src/fill.h"
 
@@ -35,15 +35,15 @@ PLACES: dict[int, Frames] = {
 CAUSES = ["issue", "load: ddr", "fetch: ddr", "jumps and taken branches"]
 # The paths: what reset runs, a recursion, an interrupt, code without a symbol.
 PATHS = [
-    (-1, "task", 0, "", 0, 0, 0, 0, 0),
+    (-1, "task", -1, "", 0, 0, 0, 0, 0),
     (0, "function", MAIN, "", 0, 0, 0, 0, 0),
-    (1, "function", WORK, "", 3, 900, 400, 7_000, 200),
-    (2, "function", FILL, "", 3, 600, 300, 8_000, 100),
-    (1, "function", FIB, "", 1, 70, 70, 9_000, 70),
-    (4, "function", FIB, "", 2, 50, 30, 9_100, 20),
-    (2, "exception", 0, "IRQ 28", 2, 30, 20, 9_500, 10),
-    (6, "function", ISR, "", 2, 24, 15, 9_600, 9),
-    (1, "function", BARE, "", 1, 11, 11, 9_900, 11),
+    (1, "function", WORK, "", 3, 900, 400, 200, 7_000),
+    (2, "function", FILL, "", 3, 600, 300, 100, 8_000),
+    (1, "function", FIB, "", 1, 70, 70, 70, 9_000),
+    (4, "function", FIB, "", 2, 50, 30, 20, 9_100),
+    (2, "exception", -1, "IRQ 28", 2, 30, 20, 10, 9_500),
+    (6, "function", ISR, "", 2, 24, 15, 9, 9_600),
+    (1, "function", BARE, "", 1, 11, 11, 11, 9_900),
 ]
 COSTS = [
     (0, ELSEWHERE, 0),
@@ -95,11 +95,10 @@ def raw(core: str = "cpu0") -> dict[str, Any]:
         "paths": PATHS,
         "costs": COSTS,
         "charges": CHARGES,
-        "calls": {"work": [(2, 7_000, 400), (2, 8_500, 200), (2, 9_400, 300)]},
+        "calls": [[(2, 7_000, 400), (2, 8_500, 200), (2, 9_400, 300)]],
         "interrupts": [
-            ("timer0", 28, 9_400, 9_450, 9_600, 9_800),
-            ("timer0", 28, 9_700, 9_900, 9_960, 9_990),
-            ("uart0", None, 9_995, None, None, None),
+            (6, 28, 9_400, 9_450, 9_600, 9_800),
+            (6, 28, 9_700, 9_900, 9_960, 9_990),
         ],
         "notes": ["a jump at 0x8000020c is no call and no return"],
     }
@@ -117,7 +116,7 @@ def places_of(known: Mapping[int, Frames]) -> Any:
 
 def core() -> CoreProfile:
     """The made-up profile of one core."""
-    return core_profile(raw(), places_of(PLACES), CYCLES)
+    return core_profile(raw(), places_of(PLACES), CYCLES, ["work"])
 
 
 def made_up(*others: CoreProfile) -> Profile:
@@ -140,14 +139,14 @@ def any_core(draw: st.DrawFn, name: str = "cpu0") -> CoreProfile:
         st.none(),
     )
     known = {address: draw(st.lists(frame, min_size=1, max_size=3)) for address in addresses}
-    paths: list[Any] = [(-1, "task", 0, "", 0, 0, 0, 0, 0)]
+    paths: list[Any] = [(-1, "task", -1, "", 0, 0, 0, 0, 0)]
     for number in range(draw(st.integers(0, 10))):
         parent = draw(st.integers(-1, number))
         kind = "task" if parent < 0 else draw(st.sampled_from(["function", "exception"]))
         called = "" if kind == "function" else draw(st.sampled_from(["IRQ 1", "idle", "x;y"]))
-        entry = draw(st.sampled_from(addresses)) if kind == "function" else 0
+        entry = draw(st.sampled_from(addresses)) if kind == "function" else -1
         calls = draw(st.integers(0, 5))
-        paths.append((parent, kind, entry, called, calls, 9 * calls, 9, 5, 9))
+        paths.append((parent, kind, entry, called, calls, 9 * calls, 9, 9, 5))
     cost = st.tuples(
         st.integers(0, len(paths) - 1),
         st.sampled_from([*addresses, ELSEWHERE]),
@@ -167,7 +166,7 @@ def any_core(draw: st.DrawFn, name: str = "cpu0") -> CoreProfile:
         "paths": paths,
         "costs": costs,
         "charges": charges,
-        "calls": {},
+        "calls": [],
         "interrupts": [],
         "notes": [],
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import io
 import json
@@ -10,52 +9,85 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-import profiling_machine
 import pytest
-from conftest import BOARD
+from conftest import BOARD, Command, Finished
 from jsonschema import Draft202012Validator
-from profiles import CYCLES
+from profiles import CYCLES, made_up
+from rich.console import Console
 from test_schemas import schema
 
-from cyclescope import cli
 from cyclescope.board import Board
+from cyclescope.board.results import RunResult
+from cyclescope.cli import profile_tables
+from cyclescope.profile.tables import rows
 from cyclescope.statuses import Status
 
 Program = Callable[[str], Path]
 
 
-@pytest.fixture(autouse=True)
-def _machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    profiling_machine.use(monkeypatch)
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture
+def profiled(cyclescope: Command, program: Program) -> Callable[..., Finished]:
+    """Profiles a program, which waits for its UART most of the time."""
+
+    def call(*arguments: object) -> Finished:
+        return cyclescope("profile", program("exit_main"), "--board", BOARD, *arguments)
+
+    return call
 
 
-def called(*arguments: object) -> tuple[int, str, str]:
-    """The status of a command, and what it printed on both streams."""
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        try:
-            cli.main(list(map(str, arguments)))
-        except SystemExit as ended:
-            return int(ended.code or 0), out.getvalue(), err.getvalue()
-    raise AssertionError("the command line came back")
-
-
-def test_a_table_of_functions(program: Program) -> None:
-    status, out, err = called("profile", program("exit_main"), "--board", BOARD)
-    assert status == Status.SUCCESS, err
-    assert "cpu0: " in out
-    row = next(line for line in out.splitlines() if " set_word " in line)
-    assert re.fullmatch(
-        "│ set_word +│ +497 │ +[0-9.]+ % │ +497 │ +│ +│ +120 │ +4.14 │ load: ddr 76 %, issue 24 % +│",
-        row,
+def shown(by: str, columns: int, *functions: str, **more: int) -> str:
+    """A made-up profile as text."""
+    result = RunResult("b", "f", "exit", 0, None, 10_000, "", (), {})
+    options = {"top": 20, "by_cause": False} | more
+    group = profile_tables.profile(
+        result, made_up(), by, functions=functions, columns=columns, **options
     )
-    assert "note: cpu0: a jump at 0x8000020c is no call and no return" in err
-    total = next(line for line in out.splitlines() if " total " in line)
-    result = Board(BOARD).load(program("exit_main")).run(profile=True)
-    assert result.profile is not None
-    assert f"{result.cycles:,}" in total
-    assert result.profile.cores[0].cycles == result.cycles
+    text = io.StringIO()
+    Console(file=text, width=columns).print(group)
+    return text.getvalue()
+
+
+def test_the_run_is_the_same_and_the_profile_has_all_of_its_cycles(program: Program) -> None:
+    board = Board(BOARD).load(program("exit_main"))
+    plain, profiled = board.run(), board.run(profile=True)
+    assert plain.profile is None
+    assert profiled.profile is not None
+    assert profiled.to_dict() == plain.to_dict()
+    (core,) = profiled.profile.cores
+    stack = {entry.cause: entry.cycles for entry in plain.cores[0].stack if entry.cycles}
+    assert core.by_cause(core.costs) == stack
+    assert core.instructions == plain.instructions
+
+
+def test_functions_of_a_run(profiled: Callable[..., Finished]) -> None:
+    done = profiled()
+    assert done.status == Status.SUCCESS, done.stderr
+    assert re.search(r"^│ main +│ +[\d,]+ │ +[\d.]+ % │ +[\d,]+ │ +1 │", done.stdout, re.MULTILINE)
+    assert re.search("^│ total +│ 1,671,815 │ 100.0 % │", done.stdout, re.MULTILINE)
+
+
+def test_calls_of_a_function(profiled: Callable[..., Finished]) -> None:
+    done = profiled("--function", "console_uart_put", "--top", "1")
+    assert done.status == Status.SUCCESS, done.stderr
+    assert re.search("^cpu0: console_uart_put, [0-9]+ calls$", done.stdout, re.MULTILINE)
+    assert re.search("^the longest began at .*: from reset > _start > main > ", done.stdout, re.M)
+    assert "more; --top shows them" in done.stdout
+    missing = profiled("--function", "console_uart_putt")
+    assert missing.status == Status.USAGE
+    assert "console_uart_putt" in missing.error
+
+
+def test_a_table_of_functions() -> None:
+    text = shown("function", 120)
+    assert re.search(
+        "^│ set_word +│ +497 │ +49.5 % │ +497 │ +│ +│ +4.14 │ load: ddr 76 % +│$",
+        text,
+        re.MULTILINE,
+    )
+    assert re.search("^│ fib +│ +70 │ +7.0 % │ +70 │ +3 │ +70 │ 2.33 │", text, re.MULTILINE)
+    assert re.search("│ IRQ 28 +│ +2 │ 200 ps │ 230 ps │ 260 ps │", text)
+    wide = shown("function", 180)
+    assert re.search("^│ set_word .* 120 │ 4.14 │ load: ddr 76 %, issue 24 % ", wide, re.MULTILINE)
 
 
 @pytest.mark.parametrize(
@@ -67,79 +99,87 @@ def test_a_table_of_functions(program: Program) -> None:
         ("address", "0x80000304"),
     ],
 )
-def test_other_tables(by: str, name: str, program: Program) -> None:
-    status, out, _ = called("profile", program("exit_main"), "--board", BOARD, "--by", by)
-    assert status == Status.SUCCESS
-    assert f" {name} " in out
+def test_other_tables(by: str, name: str) -> None:
+    assert f"│ {name} " in shown(by, 120)
+    assert f"cpu0: {CYCLES:,} cycles by {by}" in shown(by, 120)
 
 
-def test_only_the_top_and_all_causes(program: Program) -> None:
-    arguments = ("profile", program("exit_main"), "--board", BOARD, "--top", "2", "--cause")
-    _, out, _ = called(*arguments)
-    assert "9 more; --top shows them" in out
-    assert re.search("^│   load: ddr +│ +377 │ +0.0 % │", out, re.MULTILINE)
-    assert " fib " not in out
+def test_only_the_top_and_all_causes() -> None:
+    text = shown("function", 120, top=2, by_cause=True)
+    assert "│ 9 more; --top shows them │" in text
+    assert re.search("^│   load: ddr +│ +377 │ +37.5 % │", text, re.MULTILINE)
+    assert " fib " not in text
 
 
-def test_calls_of_a_function(program: Program) -> None:
-    arguments = ("profile", program("exit_main"), "--board", BOARD, "--function", "main")
-    _, out, _ = called(*arguments)
-    assert "cpu0: main, 3 calls" in out
-    assert "the longest began at 7 ns: from reset > main > work" in out
-    assert "█" in out
-    assert "timer0" in out
+def test_calls_as_a_histogram() -> None:
+    text = shown("function", 120, "work", "main")
+    assert "cpu0: work, 3 calls\n" in text
+    assert "the longest began at 7 ns: from reset > main > work\n" in text
+    assert re.search("^│ +400 │ +419 │ +1 │ █+ │$", text, re.MULTILINE)
+    assert "main: no call of it has ended" in text
 
 
-def test_files(program: Program, tmp_path: Path) -> None:
+def test_files(profiled: Callable[..., Finished], tmp_path: Path) -> None:
     names = ("flame", "speedscope", "collapsed", "callgrind", "pprof", "json")
-    files = [word for name in names for word in (f"--{name}", tmp_path / name)]
-    status, _, err = called("profile", program("exit_main"), "--board", BOARD, *files)
-    assert status == Status.SUCCESS, err
+    done = profiled(*(word for name in names for word in (f"--{name}", name)))
+    assert done.status == Status.SUCCESS, done.stderr
     assert (tmp_path / "flame").read_text().startswith("<!DOCTYPE html>")
     assert "cycles by cause" in (tmp_path / "speedscope").read_text()
-    assert "work;fill;set_words_[i];set_word_[i] 497" in (tmp_path / "collapsed").read_text()
+    lines = (tmp_path / "collapsed").read_text().splitlines()
+    assert sum(int(line.rpartition(" ")[2]) for line in lines) == 1_671_815
     assert "\nevents: Cycles Instructions" in (tmp_path / "callgrind").read_text()
     assert gzip.decompress((tmp_path / "pprof").read_bytes())
     assert json.loads((tmp_path / "json").read_text())["cores"][0]["rows"]
-    called("profile", program("exit_main"), "--board", BOARD, "--cause", "--collapsed", "causes")
-    assert "set_word_[i];load: ddr 377\n" in (tmp_path / "causes").read_text()
+    profiled("--cause", "--collapsed", "causes")
+    assert ";main;issue " in (tmp_path / "causes").read_text()
 
 
-def test_json_is_what_its_schema_says(program: Program) -> None:
-    arguments = ("--board", BOARD, "--json", "-", "--function", "main")
-    status, out, err = called("profile", program("exit_main"), *arguments)
-    assert status == Status.SUCCESS
-    data = json.loads(out)
+def test_json_is_what_its_schema_says(profiled: Callable[..., Finished]) -> None:
+    done = profiled("--json", "-", "--function", "main")
+    assert done.status == Status.SUCCESS
+    data = json.loads(done.stdout)
     assert not list(Draft202012Validator(schema("profile")).iter_errors(data))
     (core,) = data["cores"]
-    assert sum(row["self_cycles"] for row in core["rows"]) == core["cycles"] > CYCLES
+    assert sum(row["self_cycles"] for row in core["rows"]) == core["cycles"] == 1_671_815
     (main,) = core["functions"]
-    assert (main["calls"], main["longest_cycles"]) == (3, 400)
-    assert main["longest_call"]["path"] == ["from reset", "main", "work"]
-    # the tables
-    assert "cpu0: " in err
+    assert (main["calls"], main["longest_cycles"]) == (1, main["total_cycles"])
+    assert main["longest_call"]["path"] == ["from reset", "_start", "main"]
+    assert "cpu0: 1,671,815 cycles by function" in done.stderr
     odd = data | {"colour": "blue"}
     assert list(Draft202012Validator(schema("profile")).iter_errors(odd))
 
 
-def test_a_limit_is_no_fault(program: Program) -> None:
-    arguments = ("--board", BOARD, "--limit", "100us")
-    status, out, err = called("profile", program("endless_loop"), *arguments)
-    assert status == Status.SUCCESS
-    assert "cpu0: 10,000 cycles by function" in out
-    assert "note: the limit" in err
+def test_a_limit_is_no_fault(cyclescope: Command, program: Program) -> None:
+    elf = program("endless_loop")
+    done = cyclescope("profile", elf, "--board", BOARD, "--limit", "100us")
+    assert done.status == Status.SUCCESS
+    assert "cpu0: 10,000 cycles by function" in done.stdout
+    assert "cyclescope: note: the limit" in done.stderr
 
 
-def test_a_fault_of_the_firmware_is_told_behind_its_profile(program: Program) -> None:
-    status, out, err = called("profile", program("trap_without_handler"), "--board", BOARD)
-    assert status == Status.FIRMWARE_FAULT
-    assert "by function" in out
-    assert "cyclescope: error: " in err
+def test_a_fault_of_the_firmware_is_told_behind_its_profile(
+    cyclescope: Command, program: Program
+) -> None:
+    done = cyclescope("profile", program("trap_without_handler"), "--board", BOARD)
+    assert done.status == Status.FIRMWARE_FAULT
+    assert "by function" in done.stdout
+    assert done.error
 
 
-def test_a_file_that_cannot_be_written_is_told_before_the_run(program: Program) -> None:
-    arguments = ("--board", BOARD, "--flame", "nowhere/flame.html")
-    status, out, err = called("profile", program("exit_main"), *arguments)
-    assert status == Status.USAGE
-    assert out == ""
-    assert "nowhere/flame.html: its folder does not exist" in err
+def test_what_cannot_be_written_is_told(profiled: Callable[..., Finished]) -> None:
+    early = profiled("--flame", "nowhere/flame.html")
+    assert early.status == Status.USAGE
+    assert early.stdout == ""
+    assert "nowhere/flame.html: its folder does not exist" in early.error
+
+
+def test_all_views_of_a_run_sum_to_its_cycles(program: Program) -> None:
+    result = Board(BOARD).load(program("results")).run(profile=["result_number"])
+    assert result.profile is not None
+    (core,) = result.profile.cores
+    for by in ("function", "line", "file", "task", "address"):
+        assert sum(row.self_cycles for row in rows(core, by)) == result.cycles
+    (calls,) = core.calls.values()
+    (row,) = [row for row in rows(core, "function") if row.name == "result_number"]
+    assert len(calls) == row.calls
+    assert max(call.cycles for call in calls) == row.longest_cycles

@@ -11,7 +11,7 @@ from profiles import CYCLES, PLACES, any_core, core, made_up, places_of, raw
 
 from cyclescope.errors import EngineError
 from cyclescope.profile.building import core_profile
-from cyclescope.profile.calls import latencies, spread
+from cyclescope.profile.calls import calls_of, latencies, spread
 from cyclescope.profile.model import Call, CoreProfile
 from cyclescope.profile.tables import NOWHERE, UNKNOWN, VIEWS, rows
 
@@ -23,7 +23,7 @@ def test_cycles_sum_to_those_of_the_core() -> None:
 
 def test_other_cycles_than_the_runs_are_a_fault() -> None:
     with pytest.raises(EngineError, match=f"cpu0 has {CYCLES:,} cycles, the run {CYCLES + 1:,}"):
-        core_profile(raw(), places_of(PLACES), CYCLES + 1)
+        core_profile(raw(), places_of(PLACES), CYCLES + 1, ["work"])
 
 
 def test_inlined_functions_are_frames_of_their_own() -> None:
@@ -96,7 +96,9 @@ def test_each_view_sums_to_all_cycles(made: CoreProfile) -> None:
 def test_functions_of_one_name_in_two_files_are_two() -> None:
     two = dict(PLACES)
     two[0x8000_0200] = [("fill", "/src/other.c", 3, None)]
-    names = [row.name for row in rows(core_profile(raw(), places_of(two), CYCLES), "function")]
+    names = [
+        row.name for row in rows(core_profile(raw(), places_of(two), CYCLES, ["work"]), "function")
+    ]
     assert {"fill (app.c)", "fill (other.c)"} < set(names)
 
 
@@ -121,11 +123,27 @@ def test_calls_are_spread_over_bins() -> None:
 
 
 def test_latency_of_interrupts() -> None:
-    timer, uart = latencies(core())
-    assert (timer.line, timer.raised, timer.handled) == ("timer0", 2, 2)
+    (timer,) = latencies(core())
+    assert (timer.line, timer.taken) == ("IRQ 28", 2)
     assert (timer.least_ps, timer.mean_ps, timer.most_ps) == (200, 230, 260)
     assert (timer.most_at_ps, timer.longest_response_ps) == (9_700, 400)
-    assert (uart.line, uart.raised, uart.handled) == ("uart0", 1, 0)
+    unknown = raw() | {"interrupts": [(6, None, None, 5, 6, 7)]}
+    (own,) = latencies(core_profile(unknown, places_of(PLACES), CYCLES, ["work"]))
+    assert (own.taken, own.most_ps, own.longest_response_ps) == (1, None, None)
+
+
+def test_calls_are_known_by_the_name_that_was_asked_for() -> None:
+    two = raw("cm4") | {"calls": [[(2, 1, 2)], [(3, 4, 5)]]}
+    made = core_profile(two, places_of(PLACES), CYCLES, ["cm4:work", "cpu0:main", "cm4:fill"])
+    assert {name: calls[0].path for name, calls in made.calls.items()} == {
+        "cm4:work": 2,
+        "cm4:fill": 3,
+    }
+    assert calls_of(made, "cm4:work") == (Call(2, 1, 2),)
+    assert calls_of(made, "cpu0:work") == ()
+    mixed = core_profile(two, places_of(PLACES), CYCLES, ["work", "cpu0:main", "cm4:fill"])
+    assert calls_of(mixed, "work") == (Call(2, 1, 2),)
+    assert calls_of(mixed, "cm4:fill") == (Call(3, 4, 5),)
 
 
 def test_data_frames() -> None:

@@ -261,7 +261,7 @@ class Board:
         `failed_saves`.
         """
         watched = list(dict.fromkeys(sections))
-        profiled = None if profile is False else [] if profile is True else list(profile)
+        profiled = _profiled(profile)
         self._check_cores([*watched, *(profiled or ())])
         outputs.check_outputs({"vcd": vcd}, self.inputs)
         machine = self.start()
@@ -273,7 +273,7 @@ class Board:
         machine.watch(watched)
         machine.watch_calls(list(dict.fromkeys(windows)))
         if profiled is not None:
-            machine.profile_functions(list(dict.fromkeys(profiled)))
+            machine.profile_functions(profiled)
         limit_ps = parse_time_ps(limit) if isinstance(limit, str) else limit
         sinks = _Sinks(stop or Stop())
         text, streams = Console(sinks.guarded(console)), Streams(sinks.guarded(stream))
@@ -298,7 +298,7 @@ class Board:
             streams=beside,
             failed_saves=(*result.failed_saves, *recording.failed_saves),
             host_work=_host_work(machine, result.cores),
-            profile=None if profiled is None else _profile(machine, result),
+            profile=None if profiled is None else _profile(machine, result, profiled),
         )
 
     def _check_cores(self, sections: Iterable[str]) -> None:
@@ -391,12 +391,22 @@ def _host_work(machine: Machine, cores: Sequence[CoreResult]) -> tuple[HostWork,
     return tuple(HostWork(core.name, *compiled, skipped) for core, compiled, skipped in facts)
 
 
-def _profile(machine: Machine, result: RunResult) -> Profile:
+def _profiled(profile: bool | Iterable[str]) -> list[str] | None:
+    """The functions whose calls a profile keeps; None if there is to be no profile."""
+    if isinstance(profile, bool):
+        return [] if profile else None
+    return list(dict.fromkeys(profile))
+
+
+def _profile(machine: Machine, result: RunResult, functions: list[str]) -> Profile:
     from cyclescope.profile.building import core_profile  # most runs have none
     from cyclescope.profile.profile import Profile
 
     cycles = {core.name: core.cycles for core in result.cores}
-    cores = [core_profile(raw, machine.places, cycles[raw["core"]]) for raw in machine.profile()]
+    cores = [
+        core_profile(raw, machine.places, cycles[raw["core"]], functions)
+        for raw in machine.profile()
+    ]
     return Profile(result.board, result.firmware, result.elapsed_ps, tuple(cores))
 
 

@@ -88,8 +88,10 @@ def profile_command(
             _write_json(json_file, profile, result, by, functions)
         from cyclescope.cli import profile_tables, tables  # imported while the firmware ran
 
-        shown = profile_tables.profile(result, profile, by, top, by_cause, functions)
-        tables.console(stderr=on_stdout).print(shown)
+        screen = tables.console(stderr=on_stdout)
+        screen.print(
+            profile_tables.profile(result, profile, by, top, by_cause, functions, screen.width)
+        )
 
     return options.run(elf, functions, outputs, show, to_stderr=on_stdout)
 

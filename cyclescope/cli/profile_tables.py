@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -16,19 +17,30 @@ from cyclescope.profile.profile import Profile
 from cyclescope.profile.tables import Row
 from cyclescope.units import format_ps
 
-_HEADINGS = {"task": "task or stack"}
-# Causes of a row are named down to this share of it, and so many at most.
+_CAUSES = ("main cause", "main causes")
+# Causes of a row are named down to this share of it; on a narrow terminal only the largest is.
 _LEAST_SHARE = 0.1
-_MOST_CAUSES = 2
+_MOST_CAUSES = 3
+_WIDE_COLUMNS = 150
 _LARGE_CPI = 100
 _BAR_CELLS = 40
+_Cell = Callable[[CoreProfile, Row], str]
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
 def profile(
-    result: RunResult, found: Profile, by: str, top: int, by_cause: bool, functions: Sequence[str]
+    result: RunResult,
+    found: Profile,
+    by: str,
+    top: int,
+    by_cause: bool,
+    functions: Sequence[str],
+    columns: int,
 ) -> Group:
-    """A run in figures, each core's cycles added up, calls of functions, late interrupts."""
+    """A run in figures, each core's cycles added up, calls of functions, late interrupts.
+
+    The terminal has so many `columns`.
+    """
     facts = Table.grid(padding=(0, 2))
     facts.add_row("instructions", f"{result.instructions:,}")
     facts.add_row("cycles", f"{result.cycles:,}")
@@ -36,60 +48,61 @@ def profile(
     parts: list[RenderableType] = [facts]
     for core in found.cores:
         if core.cycles or len(found.cores) == 1:
-            parts.append(_table(core, by, top, by_cause))
+            parts.append(_cycles(core, by, top, by_cause, columns >= _WIDE_COLUMNS))
     for function in functions:
         parts += _calls_of(found, function)
     parts += [_latencies(core) for core in found.cores if core.interrupts]
     return Group(*parts)
 
 
-def _table(core: CoreProfile, by: str, top: int, by_cause: bool) -> Table:
+def _cycles(core: CoreProfile, by: str, top: int, by_cause: bool, is_wide: bool) -> Table:
     rows = tables.rows(core, by)
-    has_totals = any(row.total_cycles is not None for row in rows) and by != "task"
-    has_calls = by == "function"
+    columns = _columns(by, by_cause, is_wide)
     table = Table(
         title=f"{core.name}: {core.cycles:,} cycles by {by}",
         title_justify="left",
         show_footer=True,
     )
-    table.add_column(_HEADINGS.get(by, by), footer="total", overflow="fold")
-    table.add_column("cycles", footer=f"{core.cycles:,}", justify="right")
-    table.add_column("share", footer="100.0 %" if core.cycles else "", justify="right")
-    if has_totals:
-        table.add_column("total", justify="right")
-    if has_calls:
-        table.add_column("calls", justify="right")
-        table.add_column("longest", justify="right")
-    table.add_column("instructions", footer=f"{core.instructions:,}", justify="right")
-    table.add_column("CPI", footer=_cpi(core.cycles, core.instructions), justify="right")
-    if not by_cause:
-        table.add_column("main causes", overflow="fold")
+    whole = Row("total", core.cycles, None, core.instructions, {})
+    for heading, cell in columns.items():
+        justify: Literal["left", "right"] = "left" if heading in (by, *_CAUSES) else "right"
+        table.add_column(heading, footer=cell(core, whole), justify=justify, overflow="fold")
     for row in rows[:top]:
-        totals = [_number(row.total_cycles)] if has_totals else []
-        longest = f"{row.longest_cycles:,}" if row.longest_path is not None else ""
-        called = [_number(row.calls), longest] if has_calls else []
-        table.add_row(
-            Text(row.name),
-            f"{row.self_cycles:,}",
-            _share(row.self_cycles, core.cycles),
-            *totals,
-            *called,
-            f"{row.instructions:,}",
-            _cpi(row.self_cycles, row.instructions),
-            *([] if by_cause else [Text(_main_causes(row))]),
-        )
+        table.add_row(*(Text(cell(core, row)) for cell in columns.values()))
         for cause, cycles in row.causes.items() if by_cause else ():
             table.add_row(Text(f"  {cause}"), f"{cycles:,}", _share(cycles, core.cycles))
-    rest = rows[top:]
-    if rest:
-        cycles = sum(row.self_cycles for row in rest)
-        instructions = sum(row.instructions for row in rest)
-        blank = [""] * (has_totals + 2 * has_calls)
-        left = f"{len(rest):,} more; --top shows them"
-        share = _share(cycles, core.cycles)
-        cpi = _cpi(cycles, instructions)
-        table.add_row(left, f"{cycles:,}", share, *blank, f"{instructions:,}", cpi)
+    if len(rows) > top:
+        rest = _sum(rows[top:], f"{len(rows) - top:,} more; --top shows them")
+        table.add_row(*(cell(core, rest) for cell in columns.values()))
     return table
+
+
+def _columns(by: str, by_cause: bool, is_wide: bool) -> dict[str, _Cell]:
+    """The columns of a table in their order, and what each says of a row."""
+    columns: dict[str, _Cell] = {
+        by: lambda _, row: row.name,
+        "cycles": lambda _, row: f"{row.self_cycles:,}",
+        "share": lambda core, row: _share(row.self_cycles, core.cycles),
+    }
+    if by in ("function", "file"):
+        columns["total"] = lambda _, row: _number(row.total_cycles)
+    if by == "function":
+        columns["calls"] = lambda _, row: _number(row.calls)
+        columns["longest"] = lambda _, row: f"{row.longest_cycles:,}" if row.longest_path is not None else ""
+    if by != "function" or is_wide:
+        columns["instructions"] = lambda _, row: f"{row.instructions:,}"
+    columns["CPI"] = lambda _, row: _cpi(row.self_cycles, row.instructions)
+    if not by_cause and is_wide:
+        columns[_CAUSES[1]] = lambda _, row: _main_causes(row, _MOST_CAUSES)
+    elif not by_cause:
+        columns[_CAUSES[0]] = lambda _, row: _main_causes(row, 1)
+    return columns
+
+
+def _sum(rows: Sequence[Row], name: str) -> Row:
+    """What is left out of a table, as a row."""
+    cycles = sum(row.self_cycles for row in rows)
+    return Row(name, cycles, None, sum(row.instructions for row in rows), {})
 
 
 def _number(number: int | None) -> str:
@@ -107,13 +120,13 @@ def _cpi(cycles: int, instructions: int) -> str:
     return f"{cpi:.2f}" if cpi < _LARGE_CPI else f"{cpi:,.0f}"
 
 
-def _main_causes(row: Row) -> str:
+def _main_causes(row: Row, most: int) -> str:
     large = [
         f"{cause} {100 * cycles / row.self_cycles:.0f} %"
         for cause, cycles in row.causes.items()
         if cycles >= _LEAST_SHARE * row.self_cycles
     ]
-    return ", ".join(large[:_MOST_CAUSES])
+    return ", ".join(large[:most])
 
 
 def _calls_of(found: Profile, function: str) -> Iterator[RenderableType]:
@@ -176,18 +189,16 @@ def _bar(share: float) -> str:
 
 def _latencies(core: CoreProfile) -> Table:
     table = Table(title=f"{core.name}: interrupts", title_justify="left")
-    table.add_column("line")
-    for heading in ("raised", "handled", "least", "mean", "most", "most, at", "longest to end"):
+    table.add_column("interrupt")
+    for heading in ("taken", "least", "mean", "most", "most, at", "longest to end"):
         table.add_column(heading, justify="right")
     for one in calls.latencies(core):
-        table.add_row(Text(one.line), f"{one.raised:,}", f"{one.handled:,}", *_times(one))
+        table.add_row(Text(one.line), f"{one.taken:,}", *_times(one))
     table.caption = "from the line's edge to the handler's first instruction, and to its end"
     table.caption_justify = "left"
     return table
 
 
 def _times(one: Latency) -> list[str]:
-    if not one.handled:
-        return [""] * 5
     times = (one.least_ps, one.mean_ps, one.most_ps, one.most_at_ps, one.longest_response_ps)
-    return [format_ps(time_ps) for time_ps in times]
+    return ["" if time_ps is None else format_ps(time_ps) for time_ps in times]

@@ -22,19 +22,22 @@ from cyclescope.profile.model import (
 Places = Callable[[str, list[int]], Sequence[Sequence[tuple[str, str | None, int | None, Any]]]]
 """The engine's answer to where addresses of a core are: `Machine.places`."""
 
-# The address of costs that belong to no instruction.
-_ELSEWHERE = 0xFFFF_FFFF
+# Where the engine has no address, and no parent of a path.
+_NONE = -1
 FIRST_STACK = "from reset"
 """The name of what runs on the stack that a core began with."""
 
 
-def core_profile(raw: Mapping[str, Any], places: Places, cycles: int) -> CoreProfile:
+def core_profile(
+    raw: Mapping[str, Any], places: Places, cycles: int, functions: Sequence[str] = ()
+) -> CoreProfile:
     """The profile of a core that took so many cycles in the run.
 
-    Raises `EngineError` if the profile has another number.
+    `functions` are those that the run was to keep the calls of. Raises `EngineError` if the profile
+    has another number of cycles.
     """
     known = _Known(raw["core"], places)
-    known.look_up(path[2] for path in raw["paths"] if path[1] == FUNCTION)
+    known.look_up(path[2] for path in raw["paths"])
     known.look_up(cost[1] for cost in raw["costs"])
     tree = _Tree([_path(path, known) for path in raw["paths"]])
     charges: list[list[Charge]] = [[] for _ in raw["costs"]]
@@ -50,8 +53,13 @@ def core_profile(raw: Mapping[str, Any], places: Places, cycles: int) -> CorePro
         causes=tuple(raw["causes"]),
         paths=tuple(tree.paths),
         costs=tuple(costs),
-        calls={name: tuple(Call(*call) for call in calls) for name, calls in raw["calls"].items()},
-        interrupts=tuple(Interrupt(*interrupt) for interrupt in raw["interrupts"]),
+        calls={
+            name: tuple(Call(*call) for call in calls)
+            for name, calls in zip(_kept(raw, functions), raw["calls"], strict=True)
+        },
+        interrupts=tuple(
+            Interrupt(tree.paths[path].name, *more) for path, *more in raw["interrupts"]
+        ),
         notes=tuple(raw["notes"]),
     )
     if found.cycles != cycles:
@@ -62,12 +70,23 @@ def core_profile(raw: Mapping[str, Any], places: Places, cycles: int) -> CorePro
     return found
 
 
+def _kept(raw: Mapping[str, Any], functions: Sequence[str]) -> list[str]:
+    """Which functions the lists of calls of a core are of, in their order.
+
+    Those that were named without a core are all of one core, which the engine has chosen.
+    """
+    own = [name for name in functions if name.startswith(f"{raw['core']}:")]
+    if len(raw["calls"]) == len(own):
+        return own
+    return [name for name in functions if name in own or ":" not in name]
+
+
 class _Known:
     """Where the addresses of a core are, each asked for once."""
 
     def __init__(self, core: str, places: Places) -> None:
         self._core, self._places = core, places
-        self._found: dict[int, tuple[Place, ...]] = {_ELSEWHERE: ()}
+        self._found: dict[int, tuple[Place, ...]] = {_NONE: ()}
 
     def look_up(self, addresses: Iterable[int]) -> None:
         """Ask for those that are not known yet, all at once."""
@@ -86,18 +105,18 @@ class _Known:
 
 
 def _path(raw: tuple[Any, ...], known: _Known) -> Path:
-    parent, kind, address, name, calls, total, longest, longest_at_ps, shortest = raw
-    place = None
+    parent, kind, address, name, calls, total, longest, shortest, longest_at_ps = raw
+    place = known.function(address)
+    begin = place.function if place else f"{address:#010x}"
     if kind == FUNCTION:
-        place = known.function(address)
-        name = place.function if place else f"{address:#010x}"
-    elif kind == TASK:
-        name = name or FIRST_STACK
+        name = begin
+    elif kind == TASK and not name:
+        name = FIRST_STACK if address == _NONE else f"stack of {begin}"
     return Path(
-        parent=None if parent < 0 else parent,
+        parent=None if parent == _NONE else parent,
         kind=kind,
         name=name,
-        address=address if kind == FUNCTION else None,
+        address=None if address == _NONE else address,
         place=place,
         calls=calls,
         total_cycles=total,
@@ -134,7 +153,7 @@ def _cost(tree: _Tree, known: _Known, raw: tuple[int, int, int], charges: Sequen
         path = tree.within(path, INLINED, place)
     return Cost(
         path=path,
-        address=None if address == _ELSEWHERE else address,
+        address=None if address == _NONE else address,
         places=places,
         executions=executions,
         charges=tuple(charges),

@@ -44,11 +44,8 @@ class Spread:
 
 
 def calls_of(core: CoreProfile, function: str) -> tuple[Call, ...]:
-    """The kept calls of a function, by the name that a run was given, CORE:FUNCTION or FUNCTION."""
-    of_core, colon, name = function.rpartition(":")
-    if colon and of_core != core.name:
-        return ()
-    return core.calls.get(name) or core.calls.get(f"{core.name}:{name}", ())
+    """The kept calls of a function, by the name that the run was given."""
+    return core.calls.get(function, ())
 
 
 def spread(calls: Sequence[Call]) -> Spread | None:
@@ -104,18 +101,19 @@ def _round_up(width: int) -> int:
 
 @dataclass(frozen=True)
 class Latency:
-    """The interrupts of one line: how many, from the edge to the handler's first instruction, and
-    to its end; of those that came so far, in picoseconds of simulated time.
+    """The interrupts of one line: how many, and how late the core was, in picoseconds.
+
+    The latency lasts from the line's edge to the handler's first instruction; that of the latest
+    began at `most_at_ps`. The times are None where no edge is known.
     """
 
     line: str
-    raised: int
-    handled: int
-    least_ps: int
-    mean_ps: int
-    most_ps: int
-    most_at_ps: int
-    longest_response_ps: int
+    taken: int
+    least_ps: int | None = None
+    mean_ps: int | None = None
+    most_ps: int | None = None
+    most_at_ps: int | None = None
+    longest_response_ps: int | None = None
 
 
 def latencies(core: CoreProfile) -> list[Latency]:
@@ -124,25 +122,22 @@ def latencies(core: CoreProfile) -> list[Latency]:
     for one in core.interrupts:
         lines[one.line].append(one)
     found = []
-    for line, all_of_line in lines.items():
-        begun = [
-            (one.latency_ps, one.raised_ps) for one in all_of_line if one.latency_ps is not None
-        ]
-        if not begun:
-            found.append(Latency(line, len(all_of_line), 0, 0, 0, 0, 0, 0))
+    for line, taken in lines.items():
+        edges = [one for one in taken if one.raised_ps is not None]
+        if not edges:
+            found.append(Latency(line, len(taken)))
             continue
-        most_ps, most_at_ps = max(begun, key=lambda one: (one[0], -one[1]))
-        responses = [one.response_ps for one in all_of_line if one.response_ps is not None]
+        late_ps = [one.latency_ps or 0 for one in edges]
+        most_ps = max(late_ps)
         found.append(
             Latency(
                 line=line,
-                raised=len(all_of_line),
-                handled=len(begun),
-                least_ps=min(late for late, _ in begun),
-                mean_ps=sum(late for late, _ in begun) // len(begun),
+                taken=len(taken),
+                least_ps=min(late_ps),
+                mean_ps=sum(late_ps) // len(late_ps),
                 most_ps=most_ps,
-                most_at_ps=most_at_ps,
-                longest_response_ps=max(responses, default=0),
+                most_at_ps=edges[late_ps.index(most_ps)].raised_ps,
+                longest_response_ps=max(one.response_ps or 0 for one in edges),
             )
         )
-    return sorted(found, key=lambda one: (-one.most_ps, one.line))
+    return sorted(found, key=lambda one: (-(one.most_ps or 0), one.line))

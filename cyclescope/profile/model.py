@@ -28,8 +28,8 @@ class Path:
     """A call path, by its innermost frame and the path that this one was called from.
 
     `name` is a function's, a task's or an exception's; `place` and `address` are where a function
-    begins. `calls` are those that ended, and what they took with all that they called; the longest
-    began at `longest_at_ps` of simulated time. What is `inlined` has no calls.
+    or a task begins. `calls` are those that ended, and what they took with all that they called;
+    the longest began at `longest_at_ps` of simulated time. What is `inlined` has no calls.
     """
 
     parent: int | None
@@ -85,30 +85,28 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Interrupt:
-    """One interrupt, by simulated times: raised, taken by the core, its handler's begin and end.
+    """One interrupt whose handler has ended, by simulated times.
 
-    A time is None where it did not come before the run ended. `input` is the line's number at its
-    controller.
+    `line` is the exception's name, `input` the number of the core's input; None for one of the
+    core's own. `raised_ps` is None where it is not known when its line went up.
     """
 
     line: str
     input: int | None
-    raised_ps: int
-    taken_ps: int | None
-    first_instruction_ps: int | None
-    end_ps: int | None
+    raised_ps: int | None
+    taken_ps: int
+    first_instruction_ps: int
+    end_ps: int
 
     @property
     def latency_ps(self) -> int | None:
         """From the line's edge to the handler's first instruction."""
-        if self.first_instruction_ps is None:
-            return None
-        return self.first_instruction_ps - self.raised_ps
+        return None if self.raised_ps is None else self.first_instruction_ps - self.raised_ps
 
     @property
     def response_ps(self) -> int | None:
         """From the line's edge to the handler's end."""
-        return None if self.end_ps is None else self.end_ps - self.raised_ps
+        return None if self.raised_ps is None else self.end_ps - self.raised_ps
 
 
 @dataclass(frozen=True)
