@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from cyclescope.profile.profile import Profile
 
 NoteSink = Callable[[str], None]
+PlaceFrame = tuple[str, str | None, int | None, int | None]
 
 
 @dataclass(frozen=True)
@@ -194,6 +195,27 @@ class Board:
         names = [core["name"] for core in self._description["cores"]]
         segments = self._machine.loaded()
         return tuple(LoadedSegment(names[core], *segment) for core, *segment in segments)
+
+    def places(self, core: str, addresses: Iterable[int]) -> list[list[PlaceFrame]]:
+        """Where addresses of the loaded firmware are in its sources, as the ELF tells.
+
+        For each address function, file, line and column, of inlined functions the innermost first.
+        Raises `EngineError` if nothing is loaded, or there is no such core.
+        """
+        return self._loaded_machine().places(core, list(addresses))
+
+    def functions(self, core: str) -> list[tuple[int, int, str]]:
+        """The functions of a core's program as its ELF names them: address, bytes, name.
+
+        Names are as programmers write them. Raises `EngineError` as `places` does.
+        """
+        return self._loaded_machine().functions(core)
+
+    def _loaded_machine(self) -> Machine:
+        """The machine that the next run starts with."""
+        if self._machine is None or self._program is None:
+            self._machine = self.start()
+        return self._machine
 
     def run(
         self,

@@ -93,7 +93,7 @@ def profile_command(
             profile_tables.profile(result, profile, by, top, by_cause, functions, screen.width)
         )
 
-    return options.run(elf, functions, outputs, show, to_stderr=on_stdout)
+    return options.run(options.load(elf), functions, outputs, show, to_stderr=on_stdout)
 
 
 def _write(profile: Profile, by_cause: bool, files: dict[str, str | None]) -> None:

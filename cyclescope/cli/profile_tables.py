@@ -88,7 +88,9 @@ def _columns(by: str, by_cause: bool, is_wide: bool) -> dict[str, _Cell]:
         columns["total"] = lambda _, row: _number(row.total_cycles)
     if by == "function":
         columns["calls"] = lambda _, row: _number(row.calls)
-        columns["longest"] = lambda _, row: f"{row.longest_cycles:,}" if row.longest_path is not None else ""
+        columns["longest"] = lambda _, row: (
+            f"{row.longest_cycles:,}" if row.longest_path is not None else ""
+        )
     if by != "function" or is_wide:
         columns["instructions"] = lambda _, row: f"{row.instructions:,}"
     columns["CPI"] = lambda _, row: _cpi(row.self_cycles, row.instructions)

@@ -13,6 +13,7 @@ from typing import IO, Any
 
 import click
 
+from cyclescope.board import Board
 from cyclescope.board.overrides import parse_set
 from cyclescope.board.results import INTERRUPTED, RunResult
 from cyclescope.cli import completions, shown_run, stopped_run
@@ -51,9 +52,16 @@ class ProfiledRun:
     quiet: bool
     arguments: tuple[str, ...]
 
+    def load(self, elf: Path) -> Board:
+        """The board with the program. Raises as `Board` and `Board.load` do."""
+        loaded = self.program.load(self.board, dict(map(parse_set, self.sets)), elf)
+        for warning in () if self.quiet else loaded.warnings:
+            warn(warning)
+        return loaded
+
     def run(
         self,
-        elf: Path,
+        loaded: Board,
         functions: tuple[str, ...],
         outputs: Mapping[str, str | None],
         show: Callable[[RunResult, Profile], None],
@@ -66,9 +74,6 @@ class ProfiledRun:
         stderr if `to_stderr`.
         """
         limit_ps = None if self.limit is None else parse_time_ps(self.limit)
-        loaded = self.program.load(self.board, dict(map(parse_set, self.sets)), elf)
-        for warning in () if self.quiet else loaded.warnings:
-            warn(warning)
         check_outputs({**outputs, "--save-script": self.line.save_script}, loaded.inputs)
         is_stdin_taken = self.stdin is not None and self.stdin is getattr(sys.stdin, "buffer", None)
         with interrupts.held_back() as held, self.line.opened(loaded, is_stdin_taken) as lines:

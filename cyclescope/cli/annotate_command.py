@@ -1,0 +1,141 @@
+"""`cyclescope annotate`: a function's source and instructions, with what each cost in a run."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from cyclescope.board import Board
+from cyclescope.board.results import RunResult
+from cyclescope.cli import listings
+from cyclescope.cli.colour import no_color_option
+from cyclescope.cli.profiled_run import GROUPS, ProfiledRun, profiled_run_options
+from cyclescope.cli.run_command import TakesArguments
+from cyclescope.cli.shown_run import tell
+from cyclescope.errors import UsageError
+from cyclescope.host import inputs
+from cyclescope.host.outputs import write_text
+from cyclescope.profile.annotation import Code, annotate
+from cyclescope.profile.model import FUNCTION, CoreProfile
+from cyclescope.profile.profile import Profile
+
+_GROUPS = {**GROUPS, "What is shown": ("sources", "html", "quiet", "no_color")}
+_OTHERWISE = "`cyclescope disassemble` shows all functions"
+_MOST_SOURCE_BYTES = 8 << 20
+_TAB = 8
+
+
+@click.command("annotate", cls=TakesArguments, groups=_GROUPS)
+@click.argument("elf", type=click.Path(path_type=Path))
+@click.argument("function", metavar="FUNCTION|ADDRESS")
+@profiled_run_options
+@click.option(
+    "--sources",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="The folder of the sources, where they are not at the paths that the ELF tells.",
+)
+@click.option("--html", metavar="FILE", help="Write a page with source and instructions.")
+@no_color_option
+def annotate_command(
+    elf: Path, function: str, options: ProfiledRun, sources: Path | None, html: str | None
+) -> int:
+    """Run firmware ELF on a virtual board, and show what each line of FUNCTION cost.
+
+    The same for each instruction. An ADDRESS (0x80000124) means the function that holds it. What is
+    inlined counts at the line that calls it, and is shown by itself, too. What stands behind -- are
+    the firmware's own ARGUMENTS. The exit status is as that of `profile`.
+    """
+    listed = listings.rows(elf)
+    loaded = options.load(elf)
+    place = _listed_name(listed, function, loaded)
+    # before the run: what is not there need not be waited for
+    listings.found(elf, listings.functions(listed), place, _OTHERWISE)
+
+    def show(result: RunResult, profile: Profile) -> None:
+        rows = listings.found(
+            elf, listings.functions(listed, _nameless(profile)), place, _OTHERWISE
+        )
+        code = _code(rows, profile)
+        found = [
+            annotate(
+                core,
+                function if rows[0][5] and not function.startswith("0x") else _name(rows),
+                code,
+                loaded.places(core.name, [one.address for one in code]),
+                lambda file: _lines(file, sources),
+            )
+            for core in _cores(profile, code)
+        ]
+        if html is not None:
+            from cyclescope.report.annotate import annotate_page
+
+            write_text(html, annotate_page(found, profile))
+        from cyclescope.cli import annotated_text, tables  # imported while the firmware ran
+
+        screen = tables.console()
+        for one in found:
+            screen.print(annotated_text.text(one), soft_wrap=True, end="")
+        sys.stdout.flush()
+        for note in () if options.quiet else dict.fromkeys(n for one in found for n in one.notes):
+            tell(note)
+
+    return options.run(loaded, (), {"--html": html}, show, to_stderr=False)
+
+
+def _listed_name(listed: list[listings.Row], function: str, board: Board) -> str:
+    """A function as the listing has it: by its address if only its programmer calls it so."""
+    names = {name for row in listed for name in row[5]}
+    if function not in names:
+        for core in board.describe()["cores"]:
+            for address, _, name in board.functions(core["name"]):
+                if function in (name, name.partition("(")[0]):
+                    return f"{address:#010x}"
+    return function
+
+
+def _nameless(profile: Profile) -> set[int | None]:
+    """Where functions without a symbol begin: that they do was seen when they were called."""
+    paths = [path for core in profile.cores for path in core.paths]
+    return {path.address for path in paths if path.kind == FUNCTION and path.place is None}
+
+
+def _name(rows: list[listings.Row]) -> str:
+    return rows[0][5][0] if rows[0][5] else f"{rows[0][0]:#010x}"
+
+
+def _code(rows: list[listings.Row], profile: Profile) -> list[Code]:
+    """The instructions of a function, without what is data between them."""
+    ran = {cost.address for core in profile.cores for cost in core.costs}
+    code = [Code(*row[:5]) for row in rows if not row[3].startswith(".") or row[0] in ran]
+    return code or [Code(*row[:5]) for row in rows]
+
+
+def _cores(profile: Profile, code: Sequence[Code]) -> list[CoreProfile]:
+    """The cores that ran some of the code; the first one if none did."""
+    addresses = {one.address for one in code}
+    ran = [core for core in profile.cores if any(cost.address in addresses for cost in core.costs)]
+    return ran or list(profile.cores[:1])
+
+
+def _lines(file: str, folder: Path | None) -> list[str] | None:
+    """The lines of a source, as they can be shown; None if it can't be read."""
+    for path in _candidates(file, folder):
+        try:
+            text = inputs.read(path, _MOST_SOURCE_BYTES).decode("utf-8", "replace")
+        except (OSError, UsageError):
+            continue
+        return [inputs.printable(line.expandtabs(_TAB)) for line in text.splitlines()]
+    return None
+
+
+def _candidates(file: str, folder: Path | None) -> list[Path]:
+    """Where a source may be: in the folder by as much of its path as is there, or at its path."""
+    path = Path(file)
+    if folder is None:
+        return [path]
+    parts = path.parts[1:] if path.is_absolute() else path.parts
+    return [*(folder.joinpath(*parts[first:]) for first in range(len(parts))), path]
