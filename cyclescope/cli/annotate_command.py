@@ -56,9 +56,8 @@ def annotate_command(
     listings.found(elf, listings.functions(listed), place, _OTHERWISE)
 
     def show(result: RunResult, profile: Profile) -> None:
-        rows = listings.found(
-            elf, listings.functions(listed, _nameless(profile)), place, _OTHERWISE
-        )
+        functions = listings.functions(listed, _nameless(profile) | {listings.entry(elf)})
+        rows = listings.found(elf, functions, place, _OTHERWISE)
         code = _code(rows, profile)
         found = [
             annotate(

@@ -28,6 +28,13 @@ def rows(elf: Path) -> list[Row]:
     return listed
 
 
+def entry(elf: Path) -> int:
+    """Where an ELF begins to run, without the bit that tells a Thumb instruction."""
+    # e_entry, after 16 bytes of e_ident, two halves and a word
+    header = inputs.read(elf, inputs.MOST_ELF_BYTES)[24:28]
+    return int.from_bytes(header, "little") & ~1
+
+
 def functions(listed: list[Row], entries: Container[int] = ()) -> list[list[Row]]:
     """Rows from one name, or one of some entries without a name, to the next."""
     found: list[list[Row]] = []
