@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from cyclescope.devices.properties import property
     from cyclescope.devices.registry import device
     from cyclescope.errors import BoardError, ElfError, EngineError
+    from cyclescope.profile.profile import Profile
 
 __all__ = [
     "Binding",
@@ -30,6 +31,7 @@ __all__ = [
     "ElfError",
     "EngineError",
     "ExperimentResult",
+    "Profile",
     "Row",
     "RunResult",
     "StackEntry",
@@ -50,6 +52,7 @@ _MODULES = {
     "ElfError": "errors",
     "EngineError": "errors",
     "ExperimentResult": "bench.results",
+    "Profile": "profile.profile",
     "Row": "bench.rows",
     "RunResult": "board.results",
     "StackEntry": "board.results",

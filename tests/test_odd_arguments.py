@@ -30,6 +30,8 @@ PATHS = sorted(paths(board.board_tree(BOARD)))
 # Each with what makes sure that nothing is run: a file, a board or an experiment that is not there.
 COMMANDS = {
     "run": ("missing.elf", "--board", BOARD),
+    "profile": ("missing.elf", "--board", BOARD),
+    "annotate": ("missing.elf", "main", "--board", BOARD),
     "bench": ("no-such-experiment",),
     "show": ("no-such-experiment",),
     "ipc": ("--board", "no-such-board"),

@@ -13,10 +13,12 @@ pytest.importorskip("selenium", reason="selenium is not installed")
 import browser
 from browser import CHROMIUM, DRIVER, Browser
 from conftest import ROOT
-from profiles import made_up
+from profiles import FILL, PLACES, core, made_up
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
+from cyclescope.profile.annotation import Annotation, Code, annotate
+from cyclescope.report.annotate import annotate_page
 from cyclescope.report.flame import flame_page
 
 needs_browser = pytest.mark.skipif(
@@ -93,3 +95,58 @@ def test_a_browser_without_webgl_says_so(flame: Path, monkeypatch: pytest.Monkey
     with browser.opened() as page:
         page.show(flame, 1200)
         holds(page, "The flame graph needs WebGL")
+
+
+# ---- an annotated function
+
+# Points at the row with a text; gives the cells of a kind in the rows that are then shaded.
+POINT = """
+const [text, cells] = arguments;
+const row = [...document.querySelectorAll("tr")].find((one) => one.innerText.includes(text));
+row.dispatchEvent(new MouseEvent("mouseover", { bubbles: true }));
+return [...document.querySelectorAll(`tr.same ${cells}`)].map((cell) => cell.innerText);
+"""
+SOURCE = [f"line {number}; // <b>" for number in range(1, 40)]
+
+
+def fill() -> Annotation:
+    """The made-up function with a loop inlined in it, and one instruction that never ran."""
+    addresses = [FILL, FILL + 4, FILL + 8, FILL + 12]
+    code = [
+        Code(address, 0x13, 4, f"addi a{n}, a0, 1", None) for n, address in enumerate(addresses)
+    ]
+    places = [PLACES.get(address, PLACES[FILL]) for address in addresses]
+    return annotate(core(), "fill", code, places, lambda file: SOURCE if "app" in file else None)
+
+
+@pytest.fixture(scope="module")
+def annotated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("annotated") / "annotated.html"
+    path.write_text(annotate_page([fill()], made_up()), encoding="utf-8")
+    return path
+
+
+def test_an_annotated_function_is_one_file_without_links(annotated: Path) -> None:
+    text = annotated.read_text(encoding="utf-8")
+    assert "http" not in text.replace("http://www.w3.org", "")
+    assert "line 31; // &lt;b&gt;" in text
+    assert annotate_page([fill()], made_up()) == text
+
+
+@needs_browser
+@pytest.mark.parametrize("width", [1400, 390])
+def test_lines_and_instructions_know_each_other(
+    width: int, annotated: Path, chromium: Browser
+) -> None:
+    chromium.show(annotated, width)
+    body = chromium.script("return document.body.innerText")
+    assert "600 cycles in 3 calls: 59.8 % of all of cpu0." in body
+    assert "/src/fill.h can't be read: lines have no text." in body
+    shaded = chromium.script(POINT, "line 31;", ".code")
+    assert shaded == ["addi a1, a0, 1", "addi a2, a0, 1"]
+    back = chromium.script(POINT, "a1, a0", ".place")
+    assert sorted(back) == ["31", "5", "9"]
+    wide = chromium.script("return document.documentElement.scrollWidth <= innerWidth")
+    assert wide
+    log = [entry for entry in chromium.get_log("browser") if entry["level"] == "SEVERE"]
+    assert log == []

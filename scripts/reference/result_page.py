@@ -11,10 +11,10 @@ import markdown
 FOLDER = resources.files("cyclescope") / "schemas"
 WORDS = """\
 Results for other programs are JSON: `results.json` of `cyclescope bench` (also `bench --json`), and
-what `run --json`, `ipc --json` and `profile --json` give. Each has a JSON Schema (draft 2020-12) in the package, in
-`cyclescope/schemas/`, from which this page is made. No key is there that its schema does not have.
-Units are in the names: `_ps`, `_ns`, `_pct`, `hz`. `results.csv` of `cyclescope bench` has the same
-rows, with a column `settings.NAME` for each setting that occurs.
+what `run`, `ipc` and `profile` give by `--json`. Each has a JSON Schema (draft 2020-12) in the
+package, in `cyclescope/schemas/`, from which this page is made. No key is there that its schema
+does not have. Units are in the names: `_ps`, `_ns`, `_pct`, `hz`. `results.csv` of `cyclescope
+bench` has the same rows, with a column `settings.NAME` for each setting that occurs.
 """
 Schema = dict[str, Any]
 
@@ -51,6 +51,8 @@ def _kind(schema: Schema) -> str:
     """What a value is, in words."""
     if "$ref" in schema:
         return schema["$ref"].rpartition("/")[2]
+    if "anyOf" in schema:
+        return " or ".join(map(_kind, schema["anyOf"]))
     if "enum" in schema:
         return "one of " + ", ".join(json.dumps(value) for value in schema["enum"])
     kinds = schema["type"]
