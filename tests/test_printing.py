@@ -173,9 +173,9 @@ def test_a_console_that_was_cut_gives_the_metrics_before(line: str) -> None:
 def test_serial_lines_are_shown_though_the_consoles_line_has_no_end(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    from cyclescope.cli.run_command import _MOST_HELD_CHARACTERS, _Writer
+    from cyclescope.cli.shown_run import _MOST_HELD_CHARACTERS, ConsoleWriter
 
-    writer = _Writer(sys.stdout)
+    writer = ConsoleWriter(sys.stdout)
     writer.console("an unfinished line")
     for _ in range(_MOST_HELD_CHARACTERS // 1000):
         writer.stream("uart7", "x" * 1000)

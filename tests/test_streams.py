@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 from cyclescope.board.printed import Streams
-from cyclescope.cli.run_command import _Writer
+from cyclescope.cli.shown_run import ConsoleWriter
 
 
 def test_streams_hand_on_whole_lines_and_keep_all() -> None:
@@ -23,7 +23,7 @@ def test_streams_hand_on_whole_lines_and_keep_all() -> None:
 
 def test_lines_of_streams_come_between_the_consoles() -> None:
     file = io.StringIO()
-    writer = _Writer(file)
+    writer = ConsoleWriter(file)
     writer.console("hello ")
     writer.stream("uart7", "log")
     writer.console("world\nanother")

@@ -152,7 +152,7 @@ def _spread(core: CoreProfile, function: str, spread: Spread) -> Group:
         "shortest": spread.shortest,
         "median": spread.median,
         "mean": round(spread.mean),
-        "99 of 100 within": spread.p99,
+        "99 % up to": spread.p99,
         "longest": spread.longest,
         "all": spread.total,
     }

@@ -51,7 +51,7 @@ def run(
     stream = sys.stderr if to_stderr else sys.stdout
     outlet = Outlet(stream, held.stop)
     progress = Line(outlet, stream.isatty(), held.stop, limit_ps, wanted=not quiet)
-    writer = _Writer(progress, lines.shown_elsewhere)
+    writer = ConsoleWriter(progress, lines.shown_elsewhere)
     lines.show_on(writer.console)
     result = stopped_run.beside(
         lambda: loaded.run(
@@ -76,7 +76,7 @@ def tell(note: str) -> None:
     print(f"cyclescope: note: {note}", file=sys.stderr)
 
 
-class _Writer:
+class ConsoleWriter:
     """Writes the console as it comes, and between its lines those of other serial lines behind
     their names.
     """
@@ -90,6 +90,7 @@ class _Writer:
         self.told: list[str] = []
 
     def console(self, text: str) -> None:
+        """Write a piece of the console's text."""
         line, end, rest = text.partition("\n")
         self._write(line + end)
         if end:
@@ -104,6 +105,7 @@ class _Writer:
         tell(text)
 
     def stream(self, name: str, line: str) -> None:
+        """Write a line of another serial line, unless the console's own line has no end yet."""
         if name in self._not_shown:
             return
         self._held.append(f"{name}: {line}\n")
