@@ -7,27 +7,34 @@ import shutil
 import struct
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from conftest import BOARD, ROOT, Command
 from elf_files import words
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from profiles import FILES, NAMES, any_core
 from test_tutorials import environment
 
+from cyclescope import _engine
+from cyclescope.board import Board
 from cyclescope.cli import annotated_text
+from cyclescope.cli.annotate_command import source_lines
 from cyclescope.profile.annotation import Code, annotate
+from cyclescope.profile.callgrind import callgrind
 from cyclescope.profile.model import CoreProfile
+from cyclescope.profile.pprof import pprof
+from cyclescope.report.annotate import annotate_page
+from cyclescope.report.flame import flame_page
 from cyclescope.statuses import Status
 
 SOURCE = ROOT / "docs" / "examples" / "copy.c"
 OPTIONS = "-target riscv32-freestanding -mcpu=generic_rv32+m+c -O2 -g -ffreestanding -fno-builtin"
 OPTIONS += " -nostdlib -Wl,--image-base=0x80000000"
-SYMBOLS = 2
-ALLOCATED = 2
+ALLOCATED = 2  # SHF_ALLOC
+CYCLES = 1_230_094
 
 
 @pytest.fixture(scope="module")
@@ -43,18 +50,26 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def stripped(elf: Path, keeps_symbols: bool) -> bytes:
     """An ELF without debug information, and without symbols if these are not kept."""
     data = bytearray(elf.read_bytes())
+    kept = {".shstrtab", *({".symtab", ".strtab"} if keeps_symbols else ())}
+    for name, at, _ in not_loaded(data):
+        if name not in kept:
+            struct.pack_into("<I", data, at + 4, 0)  # sh_type
+            struct.pack_into("<I", data, at + 20, 0)  # sh_size
+    return bytes(data)
+
+
+def not_loaded(data: bytes | bytearray) -> Iterator[tuple[str, int, range]]:
+    """Sections that are not loaded: their names, where their headers are, and their contents."""
     (table,) = words(data, 32, 1)
     size, count, names = struct.unpack_from("<3H", data, 46)
     strings = words(data, table + names * size, 10)[4]
-    kept = {b".shstrtab", *({b".symtab", b".strtab"} if keeps_symbols else ())}
     for number in range(count):
-        header = words(data, table + number * size, 10)
+        at = table + number * size
+        header = words(data, at, 10)
         begin = strings + header[0]
-        name = bytes(data[begin : data.index(b"\0", begin)])
-        if not header[2] & ALLOCATED and name not in kept:
-            struct.pack_into("<I", data, table + number * size + 4, 0)
-            struct.pack_into("<I", data, table + number * size + 20, 0)
-    return bytes(data)
+        name = data[begin : data.index(b"\0", begin)].decode()
+        if not header[2] & ALLOCATED:
+            yield name, at, range(header[4], header[4] + header[5])
 
 
 def test_lines_and_instructions(copy: Path, cyclescope: Command) -> None:
@@ -161,3 +176,27 @@ def test_any_places(made: CoreProfile, data: st.DataObject) -> None:
     }
     assert own == known
     assert annotated_text.text(found).plain.startswith("cpu0: f")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_damaged_debug_information(copy: Path, data: st.DataObject) -> None:
+    elf = bytearray(copy.read_bytes())
+    contents = [content for name, _, content in not_loaded(elf) if name.startswith(".debug")]
+    debug = [at for content in contents for at in content]
+    for _ in range(data.draw(st.integers(1, 12))):
+        elf[data.draw(st.sampled_from(debug))] = data.draw(st.integers(0, 255))
+    board = Board(BOARD).load(bytes(elf))
+    profile = board.run(profile=True).profile
+    assert profile is not None
+    (core,) = profile.cores
+    assert core.cycles == CYCLES
+    assert list(callgrind(profile, "c"))
+    assert pprof(profile, "c")
+    assert flame_page(profile, "c")
+    code = [Code(*row[:5]) for row in _engine.listing(bytes(elf))]
+    places = board.places("cpu0", [one.address for one in code])
+    found = annotate(core, "copy", code, places, lambda file: source_lines(file, None))
+    assert found.spent.cycles == CYCLES
+    assert annotated_text.text(found).plain
+    assert annotate_page([found], profile)

@@ -65,7 +65,7 @@ def annotate_command(
                 function if rows[0][5] and not function.startswith("0x") else _name(rows),
                 code,
                 loaded.places(core.name, [one.address for one in code]),
-                lambda file: _lines(file, sources),
+                lambda file: source_lines(file, sources),
             )
             for core in _cores(profile, code)
         ]
@@ -120,8 +120,11 @@ def _cores(profile: Profile, code: Sequence[Code]) -> list[CoreProfile]:
     return ran or list(profile.cores[:1])
 
 
-def _lines(file: str, folder: Path | None) -> list[str] | None:
-    """The lines of a source, as they can be shown; None if it can't be read."""
+def source_lines(file: str, folder: Path | None) -> list[str] | None:
+    """The lines of a source, as they can be shown; None if it can't be read.
+
+    It is looked for in the folder first, then where the ELF says that it is.
+    """
     for path in _candidates(file, folder):
         try:
             text = inputs.read(path, _MOST_SOURCE_BYTES).decode("utf-8", "replace")
