@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import BOARD, Command, Finished
@@ -19,7 +20,7 @@ from test_schemas import schema
 from cyclescope.board import Board
 from cyclescope.board.results import RunResult
 from cyclescope.cli import profile_tables
-from cyclescope.profile.tables import rows
+from cyclescope.profile.tables import VIEWS, Row, rows
 from cyclescope.statuses import Status
 
 Program = Callable[[str], Path]
@@ -57,6 +58,26 @@ def test_the_run_is_the_same_and_the_profile_has_all_of_its_cycles(program: Prog
     stack = {entry.cause: entry.cycles for entry in plain.cores[0].stack if entry.cycles}
     assert core.by_cause(core.costs) == stack
     assert core.instructions == plain.instructions
+
+
+@pytest.mark.parametrize(
+    "how", [{"skip_polling": False}, {"compile_after": 0}, {"compile_after": 1}], ids=str
+)
+def test_the_profile_does_not_depend_on_how_it_is_simulated(
+    how: dict[str, Any], program: Program
+) -> None:
+    board = Board(BOARD).load(program("results"))
+    usual, other = board.run(profile=True).profile, board.run(profile=True, **how).profile
+    assert usual is not None
+    assert other is not None
+    for by in VIEWS:
+        shown, wanted = (rows(profile.cores[0], by) for profile in (other, usual))
+        assert [plain(row) for row in shown] == [plain(row) for row in wanted]
+
+
+def plain(row: Row) -> dict[str, Any]:
+    """A row without the number of its path: paths are counted as they come up."""
+    return {name: value for name, value in vars(row).items() if name != "longest_path"}
 
 
 def test_functions_of_a_run(profiled: Callable[..., Finished]) -> None:
@@ -177,7 +198,7 @@ def test_all_views_of_a_run_sum_to_its_cycles(program: Program) -> None:
     result = Board(BOARD).load(program("results")).run(profile=["result_number"])
     assert result.profile is not None
     (core,) = result.profile.cores
-    for by in ("function", "line", "file", "task", "address"):
+    for by in VIEWS:
         assert sum(row.self_cycles for row in rows(core, by)) == result.cycles
     (calls,) = core.calls.values()
     (row,) = [row for row in rows(core, "function") if row.name == "result_number"]
