@@ -29,6 +29,6 @@ def chosen(
     try:
         import polars
     except ImportError as absent:
-        raise ImportError("polars is not installed: pip install polars") from absent
+        raise ImportError("polars is not installed: pip install 'cyclescope[polars]'") from absent
     names = {name: [row[name] for row in rows] for name in columns}
     return polars.DataFrame(names, strict=False)

@@ -168,5 +168,5 @@ def test_data_frames_of_polars(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum(columns["self_cycles"]) == CYCLES
     assert len(columns["function"]) == len(columns["load: ddr"])
     monkeypatch.setitem(sys.modules, "polars", None)
-    with pytest.raises(ImportError, match="pip install polars"):
+    with pytest.raises(ImportError, match=r"pip install 'cyclescope\[polars\]'"):
         made_up().functions(polars=True)
