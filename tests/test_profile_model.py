@@ -127,7 +127,7 @@ def test_latency_of_interrupts() -> None:
     assert (timer.line, timer.taken) == ("IRQ 28", 2)
     assert (timer.least_ps, timer.mean_ps, timer.most_ps) == (200, 230, 260)
     assert (timer.most_at_ps, timer.longest_response_ps) == (9_700, 400)
-    unknown = raw() | {"interrupts": [(6, None, None, 5, 6, 7)]}
+    unknown = raw() | {"interrupts": [(6, None, None, None, 5, 6, 7)]}
     (own,) = latencies(core_profile(unknown, places_of(PLACES), CYCLES, ["work"]))
     assert (own.taken, own.most_ps, own.longest_response_ps) == (1, None, None)
 

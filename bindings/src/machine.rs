@@ -220,8 +220,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Profiles all cores from now on, with the calls of these functions kept one by one; raises EngineError for one that
-    /// the firmware lacks.
+    /// Profiles all cores from now on, with the calls of these functions kept one by one; raises EngineError for one
+    /// that the firmware lacks.
     #[pyo3(signature = (functions=List(Vec::new())))]
     fn profile_functions(&self, functions: List<String>) -> PyResult<()> {
         self.with(|engine| {

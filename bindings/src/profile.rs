@@ -52,9 +52,12 @@ fn path(path: &CallPath) -> PathItem<'_> {
     (number(path.parent), kind, number(path.address), &path.name, path.calls, elapsed, longest, shortest, longest_at)
 }
 
-fn interrupt(taken: &TakenInterrupt) -> (u32, Option<u32>, Option<u64>, u64, u64, u64) {
-    let TakenInterrupt { path, input, raised, taken, begun, ended } = *taken;
-    (path, input, raised.map(|at| at.0), taken.0, begun.0, ended.0)
+/// Path, device, input, when the line went up, when it was taken, when its handler began and ended.
+type InterruptItem<'a> = (u32, Option<&'a str>, Option<u32>, Option<u64>, u64, u64, u64);
+
+fn interrupt(interrupt: &TakenInterrupt) -> InterruptItem<'_> {
+    let TakenInterrupt { path, input, by, raised, taken, begun, ended } = interrupt;
+    (*path, by.as_deref(), *input, raised.map(|at| at.0), taken.0, begun.0, ended.0)
 }
 
 /// A place in the source.

@@ -58,7 +58,8 @@ def core_profile(
             for name, calls in zip(_kept(raw, functions), raw["calls"], strict=True)
         },
         interrupts=tuple(
-            Interrupt(tree.paths[path].name, *more) for path, *more in raw["interrupts"]
+            Interrupt(_line(tree.paths[path].name, device), *more)
+            for path, device, *more in raw["interrupts"]
         ),
         notes=tuple(raw["notes"]),
     )
@@ -159,3 +160,8 @@ def _cost(tree: _Tree, known: _Known, raw: tuple[int, int, int], charges: Sequen
         charges=tuple(charges),
         cycles=sum(charge.cycles for charge in charges),
     )
+
+
+def _line(exception: str, device: str | None) -> str:
+    """What an interrupt line is called: by the device that raised it, if that is known."""
+    return f"{device} ({exception})" if device else exception

@@ -87,7 +87,7 @@ class Call:
 class Interrupt:
     """One interrupt whose handler has ended, by simulated times.
 
-    `line` is the exception's name, `input` the number of the core's input; None for one of the
+    `line` is the device that raised it and the exception's name, `input` the number of the core's input; None for one of the
     core's own. `raised_ps` is None where it is not known when its line went up.
     """
 

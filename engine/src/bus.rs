@@ -11,6 +11,7 @@ pub mod device;
 pub mod lines;
 pub mod path;
 mod pins;
+pub mod risen;
 mod shared_lines;
 mod transfers;
 
@@ -22,6 +23,7 @@ use crate::bus::alike::Window;
 use crate::bus::code::CodeLog;
 use crate::bus::device::{CoreRegister, Ctx, Device, DeviceId, ExitRequest, IrqLine};
 use crate::bus::lines::Lines;
+use crate::bus::risen::Risen;
 use crate::clocks::Clocks;
 use crate::event::EventQueue;
 use crate::faults::{BusFaultKind, CoreFault};
@@ -188,6 +190,8 @@ pub struct Bus {
     pub hosts: BTreeMap<String, DeviceId>,
     /// By device: as what it tells of its own.
     scopes: Vec<Scope>,
+    /// Since when interrupt lines are up.
+    pub risen: Risen,
     /// In which order cores access what others may see.
     pub order: Order,
     /// Interrupt inputs of each core.

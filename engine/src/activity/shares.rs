@@ -37,7 +37,7 @@ impl Recording {
             let taken = take(&mut gaps, begin, end);
             if taken > Ps::ZERO {
                 match shares.iter_mut().find(|(known, _)| *known == track) {
-                    Some((_, sum)) => *sum = *sum + taken,
+                    Some((_, sum)) => *sum += taken,
                     None => shares.push((track, taken)),
                 }
             }
@@ -70,7 +70,7 @@ fn take(gaps: &mut Vec<Gap>, begin: Ps, end: Ps) -> Ps {
             left.push((from, to));
             continue;
         }
-        taken = taken + (last - first);
+        taken += last - first;
         left.extend([(from, first), (last, to)].into_iter().filter(|(from, to)| to > from));
     }
     *gaps = left;

@@ -446,6 +446,7 @@ impl Ctx<'_> {
                 self.bus.record_irq(self.id, line, level, self.now);
             }
             let level = self.bus.shared_lines.level(line, self.id, level);
+            self.bus.risen.set(line, self.id, level, self.now);
             self.bus.set_irq(line, level, self.now);
         }
     }

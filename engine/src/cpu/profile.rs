@@ -24,6 +24,7 @@ use super::cost::Breakdown;
 use super::memory::Accounts;
 use crate::bus::Bus;
 use crate::observe::profile::{ProfileOptions, TaskName};
+use crate::time::Ps;
 
 /// The address of what belongs to no instruction.
 pub const ELSEWHERE: u32 = u32::MAX;
@@ -64,6 +65,8 @@ pub struct Profile {
     names_tasks: Option<TaskName>,
     /// What it is called now: of the stack that begins.
     task_name: String,
+    /// Interrupts that were taken.
+    interrupts: Vec<Taken>,
     /// The core has begun to run.
     has_begun: bool,
     /// What was counted at rates that the core's clock has had before.
@@ -72,6 +75,22 @@ pub struct Profile {
 
 // SAFETY: `counts` is an array of `counters`, which nobody else has.
 unsafe impl Send for Profile {}
+
+/// Interrupts that are kept one by one.
+const MOST_INTERRUPTS: usize = 1 << 18;
+
+/// An interrupt that was taken. Times are cycles that the core has had.
+#[derive(Clone, Debug)]
+struct Taken {
+    path: u32,
+    input: u32,
+    /// When its line went up, and the device that raised it.
+    raised: Option<(Ps, String)>,
+    taken: u64,
+    /// When its handler began, and ended.
+    begun: Option<u64>,
+    ended: Option<u64>,
+}
 
 /// What was counted.
 #[derive(Debug, Default)]
@@ -102,6 +121,7 @@ impl Profile {
             repeated: None,
             names_tasks: options.task_name.clone(),
             task_name: String::new(),
+            interrupts: Vec::new(),
             has_begun: false,
             earlier_rates: Vec::new(),
         })
@@ -204,7 +224,7 @@ impl Profile {
     /// Looks how the task is called that runs from now on.
     pub fn look_at_task(&mut self, bus: &Bus) {
         if let Some(names) = &self.names_tasks {
-            self.task_name = names.look(bus).unwrap_or_default();
+            self.task_name = task_that_runs(names, bus).unwrap_or_default();
         }
     }
 
@@ -240,4 +260,19 @@ impl Profile {
         let counter = self.counters.get_mut().did(pc, What::Spent(cause));
         self.count(counter, cycles);
     }
+}
+
+/// The name of the task that runs now; `None` where there is none yet.
+fn task_that_runs(names: &TaskName, bus: &Bus) -> Option<String> {
+    let task = bus.peek_word(names.variable)?;
+    let at = task.wrapping_add(names.offset);
+    let mut name = Vec::new();
+    for offset in 0..names.bytes {
+        let mut byte = [0];
+        if !bus.peek(at.wrapping_add(offset), &mut byte) || byte[0] == 0 {
+            break;
+        }
+        name.push(byte[0]);
+    }
+    (task != 0 && !name.is_empty()).then(|| String::from_utf8_lossy(&name).into_owned())
 }

@@ -129,7 +129,18 @@ impl Shell {
     /// An exception is taken now.
     pub fn count_exception(&mut self, bus: &mut Bus, source: Source) {
         self.exceptions += 1;
+        self.note_raised(bus, source);
         bus.storms.exception(self.index, self.now(), source);
+    }
+
+    /// The profile knows since when an interrupt has waited that is taken now.
+    pub fn note_raised(&mut self, bus: &mut Bus, source: Source) {
+        if let Some(profile) = &mut self.profile
+            && let Some(input) = source.input
+        {
+            let raised = bus.risen.take(self.index, input);
+            profile.raised(input, raised.map(|(since, by)| (since, bus.device_names[by.0 as usize].clone())));
+        }
     }
 
     /// Something has happened from which the firmware can't go on.

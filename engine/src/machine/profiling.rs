@@ -16,6 +16,7 @@ impl Machine {
     /// # Errors
     /// The name of a function that there is not.
     pub fn profile(&mut self, functions: &[String]) -> Result<(), String> {
+        self.bus.risen.start();
         let mut watched = vec![Vec::new(); self.cores.len()];
         for name in functions {
             let (core, _, addr) = self.find_function(name).ok_or_else(|| name.clone())?;

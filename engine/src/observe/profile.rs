@@ -1,6 +1,5 @@
 //! A core's profile as plain data: call paths, and for each of them what its instructions cost, by cause.
 
-use crate::bus::Bus;
 use crate::time::{Cycles, Hz, Ps};
 
 /// What a profile is to follow.
@@ -24,23 +23,6 @@ pub struct TaskName {
     pub offset: u32,
     /// Bytes of the name at the most.
     pub bytes: u32,
-}
-
-impl TaskName {
-    /// The name of the task that runs now; `None` where there is none yet.
-    pub fn look(&self, bus: &Bus) -> Option<String> {
-        let task = bus.peek_word(self.variable)?;
-        let at = task.wrapping_add(self.offset);
-        let mut name = Vec::new();
-        for offset in 0..self.bytes {
-            let mut byte = [0];
-            if !bus.peek(at.wrapping_add(offset), &mut byte) || byte[0] == 0 {
-                break;
-            }
-            name.push(byte[0]);
-        }
-        (task != 0 && !name.is_empty()).then(|| String::from_utf8_lossy(&name).into_owned())
-    }
 }
 
 /// What a path ends in.
@@ -103,12 +85,14 @@ pub struct TimedCall {
 }
 
 /// An interrupt that a core took.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TakenInterrupt {
     /// The exception's path.
     pub path: u32,
     /// The core's input; `None` for an exception of the core's own.
     pub input: Option<u32>,
+    /// Label of the device that raised it, if that is known.
+    pub by: Option<String>,
     /// When its line went up; `None` if that is not known.
     pub raised: Option<Ps>,
     /// When the core took it.

@@ -60,8 +60,8 @@ pub struct Accounts {
     grown: Grown,
 }
 
-/// Map entries some of whose sums have grown since a profile has looked at them, as bits of [`entry_bit`]. It is nothing
-/// by which accounts differ.
+/// Map entries some of whose sums have grown since a profile has looked at them, as bits of [`entry_bit`]. It is
+/// nothing by which accounts differ.
 #[derive(Clone, Copy, Debug, Default)]
 struct Grown(u64);
 

@@ -1,15 +1,17 @@
 //! Which call path a core is on: stacks of calls, followed as calls, jumps and exceptions happen.
 //!
-//! A call is known by the address that it returns to and the stack pointer when it begins. A jump to that address with
-//! that stack pointer ends it, whatever instruction jumps. Other jumps are looked at closer: one to the entry of a
-//! function, with the stack pointer that the present one was called with, is a tail call, which takes the present
+//! A call is known by the address that it returns to and the stack pointer when it begins. A jump to that address
+//! with that stack pointer ends it, whatever instruction jumps. Other jumps are looked at closer: one to the entry of
+//! a function, with the stack pointer that the present one was called with, is a tail call, which takes the present
 //! one's place; one to where an outer call returns ends all calls above it (longjmp); one with the stack pointer of a
-//! stack that was left before goes on there; one with a stack pointer that no call of this stack had begins a new one: a
-//! task. Exceptions are calls that code has not made; a return from one that leads elsewhere is a switch of tasks.
+//! stack that was left before goes on there; one with a stack pointer that no call of this stack had begins a new
+//! one: a task. Exceptions are calls that code has not made; a return from one that leads elsewhere is a switch of
+//! tasks.
 
-use super::Profile;
 use super::paths::Kind;
+use super::{MOST_INTERRUPTS, Profile, Taken};
 use crate::storms::Source;
+use crate::time::Ps;
 
 /// Calls under way in a stack at the most: what is called beyond belongs to the innermost of them.
 const MOST_FRAMES: usize = 1 << 12;
@@ -48,6 +50,8 @@ struct Frame {
     begun: u64,
     /// It is an exception: the stack pointer of calls in its handler says nothing of those below it.
     is_exception: bool,
+    /// Of an interrupt that is kept: its place.
+    interrupt: Option<usize>,
 }
 
 /// A stack of calls.
@@ -146,6 +150,9 @@ impl Profile {
     #[inline]
     fn pop(&mut self, now: u64) {
         let Some(frame) = self.stacks.current.frames.pop() else { return };
+        if let Some(interrupt) = frame.interrupt {
+            self.interrupts[interrupt].ended = Some(now);
+        }
         if frame.path != frame.from {
             self.paths.end_call(frame.path, frame.begun, now);
             if let Some(repeated) = &mut self.repeated {
@@ -185,7 +192,7 @@ impl Profile {
     fn enter(&mut self, return_pc: u32, target: u32, sp: u32, now: u64) {
         let from = self.stacks.here();
         let path = self.paths.function(self.counters.get_mut(), from, target & self.address_mask);
-        self.stacks.push(Frame { path, from, return_pc, sp, begun: now, is_exception: false });
+        self.stacks.push(Frame { path, from, return_pc, sp, begun: now, is_exception: false, interrupt: None });
     }
 
     /// A jump that does not end the innermost call in the ordinary way.
@@ -261,13 +268,31 @@ impl Profile {
         self.stacks.delayed = None;
         let from = self.stacks.here();
         let path = self.paths.exception(self.counters.get_mut(), from, source);
-        self.stacks.push(Frame { path, from, return_pc: pc, sp, begun: now, is_exception: true });
+        self.stacks.push(Frame { path, from, return_pc: pc, sp, begun: now, is_exception: true, interrupt: None });
         self.arrive();
+    }
+
+    /// The innermost exception is the interrupt at an input, whose line went up then, raised by a device.
+    pub fn raised(&mut self, input: u32, raised: Option<(Ps, String)>) {
+        let kept = self.interrupts.len();
+        let Some(frame) = self.stacks.current.frames.iter_mut().rfind(|frame| frame.is_exception) else { return };
+        if kept == MOST_INTERRUPTS || frame.interrupt.is_some() {
+            return;
+        }
+        frame.interrupt = Some(kept);
+        let (path, taken) = (frame.path, frame.begun);
+        // Of some cores the handler has begun by now.
+        let begun = self.stacks.current.frames.last().filter(|top| !top.is_exception).map(|top| top.begun);
+        self.interrupts.push(Taken { path, input, raised, taken, begun, ended: None });
     }
 
     /// The handler of the innermost exception begins at `pc`.
     pub fn handler(&mut self, pc: u32, now: u64) {
-        if self.stacks.current.frames.last().is_some_and(|top| top.is_exception) {
+        let top = self.stacks.current.frames.last().filter(|top| top.is_exception).copied();
+        if let Some(top) = top {
+            if let Some(interrupt) = top.interrupt {
+                self.interrupts[interrupt].begun = Some(now);
+            }
             self.enter(NOWHERE, pc, NOWHERE, now);
             self.arrive();
         }

@@ -1,8 +1,9 @@
 //! Counters by call path: what the blocks and instructions of a program did, apart for each path that leads to them.
 //!
 //! A counter has a number, and a place in the array of each path. So one addition at a fixed offset from the array of
-//! the path at hand counts a block's run, and compiled code does no more. What it comes to is worked out in the end from
-//! what the number means. The arrays are large and hardly filled: the host gives memory only to pages that are touched.
+//! the path at hand counts a block's run, and compiled code does no more. What it comes to is worked out in the end
+//! from what the number means. The arrays are large and hardly filled: the host gives memory only to pages that are
+//! touched.
 
 use memmap2::MmapMut;
 use std::collections::BTreeMap;

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use super::counters::{Cause, Own, Row, Rows};
 use super::paths::{Kind, Path};
-use super::{ELSEWHERE, Profile};
+use super::{ELSEWHERE, MOST_INTERRUPTS, Profile, Taken};
 use crate::bus::Bus;
 use crate::cpu::isa::CauseNames;
 use crate::cpu::waits::Shared;
-use crate::observe::profile::{CallPath, CoreProfile, InstructionCost, PathKind, TimedCall};
+use crate::observe::profile::{CallPath, CoreProfile, InstructionCost, PathKind, TakenInterrupt, TimedCall};
 use crate::storms::Source;
 use crate::time::{Cycles, Hz, Ps};
 
@@ -67,7 +67,7 @@ impl Profile {
             costs,
             calls: self.paths.calls.iter().map(timed).collect(),
             waits: waits(told),
-            interrupts: Vec::new(),
+            interrupts: self.interrupts.iter().filter_map(|taken| told_interrupt(taken, told)).collect(),
             notes: self.notes(),
         }
     }
@@ -89,6 +89,9 @@ impl Profile {
         if self.paths.dropped_calls > 0 {
             notes.push(format!("{} calls of watched functions are not kept one by one", self.paths.dropped_calls));
         }
+        if self.interrupts.len() == MOST_INTERRUPTS {
+            notes.push(format!("of interrupts, only the first {MOST_INTERRUPTS} are kept one by one"));
+        }
         notes
     }
 }
@@ -96,6 +99,20 @@ impl Profile {
 fn waits(told: &Told) -> Vec<(u32, String, Ps)> {
     let paths = told.shared.iter().flat_map(|shared| &shared.paths);
     paths.flat_map(|(path, waited)| waited.rows(told.bus).into_iter().map(|(name, time)| (*path, name, time))).collect()
+}
+
+/// One that has ended.
+fn told_interrupt(taken: &Taken, told: &Told) -> Option<TakenInterrupt> {
+    let (raised, by) = taken.raised.clone().map_or((None, None), |(raised, by)| (Some(raised), Some(by)));
+    Some(TakenInterrupt {
+        path: taken.path,
+        input: Some(taken.input),
+        by,
+        raised,
+        taken: told.time(taken.taken),
+        begun: told.time(taken.begun?),
+        ended: told.time(taken.ended?),
+    })
 }
 
 fn described(path: &Path, told: &Told) -> CallPath {

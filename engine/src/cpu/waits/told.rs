@@ -66,7 +66,7 @@ fn summed(named: impl Iterator<Item = (String, Ps)>) -> Vec<(String, Ps)> {
     let mut sums: Vec<(String, Ps)> = Vec::new();
     for (name, time) in named {
         match sums.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, sum)) => *sum = *sum + time,
+            Some((_, sum)) => *sum += time,
             None => sums.push((name, time)),
         }
     }

@@ -307,6 +307,7 @@ impl Arm<System> {
         let source = source_of(activated.number);
         bus.storms.exception(self.shell.index, self.shell.now(), source);
         self.profile_chained(source);
+        self.shell.note_raised(bus, source);
         if let Some(fault) = entering.fault {
             self.note_fault(bus, fault);
         }

@@ -291,8 +291,8 @@ pub(super) fn call_site_of(pc: u32, x: &[u32]) -> CallSite {
     CallSite { pc, return_pc: x[RA], sp: x[SP] }
 }
 
-/// How a jump goes on, by the registers that it names (unprivileged specification, table of hints for the return-address
-/// stack: x1 and x5 are link registers).
+/// How a jump goes on, by the registers that it names (unprivileged specification, table of hints for the
+/// return-address stack: x1 and x5 are link registers).
 pub(super) fn flow_of(op: &Op) -> Flow {
     let is_link = |register: u8| matches!(register, 1 | 5);
     match op.code {
