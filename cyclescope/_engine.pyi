@@ -343,6 +343,12 @@ class Machine:
         Times are rounded to `unit_ps`, a power of ten.
         """
 
+    def fst(self, signals: list[int], unit_ps: int, end_ps: int, file: str) -> Iterator[bytes]:
+        """The same as a Fast Signal Trace, in pieces.
+
+        It is made in `file`, which is empty and may be removed after the call.
+        """
+
     def activities(self) -> Activities:
         """What its devices do, to be recorded."""
 

@@ -12,7 +12,15 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 from sama5d2 import build as build_sama5d2
-from waveforms import NEEDS_SIGROK, annotations, decode_spi, edges, only_scope, unit_ps
+from waveforms import (
+    NEEDS_SIGROK,
+    annotations,
+    decode_spi,
+    edges,
+    only_scope,
+    unit_ps,
+    without_pauses,
+)
 
 import cyclescope as package
 from cyclescope import firmware
@@ -262,3 +270,28 @@ def test_sigrok_reads_the_cards_commands(bus: str, mode: int, tmp_path: Path) ->
     said = annotations(alone, decoders, "sdcard_spi", step_ps=1000)
     for command in ("CMD0 (GO_IDLE_STATE)", "CMD24 (WRITE_BLOCK)", "CMD17 (READ_SINGLE_BLOCK)"):
         assert f"sdcard_spi-1: Command: {command}" in said, command
+
+
+@NEEDS_SIGROK
+def test_sigrok_reads_what_a_quad_spi_controller_sends(tmp_path: Path) -> None:
+    case = next(case for case in CASES if case.name == "qspi:memory_mode")
+    vcd = tmp_path / "out.vcd"
+    record(case, vcd)
+    alone = tmp_path / "alone.vcd"
+    alone.write_text(without_pauses(only_scope(vcd.read_text(), "qspi0")))
+    # commands are on one line
+    decoders = "spi:clk=sck:mosi=io0:miso=io1:cs=cs0,spiflash:chip=macronix_mx25l6405d"
+    said = annotations(alone, decoders, "spiflash", step_ps=1000)
+    for command in ("Write enable (WREN)", "Read status register (RDSR)", "Page program (PP)"):
+        assert f"spiflash-1: Command: {command}" in said, command
+
+
+@NEEDS_SIGROK
+@pytest.mark.parametrize(("mode", "program"), [("dual", 0xA2), ("quad", 0x32)])
+def test_sigrok_reads_the_commands_of_frames_on_more_lines(
+    mode: str, program: int, tmp_path: Path
+) -> None:
+    vcd = tmp_path / "out.vcd"
+    record(next(case for case in CASES if case.name == f"throughput:{mode}"), vcd)
+    frames = decode_spi(vcd, "spi0", step_ps=1, data=("io0", "io1"))
+    assert [frame.mosi[0] for frame in frames].count(program) == 2

@@ -6,10 +6,13 @@ import json
 import os
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import pywellen
 from conftest import BOARD, Command
+from test_spi_waveforms import CARDS
 from waveforms import edges, unit_ps
 
 import cyclescope as package
@@ -21,6 +24,14 @@ from cyclescope.errors import EngineError, UsageError
 Program = Callable[[str], Path]
 
 WIRES = [f"spi0.{name}" for name in ("sck", "io0", "io1", "io2", "io3", "cs0")]
+SIGNALS = [
+    *WIRES,
+    "spi0.shifting",
+    *(f"uart0.character_{name}" for name in ("sent", "received")),
+    *("timer0.counting", "clint.counting", "dma0.dma_transfer", "dma1.dma_transfer"),
+    *(f"{name}.irq" for name in ("spi0", "uart0", "intc", "timer0", "clint")),
+    *("clint.irq_2", "dma0.irq", "dma1.irq", "flash0.busy", "cpu0.idle", "cpu0.held_in_reset"),
+]
 # An erased flash after a millisecond, and SCK at 50 MHz: edges are at whole 10 ns.
 QUICK = {"flash0.cyclescope,bulk-erase-typical-ms": 1, "spi0.clock-frequency": 50_000_000}
 
@@ -77,7 +88,7 @@ def test_a_given_unit_takes_times_to_the_nearest(throughput: Path, tmp_path: Pat
 def test_chosen_wires_alone_are_recorded(throughput: Path, tmp_path: Path) -> None:
     every, some = tmp_path / "every.vcd", tmp_path / "some.vcd"
     run(throughput, every)
-    run(throughput, some, vcd_signals=["spi0.[cs]*", "*.io3"])
+    run(throughput, some, vcd_signals=["spi0.[cs][sc]*", "*.io3"])
     names = [line.split()[4] for line in some.read_text().splitlines() if line.startswith("$var")]
     assert names == ["sck", "io3", "cs0"]
     assert changed(some) == [change for change in changed(every) if change[1] in names]
@@ -91,7 +102,8 @@ def test_a_pattern_that_fits_no_wire_is_an_error(
     command = ("run", throughput, "--board", BOARD, "--vcd", vcd)
     done = cyclescope(*command, "--vcd-signals", "spi1.*", "--vcd-signals", "*.sck")
     assert done.status != 0
-    assert done.error == (f"no wire of the board is called 'spi1.*'; it has {', '.join(WIRES)}")
+    said = f"no signal of the board is called 'spi1.*'; it has {', '.join(SIGNALS)}"
+    assert done.error == said
     assert vcd.read_text() == "what was here before"
 
 
@@ -100,23 +112,19 @@ def test_options_without_a_file_are_an_error(
     option: tuple[str, str], cyclescope: Command, program: Program
 ) -> None:
     done = cyclescope("run", program("exit_main"), "--board", BOARD, *option)
-    assert done.error == "--vcd-signals and --vcd-timescale are of use with --vcd FILE only"
+    said = "--waves-signals and --waves-timescale are of use with --waves FILE only"
+    assert done.error == said
 
 
 def test_a_recording_without_a_change_is_a_note(
     cyclescope: Command, program: Program, tmp_path: Path
 ) -> None:
-    elf = program("exit_main")
-    done = cyclescope("run", elf, "--board", BOARD, "--vcd", "out.vcd")
+    wires = ("--vcd-signals", "spi0.*", "--vcd-signals", "*.busy")
+    done = cyclescope("run", program("exit_main"), "--board", BOARD, "--vcd", "out.vcd", *wires)
     assert done.status == 7
-    assert f"note: out.vcd: no wire changed; recorded are {', '.join(WIRES)}\n" in done.stderr
-    assert (tmp_path / "out.vcd").read_text().count("$var") == len(WIRES)
-    result = package.Board("minimal-rv32").load(elf_of("minimal-rv32")).run(vcd=tmp_path / "no.vcd")
-    assert f"{tmp_path / 'no.vcd'}: the board has no wires to record" in result.notes
-
-
-def elf_of(board: str) -> Path:
-    return firmware.build_app("hello", board, {})
+    names = ", ".join([*WIRES, "spi0.shifting", "spi0.irq", "flash0.busy"])
+    assert f"note: out.vcd: no signal changed; recorded are {names}\n" in done.stderr
+    assert (tmp_path / "out.vcd").read_text().count("$var") == len(WIRES) + 3
 
 
 def test_what_was_recorded_is_there_however_a_run_ends(throughput: Path, tmp_path: Path) -> None:
@@ -174,8 +182,10 @@ def test_a_frame_and_a_file_at_once(tmp_path: Path) -> None:
 
 def test_the_machine_refuses_what_makes_no_sense(throughput: Path) -> None:
     machine = package.Board(BOARD).load(throughput).start()
-    with pytest.raises(EngineError, match="the board has 6 wires to record, and no number 6"):
-        machine.record_waves([0, 6])
+    many = len(SIGNALS)
+    refused = f"the board has {many} signals to record, and no number {many}"
+    with pytest.raises(EngineError, match=refused):
+        machine.record_waves([0, many])
     machine.record_waves([])
     for unit in (0, 3, 10**15, 2**64 - 1):
         with pytest.raises(EngineError, match="no unit of time"):
@@ -186,5 +196,84 @@ def test_the_machine_refuses_what_makes_no_sense(throughput: Path) -> None:
 
 def test_a_result_has_its_notes_in_json(cyclescope: Command, program: Program) -> None:
     command = ("run", program("exit_main"), "--board", BOARD, "--vcd", "out.vcd", "--json", "-")
-    (note,) = json.loads(cyclescope(*command).stdout)["notes"]
-    assert note.startswith("out.vcd: no wire changed; recorded are spi0.sck, ")
+    (note,) = json.loads(cyclescope(*command, "--vcd-signals", "spi0.s*").stdout)["notes"]
+    assert note == "out.vcd: no signal changed; recorded are spi0.sck, spi0.shifting"
+
+
+# ---- what devices do, and Fast Signal Traces
+
+
+def read_of(file: Path) -> dict[str, list[tuple[int, int]]]:
+    """Signals with their changes, as a reader of others finds them."""
+    waveform = pywellen.Waveform(str(file))
+    return {
+        var.full_name: [(at, int(level)) for at, level in var.signal] for var in waveform.all_vars()
+    }
+
+
+def test_a_fast_signal_trace_has_what_a_dump_has(throughput: Path, tmp_path: Path) -> None:
+    vcd, fst = tmp_path / "out.vcd", tmp_path / "out.fst"
+    results = [
+        package.Board(BOARD, QUICK).load(throughput).run(waves=file, vcd_timescale="10ns")
+        for file in (vcd, fst)
+    ]
+    assert replace(results[0], wall_ns=0) == replace(results[1], wall_ns=0)
+    assert read_of(vcd) == read_of(fst)
+    assert set(read_of(fst)) == set(SIGNALS)
+    # a few bytes a change
+    assert fst.stat().st_size < vcd.stat().st_size / 5
+    assert pywellen.Waveform(str(fst)).timescale.factor == 10
+
+
+def test_devices_show_what_they_do(throughput: Path, tmp_path: Path) -> None:
+    vcd = tmp_path / "out.vcd"
+    result = run(throughput, vcd, vcd_signals=["flash0.busy", "dma?.*", "spi0.cs0", "uart0.*"])
+    found = read_of(vcd)
+    busy = [at for at, _ in found["flash0.busy"][1:]]
+    lengths = [10_000 * (end - begin) for begin, end in zip(busy[::2], busy[1::2], strict=True)]
+    # bulk erase, and a page of 256 bytes
+    assert lengths == [10**9, 500_000_000]
+    frames = [at for at, level in found["spi0.cs0"][1:] if level]
+    assert {busy[0], busy[2]} <= set(frames)
+    # 10 bits of a character, which follow each other without a pause
+    (rise, fall), *_ = zip(
+        *[[at for at, _ in found["uart0.character_sent"][1:]][first::2] for first in (0, 1)],
+        strict=True,
+    )
+    assert (fall - rise) % 868 == 0
+    assert result.counters["dma0.transfers"] > 0
+    assert any(len(found[f"dma{index}.dma_transfer"]) > 1 for index in (0, 1))
+
+
+def test_polling_is_skipped_while_signals_of_devices_are_recorded(tmp_path: Path) -> None:
+    texts = []
+    for skip in (True, False):
+        vcd = tmp_path / f"{skip}.vcd"
+        signals = ["*.shifting", "card?.busy", "*.irq*", "uart0.*"]
+        board = package.Board(CARDS.board, dict(CARDS.overrides)).load(CARDS.elf())
+        result = board.run(vcd=vcd, vcd_signals=signals, skip_polling=skip)
+        texts.append(vcd.read_text())
+        assert (result.host_work[0].skipped_cycles > 0) == skip
+    assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ({"waves": "out.ghw"}, "out.ghw: waveforms are .vcd or .fst"),
+        ({"waves": "out.vcd", "vcd": "other.vcd"}, "name one file for waveforms"),
+    ],
+)
+def test_files_that_are_none(given: dict[str, str], error: str, program: Program) -> None:
+    with pytest.raises(UsageError, match=error):
+        package.Board(BOARD).load(program("exit_main")).run(**given)
+
+
+def test_the_command_writes_both(cyclescope: Command, throughput: Path, tmp_path: Path) -> None:
+    sets = [word for path, value in QUICK.items() for word in ("--set", f"{path}={value}")]
+    command = ("run", throughput, "--board", BOARD, *sets, "--waves-signals", "flash0.*")
+    for ending in ("vcd", "fst"):
+        done = cyclescope(*command, "--waves", f"out.{ending}", "--waves-timescale", "1us")
+        assert (done.status, "rounded to 1 us" in done.stderr) == (0, True)
+    assert read_of(tmp_path / "out.vcd") == read_of(tmp_path / "out.fst")
+    assert cyclescope(*command, "--waves", "x.txt").error == "x.txt: waveforms are .vcd or .fst"

@@ -8,6 +8,7 @@ use cyclescope_engine::board::build::build_with;
 use cyclescope_engine::dt::fault::BoardFault;
 use cyclescope_engine::machine::loading::RawProgram;
 use cyclescope_engine::machine::{Machine as Engine, Printed};
+use cyclescope_engine::observe::fst;
 use cyclescope_engine::observe::vcd::VcdText;
 use cyclescope_engine::pipe::{Goal, Pipe};
 use cyclescope_engine::time::Ps;
@@ -24,7 +25,7 @@ use crate::python::calls::Calls;
 use crate::python::models::externals;
 use crate::semihosting::Stdin;
 use crate::stop::Stop;
-use crate::waves::{Pieces, change_pieces, os_error};
+use crate::waves::{Pieces, change_pieces, file_pieces, os_error};
 use crate::{BoardError, ElfError, EngineError};
 
 /// Most instructions that are traced at once: each takes 132 bytes.
@@ -104,11 +105,17 @@ fn no_line(port: &str) -> PyErr {
     EngineError::new_err(format!("the board has no serial port '{}' whose line can be used so", port.escape_debug()))
 }
 
+/// A unit of time that a waveform may have.
+fn unit_of(unit_ps: u64) -> PyResult<Ps> {
+    let no_unit = || EngineError::new_err(format!("{unit_ps} ps is no unit of time for a waveform"));
+    VcdText::has_unit(Ps(unit_ps)).then_some(Ps(unit_ps)).ok_or_else(no_unit)
+}
+
 fn check_signals(engine: &mut Engine, signals: &[usize]) -> PyResult<()> {
     let known = engine.bus().waves.signals().len();
     match signals.iter().find(|signal| **signal >= known) {
         Some(signal) => {
-            Err(EngineError::new_err(format!("the board has {known} wires to record, and no number {signal}")))
+            Err(EngineError::new_err(format!("the board has {known} signals to record, and no number {signal}")))
         }
         None => Ok(()),
     }
@@ -506,13 +513,21 @@ impl Machine {
     /// time, `unit_ps`, is a power of ten of picoseconds; times are rounded to it. Raises EngineError for another unit
     /// or wires that are not there, OSError as `wave_changes` does.
     fn vcd(&self, signals: List<usize>, unit_ps: Arg<u64>, end_ps: Arg<u64>) -> PyResult<Pieces> {
-        let (unit, end) = (Ps(unit_ps.0), Ps(end_ps.0));
-        if !VcdText::has_unit(unit) {
-            return Err(EngineError::new_err(format!("{} ps is no unit of time for a waveform", unit.0)));
-        }
+        let (unit, end) = (unit_of(unit_ps.0)?, Ps(end_ps.0));
         self.with(|engine| {
             check_signals(engine, &signals.0)?;
             Ok(Pieces::new(VcdText::new(&engine.bus().waves, &signals.0, unit, end).map_err(os_error)?))
+        })
+    }
+
+    /// The same as a Fast Signal Trace, which is made in `file`, empty as it is, and may be removed after the call.
+    fn fst(&self, signals: List<usize>, unit_ps: Arg<u64>, end_ps: Arg<u64>, file: Arg<PathBuf>) -> PyResult<Pieces> {
+        let (unit, end) = (unit_of(unit_ps.0)?, Ps(end_ps.0));
+        self.with(|engine| {
+            check_signals(engine, &signals.0)?;
+            let mut file = File::options().read(true).write(true).open(file.0)?;
+            fst::write(&engine.bus().waves, &signals.0, unit, end, &mut file).map_err(os_error)?;
+            Ok(Pieces::new(file_pieces(file).map_err(os_error)?))
         })
     }
 

@@ -1,6 +1,7 @@
 //! Recorded waveforms, a piece at a time.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::Mutex;
 
 use cyclescope_engine::observe::spool::to_bytes;
@@ -11,6 +12,9 @@ use pyo3::types::PyBytes;
 
 /// Changes in a piece of [`change_pieces`].
 const PIECE_CHANGES: usize = 1 << 16;
+
+/// Bytes in a piece of [`file_pieces`].
+const PIECE_BYTES: usize = 1 << 20;
 
 type Iter = Box<dyn Iterator<Item = io::Result<Vec<u8>>> + Send>;
 
@@ -59,4 +63,17 @@ pub fn change_pieces(mut changes: Recorded) -> impl Iterator<Item = io::Result<V
             piece => Some(piece.map(|changes| changes.iter().flat_map(to_bytes).collect())),
         }
     })
+}
+
+/// What a file holds, from its beginning.
+pub fn file_pieces(mut file: File) -> io::Result<impl Iterator<Item = io::Result<Vec<u8>>> + Send> {
+    file.seek(SeekFrom::Start(0))?;
+    Ok(std::iter::from_fn(move || {
+        let mut piece = Vec::with_capacity(PIECE_BYTES);
+        match file.by_ref().take(PIECE_BYTES as u64).read_to_end(&mut piece) {
+            Ok(0) => None,
+            Ok(_) => Some(Ok(piece)),
+            Err(error) => Some(Err(error)),
+        }
+    }))
 }

@@ -241,6 +241,7 @@ class Board:
         pace: bool = True,
         session: Session | None = None,
         profile: bool | Iterable[str] = False,
+        waves: str | os.PathLike[str] | None = None,
     ) -> RunResult:
         """Run the loaded firmware from reset, until it exits, faults or reaches the limit.
 
@@ -250,10 +251,12 @@ class Board:
         gets a cycle stack of its own; "cm4:main" is one of another core than the first. The result
         has a window for each call of each of the first core's functions named in `windows`. Without
         `skip_polling`, polling loops are run in full: that takes longer and changes nothing
-        else. `vcd` is a file for the waveforms of the board's wires (SPI buses, interrupt and
-        control lines), as a Value Change Dump; `vcd_signals` are patterns such as "spi0.*" of those
-        to record, and `vcd_timescale` is the file's unit of time, such as "10ns", in place of the
-        coarsest that is exact. The result keeps the first frame on the SPI bus that `frame_on`
+        else. `waves` is a file for waveforms: of the board's wires (SPI buses, interrupt and
+        control lines) and of what its devices do (busy, interrupts, transfers), as a Value Change
+        Dump (`.vcd`) or a Fast Signal Trace (`.fst`); `vcd` is a Value Change Dump whatever it is
+        called. `vcd_signals` are patterns such as "spi0.*" of the signals to record, and
+        `vcd_timescale` is the file's unit of time, such as "10ns", in place of the coarsest that is
+        exact. The result keeps the first frame on the SPI bus that `frame_on`
         names by its label, or the one that a trigger is for. `stream` gets the whole lines that are
         printed on serial lines beside the console, each behind the device's label. `stop` ends the
         run early, from another thread or a signal handler: its outcome is then "interrupted".
@@ -277,15 +280,16 @@ class Board:
 
         An exception of a sink stops the run too, and is raised when all else is written. Raises
         `EngineError` if nothing is loaded, or the firmware has no such function, or the board no
-        such bus; `UsageError` for patterns and units that are none, `OutputError` if `vcd` can't be
-        written, `BoardError` if another run has an image of the board, `OSError` if there is no
-        such folder. What turns out to be impossible to write in the end is in the result's
-        `failed_saves`.
+        such bus; `UsageError` for patterns, endings and units that are none, `OutputError` if a
+        file can't be written, `BoardError` if another run has an image of the board, `OSError` if
+        there is no such folder. What turns out to be impossible to write in the end is in the
+        result's `failed_saves`.
         """
         watched = list(dict.fromkeys(sections))
         profiled = _profiled(profile)
         self._check_cores([*watched, *(profiled or ())])
-        outputs.check_outputs({"vcd": vcd}, self.inputs)
+        dump = waveforms.dump_of(waves, vcd, vcd_signals, vcd_timescale)
+        outputs.check_outputs({"waves": waves, "vcd": vcd}, self.inputs)
         machine = self.start()
         Hosted(semihosting_dir, stdin, arguments).give_to(machine, self._program.name)
         attached = Lines.of(typed, script, terminals, pace, session).attach(machine)
@@ -299,8 +303,6 @@ class Board:
         limit_ps = parse_time_ps(limit) if isinstance(limit, str) else limit
         sinks = _Sinks(stop or Stop())
         text, streams = Console(sinks.guarded(console)), Streams(sinks.guarded(stream))
-        unit_ps = waveforms.parse_timescale_ps(vcd_timescale) if vcd_timescale else None
-        dump = waveforms.Dump(vcd, tuple(vcd_signals), unit_ps) if vcd is not None else None
         with waveforms.recorded(machine, dump, frame_on) as recording:
             started_ns = time.perf_counter_ns()
             outcome = attached.run(

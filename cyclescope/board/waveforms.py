@@ -1,4 +1,7 @@
-"""Waveforms of a board's wires: which are recorded, and as which file (IEEE 1364's VCD)."""
+"""Waveforms of a board's wires and devices: which signals are recorded, and as which file.
+
+A file is a Value Change Dump (IEEE 1364), or a Fast Signal Trace, which is GTKWave's own format.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,9 @@ from cyclescope.host import outputs
 from cyclescope.near import did_you_mean_or
 
 Signal = tuple[str, str, bool]
-"""Scope (the label of a node), name, and first level."""
+"""Scope (the label of a node or a core), name, and first level."""
 
+_ENDINGS = (".vcd", ".fst")
 _CHANGE = struct.Struct("<QI")
 _UNITS_PS = {"s": 10**12, "ms": 10**9, "us": 10**6, "ns": 10**3, "ps": 1}
 _TIMESCALE = re.compile(r"(1|10|100)\s*(s|ms|us|ns|ps)")
@@ -29,13 +33,39 @@ _TIMESCALE = re.compile(r"(1|10|100)\s*(s|ms|us|ns|ps)")
 class Dump:
     """A file for waveforms, and what is to be in it.
 
-    `signals` are patterns of a shell over "scope.name", none for all wires. `timescale_ps` is the
-    file's unit of time, to which times are rounded; None: the coarsest that is exact.
+    `signals` are patterns of a shell over "scope.name", none for all signals. `timescale_ps` is the
+    file's unit of time, to which times are rounded; None: the coarsest that is exact. `is_fst`
+    makes it a Fast Signal Trace.
     """
 
     path: str | os.PathLike[str]
     signals: tuple[str, ...] = ()
     timescale_ps: int | None = None
+    is_fst: bool = False
+
+
+def dump_of(
+    waves: str | os.PathLike[str] | None,
+    vcd: str | os.PathLike[str] | None,
+    signals: Iterable[str],
+    timescale: str | None,
+) -> Dump | None:
+    """The file that a user names: by its ending, or a Value Change Dump whatever it is called.
+
+    Raises `UsageError` for both, for an ending that is none, and for a unit that is none.
+    """
+    path = vcd if waves is None else waves
+    unit_ps = parse_timescale_ps(timescale) if timescale else None
+    if path is None:
+        return None
+    if waves is None:
+        return Dump(path, tuple(signals), unit_ps)
+    if vcd is not None:
+        raise UsageError("name one file for waveforms: --waves or --vcd")
+    ending = Path(waves).suffix.lower()
+    if ending not in _ENDINGS:
+        raise UsageError(f"{os.fspath(waves)}: waveforms are .vcd or .fst")
+    return Dump(path, tuple(signals), unit_ps, is_fst=ending == ".fst")
 
 
 @dataclass
@@ -75,7 +105,7 @@ def chosen(signals: Sequence[Signal], patterns: Sequence[str]) -> list[int]:
         if not any(fnmatchcase(name, pattern) for name in names):
             there = f"it has {', '.join(names)}" if names else "it has none to record"
             hint = did_you_mean_or(pattern, names, there)
-            raise UsageError(f"no wire of the board is called {pattern!r}{hint}")
+            raise UsageError(f"no signal of the board is called {pattern!r}{hint}")
     fits = [not patterns or any(fnmatchcase(name, one) for one in patterns) for name in names]
     return [place for place, fit in enumerate(fits) if fit]
 
@@ -119,7 +149,8 @@ def recorded(
         recording.frame = _frame(machine, signals, trigger)
         return
     wanted = chosen(signals, dump.signals)
-    _record_into_scratch(machine, sorted({*bus, *wanted}), dump.path)
+    with _scratch(dump.path) as scratch:
+        machine.record_waves(sorted({*bus, *wanted}), scratch)
     try:
         yield recording
     finally:
@@ -146,26 +177,37 @@ def _check_bus(signals: Sequence[Signal], trigger: Trigger) -> None:
         raise UsageError(f"the board has no SPI bus {label!r} that can be recorded{hint}")
 
 
-def _record_into_scratch(machine: Machine, wanted: list[int], path: str | os.PathLike[str]) -> None:
-    """Records, and has a file without a name where the disk has to hold the result anyway."""
+@contextlib.contextmanager
+def _scratch(path: str | os.PathLike[str]) -> Iterator[str]:
+    """An empty file where the disk has to hold the result anyway; it is gone behind the block."""
     folder = Path(path).parent if Path(path).is_file() else None
     if folder and not os.access(folder, os.W_OK):
         folder = None
     import tempfile  # what a run without waveforms need not wait for
 
     with tempfile.NamedTemporaryFile(dir=folder, prefix=".cyclescope-waves-") as scratch:
-        machine.record_waves(wanted, scratch.name)
+        yield scratch.name
 
 
 def _write(machine: Machine, wanted: list[int], end_ps: int, dump: Dump) -> list[str]:
     """Write the file; gives why it is not there."""
+    unit_ps = _unit_ps(machine, dump)
     try:
         with outputs.opened(dump.path, "wb") as file:
-            for piece in machine.vcd(wanted, _unit_ps(machine, dump), end_ps):
+            for piece in _pieces(machine, wanted, unit_ps, end_ps, dump):
                 file.write(piece)
     except OutputError as error:
         return [str(error)]
     return []
+
+
+def _pieces(
+    machine: Machine, wanted: list[int], unit_ps: int, end_ps: int, dump: Dump
+) -> Iterator[bytes]:
+    if not dump.is_fst:
+        return machine.vcd(wanted, unit_ps, end_ps)
+    with _scratch(dump.path) as scratch:
+        return machine.fst(wanted, unit_ps, end_ps, scratch)
 
 
 def _unit_ps(machine: Machine, dump: Dump) -> int:
@@ -177,10 +219,10 @@ def _notes(
 ) -> Iterator[str]:
     recorded_changes, exact_ps = machine.wave_summary()
     if not signals:
-        yield f"{dump.path}: the board has no wires to record"
+        yield f"{dump.path}: the board has no signals to record"
     elif not recorded_changes:
         names = ", ".join(_names(signals[place] for place in wanted))
-        yield f"{dump.path}: no wire changed; recorded are {names}"
+        yield f"{dump.path}: no signal changed; recorded are {names}"
     unit_ps = _unit_ps(machine, dump)
     if exact_ps is not None and exact_ps % unit_ps:
         yield (

@@ -82,7 +82,7 @@ def settings(ctx: click.Context, incomplete: str) -> Iterable[tuple[str, None]]:
 
 @_silent
 def wires(ctx: click.Context, incomplete: str) -> Iterable[tuple[str, None]]:
-    """Wires of the chosen board, and all of a node, for `--vcd-signals`."""
+    """Signals of the chosen board, and all of a node, for `--waves-signals`."""
     from cyclescope._engine import Machine
 
     signals = Machine(_tree(ctx).to_dict()).wave_signals()

@@ -11,6 +11,7 @@ from typing import IO, Any
 import click
 
 from cyclescope import statuses
+from cyclescope.board import waveforms
 from cyclescope.board.overrides import parse_set
 from cyclescope.board.results import INTERRUPTED, RunResult
 from cyclescope.cli import completions, shown_run, stopped_run
@@ -69,7 +70,7 @@ _GROUPS = {
     "The board and its time": ("board", "sets", "devices", "unmapped", "svd", "limit"),
     "The program": ("core", "base", "entry"),
     "Serial lines": ("consoles", "scripts", "save_script", "pace"),
-    "What is measured": ("sections", "vcd", "vcd_signals", "vcd_timescale"),
+    "What is measured": ("sections", "waves", "vcd", "vcd_signals", "vcd_timescale"),
     "The firmware's host": ("semihosting_dir", "stdin"),
     "What is said": ("quiet", "verbose", "no_color", "json_file", "exit_status"),
     "How the simulator works": ("skip_polling", "compile_after"),
@@ -117,16 +118,25 @@ _GROUPS = {
     help="Compile code for the host that ran so often (same result); 0: never.",
 )
 @click.option("--json", "json_file", metavar="FILE|-", help="Write the result as JSON.")
-@click.option("--vcd", metavar="FILE", help="Write the waveforms of the board's wires.")
 @click.option(
+    "--waves",
+    metavar="FILE",
+    help="Write waveforms of the board's wires and devices: FILE.fst or FILE.vcd.",
+)
+@click.option("--vcd", metavar="FILE", help="The same as a Value Change Dump, whatever its name.")
+@click.option(
+    "--waves-signals",
     "--vcd-signals",
+    "vcd_signals",
     multiple=True,
     metavar="PATTERN",
-    help="Record only these wires, as in 'spi0.*'.",
+    help="Record only these signals, as in 'spi0.*'.",
     shell_complete=completions.wires,
 )
 @click.option(
+    "--waves-timescale",
     "--vcd-timescale",
+    "vcd_timescale",
     metavar="UNIT",
     help="The waveforms' unit of time, as in 10ns; by default the coarsest that is exact.",
 )
@@ -155,6 +165,7 @@ def run_command(
     skip_polling: bool,
     compile_after: int | None,
     json_file: str | None,
+    waves: str | None,
     vcd: str | None,
     vcd_signals: tuple[str, ...],
     vcd_timescale: str | None,
@@ -174,15 +185,17 @@ def run_command(
     if quiet and verbose:
         raise UsageError("--quiet and --verbose exclude each other")
     limit_ps = None if limit is None else parse_time_ps(limit)
-    if vcd is None and (vcd_signals or vcd_timescale):
-        raise UsageError("--vcd-signals and --vcd-timescale are of use with --vcd FILE only")
+    if waves is None and vcd is None and (vcd_signals or vcd_timescale):
+        raise UsageError("--waves-signals and --waves-timescale are of use with --waves FILE only")
+    waveforms.dump_of(waves, vcd, vcd_signals, vcd_timescale)
     loaded = program.load(board, dict(map(parse_set, sets)), elf)
     for warning in () if quiet else loaded.warnings:
         warn(warning)
     for detail in import_module(_DETAILS).before(loaded) if verbose else ():
         tell(detail)
     json_path = None if json_file == "-" else json_file
-    outputs = {"--json": json_path, "--vcd": vcd, "--save-script": line.save_script}
+    outputs = {"--json": json_path, "--waves": waves, "--vcd": vcd}
+    outputs["--save-script"] = line.save_script
     check_outputs(outputs, loaded.inputs)
     is_stdin_taken = stdin is not None and stdin is getattr(sys.stdin, "buffer", None)
     with interrupts.held_back() as held, line.opened(loaded, is_stdin_taken) as lines:
@@ -197,6 +210,7 @@ def run_command(
             sections=sections,
             skip_polling=skip_polling,
             compile_after=compile_after,
+            waves=waves,
             vcd=vcd,
             vcd_signals=vcd_signals,
             vcd_timescale=vcd_timescale,

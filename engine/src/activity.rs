@@ -176,7 +176,7 @@ pub struct Track {
     pub activity: &'static Activity,
     /// Which of its parts, from 0 on.
     pub part: u32,
-    /// For an interrupt line: where it ends, as a user reads it ("cpu0, input 11").
+    /// For an interrupt line: where it ends, as a user reads it ("core 0, input 11").
     pub line: String,
 }
 
@@ -187,7 +187,8 @@ pub struct Activities(Arc<Shared>);
 #[derive(Debug, Default)]
 struct Shared {
     kinds: AtomicU32,
-    only_for_waits: AtomicBool,
+    /// Somebody wants to see the recording later: it is not only for waits, or passed on.
+    is_kept: AtomicBool,
     recording: Mutex<Recording>,
 }
 
@@ -205,8 +206,15 @@ impl Activities {
     /// told first goes first.
     pub fn start(&self, kinds: Kinds, most_bytes: usize) {
         self.recording().start(most_bytes);
-        self.0.only_for_waits.store(false, Ordering::Relaxed);
-        self.0.kinds.store(kinds.0, Ordering::Relaxed);
+        self.0.is_kept.store(true, Ordering::Relaxed);
+        self.0.kinds.fetch_or(kinds.0, Ordering::Relaxed);
+    }
+
+    /// From now on each span of one of `kinds`, as soon as it changes no more, goes to `sink`: what tells of tracks,
+    /// the span, and when the recording ended, if it has. Beside what [`Activities::start`] keeps.
+    pub fn pass_to(&self, kinds: Kinds, sink: impl FnMut(&dyn Fn(u32) -> Track, &Span, Ps) + Send + 'static) {
+        self.recording().pass_to(Box::new(sink));
+        self.0.kinds.fetch_or(kinds.0, Ordering::Relaxed);
     }
 
     /// The recording is over at `at`: what is under way ends there, and what comes later is not in it.
@@ -259,15 +267,15 @@ impl Activities {
     /// no longer than they need it.
     pub fn start_for_waits(&self) {
         const MOST_BYTES: usize = 1 << 26;
-        if !self.is_on() {
-            self.start(FOR_WAITS, MOST_BYTES);
-            self.0.only_for_waits.store(true, Ordering::Relaxed);
+        if !self.0.is_kept.load(Ordering::Relaxed) {
+            self.recording().start(MOST_BYTES);
+            self.0.kinds.fetch_or(FOR_WAITS.0, Ordering::Relaxed);
         }
     }
 
     /// All waits up to `at` have been shared out.
     pub fn waited_to(&self, at: Ps) {
-        if self.0.only_for_waits.load(Ordering::Relaxed) {
+        if !self.0.is_kept.load(Ordering::Relaxed) {
             self.recording().forget_before(at);
         }
     }
@@ -337,6 +345,13 @@ impl Scope {
             activities.iter().for_each(|activity| {
                 recording.track(self.scope, What::from(*activity));
             });
+        }
+    }
+
+    /// Names an interrupt line of the device before it is told of: where it ends.
+    pub fn declare_line(&self, line: String) {
+        if let Some(all) = &self.activities {
+            all.recording().line(self.scope, line);
         }
     }
 

@@ -34,6 +34,7 @@ use crate::memory::outer::OuterCache;
 use crate::memory::ram::{Direction, Ram};
 use crate::observe::notes::{Notes, Traps};
 use crate::observe::output::Output;
+use crate::observe::signals::DeviceSignals;
 use crate::observe::unmodelled::Origins;
 use crate::observe::waves::Waves;
 use crate::order::{Order, ResetChange};
@@ -188,6 +189,8 @@ pub struct Bus {
     pub activities: Activities,
     /// The device that a node belongs to, by their labels: itself, or the one that it hangs on.
     pub hosts: BTreeMap<String, DeviceId>,
+    /// Signals that show them in waveforms.
+    pub device_signals: DeviceSignals,
     /// By device: as what it tells of its own.
     scopes: Vec<Scope>,
     /// Since when interrupt lines are up.
@@ -521,11 +524,19 @@ impl Bus {
     /// Records the level of an interrupt line, as `id` drives it.
     #[cold]
     pub fn record_irq(&mut self, id: DeviceId, line: IrqLine, level: bool, now: Ps) {
-        let end = match line {
-            IrqLine::Core { core, bit } => format!("cpu{core}, input {bit}"),
-            IrqLine::Device { device, input } => format!("{}, input {input}", self.device_names[device.0 as usize]),
-        };
+        let end = self.end_of(line);
         self.scope(id).interrupt(end, level, now);
+    }
+
+    /// Where an interrupt line ends, for users.
+    pub fn end_of(&self, line: IrqLine) -> String {
+        match line {
+            IrqLine::Core { core, bit } => format!("core {core}, input {bit}"),
+            IrqLine::Device { device, input } => {
+                let name = self.device_names.get(device.0 as usize).map_or("", String::as_str);
+                format!("{name}, input {input}")
+            }
+        }
     }
 
     /// Records a line for the user, once for each device and text.

@@ -1,7 +1,7 @@
 //! Cyclescope's engine: it runs firmware on a simulated board, with timing.
 //!
 //! What it knows: time, events, buses, cores, memories, devices and wires. What it does not know: Python,
-//! experiments, published tables, any file format but ELF.
+//! experiments, published tables, any file format but ELF and waveforms.
 //!
 //! Where to start reading: [`machine`] ties the parts together; [`bus::device`] is what a device model implements;
 //! [`wire::spi`] is what a chip on an SPI wire implements; [`dt`] is how properties of a devicetree node become a

@@ -261,6 +261,7 @@ impl Machine {
     pub fn record_waves(&mut self, signals: &[usize], file: Option<File>) {
         self.bus.wires.tell_levels(&self.bus.waves);
         self.bus.waves.choose(signals);
+        self.bus.device_signals.record(signals, &self.bus.activities, &self.bus.waves);
         match file {
             Some(file) => self.bus.waves.start_into(file),
             None => self.bus.waves.start(),

@@ -1,6 +1,7 @@
 //! What is kept of what devices tell: closed spans in a ring, and those that go on.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
 
 use super::shares::Candidate;
 use super::span::{Data, Detail, Span, Step};
@@ -42,8 +43,14 @@ struct Place {
     last: Option<u64>,
 }
 
+/// Who gets spans as they leave the ring: what tells of a track, the span, and the end of the recording.
+pub(super) type Sink = Box<dyn FnMut(&dyn Fn(u32) -> Track, &Span, Ps) + Send>;
+
+/// The room for who only passes spans on: enough that none changes any more as it goes.
+const PASSED_BYTES: usize = 1 << 20;
+
 /// All that is known.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Recording {
     scopes: Vec<String>,
     tracks: Vec<Place>,
@@ -52,7 +59,7 @@ pub(super) struct Recording {
     /// Where interrupt lines end, by track.
     lines: BTreeMap<u32, String>,
     pub ring: VecDeque<Span>,
-    /// Spans that were in the ring, and still go on.
+    /// Spans that were in the ring, and still go on, in the order in which they left it.
     pub kept: Vec<Span>,
     /// Numbers count all that were ever told: this one is the ring's first.
     pub first: u64,
@@ -69,6 +76,15 @@ pub(super) struct Recording {
     /// Spans up to this number are not changed by what comes: a mark was set behind them.
     pub fixed: u64,
     ended: Option<Ps>,
+    sink: Option<Sink>,
+    /// The latest begin that was told.
+    latest: Ps,
+}
+
+impl fmt::Debug for Recording {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recording").field("tracks", &self.tracks).field("told", &self.told()).finish_non_exhaustive()
+    }
 }
 
 impl Recording {
@@ -97,13 +113,17 @@ impl Recording {
     }
 
     pub fn tracks(&self) -> Vec<Track> {
-        let track = |(index, place): (usize, &Place)| Track {
+        (0..self.tracks.len() as u32).map(|track| self.track_at(track)).collect()
+    }
+
+    fn track_at(&self, track: u32) -> Track {
+        let place = &self.tracks[track as usize];
+        Track {
             scope: self.scopes[place.scope as usize].clone(),
             activity: place.what.activity,
             part: place.what.part,
-            line: self.lines.get(&(index as u32)).cloned().unwrap_or_default(),
-        };
-        self.tracks.iter().enumerate().map(track).collect()
+            line: self.lines.get(&track).cloned().unwrap_or_default(),
+        }
     }
 
     pub fn start(&mut self, most_bytes: usize) {
@@ -111,8 +131,18 @@ impl Recording {
         self.ended = None;
     }
 
+    pub fn pass_to(&mut self, sink: Sink) {
+        self.sink = Some(sink);
+        self.most_bytes = self.most_bytes.max(PASSED_BYTES);
+        self.ended = None;
+    }
+
     pub fn end(&mut self, at: Ps) {
         self.ended = Some(at);
+        if let Some(mut sink) = self.sink.take() {
+            let spans = self.spans(Ps::ZERO, at);
+            spans.iter().for_each(|span| sink(&|track| self.track_at(track), span, at));
+        }
     }
 
     /// How many were told so far: the number of the next one.
@@ -145,6 +175,7 @@ impl Recording {
         }
         let step = Step { hz: clock.map_or(0, Hz::get), by: 0 };
         let span = Span { track, begin, end, detail, times: 1, step };
+        self.latest = self.latest.max(begin);
         self.tracks[track as usize].last = Some(self.told());
         self.bytes += span.bytes();
         self.ring.push_back(span);
@@ -168,25 +199,57 @@ impl Recording {
     }
 
     fn drop_first(&mut self) -> bool {
-        let Some(span) = self.ring.pop_front() else { return false };
-        self.first += 1;
-        self.bytes -= span.bytes();
+        let Some(span) = self.pop_first() else { return false };
         self.dropped += span.times;
         self.complete_from = self.complete_from.max(span.last_end());
+        self.pass(span);
         true
+    }
+
+    fn pop_first(&mut self) -> Option<Span> {
+        let span = self.ring.pop_front()?;
+        self.first += 1;
+        self.bytes -= span.bytes();
+        Some(span)
+    }
+
+    /// A span leaves the ring. What may still change stays, if somebody is to get it.
+    fn pass(&mut self, span: Span) {
+        if self.sink.is_none() {
+            return;
+        }
+        self.pass_kept(self.latest);
+        if span.last_end() > self.latest {
+            self.kept.push(span);
+        } else {
+            self.give(&span);
+        }
+    }
+
+    /// What left the ring before it ended, and has by `at`, goes.
+    fn pass_kept(&mut self, at: Ps) {
+        if self.kept.iter().any(|span| span.last_end() <= at) {
+            let ended = |span: &Span| span.last_end() <= at;
+            let (going, kept): (Vec<_>, Vec<_>) = std::mem::take(&mut self.kept).into_iter().partition(ended);
+            self.kept = kept;
+            going.iter().for_each(|span| self.give(span));
+        }
+    }
+
+    fn give(&mut self, span: &Span) {
+        if let Some(mut sink) = self.sink.take() {
+            sink(&|track| self.track_at(track), span, Ps::MAX);
+            self.sink = Some(sink);
+        }
     }
 
     /// What has ended by `at` is wanted no more. What began before and goes on is kept beside the ring.
     pub fn forget_before(&mut self, at: Ps) {
         while self.ring.front().is_some_and(|span| span.last_end() <= at || span.begin < at && self.ring.len() > FEW) {
-            let dropped = self.dropped;
-            if let Some(span) = self.ring.front().filter(|span| span.last_end() > at) {
-                self.kept.push(span.clone());
-            }
-            self.drop_first();
-            self.dropped = dropped;
+            let span = self.pop_first();
+            self.kept.extend(span);
         }
-        self.kept.retain(|span| span.last_end() > at);
+        self.pass_kept(at);
         self.complete_from = self.complete_from.max(at);
     }
 
@@ -265,7 +328,8 @@ impl Recording {
         }
     }
 
-    pub fn interrupt(&mut self, scope: u32, line: String, level: bool, at: Ps) {
+    /// The track of an interrupt line that ends at `line`.
+    pub fn line(&mut self, scope: u32, line: String) -> What {
         let own = &self.of_scope[scope as usize];
         let known = own.iter().find(|track| self.lines.get(track) == Some(&line));
         let part = match known {
@@ -275,6 +339,11 @@ impl Recording {
         let what = What { activity: &INTERRUPT, part };
         let track = self.track(scope, what);
         self.lines.entry(track).or_insert(line);
+        what
+    }
+
+    pub fn interrupt(&mut self, scope: u32, line: String, level: bool, at: Ps) {
+        let what = self.line(scope, line);
         if level {
             self.begin(scope, what, at, Detail::None, None);
         } else {

@@ -112,12 +112,12 @@ fn a_frame_has_its_bytes() {
 #[test]
 fn interrupt_lines_are_told_apart_by_where_they_end() {
     let (activities, scope) = flash();
-    let lines = [("cpu0, input 1", true, 5), ("cpu0, input 1", true, 6), ("cpu0, input 7", true, 8)];
-    for (line, level, at) in lines.into_iter().chain([("cpu0, input 1", false, 9)]) {
+    let lines = [("core 0, input 1", true, 5), ("core 0, input 1", true, 6), ("core 0, input 7", true, 8)];
+    for (line, level, at) in lines.into_iter().chain([("core 0, input 1", false, 9)]) {
         scope.interrupt(line.to_owned(), level, Ps(at));
     }
     let tracks: Vec<_> = activities.tracks().into_iter().map(|track| (track.part, track.line)).collect();
-    assert_eq!(tracks, [(0, "cpu0, input 1".to_owned()), (1, "cpu0, input 7".to_owned())]);
+    assert_eq!(tracks, [(0, "core 0, input 1".to_owned()), (1, "core 0, input 7".to_owned())]);
     assert_eq!(told(&activities), [("interrupt", 5, 9), ("interrupt", 8, 1_000_000_000)]);
 }
 

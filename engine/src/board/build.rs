@@ -11,7 +11,7 @@ use super::memories::{self, RamPlan};
 use super::passive;
 use super::pins;
 use super::routes;
-use crate::activity::Activity;
+use crate::activity::{Activity, CORE};
 use crate::bus::device::{Device, DeviceId, IrqLine};
 use crate::bus::{Bus, MapEntry, Route, Target};
 use crate::clocks::{Clocks, User};
@@ -28,6 +28,7 @@ use crate::host_image::{HostImage, ImageError};
 use crate::isa::arm::config::BIT_BAND;
 use crate::machine::{Description, DeviceInfo, Machine};
 use crate::memory::ram::Ram;
+use crate::observe::signals::DeviceSignals;
 use crate::time::{Hz, Ps};
 
 /// Inputs of a core, where its interrupt controller does not say.
@@ -118,9 +119,9 @@ pub fn build_with(root: &Node, externals: &Externals) -> Result<Machine, Vec<Boa
             bus.past_outer |= 1 << index;
         }
     }
-    let (mut entries, mut rams) = (Vec::new(), Vec::new());
+    let (mut entries, mut rams, mut lines) = (Vec::new(), Vec::new(), Vec::new());
     for mapped in &mapped_nodes {
-        add_node(mapped, &mut board, &mut bus, &mut rams, &mut entries, &mut description);
+        add_node(mapped, &mut board, &mut bus, &mut rams, &mut entries, &mut description, &mut lines);
     }
     if cores.is_empty() {
         let what = "the board has no enabled cpu: add one under /cpus".to_owned();
@@ -159,6 +160,9 @@ pub fn build_with(root: &Node, externals: &Externals) -> Result<Machine, Vec<Boa
     bus.map = map;
     let clocks: Vec<Hz> = cores.iter().map(|core| core.clock()).collect();
     bus.views = routes.views(&bus, &clocks);
+    for (id, line) in lines {
+        bus.activities.scope(&bus.device_names[id.0 as usize]).declare_line(bus.end_of(line));
+    }
     description.warnings = idle_caches::warnings(&bus, &cpus, &description.cores);
     for index in 0..bus.devices.len() {
         bus.with_device(DeviceId(index as u32), Ps::ZERO, |device, ctx| device.reset(ctx));
@@ -169,6 +173,10 @@ pub fn build_with(root: &Node, externals: &Externals) -> Result<Machine, Vec<Boa
             return Err(vec![BoardFault { at: node.at.clone(), node: node.name.clone(), kind }]);
         }
     }
+    for core in &cores {
+        bus.activities.scope(core.name()).declare(CORE);
+    }
+    bus.device_signals = DeviceSignals::declare(&bus.activities, &bus.waves);
     let mut machine = Machine::new(bus, cores, description);
     held.iter().enumerate().filter(|(_, held)| **held).for_each(|(core, _)| machine.hold(core));
     Ok(machine)
@@ -376,6 +384,7 @@ fn add_node<'a>(
     rams: &mut Vec<RamPlan>,
     entries: &mut Vec<(MapEntry, &'a Node)>,
     description: &mut Description,
+    lines: &mut Vec<(DeviceId, IrqLine)>,
 ) {
     let name = mapped.node.label().to_owned();
     let mut reader = NodeReader::new(mapped.node, board);
@@ -434,6 +443,7 @@ fn add_node<'a>(
             bus.activities.scope(&name).declare(model.activities());
             // Chips below it have their own labels; a device below it comes later, and has its own place.
             bus.hosts.extend(mapped.node.walk().map(|below| (below.label().to_owned(), id)));
+            lines.extend(reader.interrupt_lines().iter().map(|line| (id, *line)));
             let (compatible, path) = (model.compatible().to_owned(), mapped.node.path.clone());
             description.devices.push(DeviceInfo { name, compatible, path, ranges });
         }

@@ -65,8 +65,8 @@ impl Machine {
             (_, outcome) => outcome,
         };
         let mut report = self.report(outcome);
-        self.bus.waves.end();
         self.bus.activities.end(report.elapsed);
+        self.bus.waves.end();
         let cut_off = match report.outcome {
             Outcome::Exit(_) if self.bus.exit_is_reset => Some("the board was reset"),
             Outcome::Exit(_) | Outcome::Fault(_) | Outcome::Script(_) => None,

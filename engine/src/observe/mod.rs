@@ -1,9 +1,11 @@
 //! What a run shows of itself. Free when off.
 
+pub mod fst;
 pub mod i2c;
 pub mod notes;
 pub mod output;
 pub mod profile;
+pub mod signals;
 pub mod spi;
 pub mod spool;
 pub mod stack;

@@ -58,7 +58,7 @@ impl Spool {
         let mut heads = BinaryHeap::new();
         for (index, run) in runs.iter_mut().enumerate() {
             if let Some(change) = run.take(&self.file)? {
-                heads.push(Reverse(Head { at: change.at, run: index, change }));
+                heads.push(Reverse(Head { order: change.order(), run: index, change }));
             }
         }
         Ok(Merged { file: Arc::clone(&self.file), runs, heads })
@@ -105,14 +105,14 @@ impl Run {
 /// The next change of a run. The order is that of time; at the same time that of the runs.
 #[derive(Debug)]
 struct Head {
-    at: Ps,
+    order: (Ps, bool),
     run: usize,
     change: Change,
 }
 
 impl Head {
-    fn key(&self) -> (Ps, usize) {
-        (self.at, self.run)
+    fn key(&self) -> ((Ps, bool), usize) {
+        (self.order, self.run)
     }
 }
 
@@ -152,7 +152,7 @@ impl Iterator for Merged {
         let Reverse(first) = &*head;
         let (run, change) = (first.run, first.change);
         match self.runs[run].take(&self.file) {
-            Ok(Some(next)) => *head = Reverse(Head { at: next.at, run, change: next }),
+            Ok(Some(next)) => *head = Reverse(Head { order: next.order(), run, change: next }),
             Ok(None) => drop(PeekMut::pop(head)),
             Err(failure) => return Some(Err(failure)),
         }

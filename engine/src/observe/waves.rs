@@ -15,12 +15,21 @@ use crate::time::Ps;
 const MOST_CHANGES: usize = 1 << 24;
 /// Changes that wait for the file: some 16 MB.
 const RUN_CHANGES: usize = 1 << 20;
+/// The bit of a [`Change`]'s signal that tells, within a recording, that its changes are counted.
+pub(super) const COUNTED: u32 = 1 << 30;
 /// The coarsest unit of time that is looked for: 100 s.
 const COARSEST_PS: u64 = 100_000_000_000_000;
 
 /// A recorded wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SignalId(u32);
+
+impl SignalId {
+    /// Its place in [`Waves::signals`].
+    pub const fn place(self) -> usize {
+        (self.0 & !COUNTED) as usize
+    }
+}
 
 /// A wire, as the user sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +51,13 @@ pub struct Change {
     pub signal: u32,
     /// To what.
     pub level: bool,
+}
+
+impl Change {
+    /// Changes at the same time come as they were told, but that counts go up before they go down.
+    pub(super) const fn order(&self) -> (Ps, bool) {
+        (self.at, self.signal & COUNTED != 0 && !self.level)
+    }
 }
 
 /// What is known of a recording.
@@ -96,6 +112,13 @@ impl Waves {
         let free = std::iter::once(name.to_owned()).chain(numbered).find(|name| !is_taken(name));
         recording.signals.push(Signal { scope: scope.to_owned(), name: free.unwrap_or_default(), first });
         SignalId(recording.signals.len() as u32 - 1)
+    }
+
+    /// A signal that is high while it was raised more often than it was lowered; low at rest. Each change is told, in
+    /// any order.
+    pub fn counted_signal(&self, scope: &str, name: &str) -> SignalId {
+        let SignalId(place) = self.signal(scope, name, false);
+        SignalId(place | COUNTED)
     }
 
     /// From now on changes are recorded, in memory.
@@ -162,7 +185,7 @@ impl Waves {
     /// What is kept in memory, by time; at the same time as it was told. Forgets it.
     pub fn take(&self) -> Vec<Change> {
         let mut kept = std::mem::take(&mut self.recording().kept);
-        kept.sort_by_key(|change| change.at);
+        kept.sort_by_key(Change::order);
         kept
     }
 
@@ -172,7 +195,7 @@ impl Waves {
     /// If the file could not be written, now or before.
     pub fn recorded(&self) -> io::Result<Recorded> {
         let mut recording = self.recording();
-        recording.kept.sort_by_key(|change| change.at);
+        recording.kept.sort_by_key(Change::order);
         if recording.spool.is_some() {
             recording.write_run();
         }
@@ -184,7 +207,8 @@ impl Waves {
             Some(spool) => Source::Spool(spool.merged()?),
             None => Source::Memory(recording.kept.clone().into_iter()),
         };
-        Ok(Recorded { levels: recording.signals.iter().map(|signal| signal.first).collect(), source })
+        let levels: Vec<bool> = recording.signals.iter().map(|signal| signal.first).collect();
+        Ok(Recorded { counts: vec![0; levels.len()], levels, source })
     }
 }
 
@@ -199,10 +223,10 @@ impl Recording {
             return;
         }
         if !self.on {
-            self.signals[signal as usize].first = level;
+            self.signals[(signal & !COUNTED) as usize].first = level;
             return;
         }
-        if !self.records(signal as usize) {
+        if !self.records((signal & !COUNTED) as usize) {
             return;
         }
         let is_full = self.spool.is_none() && self.kept.len() >= MOST_CHANGES;
@@ -214,7 +238,7 @@ impl Recording {
         self.note_time(at);
         self.kept.push(Change { at, signal, level });
         if self.spool.is_some() && self.kept.len() >= RUN_CHANGES {
-            self.kept.sort_by_key(|change| change.at);
+            self.kept.sort_by_key(Change::order);
             self.write_run();
         }
     }
@@ -245,8 +269,9 @@ impl Recording {
 /// Recorded changes in the order of time.
 #[derive(Debug)]
 pub struct Recorded {
-    /// By signal.
+    /// By signal: its level, and of a counted one how often it was raised and not lowered.
     levels: Vec<bool>,
+    counts: Vec<u32>,
     source: Source,
 }
 
@@ -254,6 +279,19 @@ pub struct Recorded {
 enum Source {
     Memory(std::vec::IntoIter<Change>),
     Spool(Merged),
+}
+
+impl Recorded {
+    /// The change with its signal's place, and of a counted one the level that the count makes.
+    fn counted(&mut self, change: Change) -> Change {
+        if change.signal & COUNTED == 0 {
+            return change;
+        }
+        let signal = change.signal & !COUNTED;
+        let count = &mut self.counts[signal as usize];
+        *count = if change.level { *count + 1 } else { count.saturating_sub(1) };
+        Change { signal, level: *count > 0, ..change }
+    }
 }
 
 impl Iterator for Recorded {
@@ -268,6 +306,7 @@ impl Iterator for Recorded {
                     Err(failure) => return Some(Err(failure)),
                 },
             };
+            let change = self.counted(change);
             let before = std::mem::replace(&mut self.levels[change.signal as usize], change.level);
             if before != change.level {
                 return Some(Ok(change));

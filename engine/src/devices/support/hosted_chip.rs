@@ -117,6 +117,9 @@ impl<T: Chip + ?Sized> Hosted<T> {
         if let Some(IrqLine::Device { device, input }) = self.interrupt {
             self.name_wire(Pin { port: device, number: input }, "irq", ctx);
         }
+        if let Some(line) = self.interrupt {
+            ctx.scope().declare_line(ctx.bus.end_of(line));
+        }
         ctx.set_irq(self.interrupt, self.level);
         for index in 0..self.controls.len() {
             let (pin, control, wire) = self.controls[index];

@@ -1,0 +1,126 @@
+//! Signals that are no wires: what devices do, and their interrupt lines, as waveforms show them beside wires.
+//!
+//! They are made of activities ([`crate::activity`]): a signal is high while any of its tracks has a span. All that a
+//! chip is busy with is one signal, `busy`; an interrupt or request line is `irq`, `irq_2` and so on, in the order of
+//! the node's interrupts; any other activity has its own name, whatever part of the device does it.
+
+use std::collections::BTreeMap;
+
+use super::waves::{SignalId, Waves};
+use crate::activity::{Activities, Kind, Kinds, Span, Track};
+use crate::time::Ps;
+
+/// What a signal of a track is called; `None` of what wires show better, or nobody asks for.
+fn name_of(track: &Track) -> Option<String> {
+    match track.activity.kind {
+        Kind::Frame | Kind::InPlace => None,
+        Kind::Busy => Some("busy".to_owned()),
+        Kind::Interrupt if track.part == 0 => Some("irq".to_owned()),
+        Kind::Interrupt => Some(format!("irq_{}", track.part + 1)),
+        _ => Some(track.activity.name.to_lowercase().replace(|it: char| !it.is_ascii_alphanumeric(), "_")),
+    }
+}
+
+/// The signals of a board.
+#[derive(Clone, Debug, Default)]
+pub struct DeviceSignals {
+    /// By scope and name.
+    signals: BTreeMap<(String, String), SignalId>,
+}
+
+impl DeviceSignals {
+    /// Those of all tracks that are declared: they are among the signals of `waves` from now on.
+    pub fn declare(activities: &Activities, waves: &Waves) -> DeviceSignals {
+        let mut signals = BTreeMap::new();
+        for track in activities.tracks() {
+            let Some(name) = name_of(&track) else { continue };
+            let scope = track.scope.clone();
+            signals.entry((scope, name)).or_insert_with_key(|(scope, name)| waves.counted_signal(scope, name));
+        }
+        DeviceSignals { signals }
+    }
+
+    fn of(&self, track: &Track) -> Option<SignalId> {
+        self.signals.get(&(track.scope.clone(), name_of(track)?)).copied()
+    }
+
+    /// Has those at these places in [`Waves::signals`] recorded, from now on.
+    pub fn record(&self, chosen: &[usize], activities: &Activities, waves: &Waves) {
+        let is_chosen = |track: &Track| self.of(track).is_some_and(|signal| chosen.contains(&signal.place()));
+        let kinds: Vec<Kind> =
+            activities.tracks().iter().filter(|track| is_chosen(track)).map(|track| track.activity.kind).collect();
+        if kinds.is_empty() {
+            return;
+        }
+        let (signals, waves) = (self.clone(), waves.clone());
+        // By track, as far as they are known.
+        let mut known: Vec<Option<SignalId>> = Vec::new();
+        activities.pass_to(Kinds::of(&kinds), move |tracks: &dyn Fn(u32) -> Track, span: &Span, until: Ps| {
+            while known.len() <= span.track as usize {
+                known.push(signals.of(&tracks(known.len() as u32)));
+            }
+            let Some(signal) = known[span.track as usize] else { return };
+            waves.tell(|set| {
+                for (begin, end) in span.instances_within(Ps::ZERO, until) {
+                    set(signal, begin, true);
+                    set(signal, end.min(until), false);
+                }
+            });
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::activity::{Activity, Detail};
+
+    static PROGRAM: Activity = Activity::new(Kind::Busy, "page program", "");
+    static ERASE: Activity = Activity::new(Kind::Busy, "sector erase", "");
+    static TRANSFER: Activity = Activity::new(Kind::Transfer, "DMA transfer", "");
+
+    #[test]
+    fn a_signal_is_high_while_any_of_its_tracks_goes_on() {
+        let (activities, waves) = (Activities::default(), Waves::default());
+        let (flash, dma) = (activities.scope("flash0"), activities.scope("dma0"));
+        flash.declare(&[&PROGRAM, &ERASE]);
+        dma.declare(&[&TRANSFER]);
+        let signals = DeviceSignals::declare(&activities, &waves);
+        let names: Vec<String> = waves.signals().iter().map(|it| format!("{}.{}", it.scope, it.name)).collect();
+        assert_eq!(names, ["flash0.busy", "dma0.dma_transfer"]);
+        signals.record(&[0, 1], &activities, &waves);
+        waves.start();
+        flash.span(&PROGRAM, Ps(30), Ps(40), Detail::None);
+        // It is told of before, comes later, and is aborted.
+        flash.span(&ERASE, Ps(40), Ps(900), Detail::None);
+        flash.cut(&ERASE, Ps(60));
+        dma.span((&TRANSFER, 3), Ps(10), Ps(30), Detail::None);
+        dma.span((&TRANSFER, 4), Ps(20), Ps(50), Detail::None);
+        dma.begin((&TRANSFER, 3), Ps(70), Detail::None);
+        activities.end(Ps(80));
+        let changes = waves.recorded().unwrap().map(Result::unwrap);
+        let changes: Vec<_> = changes.map(|change| (change.at.0, change.signal, change.level)).collect();
+        let expected = [(10, 1, true), (30, 0, true), (50, 1, false), (60, 0, false), (70, 1, true), (80, 1, false)];
+        assert_eq!(changes, expected);
+    }
+
+    #[test]
+    fn what_is_told_long_before_it_ends_can_still_change() {
+        let (activities, waves) = (Activities::default(), Waves::default());
+        let flash = activities.scope("flash0");
+        flash.declare(&[&ERASE, &TRANSFER]);
+        let signals = DeviceSignals::declare(&activities, &waves);
+        signals.record(&[0, 1], &activities, &waves);
+        waves.start();
+        flash.span(&ERASE, Ps(5), Ps(90_000_000), Detail::None);
+        for at in 0..100_000 {
+            flash.span(&TRANSFER, Ps(10 * at), Ps(10 * at + 4), Detail::None);
+        }
+        flash.cut(&ERASE, Ps(2_000_000));
+        activities.end(Ps(3_000_000));
+        let changes = waves.recorded().unwrap().map(Result::unwrap);
+        let busy: Vec<_> = changes.filter(|it| it.signal == 0).map(|it| (it.at.0, it.level)).collect();
+        assert_eq!(busy, [(5, true), (2_000_000, false)]);
+        assert_eq!(waves.summary().changes, 2 * 100_001);
+    }
+}
