@@ -23,6 +23,9 @@ _MOST_DIGITS = 40
 # The engine counts picoseconds in 64 bits.
 MAX_PS = 2**64 - 1
 
+_SIZE = re.compile(r"(\d{1,12})\s*(KiB|MiB|GiB|)")
+_SHIFTS = {"": 0, "KiB": 10, "MiB": 20, "GiB": 30}
+
 
 def parse_time_ps(text: str) -> int:
     """A time such as "10s", "500ms", "20us" or "3ns" in picoseconds.
@@ -40,6 +43,14 @@ def parse_time_ps(text: str) -> int:
     if not 0 < time_ps <= MAX_PS:
         raise UsageError(f"time {text!r}: must be above 0 and below 213 days")
     return int(time_ps)
+
+
+def parse_bytes(text: str) -> int:
+    """A size such as "64MiB", "512 KiB" or "1000000" in bytes; raises `UsageError`."""
+    match = _SIZE.fullmatch(text.strip())
+    if not match:
+        raise UsageError(f"size {text!r}: expected a number and KiB, MiB or GiB, or of bytes")
+    return int(match[1]) << _SHIFTS[match[2] or ""]
 
 
 def format_ps(time_ps: int) -> str:

@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError, TryLockError};
 use cyclescope_engine::board::build::build_with;
 use cyclescope_engine::dt::fault::BoardFault;
 use cyclescope_engine::machine::loading::RawProgram;
+use cyclescope_engine::machine::tracing::Recorded;
 use cyclescope_engine::machine::{Machine as Engine, Printed};
 use cyclescope_engine::observe::fst;
 use cyclescope_engine::observe::vcd::VcdText;
@@ -16,7 +17,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::activities::Activities;
+use crate::activities::{Activities, kinds_of};
 use crate::arguments::{Arg, List};
 use crate::caught::caught;
 use crate::lines::{StepItem, far_end};
@@ -529,6 +530,27 @@ impl Machine {
             fst::write(&engine.bus().waves, &signals.0, unit, end, &mut file).map_err(os_error)?;
             Ok(Pieces::new(file_pieces(file).map_err(os_error)?))
         })
+    }
+
+    /// Has activities of these kinds, in so much memory, and totals recorded for a timeline of `from_ps..to_ps`.
+    fn record_timeline(
+        &self,
+        kinds: List<String>,
+        most_bytes: Arg<usize>,
+        from_ps: Arg<u64>,
+        to_ps: Arg<u64>,
+    ) -> PyResult<()> {
+        let kinds = kinds_of(Some(kinds))?;
+        self.with(|engine| {
+            let (from, to) = (Ps(from_ps.0), Ps(to_ps.0));
+            engine.record_timeline(Recorded { kinds, most_bytes: most_bytes.0, from, to });
+            Ok(())
+        })
+    }
+
+    /// The timeline that was recorded, as Perfetto reads it, in pieces.
+    fn timeline(&self) -> PyResult<Pieces> {
+        self.with(|engine| Ok(Pieces::new(engine.timeline(Vec::new()).map(Ok))))
     }
 
     /// What its devices do, to be recorded.

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cyclescope._engine import Machine, Stop
-from cyclescope.board import parameters, users_devices, waveforms
+from cyclescope.board import parameters, timelines, users_devices, waveforms
 from cyclescope.board.devicetree import refuse_host_files
 from cyclescope.board.frames import Trigger
 from cyclescope.board.lines import Lines, Session, Terminal, Typed
@@ -242,6 +242,11 @@ class Board:
         session: Session | None = None,
         profile: bool | Iterable[str] = False,
         waves: str | os.PathLike[str] | None = None,
+        trace: str | os.PathLike[str] | None = None,
+        trace_from: str | int | None = None,
+        trace_for: str | int | None = None,
+        trace_memory: str | int | None = None,
+        trace_kinds: Iterable[str] = (),
     ) -> RunResult:
         """Run the loaded firmware from reset, until it exits, faults or reaches the limit.
 
@@ -256,10 +261,13 @@ class Board:
         Dump (`.vcd`) or a Fast Signal Trace (`.fst`); `vcd` is a Value Change Dump whatever it is
         called. `vcd_signals` are patterns such as "spi0.*" of the signals to record, and
         `vcd_timescale` is the file's unit of time, such as "10ns", in place of the coarsest that is
-        exact. The result keeps the first frame on the SPI bus that `frame_on`
-        names by its label, or the one that a trigger is for. `stream` gets the whole lines that are
-        printed on serial lines beside the console, each behind the device's label. `stop` ends the
-        run early, from another thread or a signal handler: its outcome is then "interrupted".
+        exact. `trace` is a file for a timeline of what devices and cores did, as Perfetto reads it:
+        from `trace_from` on, for `trace_for`, of `trace_kinds` (`timelines.KINDS`), with the last
+        `trace_memory` of it ("64MiB"). The result keeps the first frame on the SPI bus that
+        `frame_on` names by its label, or the one that a trigger is for. `stream` gets the whole
+        lines that are printed on serial lines beside the console, each behind the device's label.
+        `stop` ends the run early, from another thread or a signal handler: its outcome is then
+        "interrupted".
         `note` gets those of the result's notes at once that tell what makes the run slow. Code that
         ran `compile_after` times (0 to 65535; 0: none) is compiled for the host, and waited for;
         without a number, a thread compiles what runs often. The result is the same.
@@ -289,7 +297,8 @@ class Board:
         profiled = _profiled(profile)
         self._check_cores([*watched, *(profiled or ())])
         dump = waveforms.dump_of(waves, vcd, vcd_signals, vcd_timescale)
-        outputs.check_outputs({"waves": waves, "vcd": vcd}, self.inputs)
+        timeline = timelines.timeline_of(trace, trace_from, trace_for, trace_memory, trace_kinds)
+        outputs.check_outputs({"waves": waves, "vcd": vcd, "trace": trace}, self.inputs)
         machine = self.start()
         Hosted(semihosting_dir, stdin, arguments).give_to(machine, self._program.name)
         attached = Lines.of(typed, script, terminals, pace, session).attach(machine)
@@ -303,7 +312,10 @@ class Board:
         limit_ps = parse_time_ps(limit) if isinstance(limit, str) else limit
         sinks = _Sinks(stop or Stop())
         text, streams = Console(sinks.guarded(console)), Streams(sinks.guarded(stream))
-        with waveforms.recorded(machine, dump, frame_on) as recording:
+        with (
+            timelines.recorded(machine, timeline) as traced,
+            waveforms.recorded(machine, dump, frame_on) as recording,
+        ):
             started_ns = time.perf_counter_ns()
             outcome = attached.run(
                 limit_ps, text.write, streams.write, sinks.stop, sinks.guarded(note)
@@ -313,14 +325,18 @@ class Board:
         text.finish()
         result = _result(outcome, self.name, self._program.name, text.text, wall_ns)
         beside = streams.finish()
-        notes = (*text.notes("the console"), *streams.notes(), *recording.notes)
+        notes = (*text.notes("the console"), *streams.notes(), *recording.notes, *traced.notes)
         sinks.raise_first()
         return replace(
             result,
             frame=recording.frame,
             notes=(*result.notes, *notes),
             streams=beside,
-            failed_saves=(*result.failed_saves, *recording.failed_saves),
+            failed_saves=(
+                *result.failed_saves,
+                *recording.failed_saves,
+                *traced.failed_saves,
+            ),
             host_work=_host_work(machine, result.cores),
             profile=None if profiled is None else _profile(machine, result, profiled),
         )

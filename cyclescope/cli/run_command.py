@@ -11,7 +11,7 @@ from typing import IO, Any
 import click
 
 from cyclescope import statuses
-from cyclescope.board import waveforms
+from cyclescope.board import timelines, waveforms
 from cyclescope.board.overrides import parse_set
 from cyclescope.board.results import INTERRUPTED, RunResult
 from cyclescope.cli import completions, shown_run, stopped_run
@@ -70,7 +70,10 @@ _GROUPS = {
     "The board and its time": ("board", "sets", "devices", "unmapped", "svd", "limit"),
     "The program": ("core", "base", "entry"),
     "Serial lines": ("consoles", "scripts", "save_script", "pace"),
-    "What is measured": ("sections", "waves", "vcd", "vcd_signals", "vcd_timescale"),
+    "What is measured": (
+        *("sections", "waves", "vcd", "vcd_signals", "vcd_timescale"),
+        *("trace", "trace_from", "trace_for", "trace_memory", "trace_kinds"),
+    ),
     "The firmware's host": ("semihosting_dir", "stdin"),
     "What is said": ("quiet", "verbose", "no_color", "json_file", "exit_status"),
     "How the simulator works": ("skip_polling", "compile_after"),
@@ -140,6 +143,27 @@ _GROUPS = {
     metavar="UNIT",
     help="The waveforms' unit of time, as in 10ns; by default the coarsest that is exact.",
 )
+@click.option(
+    "--trace",
+    metavar="FILE",
+    help="Write a timeline of what devices and cores did, for ui.perfetto.dev.",
+)
+@click.option("--trace-from", metavar="TIME", help="The timeline begins there, as in 10ms.")
+@click.option("--trace-for", metavar="TIME", help="So long is the timeline.")
+@click.option(
+    "--trace-memory",
+    metavar="SIZE",
+    default=timelines.MEMORY,
+    show_default=True,
+    help="The timeline keeps what comes last in so much memory.",
+)
+@click.option(
+    "--trace-kind",
+    "trace_kinds",
+    multiple=True,
+    type=click.Choice(timelines.KINDS),
+    help="Record only this kind of activity, or reads in place, too.",
+)
 @click.option("--semihosting-dir", metavar="DIR", help="The folder whose files the firmware has.")
 @click.option(
     "--stdin", type=InputFile(), metavar="FILE|-", help="The firmware's input by semihosting."
@@ -169,6 +193,11 @@ def run_command(
     vcd: str | None,
     vcd_signals: tuple[str, ...],
     vcd_timescale: str | None,
+    trace: str | None,
+    trace_from: str | None,
+    trace_for: str | None,
+    trace_memory: str,
+    trace_kinds: tuple[str, ...],
     semihosting_dir: str | None,
     stdin: IO[bytes] | None,
     quiet: bool,
@@ -188,6 +217,9 @@ def run_command(
     if waves is None and vcd is None and (vcd_signals or vcd_timescale):
         raise UsageError("--waves-signals and --waves-timescale are of use with --waves FILE only")
     waveforms.dump_of(waves, vcd, vcd_signals, vcd_timescale)
+    if trace is None and (trace_from or trace_for or trace_kinds):
+        raise UsageError("--trace-from, --trace-for and --trace-kind are of use with --trace only")
+    timelines.timeline_of(trace, trace_from, trace_for, trace_memory, trace_kinds)
     loaded = program.load(board, dict(map(parse_set, sets)), elf)
     for warning in () if quiet else loaded.warnings:
         warn(warning)
@@ -195,7 +227,7 @@ def run_command(
         tell(detail)
     json_path = None if json_file == "-" else json_file
     outputs = {"--json": json_path, "--waves": waves, "--vcd": vcd}
-    outputs["--save-script"] = line.save_script
+    outputs |= {"--trace": trace, "--save-script": line.save_script}
     check_outputs(outputs, loaded.inputs)
     is_stdin_taken = stdin is not None and stdin is getattr(sys.stdin, "buffer", None)
     with interrupts.held_back() as held, line.opened(loaded, is_stdin_taken) as lines:
@@ -214,6 +246,11 @@ def run_command(
             vcd=vcd,
             vcd_signals=vcd_signals,
             vcd_timescale=vcd_timescale,
+            trace=trace,
+            trace_from=trace_from,
+            trace_for=trace_for,
+            trace_memory=trace_memory,
+            trace_kinds=trace_kinds,
             semihosting_dir=semihosting_dir,
             stdin=stdin,
             arguments=arguments,

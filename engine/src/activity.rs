@@ -50,11 +50,13 @@ pub enum Kind {
     Interrupt,
     /// What a core does.
     Core,
+    /// A core takes an exception or an interrupt.
+    Exception,
 }
 
 impl Kind {
     /// All kinds, in the order of their bits in [`Kinds`].
-    pub const ALL: [Kind; 11] = [
+    pub const ALL: [Kind; 12] = [
         Kind::Wire,
         Kind::Frame,
         Kind::InPlace,
@@ -66,6 +68,7 @@ impl Kind {
         Kind::Other,
         Kind::Interrupt,
         Kind::Core,
+        Kind::Exception,
     ];
 
     /// What it is called in tables and files.
@@ -82,6 +85,7 @@ impl Kind {
             Kind::Other => "other",
             Kind::Interrupt => "interrupt",
             Kind::Core => "core",
+            Kind::Exception => "exception",
         }
     }
 }
@@ -120,7 +124,8 @@ impl Kinds {
 }
 
 /// What waits are shared out among.
-const FOR_WAITS: Kinds = Kinds::ALL.without(Kind::InPlace).without(Kind::Frame).without(Kind::Core);
+const FOR_WAITS: Kinds =
+    Kinds::ALL.without(Kind::InPlace).without(Kind::Frame).without(Kind::Core).without(Kind::Exception);
 
 /// One thing that a model does: a constant of its file, which its `MODEL` lists.
 #[derive(Debug, PartialEq, Eq)]
@@ -205,7 +210,12 @@ impl Activities {
     /// From now on what devices do is recorded, as far as it is of one of `kinds`, in `most_bytes` of memory: what was
     /// told first goes first.
     pub fn start(&self, kinds: Kinds, most_bytes: usize) {
-        self.recording().start(most_bytes);
+        self.start_until(kinds, most_bytes, Ps::MAX);
+    }
+
+    /// The same, of what begins before `until`.
+    pub fn start_until(&self, kinds: Kinds, most_bytes: usize, until: Ps) {
+        self.recording().start(most_bytes, until);
         self.0.is_kept.store(true, Ordering::Relaxed);
         self.0.kinds.fetch_or(kinds.0, Ordering::Relaxed);
     }
@@ -268,7 +278,7 @@ impl Activities {
     pub fn start_for_waits(&self) {
         const MOST_BYTES: usize = 1 << 26;
         if !self.0.is_kept.load(Ordering::Relaxed) {
-            self.recording().start(MOST_BYTES);
+            self.recording().start_for_waits(MOST_BYTES);
             self.0.kinds.fetch_or(FOR_WAITS.0, Ordering::Relaxed);
         }
     }
@@ -386,6 +396,15 @@ impl Scope {
         }
     }
 
+    /// `what` happens at `at`, and has no length.
+    #[inline]
+    pub fn mark(&self, what: impl Into<What>, at: Ps, detail: Detail) {
+        let what = what.into();
+        if let Some(mut recording) = self.recorded(what.activity.kind) {
+            recording.span(self.scope, what, (at, at), detail, None);
+        }
+    }
+
     /// `what` goes on from `at` to a time that is told later. Nothing if it goes on already.
     #[inline]
     pub fn begin(&self, what: impl Into<What>, at: Ps, detail: Detail) {
@@ -477,8 +496,11 @@ pub static IDLE: Activity = Activity::new(Kind::Core, "idle", "the core waits fo
 /// A core that is held in reset.
 pub static HELD_IN_RESET: Activity = Activity::new(Kind::Core, "held in reset", "the core does not run").joining();
 
+/// A core takes an exception.
+pub static EXCEPTION: Activity =
+    Activity::new(Kind::Exception, "exceptions", "the core takes one, or an interrupt: which, and its input");
 /// What cores tell.
-pub const CORE: &[&Activity] = &[&IDLE, &HELD_IN_RESET];
+pub const CORE: &[&Activity] = &[&IDLE, &HELD_IN_RESET, &EXCEPTION];
 
 #[cfg(test)]
 mod tests;

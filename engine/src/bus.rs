@@ -3,6 +3,7 @@
 //! One [`MapEntry`] gives both the route of an address and its price. An access travels: request over the route's
 //! interconnect, then the RAM's port or the device, then the response.
 
+mod activities;
 pub mod alike;
 mod changes;
 pub mod code;
@@ -191,6 +192,10 @@ pub struct Bus {
     pub hosts: BTreeMap<String, DeviceId>,
     /// Signals that show them in waveforms.
     pub device_signals: DeviceSignals,
+    /// Levels of interrupt lines by who drives them, while they are recorded.
+    irq_levels: BTreeMap<(DeviceId, IrqLine), bool>,
+    /// By core: as what it tells.
+    pub core_scopes: Vec<Scope>,
     /// By device: as what it tells of its own.
     scopes: Vec<Scope>,
     /// Since when interrupt lines are up.
@@ -242,6 +247,7 @@ impl Bus {
     /// One more core, none of whose interrupt inputs is up.
     pub fn add_core(&mut self) {
         self.core_irqs.push(Inputs::default());
+        self.core_scopes.push(Scope::default());
     }
 
     /// The map entry that holds `addr`.
@@ -509,33 +515,6 @@ impl Bus {
     pub fn print_on(&mut self, device: DeviceId, bytes: &[u8]) {
         if self.output.print_on(device, bytes) {
             self.order.break_off(Ps::ZERO);
-        }
-    }
-
-    /// As what a device tells what it does.
-    pub(crate) fn scope(&mut self, id: DeviceId) -> &Scope {
-        while self.scopes.len() <= id.0 as usize {
-            let scope = self.activities.scope(&self.device_names[self.scopes.len()]);
-            self.scopes.push(scope);
-        }
-        &self.scopes[id.0 as usize]
-    }
-
-    /// Records the level of an interrupt line, as `id` drives it.
-    #[cold]
-    pub fn record_irq(&mut self, id: DeviceId, line: IrqLine, level: bool, now: Ps) {
-        let end = self.end_of(line);
-        self.scope(id).interrupt(end, level, now);
-    }
-
-    /// Where an interrupt line ends, for users.
-    pub fn end_of(&self, line: IrqLine) -> String {
-        match line {
-            IrqLine::Core { core, bit } => format!("core {core}, input {bit}"),
-            IrqLine::Device { device, input } => {
-                let name = self.device_names.get(device.0 as usize).map_or("", String::as_str);
-                format!("{name}, input {input}")
-            }
         }
     }
 

@@ -11,6 +11,7 @@ pub mod profiling;
 mod programs;
 mod progress;
 mod storms;
+pub mod tracing;
 pub mod unmodelled;
 mod vectors;
 pub mod windows;
@@ -21,6 +22,7 @@ use crate::activity::Kinds;
 use crate::bus::Bus;
 use crate::core::{Compiled, Compiling, Core, CoreReport, Stop};
 use crate::dt::params::Parameter;
+use crate::observe::trace::Counters;
 use crate::time::{Cycles, Hz, Ps};
 use ending::StopRequest;
 use programs::Program;
@@ -183,6 +185,9 @@ pub struct Machine {
     /// Notes that belong to the end of the run.
     end_notes: Vec<String>,
     stop: StopRequest,
+    /// For a timeline: its window, and totals so far.
+    timeline_window: (Ps, Ps),
+    totals_over_time: Counters,
 }
 
 impl Machine {
@@ -206,6 +211,8 @@ impl Machine {
             told_storms: 0,
             end_notes: Vec::new(),
             stop: StopRequest::default(),
+            timeline_window: (Ps::ZERO, Ps::MAX),
+            totals_over_time: Counters::default(),
         }
     }
 
@@ -288,6 +295,7 @@ impl Machine {
         }
         let outcome = loop {
             let slice_end = self.now().saturating_add(self.cores[0].clock().ps_at_floor(SLICE_CYCLES)).min(limit);
+            let slice_end = slice_end.min(self.sampled_at());
             let ended = self.run_slice(slice_end, limit, &mut pause);
             self.stop.set_reached(self.now());
             let go_on = pause(&self.take_printed());
@@ -347,6 +355,21 @@ impl Machine {
         for ((core, progress), now) in cores.iter_mut().zip(&self.progress).zip(times) {
             core.cut = progress.beyond(now, elapsed);
         }
+        let counters = self.counters_of(&cores);
+        let (results, notes) = (self.results(), self.notes());
+        let windows = self.windows.done.clone();
+        let failed_saves = self.take_failed_saves();
+        let unmodelled = self.unmodelled();
+        RunReport { outcome, elapsed, cores, counters, results, notes, windows, failed_saves, unmodelled }
+    }
+
+    /// Totals of cores and devices.
+    fn totals(&mut self) -> Vec<(String, u64)> {
+        let cores = self.core_reports();
+        self.counters_of(&cores)
+    }
+
+    fn counters_of(&mut self, cores: &[CoreReport]) -> Vec<(String, u64)> {
         let mut counters: Vec<(String, u64)> = cores.iter().flat_map(|core| core.counters.clone()).collect();
         for (device, name) in self.bus.devices.iter_mut().zip(&self.bus.device_names) {
             device.iter_mut().for_each(|device| device.learn());
@@ -357,11 +380,7 @@ impl Machine {
             let name = &self.description.outer;
             counters.extend(outer.totals().map(|(what, count)| (format!("{name}.{what}"), count)));
         }
-        let (results, notes) = (self.results(), self.notes());
-        let windows = self.windows.done.clone();
-        let failed_saves = self.take_failed_saves();
-        let unmodelled = self.unmodelled();
-        RunReport { outcome, elapsed, cores, counters, results, notes, windows, failed_saves, unmodelled }
+        counters
     }
 
     /// What each core has done so far.

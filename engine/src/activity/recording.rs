@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::shares::Candidate;
 use super::span::{Data, Detail, Span, Step};
-use super::{Activity, INTERRUPT, Track, What};
+use super::{Activity, INTERRUPT, Kind, Track, What};
 use crate::time::{Hz, Ps};
 
 /// How much was recorded.
@@ -76,6 +76,9 @@ pub(super) struct Recording {
     /// Spans up to this number are not changed by what comes: a mark was set behind them.
     pub fixed: u64,
     ended: Option<Ps>,
+    /// What begins then or later is not kept.
+    until: Ps,
+    for_waits: bool,
     sink: Option<Sink>,
     /// The latest begin that was told.
     latest: Ps,
@@ -126,13 +129,21 @@ impl Recording {
         }
     }
 
-    pub fn start(&mut self, most_bytes: usize) {
+    pub fn start(&mut self, most_bytes: usize, until: Ps) {
         self.most_bytes = most_bytes;
+        let only_kept = self.sink.is_none() && !self.for_waits;
+        self.until = if only_kept { until } else { Ps::MAX };
         self.ended = None;
+    }
+
+    pub fn start_for_waits(&mut self, most_bytes: usize) {
+        self.for_waits = true;
+        self.start(most_bytes, Ps::MAX);
     }
 
     pub fn pass_to(&mut self, sink: Sink) {
         self.sink = Some(sink);
+        self.until = Ps::MAX;
         self.most_bytes = self.most_bytes.max(PASSED_BYTES);
         self.ended = None;
     }
@@ -170,7 +181,9 @@ impl Recording {
     }
 
     fn push(&mut self, track: u32, (begin, end): (Ps, Ps), detail: Detail, clock: Option<Hz>) {
-        if end <= begin || self.join(track, begin, end, &detail) {
+        let is_mark = matches!(self.activity(track).kind, Kind::Exception | Kind::Interrupt);
+        let is_none = end < begin || end == begin && !is_mark;
+        if is_none || self.join(track, begin, end, &detail) || begin >= self.until {
             return;
         }
         let step = Step { hz: clock.map_or(0, Hz::get), by: 0 };
@@ -363,7 +376,8 @@ impl Recording {
             spans.iter_mut().filter(|span| span.times == 1).for_each(|span| span.end = span.end.min(end));
         }
         // Changed ends may have left none.
-        spans.retain(|span| span.end > span.begin);
+        let is_mark = |track: u32| matches!(self.activity(track).kind, Kind::Exception | Kind::Interrupt);
+        spans.retain(|span| span.end > span.begin || span.end == span.begin && is_mark(span.track));
         spans.sort_by_key(|span| (span.begin, span.track));
         spans
     }

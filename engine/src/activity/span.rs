@@ -28,6 +28,15 @@ pub enum Detail {
     Value(u32),
     /// The bytes of a frame.
     Data(Box<Data>),
+    /// An exception or an interrupt that a core takes.
+    Exception {
+        /// What the core calls it.
+        name: &'static str,
+        /// Which of that name, if there are several.
+        number: Option<u32>,
+        /// For an interrupt, the core's input.
+        input: Option<u32>,
+    },
 }
 
 impl fmt::Display for Detail {
@@ -40,6 +49,8 @@ impl fmt::Display for Detail {
             Detail::Address { address, bytes } => write!(f, "{address:#x}, {bytes} bytes"),
             Detail::Value(value) => write!(f, "{value}"),
             Detail::Data(data) => data.fmt(f),
+            Detail::Exception { name, number: Some(number), .. } => write!(f, "{name} {number}"),
+            Detail::Exception { name, .. } => f.write_str(name),
         }
     }
 }
@@ -239,6 +250,11 @@ impl Span {
     pub fn instances_within(&self, from: Ps, to: Ps) -> impl Iterator<Item = (Ps, Ps)> {
         let first = self.first(|(_, end)| end > from);
         (first..self.times).map(|nth| self.instance(nth)).take_while(move |(begin, _)| *begin < to)
+    }
+
+    /// How many of them have a part in `from..to`. Costs the same however many there are.
+    pub fn times_within(&self, from: Ps, to: Ps) -> u64 {
+        self.first(|(begin, _)| begin >= to).saturating_sub(self.first(|(_, end)| end > from))
     }
 
     /// The first time for which something holds that holds for all later ones.

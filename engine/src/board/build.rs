@@ -173,9 +173,8 @@ pub fn build_with(root: &Node, externals: &Externals) -> Result<Machine, Vec<Boa
             return Err(vec![BoardFault { at: node.at.clone(), node: node.name.clone(), kind }]);
         }
     }
-    for core in &cores {
-        bus.activities.scope(core.name()).declare(CORE);
-    }
+    bus.core_scopes = cores.iter().map(|core| bus.activities.scope(core.name())).collect();
+    bus.core_scopes.iter().for_each(|scope| scope.declare(CORE));
     bus.device_signals = DeviceSignals::declare(&bus.activities, &bus.waves);
     let mut machine = Machine::new(bus, cores, description);
     held.iter().enumerate().filter(|(_, held)| **held).for_each(|(core, _)| machine.hold(core));

@@ -130,7 +130,7 @@ impl Shell {
     pub fn count_exception(&mut self, bus: &mut Bus, source: Source) {
         self.exceptions += 1;
         self.note_raised(bus, source);
-        bus.storms.exception(self.index, self.now(), source);
+        bus.exception(self.index, self.now(), source);
     }
 
     /// The profile knows since when an interrupt has waited that is taken now.

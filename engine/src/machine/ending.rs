@@ -66,6 +66,7 @@ impl Machine {
         };
         let mut report = self.report(outcome);
         self.bus.activities.end(report.elapsed);
+        self.sample_last(&report);
         self.bus.waves.end();
         let cut_off = match report.outcome {
             Outcome::Exit(_) if self.bus.exit_is_reset => Some("the board was reset"),

@@ -116,6 +116,7 @@ impl Machine {
             if !self.hand_over_if_due(now, pause) {
                 return Some(Outcome::Interrupted);
             }
+            self.sample_totals(now);
             if now >= slice_end {
                 return (now >= limit).then(|| Outcome::Limit(self.limit_text(limit)));
             }

@@ -9,6 +9,7 @@ pub mod signals;
 pub mod spi;
 pub mod spool;
 pub mod stack;
+pub mod trace;
 pub mod unmodelled;
 pub mod vcd;
 pub mod waits;

@@ -13,7 +13,7 @@ use crate::time::Ps;
 /// What a signal of a track is called; `None` of what wires show better, or nobody asks for.
 fn name_of(track: &Track) -> Option<String> {
     match track.activity.kind {
-        Kind::Frame | Kind::InPlace => None,
+        Kind::Frame | Kind::InPlace | Kind::Exception => None,
         Kind::Busy => Some("busy".to_owned()),
         Kind::Interrupt if track.part == 0 => Some("irq".to_owned()),
         Kind::Interrupt => Some(format!("irq_{}", track.part + 1)),

@@ -213,7 +213,7 @@ fn rank_of_sleep(bus: &Bus, woken_by: Option<&str>, candidate: Candidate) -> Opt
     let is_own = woken_by
         .is_some_and(|scope| scope == candidate.scope || host(scope).is_some() && host(scope) == host(candidate.scope));
     let order = match candidate.activity.kind {
-        Kind::InPlace | Kind::Frame | Kind::Core | Kind::Interrupt => return None,
+        Kind::InPlace | Kind::Frame | Kind::Core | Kind::Interrupt | Kind::Exception => return None,
         Kind::Busy => 0,
         Kind::Transfer => 1,
         Kind::Conversion => 2,

@@ -305,7 +305,7 @@ impl Arm<System> {
         }
         self.follow_system(before);
         let source = source_of(activated.number);
-        bus.storms.exception(self.shell.index, self.shell.now(), source);
+        bus.exception(self.shell.index, self.shell.now(), source);
         self.profile_chained(source);
         self.shell.note_raised(bus, source);
         if let Some(fault) = entering.fault {

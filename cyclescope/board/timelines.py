@@ -1,0 +1,114 @@
+"""A run as a timeline: a file in the format of Perfetto (ui.perfetto.dev, trace_processor)."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from cyclescope._engine import Machine
+from cyclescope.errors import OutputError, UsageError
+from cyclescope.host import outputs
+from cyclescope.near import did_you_mean_or
+from cyclescope.units import format_ps, parse_bytes, parse_time_ps
+
+KINDS = (
+    *("wire", "frame", "reads in place", "busy", "transfer", "serial", "conversion", "timer"),
+    *("other", "interrupt", "core", "exception"),
+)
+"""Kinds of activities; all but reads in place are recorded unless some are chosen."""
+MEMORY = "64MiB"
+"""The memory for what is recorded, unless something else is said."""
+
+_BY_DEFAULT = tuple(kind for kind in KINDS if kind != "reads in place")
+# later than any run ends
+_NEVER_PS = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """A file for a timeline, and what is to be in it: from when on, up to when, of which kinds.
+
+    What does not fit `memory_bytes` is left out, the earliest first.
+    """
+
+    path: str | os.PathLike[str]
+    from_ps: int = 0
+    to_ps: int = _NEVER_PS
+    memory_bytes: int = 1 << 26
+    kinds: tuple[str, ...] = _BY_DEFAULT
+
+
+@dataclass
+class Recording:
+    """What a run's recording comes to, when the run has ended."""
+
+    notes: list[str] = field(default_factory=list)
+    failed_saves: list[str] = field(default_factory=list)
+
+
+def timeline_of(
+    path: str | os.PathLike[str] | None,
+    begin: str | int | None = None,
+    length: str | int | None = None,
+    memory: str | int | None = None,
+    kinds: Iterable[str] = (),
+) -> Timeline | None:
+    """What a user asks for; None without a file.
+
+    Times are texts such as "10ms", or picoseconds; memory is a text such as "64MiB", or bytes.
+    Raises `UsageError` for what is none, and for kinds that there are not.
+    """
+    if path is None:
+        return None
+    from_ps = 0 if begin is None else _time_ps(begin)
+    to_ps = _NEVER_PS if length is None else min(_NEVER_PS, from_ps + _time_ps(length))
+    memory = MEMORY if memory is None else memory
+    memory_bytes = parse_bytes(memory) if isinstance(memory, str) else memory
+    chosen = tuple(kinds)
+    for kind in chosen:
+        if kind not in KINDS:
+            there = did_you_mean_or(kind, KINDS, f"there are {', '.join(KINDS)}")
+            raise UsageError(f"no kind of activity is called {kind!r}{there}")
+    return Timeline(path, from_ps, to_ps, memory_bytes, chosen or _BY_DEFAULT)
+
+
+def _time_ps(time: str | int) -> int:
+    return parse_time_ps(time) if isinstance(time, str) else time
+
+
+@contextlib.contextmanager
+def recorded(machine: Machine, timeline: Timeline | None) -> Iterator[Recording]:
+    """Records what a timeline takes, while the machine runs, and writes it however that ends."""
+    recording = Recording()
+    if timeline is None:
+        yield recording
+        return
+    window = (timeline.from_ps, timeline.to_ps)
+    machine.record_timeline(list(timeline.kinds), timeline.memory_bytes, *window)
+    try:
+        yield recording
+    finally:
+        recording.failed_saves += _write(machine, timeline)
+    recording.notes += _notes(machine, timeline)
+
+
+def _write(machine: Machine, timeline: Timeline) -> list[str]:
+    """Write the file; gives why it is not there."""
+    try:
+        with outputs.opened(timeline.path, "wb") as file:
+            for piece in machine.timeline():
+                file.write(piece)
+    except OutputError as error:
+        return [str(error)]
+    return []
+
+
+def _notes(machine: Machine, timeline: Timeline) -> Iterator[str]:
+    _, dropped, complete_from_ps, _ = machine.activities().summary()
+    if dropped and complete_from_ps > timeline.from_ps:
+        yield (
+            f"{os.fspath(timeline.path)}: there was no room for all: it is complete from "
+            f"{format_ps(complete_from_ps)} on"
+        )

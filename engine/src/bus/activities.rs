@@ -1,0 +1,49 @@
+//! What devices and cores tell of what they do: the bus knows who they are.
+
+use super::Bus;
+use super::device::{DeviceId, IrqLine};
+use crate::activity::{Detail, EXCEPTION, Kind, Scope};
+use crate::storms::Source;
+use crate::time::Ps;
+
+impl Bus {
+    /// As what a device tells what it does.
+    pub(crate) fn scope(&mut self, id: DeviceId) -> &Scope {
+        while self.scopes.len() <= id.0 as usize {
+            let scope = self.activities.scope(&self.device_names[self.scopes.len()]);
+            self.scopes.push(scope);
+        }
+        &self.scopes[id.0 as usize]
+    }
+
+    /// Records the level of an interrupt line, as `id` drives it.
+    #[cold]
+    pub fn record_irq(&mut self, id: DeviceId, line: IrqLine, level: bool, now: Ps) {
+        // Most that is told is what was so before.
+        if self.irq_levels.insert((id, line), level).unwrap_or(false) == level {
+            return;
+        }
+        let end = self.end_of(line);
+        self.scope(id).interrupt(end, level, now);
+    }
+
+    /// Where an interrupt line ends, for users.
+    pub fn end_of(&self, line: IrqLine) -> String {
+        match line {
+            IrqLine::Core { core, bit } => format!("core {core}, input {bit}"),
+            IrqLine::Device { device, input } => {
+                let name = self.device_names.get(device.0 as usize).map_or("", String::as_str);
+                format!("{name}, input {input}")
+            }
+        }
+    }
+
+    /// Core number `core` takes an exception at `now`.
+    pub fn exception(&mut self, core: u32, now: Ps, source: Source) {
+        self.storms.exception(core, now, source);
+        if self.activities.records(Kind::Exception) {
+            let Source { name, number, input } = source;
+            self.core_scopes[core as usize].mark(&EXCEPTION, now, Detail::Exception { name, number, input });
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Recording a run for a timeline ([`crate::observe::trace`]).
+
+use super::{Machine, RunReport};
+use crate::activity::Kinds;
+use crate::observe::trace::{CoreSlice, Counters, Source, Timeline};
+use crate::time::Ps;
+
+/// Totals are looked at so often at first; a window has some hundreds of samples.
+const INTERVAL: Ps = Ps::from_us(100);
+const SAMPLES_OF_WINDOW: u64 = 1000;
+
+/// What a timeline is to have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    /// Which activities.
+    pub kinds: Kinds,
+    /// The memory for them: what was told first goes first.
+    pub most_bytes: usize,
+    /// From when on.
+    pub from: Ps,
+    /// Up to when.
+    pub to: Ps,
+}
+
+impl Machine {
+    /// Has the run recorded for a timeline from now on. It changes nothing else.
+    pub fn record_timeline(&mut self, recorded: Recorded) {
+        let Recorded { kinds, most_bytes, from, to } = recorded;
+        self.bus.activities.start_until(kinds, most_bytes, to);
+        let interval = Ps(to.saturating_sub(from).0 / SAMPLES_OF_WINDOW).min(INTERVAL);
+        self.totals_over_time = Counters::new(from, to, interval);
+        self.timeline_window = (from, to);
+    }
+
+    /// What was recorded, with what is known beside of the cores' `slices`: of those that begin at once the outer one
+    /// first.
+    pub fn timeline(&self, slices: Vec<CoreSlice>) -> Timeline {
+        let (from, to) = self.timeline_window;
+        let source = Source {
+            cores: self.cores.iter().map(|core| core.name().to_owned()).collect(),
+            from,
+            to: to.min(self.reached()),
+            counters: self.totals_over_time.clone(),
+            slices,
+        };
+        Timeline::new(&self.bus.activities, source)
+    }
+
+    fn reached(&self) -> Ps {
+        (0..self.cores.len()).map(|core| self.core_time(core)).max().unwrap_or(Ps::ZERO)
+    }
+
+    /// When totals are to be looked at, where a core alone may stop for that: with others beside, when they see each
+    /// other would depend on it.
+    pub(super) fn sampled_at(&self) -> Ps {
+        let alone = self.cores.len() == 1;
+        self.totals_over_time.next().filter(|_| alone).unwrap_or(Ps::MAX)
+    }
+
+    /// The run is over: its last totals.
+    pub(super) fn sample_last(&mut self, report: &RunReport) {
+        if self.totals_over_time.next().is_some() {
+            self.totals_over_time.add(report.elapsed, report.counters.iter().cloned());
+        }
+    }
+
+    /// Looks at the totals, if it is time.
+    pub(super) fn sample_totals(&mut self, now: Ps) {
+        if self.totals_over_time.next().is_some_and(|next| next <= now) {
+            let totals = self.totals();
+            self.totals_over_time.add(now, totals);
+        }
+    }
+}

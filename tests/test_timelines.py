@@ -1,0 +1,199 @@
+"""Timelines: what is in the file, as Perfetto's own schema reads it, and that recording one changes
+nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import timelines
+from conftest import BOARD, ROOT, Command
+from sama5d2 import build as build_sama5d2
+from test_spi_waveforms import CARDS
+from timelines import Timeline
+
+import cyclescope as package
+from cyclescope import firmware
+from cyclescope.board.results import RunResult
+from cyclescope.errors import UsageError
+from cyclescope.units import parse_bytes
+
+Capture = pytest.CaptureFixture[str]
+# An erased flash after a millisecond, and SCK at 50 MHz.
+QUICK = {"flash0.cyclescope,bulk-erase-typical-ms": 1, "spi0.clock-frequency": 50_000_000}
+
+
+@pytest.fixture(scope="module")
+def throughput() -> Path:
+    return firmware.build_app("quad_spi_throughput", BOARD, {"pages": 2})
+
+
+def run(elf: Path, file: Path, **options: object) -> tuple[RunResult, Timeline]:
+    result = package.Board(BOARD, QUICK).load(elf).run(trace=file, **options)
+    return result, timelines.read(file)
+
+
+def test_devices_are_tracks_with_their_details(throughput: Path, tmp_path: Path) -> None:
+    result, timeline = run(throughput, tmp_path / "out.pftrace")
+    programs = timeline.on("flash0/page program")
+    assert [one.length_ps for one in programs] == [500_000_000] * 2
+    assert [one.arguments for one in programs] == [
+        {"address": f"{address:#x}", "bytes": 256} for address in (0, 0x100)
+    ]
+    frames = timeline.on("spi0/frame")
+    assert len(frames) == result.counters["spi0.frames"]
+    identification = next(one for one in frames if one.name.startswith("9f"))
+    assert str(identification.arguments["received"]).split()[1:4] == ["20", "ba", "18"]
+    # page programs have four bytes of command and address
+    written = [one for one in frames if one.name.startswith("32 ")]
+    assert [one.arguments["bytes sent"] for one in written] == [260, 260]
+    said = "".join(one.name[1:-1] for one in timeline.on("uart0/character sent"))
+    assert said.replace("\\n", "\n").replace("\\r", "\r") == result.console
+    assert {one.category for one in programs} == {"busy"}
+    assert timeline.tracks[0] == "cpu0"
+
+
+def test_the_how_to_page_reads_one(
+    throughput: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    page = (ROOT / "docs" / "how-to" / "timeline.md").read_text()
+    (code,) = re.findall(r"```python\n(from perfetto.*?)```", page, re.DOTALL)
+    _, timeline = run(throughput, tmp_path / "run.pftrace")
+    monkeypatch.chdir(tmp_path)
+    exec(code, {})
+    printed = [line.split() for line in capsys.readouterr().out.splitlines()]
+    expected = [
+        ([f"{at / 1000:.3f}", "us", f"TYPE_SLICE_{kind}"])
+        for one in timeline.on("flash0/page program")
+        for at, kind in ((one.begin_ns, "BEGIN"), (one.end_ns, "END"))
+    ]
+    assert printed == expected
+
+
+def test_recording_changes_nothing(throughput: Path, tmp_path: Path) -> None:
+    plain = package.Board(BOARD, QUICK).load(throughput).run()
+    for options in ({}, {"skip_polling": False}, {"compile_after": 1}):
+        result, timeline = run(throughput, tmp_path / "out.pftrace", **options)
+        assert replace(result, wall_ns=0, host_work=()) == replace(plain, wall_ns=0, host_work=())
+        assert len(timeline.slices) > 1000
+
+
+def test_two_cores_are_the_same_with_a_timeline(tmp_path: Path) -> None:
+    board = "stm32mp157c-dk2"
+    loaded = package.Board(board).load(firmware.build_app("rpmsg_tty", board, {}))
+    plain = loaded.run()
+    traced = loaded.run(trace=tmp_path / "out.pftrace")
+    assert replace(traced, wall_ns=0, host_work=()) == replace(plain, wall_ns=0, host_work=())
+    timeline = timelines.read(tmp_path / "out.pftrace")
+    assert timeline.tracks[:2] == ["cpu0", "cm4"]
+    assert timeline.on("cm4/held in reset")
+    messages = [one for one in timeline.slices if one.track.startswith("ipcc/message under way")]
+    kicks = [value for name, value in traced.counters.items() if name.endswith("_kicks")]
+    assert len(messages) == sum(kicks)
+
+
+def test_interrupts_flow_from_the_device_to_the_core(tmp_path: Path) -> None:
+    elf = build_sama5d2("spi_mode", {})
+    file = tmp_path / "out.pftrace"
+    result = package.Board("sama5d2-xplained").load(elf).run(trace=file)
+    timeline = timelines.read(file)
+    taken = timeline.on("cpu0/exceptions")
+    assert len(taken) == result.counters["cpu0.exceptions"] > 0
+    by_flow: dict[int, list[str]] = {}
+    for one in timeline.slices:
+        for flow in one.flows:
+            by_flow.setdefault(flow, []).append(one.track)
+    assert [
+        "qspi0/interrupt to aic, input 52",
+        "aic/interrupt to core 0, input 0",
+        *["cpu0/exceptions"],
+    ] in (list(by_flow.values()))
+    assert all(tracks[-1] == "cpu0/exceptions" for tracks in by_flow.values())
+
+
+def test_totals_are_counters(throughput: Path, tmp_path: Path) -> None:
+    result, timeline = run(throughput, tmp_path / "out.pftrace")
+    for name in ("cpu0/i-cache.fills", "spi0/bytes", "dma0/bytes", "uart0/tx_characters"):
+        values = [value for _, value in timeline.counters[name]]
+        assert values == sorted(values)
+        assert values[-1] == result.counters[name.replace("/", ".", 1)]
+    # what stays 0 has no track
+    assert "spi0/flash0.subsectors_erased" not in timeline.tracks
+
+
+def test_a_window_has_what_is_in_it(throughput: Path, tmp_path: Path) -> None:
+    _, whole = run(throughput, tmp_path / "whole.pftrace")
+    _, part = run(throughput, tmp_path / "part.pftrace", trace_from="1200us", trace_for="400us")
+    expected = [one for one in whole.slices if one.end_ns > 1_200_000 and one.begin_ns < 1_600_000]
+    assert expected
+    # flows are numbered within a file
+    shown = [(one.track, one.name, one.begin_ns, one.end_ns) for one in part.slices]
+    cut = [(one.track, one.name, one.begin_ns, one.end_ns) for one in expected]
+    assert sorted(shown) == sorted(cut)
+
+
+def test_what_has_no_room_is_left_out_from_the_beginning(throughput: Path, tmp_path: Path) -> None:
+    file = tmp_path / "out.pftrace"
+    result, timeline = run(throughput, file, trace_memory="16KiB")
+    (note,) = result.notes
+    assert note.startswith(f"{file}: there was no room for all: it is complete from ")
+    _, whole = run(throughput, file)
+    assert 50 < len(timeline.slices) < len(whole.slices) / 2
+    assert timeline.slices[-1].end_ns == whole.slices[-1].end_ns
+
+
+def test_iterations_that_are_skipped_are_one_slice_where_they_are_many(tmp_path: Path) -> None:
+    file = tmp_path / "out.pftrace"
+    board = package.Board(CARDS.board).load(CARDS.elf())
+    board.run(trace=file)
+    timeline = timelines.read(file)
+    polled = [one for one in timeline.slices if "times, in a polling loop" in one.arguments]
+    assert polled
+    for one in polled:
+        times, each = (one.arguments[name] for name in list(one.arguments)[-2:])
+        assert isinstance(times, int)
+        assert isinstance(each, int)
+        assert times > 64
+        assert times * each <= 1000 * (one.end_ns - one.begin_ns + 1)
+
+
+def test_the_command_writes_one(cyclescope: Command, throughput: Path, tmp_path: Path) -> None:
+    sets = [word for path, value in QUICK.items() for word in ("--set", f"{path}={value}")]
+    command = ("run", throughput, "--board", BOARD, *sets, "--json", "out.json")
+    window = ("--trace-from", "1us", "--trace-for", "1s", "--trace-kind", "busy")
+    done = cyclescope(*command, "--trace", "out.pftrace", *window)
+    assert done.status == 0, done.stderr
+    timeline = timelines.read(tmp_path / "out.pftrace")
+    assert {one.category for one in timeline.slices} == {"busy"}
+    assert json.loads((tmp_path / "out.json").read_text())["notes"] == []
+    said = "--trace-from, --trace-for and --trace-kind are of use with --trace only"
+    assert cyclescope(*command, "--trace-from", "1ms").error == said
+    done = cyclescope(*command, "--trace", "x", "--trace-memory", "much")
+    assert done.error == "size 'much': expected a number and KiB, MiB or GiB, or of bytes"
+
+
+def test_kinds_that_are_none(throughput: Path) -> None:
+    with pytest.raises(UsageError, match=r"no kind of activity is called 'bus'.*busy"):
+        package.Board(BOARD).load(throughput).run(trace="x", trace_kinds=["bus"])
+
+
+def test_a_full_disk_is_told(throughput: Path, tmp_path: Path) -> None:
+    full = tmp_path / "full.pftrace"
+    full.symlink_to("/dev/full")
+    result = package.Board(BOARD, QUICK).load(throughput).run(trace=full)
+    assert result.failed_saves == (f"{full}: can't be written: No space left on device",)
+
+
+@pytest.mark.parametrize(("text", "size"), [("64MiB", 64 << 20), ("1 KiB", 1024), ("1000", 1000)])
+def test_sizes(text: str, size: int) -> None:
+    assert parse_bytes(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "MiB", "1.5MiB", "64MB", "-1", "1 TiB", "9" * 13])
+def test_no_sizes(text: str) -> None:
+    with pytest.raises(UsageError, match="expected a number and KiB, MiB or GiB"):
+        parse_bytes(text)
