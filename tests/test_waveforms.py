@@ -13,7 +13,7 @@ import pytest
 import pywellen
 from conftest import BOARD, Command
 from test_spi_waveforms import CARDS
-from waveforms import edges, unit_ps
+from waveforms import edges, read_of, unit_ps
 
 import cyclescope as package
 from cyclescope import firmware
@@ -201,14 +201,6 @@ def test_a_result_has_its_notes_in_json(cyclescope: Command, program: Program) -
 
 
 # ---- what devices do, and Fast Signal Traces
-
-
-def read_of(file: Path) -> dict[str, list[tuple[int, int]]]:
-    """Signals with their changes, as a reader of others finds them."""
-    waveform = pywellen.Waveform(str(file))
-    return {
-        var.full_name: [(at, int(level)) for at, level in var.signal] for var in waveform.all_vars()
-    }
 
 
 def test_a_fast_signal_trace_has_what_a_dump_has(throughput: Path, tmp_path: Path) -> None:

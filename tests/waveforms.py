@@ -1,4 +1,4 @@
-"""Waveforms decoded by sigrok-cli's SPI decoder."""
+"""Waveforms, as other programs read them: sigrok-cli's decoders, and wellen."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import pywellen
 
 NEEDS_SIGROK = pytest.mark.skipif(
     shutil.which("sigrok-cli") is None, reason="not installed: sigrok-cli"
@@ -157,3 +158,9 @@ def annotations(vcd: Path, decoders: str, of: str, step_ps: int = 1) -> list[str
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
     assert not done.stderr, done.stderr
     return done.stdout.splitlines()
+
+
+def read_of(file: Path) -> dict[str, list[tuple[int, int]]]:
+    """Signals with their changes, each as its time in the file's units and its level."""
+    variables = pywellen.Waveform(str(file)).all_vars()
+    return {one.full_name: [(at, int(level)) for at, level in one.signal] for one in variables}

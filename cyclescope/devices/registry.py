@@ -120,14 +120,16 @@ def files() -> set[str]:
 def bindings() -> list[dict[str, Any]]:
     """What the nodes of all registered classes may have, as the engine says it of its own models.
 
-    Each is a dict of its compatible, group, about (the class's docstring) and properties.
+    Each is a dict of its compatible, group, about (the class's docstring), properties, and
+    activities, of which it tells none.
     """
     found = []
     for described_one, properties in zip(described(), _engine.declared(described()), strict=True):
         one = _registered[described_one["compatible"]]
         about = one.cls.__doc__ or "A device in Python."
         entry = {"compatible": described_one["compatible"], "group": one.group}
-        found.append({**entry, "about": _text(about), "properties": properties})
+        entry |= {"about": _text(about), "properties": properties, "activities": []}
+        found.append(entry)
     return found
 
 

@@ -63,7 +63,10 @@ impl DeviceSignals {
             waves.tell(|set| {
                 for (begin, end) in span.instances_within(Ps::ZERO, until) {
                     set(signal, begin, true);
-                    set(signal, end.min(until), false);
+                    // What is under way at the end stays so.
+                    if end < until {
+                        set(signal, end, false);
+                    }
                 }
             });
         });
@@ -100,7 +103,7 @@ mod tests {
         activities.end(Ps(80));
         let changes = waves.recorded().unwrap().map(Result::unwrap);
         let changes: Vec<_> = changes.map(|change| (change.at.0, change.signal, change.level)).collect();
-        let expected = [(10, 1, true), (30, 0, true), (50, 1, false), (60, 0, false), (70, 1, true), (80, 1, false)];
+        let expected = [(10, 1, true), (30, 0, true), (50, 1, false), (60, 0, false), (70, 1, true)];
         assert_eq!(changes, expected);
     }
 
