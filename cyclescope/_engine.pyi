@@ -349,8 +349,13 @@ class Machine:
         It is made in `file`, which is empty and may be removed after the call.
         """
 
-    def record_timeline(self, kinds: list[str], most_bytes: int, from_ps: int, to_ps: int) -> None:
-        """Record activities of these kinds, in so much memory, and totals for a timeline."""
+    def record_timeline(
+        self, kinds: list[str], most_bytes: int, from_ps: int, to_ps: int, calls: int | None
+    ) -> None:
+        """Record activities of these kinds, in so much memory, and totals for a timeline.
+
+        So many calls of functions, too, if any.
+        """
 
     def timeline(self) -> Iterator[bytes]:
         """The timeline that was recorded, as Perfetto reads it, in pieces."""

@@ -18,6 +18,7 @@ from timelines import Timeline
 
 import cyclescope as package
 from cyclescope import firmware
+from cyclescope.board.board import Board
 from cyclescope.board.results import RunResult
 from cyclescope.errors import UsageError
 from cyclescope.units import parse_bytes
@@ -128,10 +129,17 @@ def test_totals_are_counters(throughput: Path, tmp_path: Path) -> None:
 def test_a_window_has_what_is_in_it(throughput: Path, tmp_path: Path) -> None:
     _, whole = run(throughput, tmp_path / "whole.pftrace")
     _, part = run(throughput, tmp_path / "part.pftrace", trace_from="1200us", trace_for="400us")
-    expected = [one for one in whole.slices if one.end_ns > 1_200_000 and one.begin_ns < 1_600_000]
+    calls = [one for one in part.slices if one.track.endswith("/functions")]
+    assert calls
+    # what a core was in is cut to the window: most of it began long before
+    assert all(1_200_000 <= one.begin_ns <= one.end_ns <= 1_600_000 for one in calls)
+    others = [one for one in whole.slices if not one.track.endswith("/functions")]
+    expected = [one for one in others if one.end_ns > 1_200_000 and one.begin_ns < 1_600_000]
     assert expected
     # flows are numbered within a file
-    shown = [(one.track, one.name, one.begin_ns, one.end_ns) for one in part.slices]
+    shown = [
+        (one.track, one.name, one.begin_ns, one.end_ns) for one in part.slices if one not in calls
+    ]
     cut = [(one.track, one.name, one.begin_ns, one.end_ns) for one in expected]
     assert sorted(shown) == sorted(cut)
 
@@ -197,3 +205,24 @@ def test_sizes(text: str, size: int) -> None:
 def test_no_sizes(text: str) -> None:
     with pytest.raises(UsageError, match="expected a number and KiB, MiB or GiB"):
         parse_bytes(text)
+
+
+def test_functions_lie_in_their_callers_and_tasks_have_their_own_tracks(tmp_path: Path) -> None:
+    elf = firmware.build_app("freertos_hello", "nucleo-l4r5zi", {})
+    file = tmp_path / "tasks.pftrace"
+    result = Board("nucleo-l4r5zi").load(str(elf)).run(trace=file, profile=True)
+    found = timelines.read(file)
+    tasks = {one.track for one in found.slices if "/task " in one.track}
+    assert {"cpu0/task send", "cpu0/task receive", "cpu0/task IDLE"} <= tasks
+    assert result.profile is not None
+    (core,) = result.profile.cores
+    switches = sum(path.calls for path in core.paths if path.name == "vTaskSwitchContext")
+    shown = [one for one in found.slices if one.name == "vTaskSwitchContext"]
+    assert switches == len(shown) > 100
+    for track in tasks:
+        under_way: list[timelines.Slice] = []
+        for one in found.on(track):
+            while under_way and under_way[-1].end_ns <= one.begin_ns:
+                under_way.pop()
+            assert not under_way or one.end_ns <= under_way[-1].end_ns, (track, one)
+            under_way.append(one)

@@ -532,25 +532,27 @@ impl Machine {
         })
     }
 
-    /// Has activities of these kinds, in so much memory, and totals recorded for a timeline of `from_ps..to_ps`.
+    /// Has activities of these kinds, in so much memory, and totals recorded for a timeline of `from_ps..to_ps`; and so
+    /// many calls of functions, if any.
     fn record_timeline(
         &self,
         kinds: List<String>,
         most_bytes: Arg<usize>,
         from_ps: Arg<u64>,
         to_ps: Arg<u64>,
+        calls: Arg<Option<usize>>,
     ) -> PyResult<()> {
         let kinds = kinds_of(Some(kinds))?;
         self.with(|engine| {
             let (from, to) = (Ps(from_ps.0), Ps(to_ps.0));
-            engine.record_timeline(Recorded { kinds, most_bytes: most_bytes.0, from, to });
+            engine.record_timeline(Recorded { kinds, calls: calls.0, most_bytes: most_bytes.0, from, to });
             Ok(())
         })
     }
 
     /// The timeline that was recorded, as Perfetto reads it, in pieces.
     fn timeline(&self) -> PyResult<Pieces> {
-        self.with(|engine| Ok(Pieces::new(engine.timeline(Vec::new()).map(Ok))))
+        self.with(|engine| Ok(Pieces::new(engine.timeline().map(Ok))))
     }
 
     /// What its devices do, to be recorded.

@@ -15,13 +15,19 @@ from cyclescope.units import format_ps, parse_bytes, parse_time_ps
 
 KINDS = (
     *("wire", "frame", "reads in place", "busy", "transfer", "serial", "conversion", "timer"),
-    *("other", "interrupt", "core", "exception"),
+    *("other", "interrupt", "core", "exception", "function"),
 )
-"""Kinds of activities; all but reads in place are recorded unless some are chosen."""
+"""Kinds of activities; all but reads in place are recorded unless some are chosen.
+
+Functions are what cores are in: calls from their beginnings to their ends.
+"""
 MEMORY = "64MiB"
 """The memory for what is recorded, unless something else is said."""
 
 _BY_DEFAULT = tuple(kind for kind in KINDS if kind != "reads in place")
+_FUNCTION = "function"
+# what the engine takes for a call that is kept
+_CALL_BYTES = 24
 # later than any run ends
 _NEVER_PS = 2**63 - 1
 
@@ -86,7 +92,9 @@ def recorded(machine: Machine, timeline: Timeline | None) -> Iterator[Recording]
         yield recording
         return
     window = (timeline.from_ps, timeline.to_ps)
-    machine.record_timeline(list(timeline.kinds), timeline.memory_bytes, *window)
+    kinds = [kind for kind in timeline.kinds if kind != _FUNCTION]
+    calls = timeline.memory_bytes // 2 // _CALL_BYTES if _FUNCTION in timeline.kinds else None
+    machine.record_timeline(kinds, timeline.memory_bytes // (2 if calls else 1), *window, calls)
     try:
         yield recording
     finally:

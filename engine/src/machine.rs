@@ -169,6 +169,7 @@ pub struct Machine {
     /// Functions that are watched: core and name.
     watched: Vec<(usize, String)>,
     windows: Windows,
+    profiled: profiling::Profiled,
     /// How each core is getting on.
     progress: Vec<Progress>,
     /// What the user should know of the program, before it runs.
@@ -204,6 +205,7 @@ impl Machine {
             watched: Vec::new(),
             program_notes: Vec::new(),
             windows: Windows::default(),
+            profiled: profiling::Profiled::default(),
             quantum: QUANTUM,
             begun: false,
             failed_saves: Vec::new(),

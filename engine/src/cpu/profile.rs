@@ -15,15 +15,16 @@ pub mod reporting;
 pub use calls::Flow;
 use calls::Stacks;
 use counters::{Cause, Counters, Own, Rows, Step, What};
-use paths::Paths;
+use paths::{Call, Paths};
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::accounts::Spent;
 use super::cost::Breakdown;
 use super::memory::Accounts;
 use crate::bus::Bus;
-use crate::observe::profile::{ProfileOptions, TaskName};
+use crate::observe::profile::{ProfileOptions, Slices, TaskName};
 use crate::time::Ps;
 
 /// The address of what belongs to no instruction.
@@ -67,6 +68,8 @@ pub struct Profile {
     task_name: String,
     /// Interrupts that were taken.
     interrupts: Vec<Taken>,
+    /// Calls for a timeline, and which of them are kept.
+    slices: Option<(Slices, VecDeque<Call>)>,
     /// The core has begun to run.
     has_begun: bool,
     /// What was counted at rates that the core's clock has had before.
@@ -122,6 +125,7 @@ impl Profile {
             names_tasks: options.task_name.clone(),
             task_name: String::new(),
             interrupts: Vec::new(),
+            slices: options.slices.map(|slices| (slices, VecDeque::new())),
             has_begun: false,
             earlier_rates: Vec::new(),
         })
@@ -132,6 +136,17 @@ impl Profile {
         if !std::mem::replace(&mut self.has_begun, true) {
             self.last_pc = pc & self.address_mask;
             self.begin_in(pc, now);
+        }
+    }
+
+    /// A call has ended: it is kept for a timeline, if there is to be one.
+    #[inline]
+    fn keep_slice(&mut self, path: u32, begun: u64, now: u64) {
+        if let Some((slices, kept)) = &mut self.slices {
+            if kept.len() == slices.most {
+                kept.pop_front();
+            }
+            kept.push_back(Call { path, begun, cycles: now.wrapping_sub(begun) });
         }
     }
 

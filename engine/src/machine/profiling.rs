@@ -1,13 +1,25 @@
 //! Profiles of all cores, and what their addresses mean.
 
+use std::cmp::Reverse;
+
 use super::Machine;
 use super::programs::Program;
 use crate::elf;
 use crate::elf::debug::{self, Place};
-use crate::observe::profile::{CoreProfile, ProfileOptions, TaskName};
+use crate::observe::profile::{CallPath, CoreProfile, PathKind, ProfileOptions, Slices, TaskName};
+use crate::observe::trace::CoreSlice;
+use crate::time::Ps;
 
 /// Bytes of a task's name at the most.
 const LONGEST_NAME_BYTES: u32 = 32;
+
+/// What profiles are to have.
+#[derive(Debug, Default)]
+pub(super) struct Profiled {
+    /// By core: the functions whose calls are kept one by one.
+    watched: Vec<Vec<u32>>,
+    slices: Option<Slices>,
+}
 
 impl Machine {
     /// Profiles all cores from now on. Calls of these functions ("cm4:main" for one of another core than the program's)
@@ -16,19 +28,32 @@ impl Machine {
     /// # Errors
     /// The name of a function that there is not.
     pub fn profile(&mut self, functions: &[String]) -> Result<(), String> {
-        self.bus.risen.start();
         let mut watched = vec![Vec::new(); self.cores.len()];
         for name in functions {
             let (core, _, addr) = self.find_function(name).ok_or_else(|| name.clone())?;
             watched[core].push(addr);
         }
-        for (core, watched) in watched.into_iter().enumerate() {
+        self.profiled.watched = watched;
+        self.begin_profiles();
+        Ok(())
+    }
+
+    /// Profiles all cores from now on, with all calls kept for a timeline.
+    pub(super) fn profile_slices(&mut self, slices: Slices) {
+        self.profiled.slices = Some(slices);
+        self.begin_profiles();
+    }
+
+    fn begin_profiles(&mut self) {
+        self.bus.risen.start();
+        for core in 0..self.cores.len() {
             let program = self.program(core);
             let entries = program.map(entries).unwrap_or_default();
             let task_name = program.and_then(|program| task_name(&program.elf));
-            self.cores[core].profile(&ProfileOptions { entries, watched, task_name });
+            let watched = self.profiled.watched.get(core).cloned().unwrap_or_default();
+            let slices = self.profiled.slices;
+            self.cores[core].profile(&ProfileOptions { entries, watched, task_name, slices });
         }
-        Ok(())
     }
 
     /// Tells from now on what each core waits for ([`crate::core::CoreReport::waits`]).
@@ -50,6 +75,47 @@ impl Machine {
         }
         self.bus.master = None;
         profiles
+    }
+
+    /// What functions the cores were in, as far as that is kept for a timeline: outer calls before those in them.
+    pub(super) fn function_slices(&mut self) -> Vec<CoreSlice> {
+        let profiles = self.profiles();
+        let mut slices: Vec<(Ps, Reverse<Ps>, u32, CoreSlice)> = Vec::new();
+        for profile in &profiles {
+            let named = self.named_paths(profile);
+            for (path, begin, end) in &profile.slices {
+                let (task, name) = named[*path as usize].clone();
+                let core = profile.name.clone();
+                let slice = CoreSlice { core, task, name, begin: *begin, end: *end };
+                // Callers have lower numbers than what they call.
+                slices.push((*begin, Reverse(*end), *path, slice));
+            }
+        }
+        slices.sort_by_key(|(begin, end, path, _)| (*begin, *end, *path));
+        slices.into_iter().map(|(.., slice)| slice).collect()
+    }
+
+    /// By path: the task that it is of, and what it ends in.
+    fn named_paths(&self, profile: &CoreProfile) -> Vec<(String, String)> {
+        let image = self.core_named(&profile.name).and_then(|core| self.program(core)).map(|program| &program.image);
+        let function = |address: u32| {
+            let symbol = image.and_then(|image| image.function_at(address));
+            symbol.map_or_else(|| format!("{address:#x}"), |symbol| debug::demangled(&symbol.name))
+        };
+        let mut named: Vec<(String, String)> = Vec::with_capacity(profile.paths.len());
+        for CallPath { parent, kind, address, name, .. } in &profile.paths {
+            let task = match parent {
+                Some(parent) => named[*parent as usize].0.clone(),
+                None if name.is_empty() => address.map(function).unwrap_or_default(),
+                None => name.clone(),
+            };
+            let own = match (kind, address) {
+                (PathKind::Function, Some(address)) => function(*address),
+                _ => name.clone(),
+            };
+            named.push((task, own));
+        }
+        named
     }
 
     /// Where addresses of a core's program are in the source, each with the innermost function first; `None` if there

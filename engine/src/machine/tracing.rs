@@ -2,7 +2,8 @@
 
 use super::{Machine, RunReport};
 use crate::activity::Kinds;
-use crate::observe::trace::{CoreSlice, Counters, Source, Timeline};
+use crate::observe::profile::Slices;
+use crate::observe::trace::{Counters, Source, Timeline};
 use crate::time::Ps;
 
 /// Totals are looked at so often at first; a window has some hundreds of samples.
@@ -14,6 +15,8 @@ const SAMPLES_OF_WINDOW: u64 = 1000;
 pub struct Recorded {
     /// Which activities.
     pub kinds: Kinds,
+    /// The functions that cores are in, too: of so many calls at the most.
+    pub calls: Option<usize>,
     /// The memory for them: what was told first goes first.
     pub most_bytes: usize,
     /// From when on.
@@ -25,16 +28,19 @@ pub struct Recorded {
 impl Machine {
     /// Has the run recorded for a timeline from now on. It changes nothing else.
     pub fn record_timeline(&mut self, recorded: Recorded) {
-        let Recorded { kinds, most_bytes, from, to } = recorded;
+        let Recorded { kinds, calls, most_bytes, from, to } = recorded;
+        if let Some(most) = calls {
+            self.profile_slices(Slices { from, to, most });
+        }
         self.bus.activities.start_until(kinds, most_bytes, to);
         let interval = Ps(to.saturating_sub(from).0 / SAMPLES_OF_WINDOW).min(INTERVAL);
         self.totals_over_time = Counters::new(from, to, interval);
         self.timeline_window = (from, to);
     }
 
-    /// What was recorded, with what is known beside of the cores' `slices`: of those that begin at once the outer one
-    /// first.
-    pub fn timeline(&self, slices: Vec<CoreSlice>) -> Timeline {
+    /// What was recorded.
+    pub fn timeline(&mut self) -> Timeline {
+        let slices = self.function_slices();
         let (from, to) = self.timeline_window;
         let source = Source {
             cores: self.cores.iter().map(|core| core.name().to_owned()).collect(),

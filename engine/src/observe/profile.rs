@@ -11,6 +11,19 @@ pub struct ProfileOptions {
     pub watched: Vec<u32>,
     /// How a kernel's tasks are called.
     pub task_name: Option<TaskName>,
+    /// Calls are kept one by one for a timeline, whichever function it is of.
+    pub slices: Option<Slices>,
+}
+
+/// Which calls are kept for a timeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slices {
+    /// Those that have a part in this window.
+    pub from: Ps,
+    /// Its end.
+    pub to: Ps,
+    /// So many at the most: those that ended first go first.
+    pub most: usize,
 }
 
 /// Where a kernel keeps the name of the task that runs: what is at `variable` points to the task, of which the name
@@ -118,6 +131,8 @@ pub struct CoreProfile {
     pub costs: Vec<InstructionCost>,
     /// The calls of each watched function.
     pub calls: Vec<Vec<TimedCall>>,
+    /// All calls, as far as they are kept for a timeline: from when to when. Those under way end where the profile does.
+    pub slices: Vec<(u32, Ps, Ps)>,
     /// What was waited for on each path, if that was asked for: the path, what, and how long. It is time that `costs`
     /// has, too.
     pub waits: Vec<(u32, String, Ps)>,

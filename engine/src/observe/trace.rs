@@ -11,7 +11,7 @@ mod counters;
 mod flows;
 mod packets;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::activity::{Activities, Detail, Kind, Span, Track};
 use crate::time::Ps;
@@ -38,11 +38,13 @@ const TRACKS: u64 = 2 << 32;
 const FUNCTIONS: u64 = 3 << 32;
 const COUNTERS: u64 = 4 << 32;
 
-/// Something that a core did: a function, say. Those of a core lie one in another, each told when it begins.
+/// Something that a core did: a function, say. Those of a core's task lie one in another, each told when it begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoreSlice {
     /// The core's label.
     pub core: String,
+    /// The task that did it; empty for what is of none.
+    pub task: String,
     /// What it is called.
     pub name: String,
     /// When it begins.
@@ -75,6 +77,8 @@ pub struct Timeline {
     window: (Ps, Ps),
     tracks: Vec<Track>,
     scopes: BTreeMap<String, u64>,
+    /// Tracks of functions, by core and task.
+    functions: BTreeMap<(String, String), u64>,
     flows: Flows,
     names: Names,
     /// How many spans were written: flows are known by these.
@@ -127,6 +131,7 @@ impl Timeline {
             window: (from, to),
             tracks,
             scopes: BTreeMap::new(),
+            functions: BTreeMap::new(),
             names: Names::default(),
             written: 0,
             piece: Vec::with_capacity(PIECE_BYTES + 4096),
@@ -166,11 +171,13 @@ impl Timeline {
             self.scopes.insert(scope.clone(), uuid);
             self.track(uuid, None, scope, Some(rank), None);
         }
-        for core in cores {
-            let uuid = self.functions_of(core);
-            if self.slices.as_slice().iter().any(|slice| slice.core == *core) {
-                self.track(uuid, Some(self.scopes[core]), "functions", Some(0), None);
-            }
+        let tasks = self.slices.as_slice().iter().map(|slice| (slice.core.clone(), slice.task.clone()));
+        let tasks: BTreeSet<(String, String)> = tasks.collect();
+        for (number, (core, task)) in tasks.into_iter().enumerate() {
+            let uuid = FUNCTIONS + number as u64;
+            let name = if task.is_empty() { "functions".to_owned() } else { format!("task {task}") };
+            self.track(uuid, self.scopes.get(&core).copied(), &name, Some(0), None);
+            self.functions.insert((core, task), uuid);
         }
         for index in (0..told.len()).filter(|index| told[*index]) {
             let track = self.tracks[index].clone();
@@ -191,10 +198,6 @@ impl Timeline {
         let mut told = vec![false; self.tracks.len()];
         self.spans.as_slice().iter().for_each(|span| told[span.track as usize] = true);
         told
-    }
-
-    fn functions_of(&self, core: &str) -> u64 {
-        FUNCTIONS + self.scopes.get(core).map_or(0, |uuid| uuid - SCOPES)
     }
 
     fn track(
@@ -329,7 +332,7 @@ impl Timeline {
     }
 
     fn core_slice(&mut self, slice: &CoreSlice) {
-        let track_uuid = Some(self.functions_of(&slice.core));
+        let track_uuid = self.functions.get(&(slice.core.clone(), slice.task.clone())).copied();
         let (from, to) = self.window;
         let (begin, end) = (slice.begin.max(from), slice.end.min(to));
         if begin >= end {

@@ -132,6 +132,12 @@ impl Profile {
         self.stacks.delayed.take()
     }
 
+    /// All calls that have not ended, also those in stacks that were left: the path, and when it began.
+    pub(super) fn unended(&self) -> impl Iterator<Item = (u32, u64)> {
+        let stacks = self.stacks.parked.iter().chain([&self.stacks.current]);
+        stacks.flat_map(|stack| stack.frames.iter().map(|frame| (frame.path, frame.begun)))
+    }
+
     /// The calls under way, the outermost first: the path, and when it began.
     pub fn calls_under_way(&self) -> Vec<(u32, u64)> {
         let task = std::iter::once((self.stacks.current.task, 0));
@@ -155,6 +161,7 @@ impl Profile {
         }
         if frame.path != frame.from {
             self.paths.end_call(frame.path, frame.begun, now);
+            self.keep_slice(frame.path, frame.begun, now);
             if let Some(repeated) = &mut self.repeated {
                 repeated.calls.push((frame.path, now.wrapping_sub(frame.begun)));
             }

@@ -66,10 +66,19 @@ impl Profile {
             paths: self.paths.all.iter().map(|path| described(path, told)).collect(),
             costs,
             calls: self.paths.calls.iter().map(timed).collect(),
+            slices: self.told_slices(told),
             waits: waits(told),
             interrupts: self.interrupts.iter().filter_map(|taken| told_interrupt(taken, told)).collect(),
             notes: self.notes(),
         }
+    }
+
+    fn told_slices(&self, told: &Told) -> Vec<(u32, Ps, Ps)> {
+        let Some((slices, kept)) = &self.slices else { return Vec::new() };
+        let ended = kept.iter().map(|call| (call.path, call.begun, call.begun.wrapping_add(call.cycles)));
+        let under_way = self.unended().map(|(path, begun)| (path, begun, told.had));
+        let timed = ended.chain(under_way).map(|(path, begun, ended)| (path, told.time(begun), told.time(ended)));
+        timed.filter(|(_, begun, ended)| *begun < slices.to && *ended > slices.from).collect()
     }
 
     fn notes(&self) -> Vec<String> {

@@ -108,6 +108,7 @@ fn an_interrupt_flows_from_the_device_through_the_controller_to_the_core() {
     cpu.mark(&crate::activity::EXCEPTION, Ps(25_000), Detail::Exception { name: "SVC", number: None, input: None });
     let slices = ["main", "handler"].into_iter().zip([(0, 30_000), (15_000, 20_000)]);
     let slice = |(name, (begin, end)): (&str, (u64, u64))| CoreSlice {
+        task: String::new(),
         core: "cpu0".to_owned(),
         name: name.to_owned(),
         begin: Ps(begin),
