@@ -87,8 +87,9 @@ class Call:
 class Interrupt:
     """One interrupt whose handler has ended, by simulated times.
 
-    `line` is the device that raised it and the exception's name, `input` the number of the core's input; None for one of the
-    core's own. `raised_ps` is None where it is not known when its line went up.
+    `line` is the device that raised it and the exception's name, `input` the number of the core's
+    input; None for one of the core's own. `raised_ps` is None where it is not known when its line
+    went up.
     """
 
     line: str

@@ -252,7 +252,7 @@ fn add_iterations<C: Repeats>(
     (shell.instructions, shell.cycles, shell.fixed) = (counted.instructions, counted.cycles, counted.fixed);
     shell.spent = counted.spent;
     core.accounts_mut().become_as(&counted.memory);
-    repeat_in_profile(core, count);
+    repeat_in_profile(core, count, cycles);
     core.repeat(&before.own, iteration, count, cycles);
     let growth = |register: usize| after.results[register].wrapping_sub(before.results[register]);
     core.count_on(&std::array::from_fn(|register| growth(register).wrapping_mul(count as u32)));
@@ -262,19 +262,21 @@ fn add_iterations<C: Repeats>(
 /// The profile counts what comes so that it can be counted again.
 fn begin_repeating<C: Repeats>(core: &mut C) {
     core.settle_profile();
-    if let Some(profile) = &mut core.shell_mut().profile {
-        profile.begin_repeating();
+    let shell = core.shell_mut();
+    let now = shell.had(shell.cycles);
+    if let Some(profile) = &mut shell.profile {
+        profile.begin_repeating(now);
     }
 }
 
 /// The profile counts what it has counted since then so many times more.
-fn repeat_in_profile<C: Repeats>(core: &mut C, count: u64) {
+fn repeat_in_profile<C: Repeats>(core: &mut C, count: u64, cycles: u64) {
     if core.shell().profile.is_none() {
         return;
     }
     let (memory, shell) = (core.accounts().clone(), core.shell_mut());
     if let Some(profile) = &mut shell.profile {
-        profile.repeat(count, shell.fixed, shell.spent, &memory);
+        profile.repeat((count, cycles), shell.fixed, shell.spent, &memory);
     }
 }
 

@@ -98,6 +98,8 @@ struct Taken {
 /// What was counted.
 #[derive(Debug, Default)]
 struct Repeated {
+    /// Since when: cycles that the core has had.
+    since: u64,
     counts: Vec<(u32, u32, u64)>,
     calls: Vec<(u32, u64)>,
 }
@@ -245,9 +247,9 @@ impl Profile {
 
     // ---- Polling loops whose iterations are counted without being run
 
-    /// What is counted from now on may be counted again.
-    pub fn begin_repeating(&mut self) {
-        self.repeated = Some(Repeated::default());
+    /// What is counted from `now` on may be counted again.
+    pub fn begin_repeating(&mut self, now: u64) {
+        self.repeated = Some(Repeated { since: now, ..Repeated::default() });
     }
 
     /// What was counted is not counted again.
@@ -255,9 +257,9 @@ impl Profile {
         self.repeated = None;
     }
 
-    /// All that was counted since [`Profile::begin_repeating`] is counted so many times more; the core's sums are as
-    /// they are now.
-    pub fn repeat(&mut self, times: u64, fixed: Breakdown, spent: Spent, memory: &Accounts) {
+    /// All that was counted since [`Profile::begin_repeating`] is counted so many times more, which takes so many cycles;
+    /// the core's sums are as they are now.
+    pub fn repeat(&mut self, (times, cycles): (u64, u64), fixed: Breakdown, spent: Spent, memory: &Accounts) {
         let Some(repeated) = self.repeated.take() else { return };
         for (path, counter, amount) in repeated.counts {
             // SAFETY: the arrays have room for all counters, and nobody holds a reference into them.
@@ -266,6 +268,7 @@ impl Profile {
         for (path, cycles) in repeated.calls {
             self.paths.repeat_call(path, cycles, times);
         }
+        self.put_off_calls(repeated.since, cycles);
         (self.seen.fixed, self.seen.spent) = (fixed, spent);
         // Compiled code knows where the sums are.
         self.seen.memory.become_as(memory);

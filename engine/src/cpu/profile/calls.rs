@@ -144,6 +144,13 @@ impl Profile {
         task.chain(self.stacks.current.frames.iter().map(|frame| (frame.path, frame.begun))).collect()
     }
 
+    /// Calls that have begun since then have done so in the last of the iterations that were skipped.
+    pub(super) fn put_off_calls(&mut self, since: u64, cycles: u64) {
+        for frame in self.stacks.current.frames.iter_mut().filter(|frame| frame.begun >= since) {
+            frame.begun += cycles;
+        }
+    }
+
     /// The program begins at an address.
     pub(super) fn begin_in(&mut self, pc: u32, now: u64) {
         if self.entries.binary_search(&(pc & self.address_mask)).is_ok() {
