@@ -29,13 +29,21 @@ pub struct Place {
 }
 
 /// Where addresses are in the source, each with the innermost function first.
+///
+/// Linkers leave the debug information of functions that they left out, and let it begin at address 0: where a board
+/// has memory there, the symbol is believed.
 pub fn places_of(elf: &[u8], image: &Image, addrs: &[u32]) -> Vec<Vec<Place>> {
     let file = object::File::parse(elf).ok();
     let context = file.as_ref().and_then(dwarf_of).and_then(|dwarf| Context::from_dwarf(dwarf).ok());
+    let at_zero = context.as_ref().map(|context| frames(context, 0)).unwrap_or_default().pop();
     let place = |addr: &u32| {
         let symbol = image.function_at(*addr).map(|symbol| demangled(&symbol.name)).unwrap_or_default();
         let found = context.as_ref().map(|context| frames(context, *addr)).unwrap_or_default();
-        if found.is_empty() {
+        let function = found.last().map(|place| place.function.as_str()).unwrap_or_default();
+        let begins_at_zero = at_zero.as_ref().is_some_and(|place| place.function == function);
+        let is_known = !function.is_empty() && !symbol.is_empty();
+        let is_left_out = begins_at_zero && is_known && !has_symbol_at_zero(image, function);
+        if found.is_empty() || is_left_out {
             return vec![Place { function: symbol, file: None, line: None, column: None }];
         }
         let last = found.len() - 1;
@@ -47,6 +55,14 @@ pub fn places_of(elf: &[u8], image: &Image, addrs: &[u32]) -> Vec<Vec<Place>> {
         found.into_iter().enumerate().map(named).collect()
     };
     addrs.iter().map(place).collect()
+}
+
+/// True if a function's symbol is where the debug information of functions begins that the linker has left out.
+fn has_symbol_at_zero(image: &Image, function: &str) -> bool {
+    // Compilers name a copy of a function with other parameters after it: function.constprop.0.
+    let is_copy = |rest: &str| rest.is_empty() || rest.starts_with('.');
+    let mut at_zero = image.symbols.iter().take_while(|symbol| symbol.addr == 0);
+    at_zero.any(|symbol| demangled(&symbol.name).strip_prefix(function).is_some_and(is_copy))
 }
 
 fn frames(context: &Context<Reader>, addr: u32) -> Vec<Place> {
@@ -71,6 +87,22 @@ fn frames(context: &Context<Reader>, addr: u32) -> Vec<Place> {
 /// A function's name as its programmer wrote it.
 pub fn demangled(name: &str) -> String {
     one_line(&demangle_auto(Cow::Borrowed(name), None))
+}
+
+/// A function's name as it is asked for: as its programmer wrote it, without parameters.
+pub fn without_parameters(demangled: &str) -> &str {
+    let name = demangled.strip_suffix(" const").unwrap_or(demangled);
+    let mut depth = 0_usize;
+    for (at, character) in name.char_indices().rev() {
+        match character {
+            ')' => depth += 1,
+            '(' if depth == 1 => return if at == 0 { demangled } else { &name[..at] },
+            '(' => depth = depth.saturating_sub(1),
+            _ if depth == 0 => return demangled,
+            _ => {}
+        }
+    }
+    demangled
 }
 
 /// How far from its beginning a structure has a member.
@@ -123,4 +155,26 @@ fn dwarf_of<'a>(file: &object::File<'a>) -> Option<gimli::Dwarf<Reader<'a>>> {
         Ok(EndianSlice::new(section.unwrap_or(&[]), RunTimeEndian::Little))
     };
     gimli::Dwarf::load(load).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_parameters;
+
+    #[test]
+    fn names_of_functions_have_no_parameters() {
+        let names = [
+            ("main", "main"),
+            ("flash::program(unsigned int, char const*)", "flash::program"),
+            ("flash::call(void (*)(int))", "flash::call"),
+            ("flash::size() const", "flash::size"),
+            ("flash::operator()(int)", "flash::operator()"),
+            ("(anonymous namespace)::wait()", "(anonymous namespace)::wait"),
+            ("(odd)", "(odd)"),
+            ("odd)", "odd)"),
+        ];
+        for (demangled, name) in names {
+            assert_eq!(without_parameters(demangled), name);
+        }
+    }
 }

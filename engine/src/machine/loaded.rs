@@ -37,11 +37,8 @@ impl Machine {
 
     /// Functions that may be meant by a name that [`Machine::watch`] does not find.
     pub fn functions_like(&self, name: &str) -> Vec<String> {
-        let (core, function) = match name.split_once(':') {
-            Some((core, function)) => (self.core_named(core), function),
-            None => (Some(self.main), name),
-        };
-        let symbols = core.and_then(|core| self.program(core)).map(|program| &program.image.symbols);
+        let (core, function) = self.core_of(name);
+        let symbols = self.program(core).map(|program| &program.image.symbols);
         let names = symbols.into_iter().flatten().map(|symbol| symbol.name.as_str());
         let short = |name: &&str| name.len() <= LONGEST_LIKE_BYTES;
         if !short(&function) {

@@ -1,7 +1,8 @@
 //! The programs of the cores: what is loaded, and what is known of them by name.
 
 use super::Machine;
-use crate::elf::{self, ElfError, Image};
+use crate::elf::debug::{demangled, without_parameters};
+use crate::elf::{self, ElfError, Image, Symbol};
 
 /// A core's program, for messages and for functions to be watched.
 #[derive(Clone, Debug)]
@@ -78,15 +79,26 @@ impl Machine {
         }
     }
 
-    /// The core of a function that is to be watched, its own name, and its address.
+    /// The core of a function that is to be watched, its own name, and its address. The name may be the symbol's, or
+    /// as programmers write it, with or without parameters.
     pub(super) fn find_function(&self, name: &str) -> Option<(usize, String, u32)> {
-        let (core, function) = match name.split_once(':') {
-            Some((core, function)) => (self.core_named(core)?, function),
-            None => (self.main, name),
+        let (core, function) = self.core_of(name);
+        let symbols = &self.program(core)?.image.symbols;
+        let written = |symbol: &&Symbol| {
+            let written = demangled(&symbol.name);
+            written == function || without_parameters(&written) == function
         };
-        let program = self.program(core)?;
-        let symbol = program.image.symbols.iter().find(|symbol| symbol.name == function)?;
+        let symbol = symbols.iter().find(|symbol| symbol.name == function);
+        let symbol = symbol.or_else(|| symbols.iter().find(written))?;
         Some((core, function.to_owned(), symbol.addr))
+    }
+
+    /// The core that a function is named of, and its own name: "cm4:main" is of cm4 if there is such a core; in
+    /// "flash::program" a name of C++ has colons of its own.
+    pub(super) fn core_of<'a>(&self, name: &'a str) -> (usize, &'a str) {
+        let named = name.split_once(':').filter(|(_, function)| !function.starts_with(':'));
+        let of_core = named.and_then(|(core, function)| Some((self.core_named(core)?, function)));
+        of_core.unwrap_or((self.main, name))
     }
 
     /// What runs on a core: cores of one kind run the same program, unless another is known.
