@@ -112,6 +112,12 @@ pub trait Device: Send {
         false
     }
 
+    /// True if a load of the register at `offset` shows whether an exchange with a chip is over, and also what that has
+    /// answered.
+    fn shows_answers(&self, _range: usize, _offset: u32) -> bool {
+        false
+    }
+
     /// The board comes out of reset, at time 0: a device that does something from then on by itself asks for its first
     /// event.
     fn reset(&mut self, _ctx: &mut Ctx) {}

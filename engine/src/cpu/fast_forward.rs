@@ -248,7 +248,7 @@ fn add_iterations<C: Repeats>(
     counted.add_difference(&after.counted, &before.counted, count);
     let shell = core.shell_mut();
     let skipped = counted.instructions - after.counted.instructions;
-    shell.waits.iter_mut().for_each(|waits| waits.skip(skipped));
+    shell.waits.iter_mut().for_each(|waits| waits.skip(before.counted.instructions, skipped));
     (shell.instructions, shell.cycles, shell.fixed) = (counted.instructions, counted.cycles, counted.fixed);
     shell.spent = counted.spent;
     core.accounts_mut().become_as(&counted.memory);

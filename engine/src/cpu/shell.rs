@@ -182,9 +182,10 @@ impl Shell {
     /// What the core has done so far, which took `totals`.
     pub fn report(&self, bus: &Bus, totals: &Totals, counters: Vec<(String, u64)>) -> CoreReport {
         let counted = self.earlier.counted(bus, self.clock, totals);
-        let shared = self.waits.as_ref().map(|waits| waits.sums(bus));
+        let mut shared = self.waits.as_ref().map(|waits| waits.sums(bus));
         let mut sections = self.sections.reports(bus, self.clock);
-        if let Some(shared) = &shared {
+        if let Some(shared) = &mut shared {
+            shared.close_calls(&self.sections.open_calls());
             for (index, section) in sections.iter_mut().enumerate() {
                 let waited = shared.sections.get(&index).cloned().unwrap_or_default();
                 section.waited = Some(waited.told(bus, self.clock, self.causes));

@@ -7,7 +7,7 @@ use super::isa::Isa;
 use super::memory::Accounts;
 use super::memory::access::Kind;
 use super::shell::Shell;
-use super::waits::{Moment, Waits, Within};
+use super::waits::{Gives, Moment, Waits, Within};
 use crate::bus::{Bus, Target};
 
 impl Shell {
@@ -36,10 +36,15 @@ impl Shell {
             return;
         }
         let offset = addr - bus.map[entry].base;
-        let pops = bus.devices[device.0 as usize].as_ref().is_some_and(|device| device.pops(range, offset));
+        let model = bus.devices[device.0 as usize].as_ref();
+        let gives = match model {
+            Some(model) if model.pops(range, offset) => Gives::Data,
+            Some(model) if model.shows_answers(range, offset) => Gives::Both,
+            _ => Gives::State,
+        };
         let moment = Moment { pc, cycle, instructions, idle: self.spent.idle, memory, within: self.within() };
         if let Some(waits) = &mut self.waits {
-            waits.read(bus, device, pops, moment);
+            waits.read(bus, device, gives, moment);
         }
     }
 

@@ -81,11 +81,19 @@ struct Look {
 #[derive(Clone, Debug)]
 struct Answer {
     look: Look,
+    /// Up to here the time since is that of another answer.
+    from: Point,
     /// When the core has looked since.
     looked: Vec<(Ps, Ps)>,
     /// What these looks took: by the core itself, and in accesses.
     own_cycles: u64,
     memory: Growth,
+}
+
+impl Answer {
+    fn new(look: Look) -> Answer {
+        Answer { from: look.at.clone(), look, looked: Vec::new(), own_cycles: 0, memory: Growth::default() }
+    }
 }
 
 /// What a core waits for.
@@ -105,6 +113,17 @@ pub struct Waits {
     /// What is not shared out yet.
     pending: Vec<Episode>,
     shared: Shared,
+}
+
+/// What a load of a device's register gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gives {
+    /// What the device is doing: the core looks.
+    State,
+    /// Data, which it takes out.
+    Data,
+    /// Both in one register.
+    Both,
 }
 
 /// What a core is doing when it accesses a device.
@@ -147,8 +166,17 @@ impl Waits {
         self.done = Point::default();
     }
 
-    /// Iterations with so many instructions are counted without being run.
-    pub fn skip(&mut self, instructions: u64) {
+    /// Iterations with so many instructions are counted without being run. They are like one that began after `begun`
+    /// instructions, so each has the loads that were in that.
+    pub fn skip(&mut self, begun: u64, instructions: u64) {
+        let begun = begun.wrapping_sub(self.skipped_instructions);
+        let answers = self.answers.iter_mut().map(|answer| &mut answer.look);
+        for look in self.looks.iter_mut().chain(answers) {
+            let is_in_each = look.at.instructions.wrapping_sub(begun).cast_signed() >= 0;
+            if !is_in_each {
+                look.at.instructions = look.at.instructions.wrapping_sub(instructions);
+            }
+        }
         self.skipped_instructions += instructions;
     }
 
@@ -161,21 +189,28 @@ impl Waits {
         self.clock.ps_at_floor(Cycles(cycle))
     }
 
-    /// A register of `device` has been loaded, out of which that takes something, or not.
-    pub fn read(&mut self, bus: &Bus, device: DeviceId, pops: bool, moment: Moment) {
+    /// A register of `device` has been loaded, which gives something.
+    pub fn read(&mut self, bus: &Bus, device: DeviceId, gives: Gives, moment: Moment) {
         let Moment { pc, cycle, instructions, idle, memory, within } = moment;
         let instructions = instructions.wrapping_sub(self.skipped_instructions);
         let at = Point { cycle, instructions, idle, memory: memory.clone() };
-        let look = Look { device, pc, writes: self.writes, at, within };
+        let look = Look { device, pc, writes: self.writes, at, within: within.clone() };
         // What was so long ago is not gone on with.
         self.looks.retain(|before| between(&before.at, &look.at) <= MOST_BETWEEN);
         self.answers.retain(|before| between(&before.look.at, &look.at) <= MOST_BETWEEN_ANSWERS);
-        if pops {
-            self.answered(look)
-        } else {
-            self.looked(look)
+        match gives {
+            Gives::State => self.looked(look),
+            Gives::Data => self.answered(look),
+            // What is looked at first of an exchange stands for its answer: it is as late as that in each of them.
+            Gives::Both => {
+                let is_first = self.looks.iter().all(|before| (before.pc, before.writes) != (pc, self.writes));
+                self.looked(look.clone());
+                if is_first {
+                    self.answered(look);
+                }
+            }
         }
-        self.share_told(bus, device, self.time(cycle));
+        self.share_told(bus, device, self.time(cycle), &within);
     }
 
     fn looked(&mut self, look: Look) {
@@ -215,18 +250,19 @@ impl Waits {
     /// The device has given something: where a chip behind it was busy since it did so the last time, the core has
     /// waited.
     fn answered(&mut self, look: Look) {
-        let answer = Answer { look: look.clone(), looked: Vec::new(), own_cycles: 0, memory: Growth::default() };
-        let Some(before) = replaced(&mut self.answers, answer, |answer| answer.look.pc) else { return };
-        let from = &before.look;
-        let goes_on = from.device == look.device
-            && from.at.idle == look.at.idle
-            && between(&from.at, &look.at) <= MOST_BETWEEN_ANSWERS;
+        let Some(before) = replaced(&mut self.answers, Answer::new(look.clone()), |answer| answer.look.pc) else {
+            return;
+        };
+        let goes_on = before.look.device == look.device
+            && before.look.at.idle == look.at.idle
+            && between(&before.look.at, &look.at) <= MOST_BETWEEN_ANSWERS;
         if !goes_on {
             return;
         }
-        let whole = (self.time(from.at.cycle), self.time(look.at.cycle));
-        let mut memory = Growth::between(&from.at.memory, &look.at.memory);
-        let own_cycles = (look.at.cycle - from.at.cycle).saturating_sub(memory.total());
+        let from = &before.from;
+        let whole = (self.time(from.cycle), self.time(look.at.cycle));
+        let mut memory = Growth::between(&from.memory, &look.at.memory);
+        let own_cycles = (look.at.cycle - from.cycle).saturating_sub(memory.total());
         memory.remove(&before.memory);
         self.add(Episode {
             found: Found::Answered(look.device),
@@ -235,8 +271,10 @@ impl Waits {
             own_cycles: own_cycles.saturating_sub(before.own_cycles),
             idle_cycles: 0,
             memory,
-            within: from.within.and(&look.within),
+            within: before.look.within.and(&look.within),
         });
+        let others = self.answers.iter_mut().filter(|answer| answer.look.pc != look.pc);
+        others.for_each(|answer| *answer = Answer { from: look.at.clone(), ..Answer::new(answer.look.clone()) });
         self.done = look.at;
     }
 
@@ -269,8 +307,8 @@ impl Waits {
         }
     }
 
-    /// Shares out what `device`, which has been accessed at `now`, has told of by now.
-    fn share_told(&mut self, bus: &Bus, device: DeviceId, now: Ps) {
+    /// Shares out what `device`, which has been accessed at `now`, has told of by now; the core is in these calls.
+    fn share_told(&mut self, bus: &Bus, device: DeviceId, now: Ps, within: &Within) {
         let is_told = |episode: &Episode| {
             let old = episode.whole.1.saturating_add(TOLD_AFTER) <= now;
             old && episode.device().is_none_or(|of| of == device)
@@ -285,6 +323,7 @@ impl Waits {
                 bus.activities.waited_to(episode.whole.0.min(self.oldest()));
                 self.shared.share(bus, &episode);
             }
+            self.shared.close_calls(&within.sections);
         }
     }
 

@@ -43,11 +43,17 @@ impl WaitedFor {
         match total.checked_sub(known) {
             Some(0) => {}
             Some(work) => rows.push((WORK.to_owned(), work)),
-            // Edges of clocks that are no whole picoseconds: what is too much is taken from the longest wait.
+            // Edges of clocks that are no whole picoseconds: what is too much is taken from the longest waits.
             None => {
-                if let Some((_, time)) = rows.iter_mut().max_by_key(|(_, time)| *time) {
-                    *time = time.saturating_sub(known - total);
+                let mut excess = known - total;
+                let mut longest: Vec<&mut u64> = rows.iter_mut().map(|(_, time)| time).collect();
+                longest.sort_by(|a, b| b.cmp(a));
+                for time in longest {
+                    let taken = excess.min(*time);
+                    *time -= taken;
+                    excess -= taken;
                 }
+                rows.retain(|(_, time)| *time > 0);
             }
         }
         let cycles = |time: u64| self.rate.cycles_until_floor(Ps(time));
@@ -87,6 +93,23 @@ mod tests {
 
     fn share(cause: &str, time: u64) -> Share {
         Share { cause: cause.to_owned(), cycles: Cycles(time / 10_000), time: Ps(time) }
+    }
+
+    #[test]
+    fn waits_that_are_longer_than_all_of_the_time_are_cut() {
+        let waited = WaitedFor {
+            activities: vec![("a: busy".to_owned(), Ps(300_000)), ("b: busy".to_owned(), Ps(200_000))],
+            looking: vec![("c: looked at".to_owned(), Ps(100_000))],
+            asleep: Vec::new(),
+            accesses: Vec::new(),
+            rate: Hz::new(100_000_000).unwrap(),
+            own: vec!["issue"],
+        };
+        for total in [599_999, 250_000, 100_000, 0] {
+            let stack = waited.stack(&[share("issue", total)]);
+            assert_eq!(stack.iter().map(|share| share.time.0).sum::<u64>(), total);
+            assert!(stack.iter().all(|share| share.time.0 > 0));
+        }
     }
 
     #[test]

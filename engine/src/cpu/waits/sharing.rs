@@ -139,8 +139,10 @@ impl Waited {
 pub struct Shared {
     /// All of them.
     pub all: Waited,
-    /// Those in calls of watched functions, by function.
+    /// Those in calls of watched functions that have ended, by function.
     pub sections: BTreeMap<usize, Waited>,
+    /// Those in each call that may be under way: the function, and the call's number.
+    open: BTreeMap<(usize, u64), Waited>,
     /// Those on call paths.
     pub paths: BTreeMap<u32, Waited>,
 }
@@ -150,12 +152,20 @@ impl Shared {
     pub fn share(&mut self, bus: &Bus, episode: &Episode) {
         let Some(waited) = waited(bus, episode) else { return };
         self.all.add(&waited);
-        let mut sections: Vec<usize> = episode.within.sections.iter().map(|(section, _)| *section).collect();
-        sections.sort_unstable();
-        sections.dedup();
-        sections.into_iter().for_each(|section| self.sections.entry(section).or_default().add(&waited));
+        episode.within.sections.iter().for_each(|call| self.open.entry(*call).or_default().add(&waited));
         if let Some((path, _)) = episode.within.frames.last() {
             self.paths.entry(*path).or_default().add(&waited);
+        }
+    }
+
+    /// Only these calls are still under way: what others waited for goes to their functions, as their time does.
+    pub fn close_calls(&mut self, open: &[(usize, u64)]) {
+        for (call, waited) in std::mem::take(&mut self.open) {
+            if open.contains(&call) {
+                self.open.insert(call, waited);
+            } else {
+                self.sections.entry(call.0).or_default().add(&waited);
+            }
         }
     }
 }
