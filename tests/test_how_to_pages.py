@@ -14,7 +14,9 @@ from test_tutorials import follow
 from tutorial_pages import File, Scratch, steps, titled
 
 EXAMPLES = ROOT / "docs" / "examples"
-PAGES = [ROOT / "docs" / "how-to" / f"{name}.md" for name in ("device-in-python", "profile")]
+PAGES = [
+    ROOT / "docs" / "how-to" / f"{name}.md" for name in ("device-in-python", "profile", "waits")
+]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cyclescope.board.frames import Frame
@@ -41,12 +41,26 @@ class StackEntry:
 
 @dataclass(frozen=True)
 class Section:
-    """A watched function: its completed calls, and the cycle stack of the time inside them."""
+    """A watched function: its completed calls, and the cycle stack of the time inside them.
+
+    `waits` shares the same time out by what was waited for, as those of `CoreResult`.
+    """
 
     name: str
     calls: int
     instructions: int
     stack: tuple[StackEntry, ...]
+    waits: tuple[StackEntry, ...] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As in the JSON of a run."""
+        return {
+            "name": self.name,
+            "calls": self.calls,
+            "instructions": self.instructions,
+            "stack": [vars(entry) for entry in self.stack],
+            **_waits(self.waits),
+        }
 
 
 @dataclass(frozen=True)
@@ -67,6 +81,11 @@ class CoreResult:
     The `ps` of `stack` sum exactly to the run's elapsed time; `sections` are the functions that
     the run was asked to watch. `never_compiled` are those of its `instructions` that the simulator
     has no compiled form of: they are slow, on the host. It does not depend on what was compiled.
+
+    `waits` is None unless the run was asked for it: the time of `stack` by what was waited for. It
+    has what devices did while the core polled or slept ("flash0: page program"), the longest first,
+    then what other accesses took ("access: ddr"), then the core's own work ("CPU"). Its `ps` sum
+    exactly to the elapsed time; its `cycles` are rounded down, each for itself.
     """
 
     name: str
@@ -77,9 +96,14 @@ class CoreResult:
     sections: tuple[Section, ...] = ()
     never_compiled: int = 0
     clock_rates: tuple[ClockRate, ...] = ()
+    waits: tuple[StackEntry, ...] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """As in the JSON of a run: the rates of its clock only if there was more than one."""
+        """As in the JSON of a run.
+
+        The rates of its clock are there only if there was more than one, `waits` only if the run
+        was asked for them.
+        """
         rates = [vars(rate) for rate in self.clock_rates]
         return {
             "name": self.name,
@@ -87,10 +111,15 @@ class CoreResult:
             "instructions": self.instructions,
             "cycles": self.cycles,
             "stack": [vars(entry) for entry in self.stack],
-            "sections": [asdict(section) for section in self.sections],
+            "sections": [section.to_dict() for section in self.sections],
             "never_compiled": self.never_compiled,
             **({"clock_rates": rates} if len(rates) > 1 else {}),
+            **_waits(self.waits),
         }
+
+
+def _waits(waits: tuple[StackEntry, ...] | None) -> dict[str, Any]:
+    return {} if waits is None else {"waits": [vars(entry) for entry in waits]}
 
 
 @dataclass(frozen=True)

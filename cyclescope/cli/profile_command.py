@@ -14,12 +14,13 @@ from cyclescope.board.results import RunResult
 from cyclescope.cli.colour import no_color_option
 from cyclescope.cli.profiled_run import GROUPS, ProfiledRun, exporter, profiled_run_options
 from cyclescope.cli.run_command import TakesArguments
+from cyclescope.errors import UsageError
 from cyclescope.host.outputs import opened, write_text
 from cyclescope.profile.profile import Profile
 
 _GROUPS = {
     **GROUPS,
-    "What is shown": ("by", "top", "functions", "by_cause", "quiet", "no_color"),
+    "What is shown": ("by", "top", "functions", "by_cause", "waits", "quiet", "no_color"),
     "Files": ("flame", "speedscope", "collapsed", "callgrind", "pprof", "json_file"),
 }
 
@@ -50,6 +51,11 @@ _GROUPS = {
     help="Also show how long its calls took, and the longest; CORE:FUNCTION for another core.",
 )
 @click.option("--cause", "by_cause", is_flag=True, help="Show all causes of cycles, one a line.")
+@click.option(
+    "--waits",
+    is_flag=True,
+    help="Also show what each function waited for; that takes longer.",
+)
 @no_color_option
 @click.option("--flame", metavar="FILE.html", help="Write a flame graph, as a page.")
 @click.option("--speedscope", metavar="FILE", help="Write a file for speedscope.")
@@ -68,6 +74,7 @@ def profile_command(
     top: int,
     functions: tuple[str, ...],
     by_cause: bool,
+    waits: bool,
     json_file: str | None,
     **files: str | None,
 ) -> int:
@@ -78,6 +85,8 @@ def profile_command(
     own ARGUMENTS. The exit status is 0 if the firmware ended by itself, with whatever status of its
     own, or reached the limit.
     """
+    if waits and by != "function":
+        raise UsageError(f"--waits are told by function, not --by {by}")
     on_stdout = json_file == "-"
     outputs = {f"--{name}": path for name, path in files.items()}
     outputs["--json"] = None if on_stdout else json_file
@@ -93,7 +102,8 @@ def profile_command(
             profile_tables.profile(result, profile, by, top, by_cause, functions, screen.width)
         )
 
-    return options.run(options.load(elf), functions, outputs, show, to_stderr=on_stdout)
+    loaded = options.load(elf)
+    return options.run(loaded, functions, outputs, show, to_stderr=on_stdout, waits=waits)
 
 
 def _write(profile: Profile, by_cause: bool, files: dict[str, str | None]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
@@ -18,6 +19,7 @@ from cyclescope.profile.tables import Row
 from cyclescope.units import format_ps
 
 _CAUSES = ("main cause", "main causes")
+_WAITS = "waited for"
 # Causes of a row are named down to this share of it; on a narrow terminal only the largest is.
 _LEAST_SHARE = 0.1
 _MOST_CAUSES = 3
@@ -57,15 +59,16 @@ def profile(
 
 def _cycles(core: CoreProfile, by: str, top: int, by_cause: bool, is_wide: bool) -> Table:
     rows = tables.rows(core, by)
-    columns = _columns(by, by_cause, is_wide)
+    waits = core.waits is not None and by == "function"
+    columns = _columns(by, by_cause, is_wide, waits)
     table = Table(
         title=f"{core.name}: {core.cycles:,} cycles by {by}",
         title_justify="left",
         show_footer=True,
     )
-    whole = Row("total", core.cycles, None, core.instructions, {})
+    whole = _sum(rows, "total")
     for heading, cell in columns.items():
-        justify: Literal["left", "right"] = "left" if heading in (by, *_CAUSES) else "right"
+        justify: Literal["left", "right"] = "left" if heading in (by, *_CAUSES, _WAITS) else "right"
         table.add_column(heading, footer=cell(core, whole), justify=justify, overflow="fold")
     for row in rows[:top]:
         table.add_row(*(Text(cell(core, row)) for cell in columns.values()))
@@ -77,7 +80,7 @@ def _cycles(core: CoreProfile, by: str, top: int, by_cause: bool, is_wide: bool)
     return table
 
 
-def _columns(by: str, by_cause: bool, is_wide: bool) -> dict[str, _Cell]:
+def _columns(by: str, by_cause: bool, is_wide: bool, waits: bool) -> dict[str, _Cell]:
     """The columns of a table in their order, and what each says of a row."""
     columns: dict[str, _Cell] = {
         by: lambda _, row: row.name,
@@ -93,18 +96,25 @@ def _columns(by: str, by_cause: bool, is_wide: bool) -> dict[str, _Cell]:
         )
     if by != "function" or is_wide:
         columns["instructions"] = lambda _, row: f"{row.instructions:,}"
-    columns["CPI"] = lambda _, row: _cpi(row.self_cycles, row.instructions)
+    if is_wide or not waits:
+        columns["CPI"] = lambda _, row: _cpi(row.self_cycles, row.instructions)
     if not by_cause and is_wide:
         columns[_CAUSES[1]] = lambda _, row: _main_causes(row, _MOST_CAUSES)
-    elif not by_cause:
+    elif not by_cause and not waits:
         columns[_CAUSES[0]] = lambda _, row: _main_causes(row, 1)
+    if waits:
+        columns[_WAITS] = lambda _, row: _main_waits(row, _MOST_CAUSES if is_wide else 1)
     return columns
 
 
 def _sum(rows: Sequence[Row], name: str) -> Row:
     """What is left out of a table, as a row."""
     cycles = sum(row.self_cycles for row in rows)
-    return Row(name, cycles, None, sum(row.instructions for row in rows), {})
+    waits: Counter[str] = Counter()
+    for row in rows:
+        waits.update(row.waits or {})
+    longest = dict(waits.most_common())
+    return Row(name, cycles, None, sum(row.instructions for row in rows), {}, waits=longest)
 
 
 def _number(number: int | None) -> str:
@@ -131,6 +141,11 @@ def _main_causes(row: Row, most: int) -> str:
     return ", ".join(large[:most])
 
 
+def _main_waits(row: Row, most: int) -> str:
+    waits = list((row.waits or {}).items())
+    return ", ".join(f"{what} {format_ps(ps)}" for what, ps in waits[:most])
+
+
 def _calls_of(found: Profile, function: str) -> Iterator[RenderableType]:
     """The calls of a function on each core that has kept some."""
     has_some = False
@@ -138,7 +153,7 @@ def _calls_of(found: Profile, function: str) -> Iterator[RenderableType]:
         spread = calls.spread(calls.calls_of(core, function))
         if spread is not None:
             has_some = True
-            yield _spread(core, function.rpartition(":")[2], spread)
+            yield _spread(core, calls.own_name(core, function), spread)
     if not has_some:
         yield Text(f"{function}: no call of it has ended")
 

@@ -67,11 +67,12 @@ class ProfiledRun:
         show: Callable[[RunResult, Profile], None],
         *,
         to_stderr: bool,
+        waits: bool = False,
     ) -> int:
         """Run the program, keep the calls of functions, and show the profile; the exit status.
 
         `outputs` are the files that `show` writes, by their options. The console is written on
-        stderr if `to_stderr`.
+        stderr if `to_stderr`. With `waits` the profile has what was waited for.
         """
         limit_ps = None if self.limit is None else parse_time_ps(self.limit)
         check_outputs({**outputs, "--save-script": self.line.save_script}, loaded.inputs)
@@ -86,6 +87,7 @@ class ProfiledRun:
                 quiet=self.quiet,
                 meanwhile=lambda: import_module("cyclescope.cli.profile_tables"),
                 profile=functions,
+                waits=waits,
                 semihosting_dir=self.semihosting_dir,
                 stdin=self.stdin,
                 arguments=self.arguments,

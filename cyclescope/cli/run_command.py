@@ -71,7 +71,7 @@ _GROUPS = {
     "The program": ("core", "base", "entry"),
     "Serial lines": ("consoles", "scripts", "save_script", "pace"),
     "What is measured": (
-        *("sections", "waves", "vcd", "vcd_signals", "vcd_timescale"),
+        *("sections", "waits", "waves", "vcd", "vcd_signals", "vcd_timescale"),
         *("trace", "trace_from", "trace_for", "trace_memory", "trace_kinds"),
     ),
     "The firmware's host": ("semihosting_dir", "stdin"),
@@ -108,6 +108,9 @@ _GROUPS = {
     multiple=True,
     metavar="FUNCTION",
     help="Also show the cycle stack of a function's calls; CORE:FUNCTION for another core.",
+)
+@click.option(
+    "--waits", is_flag=True, help="Also show what each core waited for; that takes longer."
 )
 @click.option(
     "--skip-polling/--no-skip-polling",
@@ -186,6 +189,7 @@ def run_command(
     program: ProgramOptions,
     limit: str | None,
     sections: tuple[str, ...],
+    waits: bool,
     skip_polling: bool,
     compile_after: int | None,
     json_file: str | None,
@@ -240,6 +244,7 @@ def run_command(
             quiet=quiet,
             meanwhile=lambda: None if quiet else import_module(_TABLES),
             sections=sections,
+            waits=waits,
             skip_polling=skip_polling,
             compile_after=compile_after,
             waves=waves,

@@ -66,13 +66,18 @@ def _words(name: str, words: tuple[int, ...]) -> Text:
 
 
 def _core_stacks(core: CoreResult) -> Iterator[Table]:
-    """A core's clock if it changed, the stack of its whole run, then those of its sections."""
+    """A core's clock if it changed, the stacks of its whole run, then those of its sections."""
     if len(core.clock_rates) > 1:
         yield _rates_table(core)
     yield _stack_table(f"cycle stack of {core.name}", core.stack)
+    if core.waits is not None:
+        yield _waits_table(f"what {core.name} waited for", core.waits)
     for section in core.sections:
         calls = f"{section.calls:,} {'call' if section.calls == 1 else 'calls'}"
-        yield _stack_table(f"{core.name}: {section.name}, {calls}", section.stack)
+        title = f"{core.name}: {section.name}, {calls}"
+        yield _stack_table(title, section.stack)
+        if section.waits is not None:
+            yield _waits_table(f"what {section.name} waited for", section.waits)
 
 
 def _rates_table(core: CoreResult) -> Table:
@@ -93,9 +98,25 @@ def _stack_table(title: str, stack: tuple[StackEntry, ...]) -> Table:
     table.add_column("time", footer=format_ps(total_ps), justify="right")
     table.add_column("share", footer="100.0 %", justify="right")
     for entry in sorted(stack, key=lambda entry: -entry.ps):
-        share = f"{entry.ps / total_ps:.1%}".replace("%", " %") if total_ps else ""
+        share = _share(entry.ps, total_ps)
         table.add_row(entry.cause, f"{entry.cycles:,}", format_ps(entry.ps), share)
     return table
+
+
+def _waits_table(title: str, waits: tuple[StackEntry, ...]) -> Table:
+    """What was waited for, in its own order: waits, other accesses, the core's own work."""
+    total_ps = sum(entry.ps for entry in waits)
+    table = Table(title=title, title_justify="left", show_footer=True)
+    table.add_column("waited for", footer="total")
+    table.add_column("time", footer=format_ps(total_ps), justify="right")
+    table.add_column("share", footer="100.0 %", justify="right")
+    for entry in waits:
+        table.add_row(Text(entry.cause), format_ps(entry.ps), _share(entry.ps, total_ps))
+    return table
+
+
+def _share(part_ps: int, whole_ps: int) -> str:
+    return f"{part_ps / whole_ps:.1%}".replace("%", " %") if whole_ps else ""
 
 
 def hexadecimal(word: int) -> str:

@@ -17,6 +17,7 @@ from cyclescope.profile.model import (
     Interrupt,
     Path,
     Place,
+    Wait,
 )
 
 Places = Callable[[str, list[int]], Sequence[Sequence[tuple[str, str | None, int | None, Any]]]]
@@ -29,12 +30,16 @@ FIRST_STACK = "from reset"
 
 
 def core_profile(
-    raw: Mapping[str, Any], places: Places, cycles: int, functions: Sequence[str] = ()
+    raw: Mapping[str, Any],
+    places: Places,
+    cycles: int,
+    functions: Sequence[str] = (),
+    waits: bool = False,
 ) -> CoreProfile:
     """The profile of a core that took so many cycles in the run.
 
-    `functions` are those that the run was to keep the calls of. Raises `EngineError` if the profile
-    has another number of cycles.
+    `functions` are those that the run was to keep the calls of; `waits` if it told what was waited
+    for. Raises `EngineError` if the profile has another number of cycles.
     """
     known = _Known(raw["core"], places)
     known.look_up(path[2] for path in raw["paths"])
@@ -62,6 +67,7 @@ def core_profile(
             for path, device, *more in raw["interrupts"]
         ),
         notes=tuple(raw["notes"]),
+        waits=tuple(Wait(*wait) for wait in raw["waits"]) if waits else None,
     )
     if found.cycles != cycles:
         raise EngineError(
@@ -79,7 +85,13 @@ def _kept(raw: Mapping[str, Any], functions: Sequence[str]) -> list[str]:
     own = [name for name in functions if name.startswith(f"{raw['core']}:")]
     if len(raw["calls"]) == len(own):
         return own
-    return [name for name in functions if name in own or ":" not in name]
+    return [name for name in functions if name in own or not _is_of_a_core(name)]
+
+
+def _is_of_a_core(name: str) -> bool:
+    """True of "cm4:main"; in "flash::program" the colons are C++'s."""
+    _, colon, function = name.partition(":")
+    return bool(colon) and not function.startswith(":")
 
 
 class _Known:

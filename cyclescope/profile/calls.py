@@ -48,6 +48,12 @@ def calls_of(core: CoreProfile, function: str) -> tuple[Call, ...]:
     return core.calls.get(function, ())
 
 
+def own_name(core: CoreProfile, function: str) -> str:
+    """A function's name without the core that it was asked for of: "cm4:main" is main."""
+    own = function.removeprefix(f"{core.name}:")
+    return function if own.startswith(":") else own
+
+
 def spread(calls: Sequence[Call]) -> Spread | None:
     """How the times of calls are spread; None of no calls."""
     if not calls:

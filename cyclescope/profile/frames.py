@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cyclescope.dataframes import chosen
 from cyclescope.profile import tables
+from cyclescope.profile.calls import own_name
 from cyclescope.profile.model import CoreProfile
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ _FUNCTIONS = ["core", "function", "file", "line", "self_cycles", "total_cycles",
 _FUNCTIONS += ["instructions", "cpi", "longest_cycles", "longest_at_ps"]
 _LINES = ["core", "file", "line", "cycles", "instructions", "cpi"]
 _CALLS = ["core", "function", "begin_ps", "cycles", "path"]
+_WAITS = ["core", "function", "waited_for", "ps", "path"]
 _INTERRUPTS = ["core", "line", "input", "raised_ps", "taken_ps", "first_instruction_ps", "end_ps"]
 _INTERRUPTS += ["latency_ps", "response_ps"]
 
@@ -72,7 +74,7 @@ def calls(cores: Cores, use_polars: bool) -> Frame:
     found = [
         {
             "core": core.name,
-            "function": name.rpartition(":")[2],
+            "function": own_name(core, name),
             "begin_ps": call.begin_ps,
             "cycles": call.cycles,
             "path": ";".join(core.names(call.path)),
@@ -92,6 +94,22 @@ def interrupts(cores: Cores, use_polars: bool) -> Frame:
         for one in core.interrupts
     ]
     return chosen(found, _INTERRUPTS, use_polars)
+
+
+def waits(cores: Cores, use_polars: bool) -> Frame:
+    """A line a call path and what was waited for there, the longest of a core first."""
+    found = [
+        {
+            "core": core.name,
+            "function": core.paths[wait.path].name,
+            "waited_for": wait.what,
+            "ps": wait.ps,
+            "path": ";".join(core.names(wait.path)),
+        }
+        for core in cores
+        for wait in sorted(core.waits or (), key=lambda wait: (-wait.ps, wait.path, wait.what))
+    ]
+    return chosen(found, _WAITS, use_polars)
 
 
 def _causes(cores: Cores) -> list[str]:

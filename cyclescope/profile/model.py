@@ -110,13 +110,25 @@ class Interrupt:
         return None if self.raised_ps is None else self.end_ps - self.raised_ps
 
 
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """What was waited for on a call path, and how long: time that its costs have, too.
+
+    It is told by calls: what waits in an inlined function is in the function that it is inlined in.
+    """
+
+    path: int
+    what: str
+    ps: int
+
+
 @dataclass(frozen=True)
 class CoreProfile:
     """The profile of one core.
 
     `rates_hz` are those that its clock had, in their order, and `causes` the names that the run's
     cycle stack has. `calls` has the calls of the functions that the run was asked to keep them of,
-    by the name that was asked for.
+    by the name that was asked for. `waits` is None unless the run was asked for it.
     """
 
     name: str
@@ -127,6 +139,7 @@ class CoreProfile:
     calls: Mapping[str, tuple[Call, ...]] = field(default_factory=dict)
     interrupts: tuple[Interrupt, ...] = ()
     notes: tuple[str, ...] = ()
+    waits: tuple[Wait, ...] | None = None
 
     @cached_property
     def cycles(self) -> int:

@@ -52,6 +52,7 @@ def _row(core: CoreProfile, row: Row) -> dict[str, Any]:
         "calls": row.calls,
         "instructions": row.instructions,
         "causes": row.causes,
+        **({} if row.waits is None else {"waits": row.waits}),
         "longest_call": longest,
     }
 
@@ -61,7 +62,7 @@ def _calls(core: CoreProfile, function: str) -> dict[str, Any] | None:
     if spread is None:
         return None
     return {
-        "name": function.rpartition(":")[2],
+        "name": calls.own_name(core, function),
         "calls": spread.calls,
         "shortest_cycles": spread.shortest,
         "median_cycles": spread.median,

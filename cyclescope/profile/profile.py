@@ -53,3 +53,11 @@ class Profile:
     def interrupts(self, polars: bool = False) -> Frame:
         """A line an interrupt: when it was raised and taken, and its latency, in picoseconds."""
         return frames.interrupts(self.cores, polars)
+
+    def waits(self, polars: bool = False) -> Frame:
+        """A line a call path and what was waited for there, in picoseconds.
+
+        It has no lines unless the run was asked for `waits`. What other accesses and the core's own
+        work took is not in it.
+        """
+        return frames.waits(self.cores, polars)

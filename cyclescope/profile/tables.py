@@ -26,7 +26,9 @@ class Row:
     there (None where that is not known: of a line or an address), each counted once however deep a
     function calls itself. `calls` are those that ended; None of what is not called. The longest
     call was the one of `longest_path`, which is None if none ended. `causes` have the cycles of
-    `self_cycles` by cause, the largest first.
+    `self_cycles` by cause, the largest first. `waits` have picoseconds of a function by what was
+    waited for in its own code and what is inlined there, the longest first; None where that is not
+    told.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Row:
     longest_cycles: int = 0
     longest_at_ps: int = 0
     longest_path: int | None = None
+    waits: dict[str, int] | None = None
 
     @property
     def cpi(self) -> float | None:
@@ -68,6 +71,7 @@ def _functions(core: CoreProfile) -> list[Row]:
         totals[key] += 0 if is_within else core.total_cycles[index]
     names = Counter(core.paths[indices[0]].name for indices in paths.values())
     costs = _grouped(core.costs, lambda cost: function_key(core.paths[cost.path]))
+    waits = _waits(core)
     found = []
     for key, indices in paths.items():
         first = core.paths[indices[0]]
@@ -81,11 +85,23 @@ def _functions(core: CoreProfile) -> list[Row]:
             file=place.file if place else None,
             line=place.line if place else None,
             address=_entry(core, indices),
+            waits=None if waits is None else waits.get(key, {}),
             **_calls(core, indices),
         )
-        if row.self_cycles or row.instructions or first.kind != TASK:
+        if row.self_cycles or row.instructions or row.waits or first.kind != TASK:
             found.append(row)
     return found
+
+
+def _waits(core: CoreProfile) -> dict[Hashable, dict[str, int]] | None:
+    """What was waited for in each function, the longest first."""
+    if core.waits is None:
+        return None
+    sums: dict[Hashable, Counter[str]] = defaultdict(Counter)
+    for wait in core.waits:
+        sums[function_key(core.paths[wait.path])][wait.what] += wait.ps
+    by_time = {key: sorted(sums[key].items(), key=lambda item: (-item[1], item[0])) for key in sums}
+    return {key: dict(items) for key, items in by_time.items()}
 
 
 def _entry(core: CoreProfile, indices: Iterable[int]) -> int | None:
