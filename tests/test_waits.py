@@ -20,6 +20,7 @@ from cyclescope.bench import planning
 from cyclescope.bench.running import _inserted
 from cyclescope.board.overrides import OverrideValue
 from cyclescope.board.results import CoreResult, RunResult, Section, StackEntry, Value
+from cyclescope.profile.tables import rows
 from cyclescope.statuses import Status
 
 Program = Callable[[str], Path]
@@ -190,6 +191,15 @@ def test_waits_of_a_profile_are_those_of_the_run(name: str) -> None:
     frame = result.profile.waits()
     assert list(frame.columns) == ["core", "function", "waited_for", "ps", "path"]
     assert len(frame) == sum(len(core.waits or ()) for core in result.profile.cores)
+
+
+def test_calls_across_skipped_iterations_are_as_long_as_each() -> None:
+    usual_rows, other = (
+        rows(simulated(CARD, profile=True, **how).profile.cores[0], "function")
+        for how in ({}, {"skip_polling": False})
+    )
+    longest = {row.name: (row.calls, row.longest_cycles, row.total_cycles) for row in usual_rows}
+    assert longest == {row.name: (row.calls, row.longest_cycles, row.total_cycles) for row in other}
 
 
 def test_a_profile_without_waits_has_none(program: Program) -> None:
