@@ -31,6 +31,7 @@ _MODULES = {
     "devicetree": "devicetree",
     "Jinja2": "jinja2",
     "matplotlib": "matplotlib",
+    "protobuf": "google.protobuf",
     "pyelftools": "elftools",
     "pyserial": "serial",
     "rich": "rich",

@@ -257,8 +257,8 @@ impl Profile {
         self.repeated = None;
     }
 
-    /// All that was counted since [`Profile::begin_repeating`] is counted so many times more, which takes so many cycles;
-    /// the core's sums are as they are now.
+    /// All that was counted since [`Profile::begin_repeating`] is counted so many times more, which takes so many
+    /// cycles; the core's sums are as they are now.
     pub fn repeat(&mut self, (times, cycles): (u64, u64), fixed: Breakdown, spent: Spent, memory: &Accounts) {
         let Some(repeated) = self.repeated.take() else { return };
         for (path, counter, amount) in repeated.counts {

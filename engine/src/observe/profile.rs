@@ -131,7 +131,8 @@ pub struct CoreProfile {
     pub costs: Vec<InstructionCost>,
     /// The calls of each watched function.
     pub calls: Vec<Vec<TimedCall>>,
-    /// All calls, as far as they are kept for a timeline: from when to when. Those under way end where the profile does.
+    /// All calls, as far as they are kept for a timeline: path, from when, to when. Those under way end with the
+    /// profile.
     pub slices: Vec<(u32, Ps, Ps)>,
     /// What was waited for on each path, if that was asked for: the path, what, and how long. It is time that `costs`
     /// has, too.
