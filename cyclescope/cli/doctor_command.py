@@ -38,7 +38,10 @@ _MODULES = {
     "ziglang": "ziglang",
 }
 _OF_MODULES = {"ziglang": "the compiler of the experiments' firmware, for all instruction sets"}
-_PANDAS = "tables of results as data frames"
+_FRAMES = {
+    "pandas": "tables of results as data frames",
+    "polars": "profiles as data frames, for those who prefer it",
+}
 
 
 @dataclass(frozen=True)
@@ -91,9 +94,13 @@ def _required() -> Iterator[Finding]:
 def _optional() -> list[Finding]:
     with ThreadPoolExecutor() as pool:
         found = list(pool.map(_program, programs.OPTIONAL))
-    pandas = _checked("pandas", _PANDAS, lambda: _module("pandas", "pandas"), "", required=False)
-    remedy = "pip install 'cyclescope[pandas]'"
-    return [*found, Finding(**asdict(pandas) | {"remedy": remedy})]
+    return [*found, *map(_frames, _FRAMES)]
+
+
+def _frames(name: str) -> Finding:
+    """A library for data frames, which an extra of the package's brings."""
+    found = _checked(name, _FRAMES[name], lambda: _module(name, name), "", required=False)
+    return Finding(**asdict(found) | {"remedy": f"pip install 'cyclescope[{name}]'"})
 
 
 def _program(program: Program) -> Finding:
