@@ -361,3 +361,6 @@ impl Profile {
 fn frames_top(frames: &[Frame], above: usize) -> Option<Frame> {
     frames[above..].last().copied()
 }
+
+#[cfg(test)]
+mod tests;
