@@ -3,9 +3,9 @@
 //! A call is known by the address that it returns to and the stack pointer when it begins. A jump to that address
 //! with that stack pointer ends it, whatever instruction jumps. Other jumps are looked at closer: one to the entry of
 //! a function, with the stack pointer that the present one was called with, is a tail call, which takes the present
-//! one's place; one to where an outer call returns ends all calls above it (longjmp); one with the stack pointer of a
-//! stack that was left before goes on there; one with a stack pointer that no call of this stack had begins a new
-//! one: a task. Exceptions are calls that code has not made; a return from one that leads elsewhere is a switch of
+//! one's place; one to where an outer call returns, or with a stack pointer that was its own (longjmp), ends all calls
+//! above it; one with the stack pointer of a stack that was left before goes on there; one with a stack pointer that no
+//! call of this stack had begins a new one: a task. Exceptions are calls that code has not made; a return from one that leads elsewhere is a switch of
 //! tasks.
 
 use super::paths::Kind;
@@ -234,7 +234,9 @@ impl Profile {
             }
             Some(_) if is_entry => self.begin_task(target, now),
             Some(top) if top.sp != NOWHERE && sp > top.sp => {
-                let outer = self.stacks.current.frames[above..].iter().rposition(|frame| frame.sp >= sp);
+                // What longjmp goes back to has called setjmp, so it has a frame: its stack pointer is below the one
+                // that it was called with. A call that began with just this one was made by it.
+                let outer = self.stacks.current.frames[above..].iter().rposition(|frame| frame.sp > sp);
                 if let Some(place) = outer {
                     self.pop_to(above + place + 1, now);
                 }
