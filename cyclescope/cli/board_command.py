@@ -14,7 +14,7 @@ from cyclescope.board import Board
 from cyclescope.board.overrides import parse_set
 from cyclescope.board.parameters import BASES
 from cyclescope.cli import completions, tables
-from cyclescope.cli.devices_option import devices_option
+from cyclescope.cli.board_options import devices_option, sets_option
 from cyclescope.errors import warn
 from cyclescope.units import format_hz
 
@@ -24,14 +24,7 @@ _LEAST_WIDTHS = {"property": 41, "plausible": 9, "source": 28}
 
 @click.command("board", cls=completions.ArgumentsKnown)
 @click.argument("name", shell_complete=completions.boards)
-@click.option(
-    "--set",
-    "sets",
-    multiple=True,
-    metavar="PATH=VALUE",
-    help="Change a property.",
-    shell_complete=completions.settings,
-)
+@sets_option
 @devices_option
 @click.option(
     "--class",

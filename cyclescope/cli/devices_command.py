@@ -13,7 +13,7 @@ from rich.text import Text
 from cyclescope.board import devicetree_bindings
 from cyclescope.board.devicetree_bindings import Binding, BindingProperty
 from cyclescope.cli import completions, json_output, tables
-from cyclescope.cli.devices_option import devices_option
+from cyclescope.cli.board_options import devices_option
 from cyclescope.cli.json_output import json_option
 
 

@@ -17,7 +17,7 @@ from cyclescope.board import Board, find_board, shipped_boards
 from cyclescope.board.overrides import parse_set
 from cyclescope.board.results import Value
 from cyclescope.cli import completions, tables
-from cyclescope.cli.devices_option import devices_option
+from cyclescope.cli.board_options import devices_option
 from cyclescope.errors import IpcError, OutputError, UsageError, complain
 from cyclescope.experiments.rpmsg_tty import LINUX_DELAY_US
 from cyclescope.host.interrupts import Interrupted

@@ -16,8 +16,8 @@ import click
 from cyclescope.board import Board
 from cyclescope.board.overrides import parse_set
 from cyclescope.board.results import INTERRUPTED, RunResult
-from cyclescope.cli import completions, shown_run, stopped_run
-from cyclescope.cli.devices_option import devices_option
+from cyclescope.cli import shown_run, stopped_run
+from cyclescope.cli.board_options import board_option, devices_option, limit_option, sets_option
 from cyclescope.cli.program_options import ProgramOptions, program_options
 from cyclescope.cli.run_command import InputFile
 from cyclescope.cli.serial_options import LineOptions, line_options
@@ -132,26 +132,11 @@ def exporter() -> str:
 def profiled_run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command these options; it gets them as `options`, without the ELF."""
 
-    @click.option(
-        "--board",
-        help="A shipped board's name, or the path of a .dts.",
-        shell_complete=completions.boards,
-    )
-    @click.option(
-        "--set",
-        "sets",
-        multiple=True,
-        metavar="PATH=VALUE",
-        help="Change a property.",
-        shell_complete=completions.settings,
-    )
+    @board_option
+    @sets_option
     @devices_option
     @program_options
-    @click.option(
-        "--limit",
-        metavar="TIME",
-        help="Most simulated time to run: 10s, or no limit where somebody may type.",
-    )
+    @limit_option
     @click.option(
         "--semihosting-dir", metavar="DIR", help="The folder whose files the firmware has."
     )

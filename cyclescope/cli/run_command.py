@@ -15,8 +15,8 @@ from cyclescope.board import timelines, waveforms
 from cyclescope.board.overrides import parse_set
 from cyclescope.board.results import INTERRUPTED, RunResult
 from cyclescope.cli import completions, shown_run, stopped_run
+from cyclescope.cli.board_options import board_option, devices_option, limit_option, sets_option
 from cyclescope.cli.colour import no_color_option
-from cyclescope.cli.devices_option import devices_option
 from cyclescope.cli.option_groups import GroupedCommand
 from cyclescope.cli.program_options import ProgramOptions, program_options
 from cyclescope.cli.serial_options import LineOptions, line_options
@@ -82,26 +82,11 @@ _GROUPS = {
 
 @click.command("run", cls=TakesArguments, groups=_GROUPS, epilog=statuses.epilog(of_run=True))
 @click.argument("elf", type=click.Path(path_type=Path))
-@click.option(
-    "--board",
-    help="A shipped board's name, or the path of a .dts.",
-    shell_complete=completions.boards,
-)
-@click.option(
-    "--set",
-    "sets",
-    multiple=True,
-    metavar="PATH=VALUE",
-    help="Change a property.",
-    shell_complete=completions.settings,
-)
+@board_option
+@sets_option
 @devices_option
 @program_options
-@click.option(
-    "--limit",
-    metavar="TIME",
-    help="Most simulated time to run: 10s, or no limit where somebody may type.",
-)
+@limit_option
 @click.option(
     "--section",
     "sections",

@@ -5,12 +5,11 @@ from __future__ import annotations
 import importlib.metadata
 from collections.abc import Sequence
 
-import jinja2
-
 from cyclescope.profile.annotation import Annotation
 from cyclescope.profile.model import Place
 from cyclescope.profile.profile import Profile
 from cyclescope.report import colours
+from cyclescope.report.environment import environment
 from cyclescope.units import count
 
 _Key = tuple[str, str, int]
@@ -18,16 +17,8 @@ _Key = tuple[str, str, int]
 
 def annotate_page(annotations: Sequence[Annotation], profile: Profile) -> str:
     """The page as HTML: what a function's code cost each core."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("cyclescope.report"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        undefined=jinja2.StrictUndefined,
-    )
     numbers = _Numbers(annotations)
-    environment.filters |= {
+    filters = {
         "count": count,
         "share": lambda part, whole: f"{100 * part / whole:.1f} %" if whole else "",
         "part": lambda part, whole: f"{100 * part / whole:.2f}" if whole else "0",
@@ -36,15 +27,19 @@ def annotate_page(annotations: Sequence[Annotation], profile: Profile) -> str:
         "keys": numbers.of_places,
         "capitalize_first": lambda text: text[:1].upper() + text[1:],
     }
-    return environment.get_template("annotate.html.j2").render(
-        annotations=annotations,
-        profile=profile,
-        title=f"{annotations[0].function} in {profile.firmware}",
-        most={one.core: _most(one) for one in annotations},
-        styles=colours.styles(one.spent.causes.items() for one in annotations),
-        light=colours.values(dark=False),
-        dark=colours.values(dark=True),
-        version=importlib.metadata.version("cyclescope"),
+    return (
+        environment(filters)
+        .get_template("annotate.html.j2")
+        .render(
+            annotations=annotations,
+            profile=profile,
+            title=f"{annotations[0].function} in {profile.firmware}",
+            most={one.core: _most(one) for one in annotations},
+            styles=colours.styles(one.spent.causes.items() for one in annotations),
+            light=colours.values(dark=False),
+            dark=colours.values(dark=True),
+            version=importlib.metadata.version("cyclescope"),
+        )
     )
 
 

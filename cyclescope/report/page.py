@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-import jinja2
 from markupsafe import Markup
 
 from cyclescope.bench import influence, pivots, trust
@@ -14,6 +14,7 @@ from cyclescope.bench.results import ExperimentResult
 from cyclescope.report import agreement, colours, strip
 from cyclescope.report.agreement import Agreement
 from cyclescope.report.anchors import Anchors
+from cyclescope.report.environment import environment
 from cyclescope.report.section import panels, section, shown
 from cyclescope.report.text import plain, setting_text, signed_percent
 from cyclescope.units import count, format_ps
@@ -40,7 +41,7 @@ def render(results: Sequence[ExperimentResult]) -> str:
     found = [panels(result) for result in results]
     styles = colours.styles(shown(panel) for each in found for _, _, panel in each if panel)
     return (
-        _environment(anchors)
+        environment(_filters(anchors))
         .get_template("page.html.j2")
         .render(
             overview=_overview(results, anchors),
@@ -59,16 +60,8 @@ def render(results: Sequence[ExperimentResult]) -> str:
     )
 
 
-def _environment(anchors: Anchors) -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("cyclescope.report"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    environment.filters |= {
+def _filters(anchors: Anchors) -> dict[str, Callable[..., Any]]:
+    return {
         "plain": plain,
         "percent": signed_percent,
         "interval": lambda row: pivots.format_interval(row).replace("-", "\N{MINUS SIGN}"),
@@ -80,7 +73,6 @@ def _environment(anchors: Anchors) -> jinja2.Environment:
         "anchor": anchors.of,
         "value": pivots.shown,
     }
-    return environment
 
 
 def _overview(results: Sequence[ExperimentResult], anchors: Anchors) -> Overview:

@@ -263,7 +263,7 @@ impl Activities {
         span::instances(self.spans(from, to), &self.tracks(), (from, to), most)
     }
 
-    /// Shares a stretch of time out among what went on then: [`Recording::shares`].
+    /// Shares an interval out among what went on then: [`Recording::shares`].
     pub fn shares(&self, from: Ps, to: Ps, rank: impl Fn(Candidate) -> Option<u8>) -> Vec<(u32, Ps)> {
         self.recording().shares(from, to, rank)
     }

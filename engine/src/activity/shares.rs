@@ -1,4 +1,4 @@
-//! What went on while somebody waited: a stretch of time, shared out among activities.
+//! What went on while somebody waited: an interval, shared out among activities.
 
 use super::recording::Recording;
 use super::{Activity, Kind};
@@ -13,7 +13,7 @@ pub struct Candidate<'a> {
     pub activity: &'static Activity,
 }
 
-/// A part of a stretch of time that is not shared out yet.
+/// A part of an interval that is not shared out yet.
 type Gap = (Ps, Ps);
 
 impl Recording {

@@ -85,14 +85,13 @@ struct Answer {
     from: Point,
     /// When the core has looked since.
     looked: Vec<(Ps, Ps)>,
-    /// What these looks took: by the core itself, and in accesses.
-    own_cycles: u64,
+    /// What these looks took in accesses.
     memory: Growth,
 }
 
 impl Answer {
     fn new(look: Look) -> Answer {
-        Answer { from: look.at.clone(), look, looked: Vec::new(), own_cycles: 0, memory: Growth::default() }
+        Answer { from: look.at.clone(), look, looked: Vec::new(), memory: Growth::default() }
     }
 }
 
@@ -225,26 +224,16 @@ impl Waits {
         let from = if before.at.cycle < self.done.cycle { self.done.clone() } else { before.at };
         let ends = (self.time(from.cycle), self.time(look.at.cycle));
         let memory = Growth::between(&from.memory, &look.at.memory);
-        let own_cycles = (look.at.cycle - from.cycle).saturating_sub(memory.total());
         for answer in &mut self.answers {
             match answer.looked.last_mut().filter(|last| last.1 == ends.0) {
                 Some(last) => last.1 = ends.1,
                 None => answer.looked.push(ends),
             }
-            answer.own_cycles += own_cycles;
             answer.memory.add(&memory);
         }
         let within = before.within.and(&look.within);
         self.done = look.at;
-        self.add(Episode {
-            found: Found::Looking(look.device),
-            whole: ends,
-            pieces: vec![ends],
-            own_cycles,
-            idle_cycles: 0,
-            memory,
-            within,
-        });
+        self.add(Episode { found: Found::Looking(look.device), whole: ends, pieces: vec![ends], memory, within });
     }
 
     /// The device has given something: where a chip behind it was busy since it did so the last time, the core has
@@ -262,14 +251,11 @@ impl Waits {
         let from = &before.from;
         let whole = (self.time(from.cycle), self.time(look.at.cycle));
         let mut memory = Growth::between(&from.memory, &look.at.memory);
-        let own_cycles = (look.at.cycle - from.cycle).saturating_sub(memory.total());
         memory.remove(&before.memory);
         self.add(Episode {
             found: Found::Answered(look.device),
             whole,
             pieces: without(whole, &before.looked),
-            own_cycles: own_cycles.saturating_sub(before.own_cycles),
-            idle_cycles: 0,
             memory,
             within: before.look.within.and(&look.within),
         });
@@ -287,8 +273,6 @@ impl Waits {
             found: Found::Asleep(bus.activities.raised_last(ends.1)),
             whole: ends,
             pieces: vec![ends],
-            own_cycles: 0,
-            idle_cycles: cycles,
             memory: Growth::default(),
             within,
         });
@@ -360,7 +344,7 @@ fn between(from: &Point, to: &Point) -> u64 {
     to.instructions.wrapping_sub(from.instructions)
 }
 
-/// What is left of a stretch of time without others, which are in order.
+/// What is left of an interval without others, which are in order.
 fn without((begin, end): (Ps, Ps), others: &[(Ps, Ps)]) -> Vec<(Ps, Ps)> {
     let mut left = Vec::new();
     let mut from = begin;

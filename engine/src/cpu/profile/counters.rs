@@ -58,18 +58,6 @@ pub enum Own {
 impl Own {
     /// How many there are.
     pub const COUNT: usize = Own::Idle as usize + 1;
-    /// All of them.
-    pub const ALL: [Own; Own::COUNT] = [
-        Own::Issue,
-        Own::OperandWait,
-        Own::LongOperation,
-        Own::Jump,
-        Own::Saved,
-        Own::Mispredicted,
-        Own::Annulled,
-        Own::Exceptions,
-        Own::Idle,
-    ];
 }
 
 /// What a counter counts.

@@ -21,16 +21,14 @@ pub enum Found {
     Asleep(Option<String>),
 }
 
-/// A stretch of time in which a core may have waited.
+/// A time in which a core may have waited.
 #[derive(Clone, Debug)]
 pub struct Episode {
     pub found: Found,
     pub whole: (Ps, Ps),
     /// What of it is not in other episodes.
     pub pieces: Vec<(Ps, Ps)>,
-    /// Cycles that the core spent by itself in these pieces, slept, and spent in accesses.
-    pub own_cycles: u64,
-    pub idle_cycles: u64,
+    /// Cycles that the core spent in accesses in these pieces.
     pub memory: Growth,
     /// The calls that lasted all the time.
     pub within: Arc<Within>,
@@ -44,11 +42,6 @@ impl Growth {
     /// What has come between two moments.
     pub fn between(from: &Accounts, to: &Accounts) -> Growth {
         Growth(to.growth_since(from))
-    }
-
-    /// All of it.
-    pub fn total(&self) -> u64 {
-        self.0.iter().map(|(_, cycles)| cycles).sum()
     }
 
     /// Adds more.
@@ -98,7 +91,6 @@ impl Episode {
     pub fn append(&mut self, more: Episode) {
         self.whole.1 = more.whole.1;
         self.pieces = vec![self.whole];
-        self.own_cycles += more.own_cycles;
         self.memory.add(&more.memory);
     }
 }
@@ -112,11 +104,7 @@ pub struct Waited {
     pub looking: BTreeMap<u32, u64>,
     /// Picoseconds in which the core slept, and nothing known went on, by the device whose interrupt ended that.
     pub asleep: BTreeMap<String, u64>,
-    /// Of all of that, what the core spent by itself: cycles.
-    pub own_cycles: u64,
-    /// And what it slept.
-    pub idle_cycles: u64,
-    /// And what it spent in accesses.
+    /// Of all of that, what the core spent in accesses.
     pub memory: Growth,
 }
 
@@ -128,8 +116,6 @@ impl Waited {
         add(&mut self.activities, &more.activities);
         add(&mut self.looking, &more.looking);
         more.asleep.iter().for_each(|(by, time)| *self.asleep.entry(by.clone()).or_default() += time);
-        self.own_cycles += more.own_cycles;
-        self.idle_cycles += more.idle_cycles;
         self.memory.add(&more.memory);
     }
 }
@@ -171,8 +157,7 @@ impl Shared {
 }
 
 fn waited(bus: &Bus, episode: &Episode) -> Option<Waited> {
-    let Episode { own_cycles, idle_cycles, .. } = *episode;
-    let mut waited = Waited { own_cycles, idle_cycles, memory: episode.memory.clone(), ..Waited::default() };
+    let mut waited = Waited { memory: episode.memory.clone(), ..Waited::default() };
     let mut rest = 0;
     for (from, to) in &episode.pieces {
         let shares = match &episode.found {
@@ -199,7 +184,7 @@ fn waited(bus: &Bus, episode: &Episode) -> Option<Waited> {
 /// In which order a look at a device is for what went on: what its chips do comes before the wire that leads to them.
 fn rank(bus: &Bus, device: DeviceId, candidate: Candidate) -> Option<u8> {
     match (bus.hosts.get(candidate.scope), candidate.activity.kind) {
-        (_, Kind::InPlace | Kind::Frame | Kind::Core | Kind::Interrupt) => None,
+        (_, Kind::InPlace | Kind::Frame | Kind::Core | Kind::Interrupt | Kind::Exception) => None,
         (Some(host), kind) if *host == device => Some(match kind {
             Kind::Busy => 0,
             Kind::Transfer | Kind::Conversion | Kind::Serial => 1,
