@@ -5,8 +5,8 @@
 //! a function, with the stack pointer that the present one was called with, is a tail call, which takes the present
 //! one's place; one to where an outer call returns, or with a stack pointer that was its own (longjmp), ends all calls
 //! above it; one with the stack pointer of a stack that was left before goes on there; one with a stack pointer that no
-//! call of this stack had begins a new one: a task. Exceptions are calls that code has not made; a return from one that leads elsewhere is a switch of
-//! tasks.
+//! call of this stack had begins a new one: a task. Exceptions are calls that code has not made; a return from one
+//! that leads elsewhere is a switch of tasks.
 
 use super::paths::Kind;
 use super::{MOST_INTERRUPTS, Profile, Taken};
