@@ -22,7 +22,7 @@ mod span;
 use recording::Recording;
 pub use recording::Summary;
 pub use repeats::Mark;
-pub use shares::Candidate;
+pub use shares::{Candidate, Ranks};
 pub use span::{Data, Detail, Span};
 
 /// What an activity is one of: by this, waits are told apart, and a recording is chosen.
@@ -263,9 +263,25 @@ impl Activities {
         span::instances(self.spans(from, to), &self.tracks(), (from, to), most)
     }
 
-    /// Shares an interval out among what went on then: [`Recording::shares`].
-    pub fn shares(&self, from: Ps, to: Ps, rank: impl Fn(Candidate) -> Option<u8>) -> Vec<(u32, Ps)> {
-        self.recording().shares(from, to, rank)
+    /// Shares intervals out among what went on then, and gives each to `shared`: [`Recording::shares`]. `ranks` gets
+    /// what `rank` says of tracks that it does not have yet.
+    pub fn share(
+        &self,
+        intervals: &[(Ps, Ps)],
+        ranks: &mut Ranks,
+        rank: impl Fn(Candidate) -> Option<u8>,
+        mut shared: impl FnMut((Ps, Ps), Vec<(u32, Ps)>),
+    ) {
+        let recording = self.recording();
+        recording.rank(ranks, rank);
+        intervals.iter().for_each(|(from, to)| shared((*from, *to), recording.shares(*from, *to, ranks)));
+    }
+
+    /// True if nothing went on that [`Activities::share`] would give a part of `from..to` to.
+    pub fn had_none(&self, (from, to): (Ps, Ps), ranks: &mut Ranks, rank: impl Fn(Candidate) -> Option<u8>) -> bool {
+        let recording = self.recording();
+        recording.rank(ranks, rank);
+        recording.ranked(from, to, ranks).is_empty()
     }
 
     /// The device whose interrupt line, of those that are up, went up last: [`Recording::raised_last`].
@@ -273,20 +289,20 @@ impl Activities {
         self.recording().raised_last(at).map(str::to_owned)
     }
 
-    /// From now on waits are shared out ([`Activities::shares`]): as far as nobody else has the recording, it is kept
+    /// From now on waits of so many cores are shared out ([`Activities::share`]): as far as nobody else has the recording, it is kept
     /// no longer than they need it.
-    pub fn start_for_waits(&self) {
+    pub fn start_for_waits(&self, cores: usize) {
         const MOST_BYTES: usize = 1 << 26;
         if !self.0.is_kept.load(Ordering::Relaxed) {
-            self.recording().start_for_waits(MOST_BYTES);
+            self.recording().start_for_waits(MOST_BYTES, cores);
             self.0.kinds.fetch_or(FOR_WAITS.0, Ordering::Relaxed);
         }
     }
 
-    /// All waits up to `at` have been shared out.
-    pub fn waited_to(&self, at: Ps) {
+    /// All waits of a core, by its place, up to `at` have been shared out.
+    pub fn waited_to(&self, core: usize, at: Ps) {
         if !self.0.is_kept.load(Ordering::Relaxed) {
-            self.recording().forget_before(at);
+            self.recording().waited_to(core, at);
         }
     }
 

@@ -59,6 +59,8 @@ pub(super) struct Recording {
     /// Where interrupt lines end, by track.
     lines: BTreeMap<u32, String>,
     pub ring: VecDeque<Span>,
+    /// For each span of the ring, the number of the one before it on the same track.
+    before: VecDeque<Option<u64>>,
     /// Spans that were in the ring, and still go on, in the order in which they left it.
     pub kept: Vec<Span>,
     /// Numbers count all that were ever told: this one is the ring's first.
@@ -79,6 +81,8 @@ pub(super) struct Recording {
     /// What begins then or later is not kept.
     until: Ps,
     for_waits: bool,
+    /// By core: its waits up to here have been shared out.
+    waited_to: Vec<Ps>,
     sink: Option<Sink>,
     /// The latest begin that was told.
     latest: Ps,
@@ -136,8 +140,9 @@ impl Recording {
         self.ended = None;
     }
 
-    pub fn start_for_waits(&mut self, most_bytes: usize) {
+    pub fn start_for_waits(&mut self, most_bytes: usize, cores: usize) {
         self.for_waits = true;
+        self.waited_to = vec![Ps::ZERO; cores];
         self.start(most_bytes, Ps::MAX);
     }
 
@@ -166,6 +171,22 @@ impl Recording {
         Candidate { scope: &self.scopes[place.scope as usize], activity: place.what.activity }
     }
 
+    /// The ring's spans of a track, the last one first.
+    pub fn backwards(&self, track: u32) -> impl Iterator<Item = &Span> {
+        let place = |number: u64| number.checked_sub(self.first);
+        let mut next = self.tracks[track as usize].last.and_then(place);
+        std::iter::from_fn(move || {
+            let at = next? as usize;
+            next = self.before[at].and_then(place);
+            Some(&self.ring[at])
+        })
+    }
+
+    /// How many tracks there are.
+    pub fn track_count(&self) -> usize {
+        self.tracks.len()
+    }
+
     /// Where interrupt lines end.
     pub fn lines(&self) -> impl Iterator<Item = &String> {
         self.lines.values()
@@ -189,7 +210,8 @@ impl Recording {
         let step = Step { hz: clock.map_or(0, Hz::get), by: 0 };
         let span = Span { track, begin, end, detail, times: 1, step };
         self.latest = self.latest.max(begin);
-        self.tracks[track as usize].last = Some(self.told());
+        let number = self.told();
+        self.before.push_back(self.tracks[track as usize].last.replace(number));
         self.bytes += span.bytes();
         self.ring.push_back(span);
         while self.bytes > self.most_bytes && self.drop_first() {}
@@ -221,6 +243,7 @@ impl Recording {
 
     fn pop_first(&mut self) -> Option<Span> {
         let span = self.ring.pop_front()?;
+        self.before.pop_front();
         self.first += 1;
         self.bytes -= span.bytes();
         Some(span)
@@ -264,6 +287,16 @@ impl Recording {
         }
         self.pass_kept(at);
         self.complete_from = self.complete_from.max(at);
+    }
+
+    /// A core wants nothing more that has ended by `at`: what no core wants goes.
+    pub fn waited_to(&mut self, core: usize, at: Ps) {
+        if let Some(own) = self.waited_to.get_mut(core) {
+            *own = at.max(*own);
+        }
+        if let Some(all) = self.waited_to.iter().min().copied() {
+            self.forget_before(all);
+        }
     }
 
     pub fn begin(&mut self, scope: u32, what: What, at: Ps, detail: Detail, clock: Option<Hz>) {

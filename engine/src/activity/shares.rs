@@ -1,6 +1,7 @@
 //! What went on while somebody waited: an interval, shared out among activities.
 
 use super::recording::Recording;
+use super::span::Span;
 use super::{Activity, Kind};
 use crate::time::Ps;
 
@@ -13,24 +14,37 @@ pub struct Candidate<'a> {
     pub activity: &'static Activity,
 }
 
+/// Tracks that a wait may have been for, each with its rank: lower ones come first.
+#[derive(Clone, Debug, Default)]
+pub struct Ranks {
+    tracks: Vec<(u32, u8)>,
+    /// Tracks that were looked at.
+    seen: usize,
+}
+
 /// A part of an interval that is not shared out yet.
 type Gap = (Ps, Ps);
 
 impl Recording {
-    /// Shares `from..to` out among what went on then: `rank` says what comes first, and what does not count. Of equals,
-    /// what began first has the time. Gives each track's part, none of them 0.
-    pub fn shares(&self, from: Ps, to: Ps, rank: impl Fn(Candidate) -> Option<u8>) -> Vec<(u32, Ps)> {
-        let mut spans: Vec<(u8, Ps, Ps, u32)> = Vec::new();
-        for span in self.kept.iter().chain(&self.ring).filter(|span| span.begin < to && span.last_end() > from) {
-            let Some(rank) = rank(self.candidate(span.track as usize)) else { continue };
-            spans.extend(span.instances_within(from, to).map(|(begin, end)| (rank, begin, end, span.track)));
-        }
-        for (track, open) in self.open.iter().filter(|(_, open)| open.begin < to) {
-            if let Some(rank) = rank(self.candidate(*track as usize)) {
-                spans.push((rank, open.begin, to, *track));
+    /// Brings `ranks` up to all tracks that there are: `rank` says what comes first, and what does not count.
+    pub fn rank(&self, ranks: &mut Ranks, rank: impl Fn(Candidate) -> Option<u8>) {
+        for track in ranks.seen..self.track_count() {
+            if let Some(rank) = rank(self.candidate(track)) {
+                ranks.tracks.push((track as u32, rank));
             }
         }
-        spans.sort_unstable();
+        ranks.seen = self.track_count();
+    }
+
+    /// Shares `from..to` out among what went on then, in the order of ranks. Of equals, what began first has the time.
+    /// Gives each track's part, none of them 0.
+    pub fn shares(&self, from: Ps, to: Ps, ranks: &Ranks) -> Vec<(u32, Ps)> {
+        let mut spans = self.ranked(from, to, ranks);
+        match spans[..] {
+            [] => return Vec::new(),
+            [(_, begin, end, track)] => return vec![(track, end.min(to) - begin.max(from))],
+            _ => spans.sort_unstable(),
+        }
         let mut gaps: Vec<Gap> = vec![(from, to)];
         let mut shares: Vec<(u32, Ps)> = Vec::new();
         for (_, begin, end, track) in spans {
@@ -46,6 +60,25 @@ impl Recording {
             }
         }
         shares
+    }
+
+    /// What went on in an interval: rank, begin, end and track of each.
+    pub fn ranked(&self, from: Ps, to: Ps, ranks: &Ranks) -> Vec<(u8, Ps, Ps, u32)> {
+        let mut spans = Vec::new();
+        for (track, rank) in &ranks.tracks {
+            let mut add = |span: &Span| match span.times {
+                1 if span.begin < to && span.end > from => spans.push((*rank, span.begin, span.end, *track)),
+                1 => {}
+                _ => spans.extend(span.instances_within(from, to).map(|(begin, end)| (*rank, begin, end, *track))),
+            };
+            self.kept.iter().filter(|span| span.track == *track).for_each(&mut add);
+            // Spans of a track follow each other.
+            self.backwards(*track).take_while(|span| span.last_end() > from).for_each(&mut add);
+            if let Some(open) = self.open.get(track).filter(|open| open.begin < to) {
+                spans.push((*rank, open.begin, to, *track));
+            }
+        }
+        spans
     }
 
     /// The device whose interrupt line went up last, up to `at`, of those that are up: not an interrupt controller,

@@ -199,6 +199,12 @@ impl Step {
         }
     }
 
+    /// About as many steps take a time.
+    fn steps_in(self, time: Ps) -> u64 {
+        let units = Hz::new(self.hz).map_or(time.0, |clock| clock.cycles_until_floor(time).0);
+        units.checked_div(self.by).unwrap_or(0)
+    }
+
     /// The step of `cycles` of `clock` for times that are `ends`, told as edges of `own`. `None` if that can't be said
     /// exactly.
     pub fn of(clock: Hz, cycles: u64, own: Option<Hz>, ends: (Ps, Ps)) -> Option<Step> {
@@ -248,18 +254,27 @@ impl Span {
 
     /// Those that have a part in `from..to`. Costs the same however many there are before.
     pub fn instances_within(&self, from: Ps, to: Ps) -> impl Iterator<Item = (Ps, Ps)> {
-        let first = self.first(|(_, end)| end > from);
+        let first = self.first(from.saturating_sub(self.end), |(_, end)| end > from);
         (first..self.times).map(|nth| self.instance(nth)).take_while(move |(begin, _)| *begin < to)
     }
 
     /// How many of them have a part in `from..to`. Costs the same however many there are.
     pub fn times_within(&self, from: Ps, to: Ps) -> u64 {
-        self.first(|(begin, _)| begin >= to).saturating_sub(self.first(|(_, end)| end > from))
+        let begun = self.first(to.saturating_sub(self.begin), |(begin, _)| begin >= to);
+        begun.saturating_sub(self.first(from.saturating_sub(self.end), |(_, end)| end > from))
     }
 
-    /// The first time for which something holds that holds for all later ones.
-    fn first(&self, holds: impl Fn((Ps, Ps)) -> bool) -> u64 {
+    /// The first time for which something holds that holds for all later ones: probably the one that is about `ahead`
+    /// behind the first.
+    fn first(&self, ahead: Ps, holds: impl Fn((Ps, Ps)) -> bool) -> u64 {
         let (mut low, mut high) = (0, self.times);
+        let near = self.step.steps_in(ahead).min(self.times);
+        // Of the times beside that one, mostly.
+        for probe in [near.saturating_sub(1), near, near + 1] {
+            if low <= probe && probe < high {
+                if holds(self.instance(probe)) { high = probe } else { low = probe + 1 }
+            }
+        }
         while low < high {
             let middle = low + (high - low) / 2;
             if holds(self.instance(middle)) { high = middle } else { low = middle + 1 }

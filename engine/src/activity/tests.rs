@@ -209,3 +209,71 @@ fn what_cannot_be_told_again_exactly_is_no_iteration() {
     scope.begin(&FRAME, Ps(6_000), Detail::None);
     assert!(!activities.can_repeat(&mark, clock, 249), "what goes on did not before");
 }
+
+/// What `from..to` is shared out into, programs before shifting: by name, in picoseconds.
+fn shared(activities: &Activities, from: u64, to: u64) -> Vec<(&'static str, u64)> {
+    let tracks = activities.tracks();
+    let rank = |candidate: Candidate| match candidate.activity.kind {
+        Kind::Busy => Some(0),
+        Kind::Wire => Some(1),
+        _ => None,
+    };
+    let mut found = Vec::new();
+    activities.share(&[(Ps(from), Ps(to))], &mut Ranks::default(), rank, |_, shares| {
+        found.extend(shares.iter().map(|(track, time)| (tracks[*track as usize].activity.name, time.0)));
+    });
+    found.sort_unstable();
+    found
+}
+
+#[test]
+fn what_one_core_wants_no_more_is_kept_for_the_others() {
+    let activities = Activities::default();
+    let scope = activities.scope("flash0");
+    activities.start_for_waits(2);
+    scope.span(&PROGRAM, Ps(10), Ps(20), Detail::None);
+    scope.span(&PROGRAM, Ps(30), Ps(40), Detail::None);
+    activities.waited_to(0, Ps(50));
+    assert_eq!(shared(&activities, 0, 50), [("program", 20)]);
+    activities.waited_to(1, Ps(25));
+    assert_eq!(shared(&activities, 0, 50), [("program", 10)]);
+}
+
+proptest! {
+    /// Where spans are found by their tracks, nothing is missed that a look at each picosecond finds.
+    #[test]
+    fn an_interval_is_shared_out_as_each_picosecond_of_it_would_be(
+        steps in proptest::collection::vec((0..2u8, 1..20u64, 1..20u64, 1..4u64), 1..30),
+        from in 0..300u64,
+        length in 1..200u64,
+    ) {
+        let activities = Activities::default();
+        let scope = activities.scope("flash0");
+        activities.start_for_waits(1);
+        let clock = Hz::new(1_000_000_000_000).unwrap();
+        let (mut ends, mut all) = ([0, 0], Vec::new());
+        for (which, pause, busy, times) in steps {
+            let end = &mut ends[which as usize];
+            let activity = if which == 0 { &PROGRAM } else { &SHIFTING };
+            let mark = activities.mark();
+            let begin = *end + pause;
+            scope.span(activity, Ps(begin), Ps(begin + busy), Detail::None);
+            let step = pause + busy;
+            if activities.can_repeat(&mark, clock, step) && times > 1 {
+                activities.repeat(&mark, clock, step, times - 1);
+                *end += times * step;
+                all.extend((0..times).map(|nth| (which, begin + nth * step, begin + nth * step + busy)));
+            } else {
+                *end += step;
+                all.push((which, begin, begin + busy));
+            }
+        }
+        let goes_on = |which: u8, at: u64| all.iter().any(|(of, begin, end)| *of == which && (*begin..*end).contains(&at));
+        let picoseconds = from..from + length;
+        let programs = picoseconds.clone().filter(|at| goes_on(0, *at)).count() as u64;
+        let shifting = picoseconds.filter(|at| !goes_on(0, *at) && goes_on(1, *at)).count() as u64;
+        let expected: Vec<_> =
+            [("program", programs), ("shifting", shifting)].into_iter().filter(|(_, time)| *time > 0).collect();
+        prop_assert_eq!(shared(&activities, from, from + length), expected);
+    }
+}

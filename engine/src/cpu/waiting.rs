@@ -18,9 +18,10 @@ impl Shell {
 
     /// The calls that the core is in: the same object as long as they are the same.
     fn within(&mut self) -> Arc<Within> {
-        let frames = self.profile.as_ref().map(|profile| profile.calls_under_way()).unwrap_or_default();
+        let frames = || self.profile.iter().flat_map(|profile| profile.calls_under_way());
         let known = &self.known_calls;
-        if !self.sections.are_open_calls(&known.sections) || frames != known.frames {
+        if !self.sections.are_open_calls(&known.sections) || !frames().eq(known.frames.iter().copied()) {
+            let frames = frames().collect();
             self.known_calls = Arc::new(Within { sections: self.sections.open_calls(), frames });
         }
         self.known_calls.clone()
@@ -29,7 +30,12 @@ impl Shell {
     /// A load at the physical address `addr`, by the instruction at `pc`, has been answered in this cycle; so many
     /// instructions were done before it.
     pub fn waits_read(&mut self, bus: &Bus, addr: u32, (pc, cycle, instructions): (u32, u64, u64), memory: &Accounts) {
-        let Some(entry) = bus.entry_at(addr).filter(|_| self.waits.is_some()) else { return };
+        let within = self.within();
+        let moment = Moment { pc, cycle, instructions, idle: self.spent.idle, memory, within };
+        if self.waits.as_mut().is_none_or(|waits| waits.looks_again(addr, &moment)) {
+            return;
+        }
+        let Some(entry) = bus.entry_at(addr) else { return };
         let Target::Device(device, range) = bus.map[entry].target else { return };
         // What is read of a window onto a memory is no register.
         if bus.peek(addr, &mut [0]) {
@@ -42,9 +48,8 @@ impl Shell {
             Some(model) if model.shows_answers(range, offset) => Gives::Both,
             _ => Gives::State,
         };
-        let moment = Moment { pc, cycle, instructions, idle: self.spent.idle, memory, within: self.within() };
         if let Some(waits) = &mut self.waits {
-            waits.read(bus, device, gives, moment);
+            waits.read(bus, device, addr, gives, moment);
         }
     }
 

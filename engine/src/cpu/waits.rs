@@ -21,7 +21,7 @@ use super::memory::Accounts;
 use crate::bus::Bus;
 use crate::bus::device::DeviceId;
 use crate::time::{Cycles, Hz, Ps};
-use sharing::{Episode, Found, Growth};
+use sharing::{Episode, Found, Growth, KnownRanks};
 
 /// Instructions from one look at a device to the next, in a loop that does nothing else.
 const MOST_BETWEEN: u64 = 64;
@@ -29,8 +29,12 @@ const MOST_BETWEEN: u64 = 64;
 const MOST_BETWEEN_ANSWERS: u64 = 1 << 12;
 /// Instructions of a loop that load from devices.
 const MOST_LOADS: usize = 6;
+/// Instructions of looks that are not in an episode yet.
+const MOST_IN_A_RUN: u64 = 1 << 12;
 /// What a device did so long ago it has told, if it was accessed since.
 const TOLD_AFTER: Ps = Ps::from_us(10);
+/// Up to then nobody looks whether it has.
+const SHARED_AFTER: Ps = Ps::from_us(50);
 /// Episodes that wait for that.
 const MOST_PENDING: usize = 1 << 10;
 
@@ -42,6 +46,14 @@ struct Point {
     /// Cycles that it has slept.
     idle: u64,
     memory: Accounts,
+}
+
+impl Point {
+    /// The same as `other` from now on: without a new place for its accounts.
+    fn become_as(&mut self, other: &Point) {
+        (self.cycle, self.instructions, self.idle) = (other.cycle, other.instructions, other.idle);
+        self.memory.become_as(&other.memory);
+    }
 }
 
 /// The calls that a core is in.
@@ -77,6 +89,25 @@ struct Look {
     within: Arc<Within>,
 }
 
+impl Default for Look {
+    fn default() -> Look {
+        Look { device: DeviceId(0), pc: 0, writes: 0, at: Point::default(), within: Arc::default() }
+    }
+}
+
+impl Look {
+    fn become_as(&mut self, other: &Look) {
+        (self.device, self.pc, self.writes) = (other.device, other.pc, other.writes);
+        self.at.become_as(&other.at);
+        self.within.clone_from(&other.within);
+    }
+
+    /// True if `later` is of the same device, soon after it, and the core has not slept since.
+    fn goes_on(&self, later: &Look, most_between: u64) -> bool {
+        self.device == later.device && self.at.idle == later.at.idle && between(&self.at, &later.at) <= most_between
+    }
+}
+
 /// A load that took something out of a device, which a chip may have answered.
 #[derive(Clone, Debug)]
 struct Answer {
@@ -93,14 +124,37 @@ impl Answer {
     fn new(look: Look) -> Answer {
         Answer { from: look.at.clone(), look, looked: Vec::new(), memory: Growth::default() }
     }
+
+    /// Its time begins at `from`.
+    fn begin(&mut self, from: &Point) {
+        self.from.become_as(from);
+        self.looked.clear();
+        self.memory.clear();
+    }
+}
+
+/// Looks of one instruction, one after the other, with nothing else looked at between them: they make an episode when
+/// that has ended.
+#[derive(Debug, Default)]
+struct Run {
+    /// The physical address, if the load before was such a look.
+    addr: Option<u32>,
+    /// Which of the looks it began with.
+    place: usize,
+    /// The last look, if there have been more.
+    last: Option<Box<Look>>,
+    spare: Option<Box<Look>>,
 }
 
 /// What a core waits for.
 #[derive(Debug)]
 pub struct Waits {
     clock: Hz,
+    /// Room for the load that is looked at.
+    room: Option<Box<Look>>,
     looks: Vec<Look>,
     answers: Vec<Answer>,
+    run: Run,
     /// Stores to devices so far.
     writes: u64,
     /// Up to here looks are in episodes.
@@ -111,6 +165,7 @@ pub struct Waits {
     slept: u64,
     /// What is not shared out yet.
     pending: Vec<Episode>,
+    ranks: KnownRanks,
     shared: Shared,
 }
 
@@ -146,19 +201,23 @@ impl Waits {
     pub fn new(clock: Hz, slept: u64) -> Waits {
         Waits {
             clock,
+            room: None,
             looks: Vec::new(),
             answers: Vec::new(),
+            run: Run::default(),
             writes: 0,
             done: Point::default(),
             skipped_instructions: 0,
             slept,
             pending: Vec::new(),
+            ranks: KnownRanks::default(),
             shared: Shared::default(),
         }
     }
 
     /// The core's clock runs at another rate: cycles have other numbers.
     pub fn change_clock(&mut self, rate: Hz) {
+        self.end_run();
         self.clock = rate;
         self.looks.clear();
         self.answers.clear();
@@ -168,6 +227,7 @@ impl Waits {
     /// Iterations with so many instructions are counted without being run. They are like one that began after `begun`
     /// instructions, so each has the loads that were in that.
     pub fn skip(&mut self, begun: u64, instructions: u64) {
+        self.end_run();
         let begun = begun.wrapping_sub(self.skipped_instructions);
         let answers = self.answers.iter_mut().map(|answer| &mut answer.look);
         for look in self.looks.iter_mut().chain(answers) {
@@ -188,91 +248,151 @@ impl Waits {
         self.clock.ps_at_floor(Cycles(cycle))
     }
 
-    /// A register of `device` has been loaded, which gives something.
-    pub fn read(&mut self, bus: &Bus, device: DeviceId, gives: Gives, moment: Moment) {
+    /// A load from the physical address `addr`: true if it is one more look like the one before.
+    #[inline]
+    pub fn looks_again(&mut self, addr: u32, moment: &Moment) -> bool {
+        let run = &mut self.run;
+        if run.addr != Some(addr) {
+            return false;
+        }
+        let begun = &self.looks[run.place];
+        let instructions = moment.instructions.wrapping_sub(self.skipped_instructions);
+        let before = run.last.as_deref().map_or(begun, |last| last);
+        let goes_on = begun.pc == moment.pc
+            && begun.writes == self.writes
+            && begun.at.idle == moment.idle
+            && instructions.wrapping_sub(before.at.instructions) <= MOST_BETWEEN
+            && instructions.wrapping_sub(begun.at.instructions) <= MOST_IN_A_RUN
+            && Arc::ptr_eq(&begun.within, &moment.within);
+        if goes_on {
+            let last = run.last.get_or_insert_with(|| {
+                let mut last = run.spare.take().unwrap_or_default();
+                last.become_as(begun);
+                last
+            });
+            (last.at.cycle, last.at.instructions) = (moment.cycle, instructions);
+            last.at.memory.become_as(moment.memory);
+        }
+        goes_on
+    }
+
+    /// What is looked at next is something else.
+    fn end_run(&mut self) {
+        if let Some(last) = self.run.last.take() {
+            self.wait_since(self.run.place, &last);
+            self.looks[self.run.place].become_as(&last);
+            self.run.spare = Some(last);
+        }
+        self.run.addr = None;
+    }
+
+    /// A register of `device`, at the physical address `addr`, has been loaded, which gives something.
+    pub fn read(&mut self, bus: &Bus, device: DeviceId, addr: u32, gives: Gives, moment: Moment) {
+        self.end_run();
         let Moment { pc, cycle, instructions, idle, memory, within } = moment;
-        let instructions = instructions.wrapping_sub(self.skipped_instructions);
-        let at = Point { cycle, instructions, idle, memory: memory.clone() };
-        let look = Look { device, pc, writes: self.writes, at, within: within.clone() };
+        let mut now = self.room.take().unwrap_or_default();
+        (now.device, now.pc, now.writes, now.within) = (device, pc, self.writes, within);
+        (now.at.cycle, now.at.idle) = (cycle, idle);
+        now.at.instructions = instructions.wrapping_sub(self.skipped_instructions);
+        now.at.memory.become_as(memory);
         // What was so long ago is not gone on with.
-        self.looks.retain(|before| between(&before.at, &look.at) <= MOST_BETWEEN);
-        self.answers.retain(|before| between(&before.look.at, &look.at) <= MOST_BETWEEN_ANSWERS);
+        self.looks.retain(|before| between(&before.at, &now.at) <= MOST_BETWEEN);
+        self.answers.retain(|before| between(&before.look.at, &now.at) <= MOST_BETWEEN_ANSWERS);
         match gives {
-            Gives::State => self.looked(look),
-            Gives::Data => self.answered(look),
+            Gives::State => self.looked(addr, &now),
+            Gives::Data => self.answered(&now),
             // What is looked at first of an exchange stands for its answer: it is as late as that in each of them.
             Gives::Both => {
                 let is_first = self.looks.iter().all(|before| (before.pc, before.writes) != (pc, self.writes));
-                self.looked(look.clone());
+                self.looked(addr, &now);
                 if is_first {
-                    self.answered(look);
+                    self.answered(&now);
                 }
             }
         }
-        self.share_told(bus, device, self.time(cycle), &within);
+        self.share_told(bus, &now);
+        self.room = Some(now);
     }
 
-    fn looked(&mut self, look: Look) {
-        let Some(before) = replaced(&mut self.looks, look.clone(), |look| look.pc) else { return };
-        let goes_on = before.device == look.device
-            && before.writes == look.writes
-            && before.at.idle == look.at.idle
-            && between(&before.at, &look.at) <= MOST_BETWEEN;
-        if !goes_on {
-            return;
-        }
-        let from = if before.at.cycle < self.done.cycle { self.done.clone() } else { before.at };
-        let ends = (self.time(from.cycle), self.time(look.at.cycle));
-        let memory = Growth::between(&from.memory, &look.at.memory);
-        for answer in &mut self.answers {
-            match answer.looked.last_mut().filter(|last| last.1 == ends.0) {
-                Some(last) => last.1 = ends.1,
-                None => answer.looked.push(ends),
+    /// The device has been looked at: if it has been before, the core has waited since then.
+    fn looked(&mut self, addr: u32, now: &Look) {
+        let known = self.looks.iter().position(|look| look.pc == now.pc);
+        let place = match known {
+            None => remember(&mut self.looks, now.clone()),
+            Some(place) => {
+                let before = &self.looks[place];
+                if before.writes == now.writes && before.goes_on(now, MOST_BETWEEN) {
+                    self.wait_since(place, now);
+                }
+                self.looks[place].become_as(now);
+                place
             }
-            answer.memory.add(&memory);
+        };
+        (self.run.addr, self.run.place) = (Some(addr), place);
+    }
+
+    /// The core has waited from a look up to another one.
+    fn wait_since(&mut self, place: usize, now: &Look) {
+        let episode = self.waited_since(place, now);
+        for answer in &mut self.answers {
+            match answer.looked.last_mut().filter(|last| last.1 == episode.whole.0) {
+                Some(last) => last.1 = episode.whole.1,
+                None => answer.looked.push(episode.whole),
+            }
+            answer.memory.add(&episode.memory);
         }
-        let within = before.within.and(&look.within);
-        self.done = look.at;
-        self.add(Episode { found: Found::Looking(look.device), whole: ends, pieces: vec![ends], memory, within });
+        self.done.become_as(&now.at);
+        self.add(episode);
+    }
+
+    fn waited_since(&self, place: usize, now: &Look) -> Episode {
+        let before = &self.looks[place];
+        let from = if before.at.cycle < self.done.cycle { &self.done } else { &before.at };
+        Episode {
+            found: Found::Looking(now.device),
+            whole: (self.time(from.cycle), self.time(now.at.cycle)),
+            pieces: Vec::new(),
+            memory: Growth::between(&from.memory, &now.at.memory),
+            within: before.within.and(&now.within),
+        }
     }
 
     /// The device has given something: where a chip behind it was busy since it did so the last time, the core has
     /// waited.
-    fn answered(&mut self, look: Look) {
-        let Some(before) = replaced(&mut self.answers, Answer::new(look.clone()), |answer| answer.look.pc) else {
+    fn answered(&mut self, now: &Look) {
+        let Some(place) = self.answers.iter().position(|answer| answer.look.pc == now.pc) else {
+            remember(&mut self.answers, Answer::new(now.clone()));
             return;
         };
-        let goes_on = before.look.device == look.device
-            && before.look.at.idle == look.at.idle
-            && between(&before.look.at, &look.at) <= MOST_BETWEEN_ANSWERS;
-        if !goes_on {
-            return;
+        let before = &self.answers[place];
+        if before.look.goes_on(now, MOST_BETWEEN_ANSWERS) {
+            let whole = (self.time(before.from.cycle), self.time(now.at.cycle));
+            let pieces = without(whole, &before.looked);
+            let mut memory = Growth::between(&before.from.memory, &now.at.memory);
+            memory.remove(&before.memory);
+            let within = before.look.within.and(&now.within);
+            let found = Found::Answered(now.device);
+            self.done.become_as(&now.at);
+            self.answers.iter_mut().for_each(|answer| answer.begin(&now.at));
+            if !pieces.is_empty() {
+                self.add(Episode { found, whole, pieces, memory, within });
+            }
         }
-        let from = &before.from;
-        let whole = (self.time(from.cycle), self.time(look.at.cycle));
-        let mut memory = Growth::between(&from.memory, &look.at.memory);
-        memory.remove(&before.memory);
-        self.add(Episode {
-            found: Found::Answered(look.device),
-            whole,
-            pieces: without(whole, &before.looked),
-            memory,
-            within: before.look.within.and(&look.within),
-        });
-        let others = self.answers.iter_mut().filter(|answer| answer.look.pc != look.pc);
-        others.for_each(|answer| *answer = Answer { from: look.at.clone(), ..Answer::new(answer.look.clone()) });
-        self.done = look.at;
+        let answer = &mut self.answers[place];
+        answer.look.become_as(now);
+        answer.begin(&now.at);
     }
 
     /// The core may have slept up to now, which is `cycle`: `idle` is what it has slept in all.
     pub fn woke(&mut self, bus: &Bus, cycle: u64, idle: u64, within: Arc<Within>) {
         let Some(cycles) = idle.checked_sub(self.slept).filter(|cycles| *cycles > 0) else { return };
         self.slept = idle;
+        self.end_run();
         let ends = (self.time(cycle - cycles), self.time(cycle));
         self.add(Episode {
             found: Found::Asleep(bus.activities.raised_last(ends.1)),
             whole: ends,
-            pieces: vec![ends],
+            pieces: Vec::new(),
             memory: Growth::default(),
             within,
         });
@@ -285,29 +405,35 @@ impl Waits {
     }
 
     fn add(&mut self, episode: Episode) {
-        match self.pending.last_mut() {
-            Some(last) if last.goes_on(&episode) => last.append(episode),
-            _ => self.pending.push(episode),
+        // Between two of one device there may be an answer.
+        match self.pending.iter_mut().rev().take(2).find(|before| before.goes_on(&episode)) {
+            Some(before) => before.append(episode),
+            None => self.pending.push(episode),
         }
     }
 
-    /// Shares out what `device`, which has been accessed at `now`, has told of by now; the core is in these calls.
-    fn share_told(&mut self, bus: &Bus, device: DeviceId, now: Ps, within: &Within) {
+    /// Shares out what the device that has been looked at has told of by now.
+    fn share_told(&mut self, bus: &Bus, look: &Look) {
+        let (device, now) = (look.device, self.time(look.at.cycle));
         let is_told = |episode: &Episode| {
             let old = episode.whole.1.saturating_add(TOLD_AFTER) <= now;
             old && episode.device().is_none_or(|of| of == device)
         };
+        // Many at once take less.
+        let is_recent = |first: &Episode| first.whole.0.saturating_add(SHARED_AFTER) > now;
+        if self.pending.len() <= MOST_PENDING && self.pending.first().is_none_or(is_recent) {
+            return;
+        }
         // The last one may go on.
         let ready = self.pending.len().saturating_sub(1);
         let place = self.pending[..ready].iter().take_while(|episode| is_told(episode)).count();
         let place = if self.pending.len() > MOST_PENDING { ready } else { place };
         if place > 0 {
-            let told: Vec<Episode> = self.pending.drain(..place).collect();
-            for episode in told {
-                bus.activities.waited_to(episode.whole.0.min(self.oldest()));
-                self.shared.share(bus, &episode);
+            for episode in self.pending.drain(..place) {
+                self.shared.share(bus, &mut self.ranks, &episode);
             }
-            self.shared.close_calls(&within.sections);
+            bus.activities.waited_to(bus.master.unwrap_or_default(), self.oldest());
+            self.shared.close_calls(&look.within.sections);
         }
     }
 
@@ -322,21 +448,20 @@ impl Waits {
     /// All so far: what is not shared out yet is, as far as devices have told.
     pub fn sums(&self, bus: &Bus) -> Shared {
         let mut shared = self.shared.clone();
-        self.pending.iter().for_each(|episode| shared.share(bus, episode));
+        let mut ranks = self.ranks.clone();
+        let run = self.run.last.as_deref().map(|last| self.waited_since(self.run.place, last));
+        self.pending.iter().chain(&run).for_each(|episode| shared.share(bus, &mut ranks, episode));
         shared
     }
 }
 
-/// Puts something in place of what was there of the same instruction: gives that.
-fn replaced<T>(all: &mut Vec<T>, new: T, pc: impl Fn(&T) -> u32) -> Option<T> {
-    if let Some(place) = all.iter().position(|known| pc(known) == pc(&new)) {
-        return Some(std::mem::replace(&mut all[place], new));
-    }
+/// Adds one more load, in place of the first where there are many: where it is.
+fn remember<T>(all: &mut Vec<T>, new: T) -> usize {
     if all.len() == MOST_LOADS {
         all.remove(0);
     }
     all.push(new);
-    None
+    all.len() - 1
 }
 
 /// Instructions that ran between two points, without those that were skipped.

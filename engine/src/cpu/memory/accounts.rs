@@ -166,7 +166,8 @@ impl Accounts {
         growth.extend(parts.map(|(number, (now, before))| (number as u32, now - before)));
         for (entry, now) in self.entries.iter().enumerate() {
             let before = before.entries.get(entry).copied().unwrap_or_default();
-            if *now != before {
+            // Not the comparison of slices, which is a call.
+            if now.iter().zip(before).any(|(now, before)| *now != before) {
                 let sums = now.iter().zip(before).enumerate().filter(|(_, (now, before))| *now != before);
                 growth.extend(sums.map(|(sum, (now, before))| (Self::number(entry, sum), now - before)));
             }

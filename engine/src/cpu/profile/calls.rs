@@ -139,9 +139,9 @@ impl Profile {
     }
 
     /// The calls under way, the outermost first: the path, and when it began.
-    pub fn calls_under_way(&self) -> Vec<(u32, u64)> {
+    pub fn calls_under_way(&self) -> impl Iterator<Item = (u32, u64)> {
         let task = std::iter::once((self.stacks.current.task, 0));
-        task.chain(self.stacks.current.frames.iter().map(|frame| (frame.path, frame.begun))).collect()
+        task.chain(self.stacks.current.frames.iter().map(|frame| (frame.path, frame.begun)))
     }
 
     /// Calls that have begun since then have done so in the last of the iterations that were skipped.

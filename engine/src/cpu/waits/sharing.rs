@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Within;
-use crate::activity::{Candidate, Kind};
+use crate::activity::{Candidate, Kind, Ranks};
 use crate::bus::Bus;
 use crate::bus::device::DeviceId;
 use crate::cpu::memory::Accounts;
 use crate::time::{Cycles, Ps};
+
+/// An episode has as many pieces.
+const MOST_PIECES: usize = 64;
 
 /// How it was found that a core waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +29,7 @@ pub enum Found {
 pub struct Episode {
     pub found: Found,
     pub whole: (Ps, Ps),
-    /// What of it is not in other episodes.
+    /// What of it is not in other episodes; nothing for all of it.
     pub pieces: Vec<(Ps, Ps)>,
     /// Cycles that the core spent in accesses in these pieces.
     pub memory: Growth,
@@ -42,6 +45,11 @@ impl Growth {
     /// What has come between two moments.
     pub fn between(from: &Accounts, to: &Accounts) -> Growth {
         Growth(to.growth_since(from))
+    }
+
+    /// Nothing has come.
+    pub fn clear(&mut self) {
+        self.0.clear();
     }
 
     /// Adds more.
@@ -79,18 +87,25 @@ impl Episode {
         }
     }
 
-    /// True if another is more of the same.
+    /// True if another, which is later, is more of the same.
     pub fn goes_on(&self, more: &Episode) -> bool {
         matches!(self.found, Found::Looking(_))
             && self.found == more.found
-            && self.whole.1 == more.whole.0
-            && self.within == more.within
+            && self.pieces.len() < MOST_PIECES
+            && (Arc::ptr_eq(&self.within, &more.within) || self.within == more.within)
     }
 
     /// Makes one of both.
     pub fn append(&mut self, more: Episode) {
+        if self.whole.1 != more.whole.0 {
+            if self.pieces.is_empty() {
+                self.pieces.push(self.whole);
+            }
+            self.pieces.push(more.whole);
+        } else if let Some(last) = self.pieces.last_mut() {
+            last.1 = more.whole.1;
+        }
         self.whole.1 = more.whole.1;
-        self.pieces = vec![self.whole];
         self.memory.add(&more.memory);
     }
 }
@@ -135,8 +150,8 @@ pub struct Shared {
 
 impl Shared {
     /// Shares an episode out.
-    pub fn share(&mut self, bus: &Bus, episode: &Episode) {
-        let Some(waited) = waited(bus, episode) else { return };
+    pub fn share(&mut self, bus: &Bus, known: &mut KnownRanks, episode: &Episode) {
+        let Some(waited) = waited(bus, known, episode) else { return };
         self.all.add(&waited);
         episode.within.sections.iter().for_each(|call| self.open.entry(*call).or_default().add(&waited));
         if let Some((path, _)) = episode.within.frames.last() {
@@ -146,6 +161,9 @@ impl Shared {
 
     /// Only these calls are still under way: what others waited for goes to their functions, as their time does.
     pub fn close_calls(&mut self, open: &[(usize, u64)]) {
+        if self.open.keys().all(|call| open.contains(call)) {
+            return;
+        }
         for (call, waited) in std::mem::take(&mut self.open) {
             if open.contains(&call) {
                 self.open.insert(call, waited);
@@ -156,28 +174,46 @@ impl Shared {
     }
 }
 
-fn waited(bus: &Bus, episode: &Episode) -> Option<Waited> {
-    let mut waited = Waited { memory: episode.memory.clone(), ..Waited::default() };
-    let mut rest = 0;
-    for (from, to) in &episode.pieces {
-        let shares = match &episode.found {
-            Found::Looking(device) => bus.activities.shares(*from, *to, |candidate| rank(bus, *device, candidate)),
-            Found::Answered(device) => {
-                bus.activities.shares(*from, *to, |candidate| rank_of_answer(bus, *device, candidate))
-            }
-            Found::Asleep(by) => {
-                bus.activities.shares(*from, *to, |candidate| rank_of_sleep(bus, by.as_deref(), candidate))
-            }
-        };
-        rest += (*to - *from).0 - shares.iter().map(|(_, time)| time.0).sum::<u64>();
-        shares.into_iter().for_each(|(track, time)| *waited.activities.entry(track).or_default() += time.0);
+/// What comes first of all that may go on, for each way to wait that there has been.
+#[derive(Clone, Debug, Default)]
+pub struct KnownRanks(Vec<(Found, Ranks)>);
+
+impl KnownRanks {
+    fn of(&mut self, found: &Found) -> &mut Ranks {
+        let known = self.0.iter().position(|(known, _)| known == found);
+        let place = known.unwrap_or_else(|| {
+            self.0.push((found.clone(), Ranks::default()));
+            self.0.len() - 1
+        });
+        &mut self.0[place].1
     }
+}
+
+fn waited(bus: &Bus, known: &mut KnownRanks, episode: &Episode) -> Option<Waited> {
+    let ranks = known.of(&episode.found);
+    let found = |candidate: Candidate| match &episode.found {
+        Found::Looking(device) => rank(bus, *device, candidate),
+        Found::Answered(device) => rank_of_answer(bus, *device, candidate),
+        Found::Asleep(by) => rank_of_sleep(bus, by.as_deref(), candidate),
+    };
+    if matches!(episode.found, Found::Answered(_)) && bus.activities.had_none(episode.whole, ranks, found) {
+        return None;
+    }
+    let whole = [episode.whole];
+    let pieces = if episode.pieces.is_empty() { &whole[..] } else { &episode.pieces };
+    let mut waited = Waited::default();
+    let mut rest = 0;
+    bus.activities.share(pieces, ranks, found, |(from, to), shares| {
+        rest += (to - from).0 - shares.iter().map(|(_, time)| time.0).sum::<u64>();
+        shares.into_iter().for_each(|(track, time)| *waited.activities.entry(track).or_default() += time.0);
+    });
     match &episode.found {
         Found::Asleep(by) if rest > 0 => drop(waited.asleep.insert(by.clone().unwrap_or_default(), rest)),
         Found::Answered(_) if waited.activities.is_empty() => return None,
         Found::Looking(device) | Found::Answered(device) if rest > 0 => drop(waited.looking.insert(device.0, rest)),
         _ => {}
     }
+    waited.memory = episode.memory.clone();
     Some(waited)
 }
 
