@@ -263,25 +263,25 @@ impl Activities {
         span::instances(self.spans(from, to), &self.tracks(), (from, to), most)
     }
 
-    /// Shares intervals out among what went on then, and gives each to `shared`: [`Recording::shares`]. `ranks` gets
-    /// what `rank` says of tracks that it does not have yet.
+    /// Shares intervals, which follow each other, out among what went on then, and gives each to `shared`:
+    /// [`Recording::share`]. `ranks` gets what `rank` says of tracks that it does not have yet.
     pub fn share(
         &self,
         intervals: &[(Ps, Ps)],
         ranks: &mut Ranks,
         rank: impl Fn(Candidate) -> Option<u8>,
-        mut shared: impl FnMut((Ps, Ps), Vec<(u32, Ps)>),
+        shared: impl FnMut((Ps, Ps), &[(u32, Ps)]),
     ) {
         let recording = self.recording();
         recording.rank(ranks, rank);
-        intervals.iter().for_each(|(from, to)| shared((*from, *to), recording.shares(*from, *to, ranks)));
+        recording.share(intervals, ranks, shared);
     }
 
     /// True if nothing went on that [`Activities::share`] would give a part of `from..to` to.
-    pub fn had_none(&self, (from, to): (Ps, Ps), ranks: &mut Ranks, rank: impl Fn(Candidate) -> Option<u8>) -> bool {
+    pub fn had_none(&self, interval: (Ps, Ps), ranks: &mut Ranks, rank: impl Fn(Candidate) -> Option<u8>) -> bool {
         let recording = self.recording();
         recording.rank(ranks, rank);
-        recording.ranked(from, to, ranks).is_empty()
+        recording.had_none(interval, ranks)
     }
 
     /// The device whose interrupt line, of those that are up, went up last: [`Recording::raised_last`].

@@ -25,6 +25,15 @@ pub struct Ranks {
 /// A part of an interval that is not shared out yet.
 type Gap = (Ps, Ps);
 
+/// A span of a track that counts, in the order in which it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Ranked {
+    rank: u8,
+    begin: Ps,
+    end: Ps,
+    track: u32,
+}
+
 impl Recording {
     /// Brings `ranks` up to all tracks that there are: `rank` says what comes first, and what does not count.
     pub fn rank(&self, ranks: &mut Ranks, rank: impl Fn(Candidate) -> Option<u8>) {
@@ -36,49 +45,61 @@ impl Recording {
         ranks.seen = self.track_count();
     }
 
-    /// Shares `from..to` out among what went on then, in the order of ranks. Of equals, what began first has the time.
-    /// Gives each track's part, none of them 0.
-    pub fn shares(&self, from: Ps, to: Ps, ranks: &Ranks) -> Vec<(u32, Ps)> {
-        let mut spans = self.ranked(from, to, ranks);
-        match spans[..] {
-            [] => return Vec::new(),
-            [(_, begin, end, track)] => return vec![(track, end.min(to) - begin.max(from))],
-            _ => spans.sort_unstable(),
-        }
-        let mut gaps: Vec<Gap> = vec![(from, to)];
-        let mut shares: Vec<(u32, Ps)> = Vec::new();
-        for (_, begin, end, track) in spans {
-            let taken = take(&mut gaps, begin, end);
-            if taken > Ps::ZERO {
-                match shares.iter_mut().find(|(known, _)| *known == track) {
-                    Some((_, sum)) => *sum += taken,
-                    None => shares.push((track, taken)),
+    /// Shares intervals, which follow each other, out among what went on then, in the order of ranks. Of equals, what
+    /// began first has the time. Gives each interval with the tracks' parts, none of them 0.
+    pub fn share(&self, intervals: &[Gap], ranks: &Ranks, mut shared: impl FnMut(Gap, &[(u32, Ps)])) {
+        let (Some(first), Some(last)) = (intervals.first(), intervals.last()) else { return };
+        let mut spans = self.ranked(first.0, last.1, ranks);
+        spans.sort_unstable_by_key(|span| std::cmp::Reverse(span.begin));
+        let (mut near, mut gaps, mut shares) = (Vec::new(), Vec::new(), Vec::new());
+        for interval in intervals {
+            near.retain(|span: &Ranked| span.end > interval.0);
+            while let Some(span) = spans.pop_if(|span| span.begin < interval.1) {
+                near.push(span);
+            }
+            near.sort_unstable();
+            gaps.clear();
+            gaps.push(*interval);
+            shares.clear();
+            for span in &near {
+                let taken = take(&mut gaps, span.begin, span.end);
+                if taken > Ps::ZERO {
+                    match shares.iter_mut().find(|(known, _)| *known == span.track) {
+                        Some((_, sum)) => *sum += taken,
+                        None => shares.push((span.track, taken)),
+                    }
+                }
+                if gaps.is_empty() {
+                    break;
                 }
             }
-            if gaps.is_empty() {
-                break;
-            }
+            shared(*interval, &shares);
         }
-        shares
     }
 
-    /// What went on in an interval: rank, begin, end and track of each.
-    pub fn ranked(&self, from: Ps, to: Ps, ranks: &Ranks) -> Vec<(u8, Ps, Ps, u32)> {
+    /// What went on in an interval.
+    fn ranked(&self, from: Ps, to: Ps, ranks: &Ranks) -> Vec<Ranked> {
         let mut spans = Vec::new();
         for (track, rank) in &ranks.tracks {
+            let ranked = |begin, end| Ranked { rank: *rank, begin, end, track: *track };
             let mut add = |span: &Span| match span.times {
-                1 if span.begin < to && span.end > from => spans.push((*rank, span.begin, span.end, *track)),
+                1 if span.begin < to && span.end > from => spans.push(ranked(span.begin, span.end)),
                 1 => {}
-                _ => spans.extend(span.instances_within(from, to).map(|(begin, end)| (*rank, begin, end, *track))),
+                _ => spans.extend(span.instances_within(from, to).map(|(begin, end)| ranked(begin, end))),
             };
             self.kept.iter().filter(|span| span.track == *track).for_each(&mut add);
             // Spans of a track follow each other.
             self.backwards(*track).take_while(|span| span.last_end() > from).for_each(&mut add);
             if let Some(open) = self.open.get(track).filter(|open| open.begin < to) {
-                spans.push((*rank, open.begin, to, *track));
+                spans.push(ranked(open.begin, to));
             }
         }
         spans
+    }
+
+    /// True if nothing of this went on.
+    pub fn had_none(&self, (from, to): Gap, ranks: &Ranks) -> bool {
+        self.ranked(from, to, ranks).is_empty()
     }
 
     /// The device whose interrupt line went up last, up to `at`, of those that are up: not an interrupt controller,

@@ -268,7 +268,8 @@ proptest! {
                 all.push((which, begin, begin + busy));
             }
         }
-        let goes_on = |which: u8, at: u64| all.iter().any(|(of, begin, end)| *of == which && (*begin..*end).contains(&at));
+        let is_in = |at: u64, (_, begin, end): &(u8, u64, u64)| (*begin..*end).contains(&at);
+        let goes_on = |which: u8, at: u64| all.iter().any(|span| span.0 == which && is_in(at, span));
         let picoseconds = from..from + length;
         let programs = picoseconds.clone().filter(|at| goes_on(0, *at)).count() as u64;
         let shifting = picoseconds.filter(|at| !goes_on(0, *at) && goes_on(1, *at)).count() as u64;

@@ -205,7 +205,7 @@ fn waited(bus: &Bus, known: &mut KnownRanks, episode: &Episode) -> Option<Waited
     let mut rest = 0;
     bus.activities.share(pieces, ranks, found, |(from, to), shares| {
         rest += (to - from).0 - shares.iter().map(|(_, time)| time.0).sum::<u64>();
-        shares.into_iter().for_each(|(track, time)| *waited.activities.entry(track).or_default() += time.0);
+        shares.iter().for_each(|(track, time)| *waited.activities.entry(*track).or_default() += time.0);
     });
     match &episode.found {
         Found::Asleep(by) if rest > 0 => drop(waited.asleep.insert(by.clone().unwrap_or_default(), rest)),
