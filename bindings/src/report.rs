@@ -3,6 +3,7 @@
 use cyclescope_engine::core::CoreReport;
 use cyclescope_engine::machine::unmodelled::UnmodelledRegister;
 use cyclescope_engine::machine::{Outcome, RunReport};
+use cyclescope_engine::observe::critical_path::{CriticalPath, HandOver, PathRow, PathStay};
 use cyclescope_engine::observe::stack::Share;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -51,6 +52,43 @@ pub fn report<'py>(py: Python<'py>, report: &RunReport) -> PyResult<Bound<'py, P
     dict.set_item("windows", windows)?;
     let unmodelled = report.unmodelled.iter().map(|register| unmodelled(py, register)).collect::<PyResult<Vec<_>>>()?;
     dict.set_item("unmodelled", unmodelled)?;
+    dict.set_item("critical_path", report.critical_path.as_ref().map(|path| critical_path(py, path)).transpose()?)?;
+    Ok(dict)
+}
+
+fn critical_path<'py>(py: Python<'py>, path: &CriticalPath) -> PyResult<Bound<'py, PyDict>> {
+    let (rows, hand_overs, stays) = (PyList::empty(py), PyList::empty(py), PyList::empty(py));
+    for PathRow { core, what, time } in &path.rows {
+        let item = PyDict::new(py);
+        item.set_item("core", core)?;
+        item.set_item("what", what)?;
+        item.set_item("ps", time.0)?;
+        rows.append(item)?;
+    }
+    for HandOver { from, to, device, times, held, longest, longest_from } in &path.hand_overs {
+        let item = PyDict::new(py);
+        item.set_item("waited_for", from)?;
+        item.set_item("held_up", to)?;
+        item.set_item("device", device)?;
+        item.set_item("times", times)?;
+        item.set_item("ps", held.0)?;
+        item.set_item("longest_ps", longest.0)?;
+        item.set_item("longest_from_ps", longest_from.0)?;
+        hand_overs.append(item)?;
+    }
+    for PathStay { core, begin, end, mostly, mostly_time } in &path.stays {
+        let item = PyDict::new(py);
+        item.set_item("core", core)?;
+        item.set_item("begin_ps", begin.0)?;
+        item.set_item("end_ps", end.0)?;
+        item.set_item("mostly", mostly)?;
+        item.set_item("mostly_ps", mostly_time.0)?;
+        stays.append(item)?;
+    }
+    let dict = PyDict::new(py);
+    dict.set_item("rows", rows)?;
+    dict.set_item("hand_overs", hand_overs)?;
+    dict.set_item("stays", stays)?;
     Ok(dict)
 }
 

@@ -9,6 +9,7 @@ mod changes;
 pub mod code;
 mod contents;
 pub mod device;
+mod following;
 pub mod lines;
 pub mod path;
 mod pins;
@@ -16,7 +17,7 @@ pub mod risen;
 mod shared_lines;
 mod transfers;
 
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 
 use crate::activity::{Activities, Scope};
@@ -33,6 +34,7 @@ use crate::inputs::Inputs;
 use crate::memory::line_buffers::LineBuffers;
 use crate::memory::outer::OuterCache;
 use crate::memory::ram::{Direction, Ram};
+use crate::observe::critical_path;
 use crate::observe::notes::{Notes, Traps};
 use crate::observe::output::Output;
 use crate::observe::signals::DeviceSignals;
@@ -200,6 +202,8 @@ pub struct Bus {
     scopes: Vec<Scope>,
     /// Since when interrupt lines are up.
     pub risen: Risen,
+    /// Each core's critical path, while that is followed.
+    pub critical: Option<Box<RefCell<critical_path::Paths>>>,
     /// In which order cores access what others may see.
     pub order: Order,
     /// Interrupt inputs of each core.
@@ -364,7 +368,9 @@ impl Bus {
                 self.exit.get_or_insert(ExitRequest { code: 1, at: event.due });
                 break;
             }
+            self.event_happens(event.number());
             self.with_device(event.device, event.due, |device, ctx| device.event(event.token, ctx));
+            self.store_over();
         }
         self.master = master;
     }
@@ -390,6 +396,9 @@ impl Bus {
                 // Of some inputs each change counts.
                 if self.core_irqs[core as usize].set(bit, level, now) {
                     self.order.rouse(core as usize, now);
+                    if level {
+                        self.core_raised(core as usize, now);
+                    }
                 }
             }
             // A port's inputs are wires, which keep what happens while the port is being called.
@@ -409,6 +418,9 @@ impl Bus {
     /// Holds a core in reset from `at` on, or lets it go: it then begins with its reset.
     pub fn core_reset(&mut self, core: usize, hold: bool, at: Ps) {
         self.order.change_reset(ResetChange { core, hold, at });
+        if !hold {
+            self.core_raised(core, at);
+        }
     }
 
     /// When the core that runs has to look at what the bus has in store.
@@ -474,7 +486,14 @@ impl Bus {
     /// An instruction reads a system register that is a device's, or writes `written` to it: what it reads (0 for a
     /// write), or `None` where no device has it.
     pub fn core_register(&mut self, register: CoreRegister, written: Option<u64>, now: Ps) -> Option<u64> {
-        self.with_device(self.core_registers?, now, |device, ctx| device.core_register(register, written, ctx))
+        self.with_device(self.core_registers?, now, |device, ctx| {
+            let is_followed = written.is_some() && ctx.bus.store_arrives(ctx.core, ctx.id, ctx.now);
+            let value = device.core_register(register, written, ctx);
+            if is_followed {
+                ctx.bus.store_over();
+            }
+            value
+        })
     }
 
     /// True while `id` is being called: an access to it now would be one to itself.

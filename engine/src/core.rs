@@ -3,6 +3,7 @@
 use crate::bus::Bus;
 use crate::elf::Machine;
 use crate::faults::CoreFault;
+use crate::observe::critical_path::Paths;
 use crate::observe::profile::{CoreProfile, ProfileOptions};
 use crate::observe::stack::{Share, stack};
 use crate::observe::waits::WaitedFor;
@@ -288,6 +289,12 @@ pub trait Core: Send {
 
     /// Tells from now on what it waits for: [`CoreReport::waited`].
     fn tell_waits(&mut self) {}
+
+    /// Looks from now on whether it only waits for memory to change, for the critical path.
+    fn watch_loops(&mut self) {}
+
+    /// Adds what it has waited for, and is not shared out yet, to the critical path.
+    fn add_to_path(&self, _bus: &Bus, _paths: &mut Paths) {}
 
     /// What it has done so far. The bus names the causes.
     fn report(&mut self, bus: &Bus) -> CoreReport;

@@ -23,6 +23,13 @@ pub struct Event {
     pub token: u32,
 }
 
+impl Event {
+    /// Its number: which of all that were ever asked for it is.
+    pub const fn number(&self) -> u64 {
+        self.sequence
+    }
+}
+
 /// All events to come.
 #[derive(Debug, Default)]
 pub struct EventQueue {

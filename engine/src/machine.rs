@@ -1,5 +1,6 @@
 //! The machine: cores, bus and events on one time line.
 
+mod critical_path;
 pub mod ending;
 pub mod host;
 mod images;
@@ -22,6 +23,7 @@ use crate::activity::Kinds;
 use crate::bus::Bus;
 use crate::core::{Compiled, Compiling, Core, CoreReport, Stop};
 use crate::dt::params::Parameter;
+use crate::observe::critical_path::CriticalPath;
 use crate::observe::trace::Counters;
 use crate::time::{Cycles, Hz, Ps};
 use ending::StopRequest;
@@ -144,6 +146,8 @@ pub struct RunReport {
     pub failed_saves: Vec<String>,
     /// Registers without a model that the firmware used.
     pub unmodelled: Vec<UnmodelledRegister>,
+    /// Who held whom up, if what was waited for was asked for.
+    pub critical_path: Option<CriticalPath>,
 }
 
 /// What was printed since someone looked last.
@@ -185,6 +189,8 @@ pub struct Machine {
     told_storms: usize,
     /// Notes that belong to the end of the run.
     end_notes: Vec<String>,
+    /// The core that ended the run by itself.
+    ended_by: Option<usize>,
     stop: StopRequest,
     /// For a timeline: its window, and totals so far.
     timeline_window: (Ps, Ps),
@@ -212,6 +218,7 @@ impl Machine {
             hand_over_at: None,
             told_storms: 0,
             end_notes: Vec::new(),
+            ended_by: None,
             stop: StopRequest::default(),
             timeline_window: (Ps::ZERO, Ps::MAX),
             totals_over_time: Counters::default(),
@@ -362,7 +369,19 @@ impl Machine {
         let windows = self.windows.done.clone();
         let failed_saves = self.take_failed_saves();
         let unmodelled = self.unmodelled();
-        RunReport { outcome, elapsed, cores, counters, results, notes, windows, failed_saves, unmodelled }
+        let critical_path = self.critical_path(&cores, elapsed);
+        RunReport {
+            outcome,
+            elapsed,
+            cores,
+            counters,
+            results,
+            notes,
+            windows,
+            failed_saves,
+            unmodelled,
+            critical_path,
+        }
     }
 
     /// Totals of cores and devices.

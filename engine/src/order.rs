@@ -101,6 +101,11 @@ impl Order {
         self.wanted = Some(at);
     }
 
+    /// True if it has.
+    pub fn wants(&self) -> bool {
+        self.wanted.is_some()
+    }
+
     /// What the core that has run wanted; see [`Order::want`].
     pub fn take_wanted(&mut self) -> Option<Ps> {
         self.wanted.take()

@@ -365,6 +365,7 @@ impl Ctx<'_> {
     /// Asks for [`Device::event`] with `token` at `due`.
     pub fn schedule(&mut self, due: Ps, token: u32) {
         self.bus.events.schedule(due, self.id, token);
+        self.bus.event_asked_for();
     }
 
     /// Clocks run at these rates from now on: who runs by one that changes follows before this returns, but for cores,
@@ -481,6 +482,7 @@ impl Ctx<'_> {
     fn heard(&mut self, bytes: &[u8], at: Ps) {
         if let Some(far_end) = self.bus.lines.sent(self.id, at, bytes) {
             self.bus.events.schedule(at, far_end, FAR_END_LOOKS);
+            self.bus.event_asked_for();
         }
     }
 
@@ -488,6 +490,7 @@ impl Ctx<'_> {
     pub fn line_changed(&mut self) {
         if let Some(far_end) = self.bus.lines.release(self.id) {
             self.bus.events.schedule(self.now, far_end, FAR_END_LOOKS);
+            self.bus.event_asked_for();
         }
     }
 

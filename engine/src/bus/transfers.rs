@@ -109,7 +109,14 @@ impl Bus {
                 Ok(done)
             }
             Target::Device(id, range) => self
-                .with_device(id, at, |device, ctx| device.write(range, offset, size, value, ctx))
+                .with_device(id, at, |device, ctx| {
+                    let is_followed = ctx.bus.store_arrives(ctx.core, id, ctx.now);
+                    let reply = device.write(range, offset, size, value, ctx);
+                    if is_followed {
+                        ctx.bus.store_over();
+                    }
+                    reply
+                })
                 .map(|reply| reply.done)
                 .map_err(|error| self.slave_fault(entry, addr, error.done)),
         }

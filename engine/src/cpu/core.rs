@@ -8,12 +8,14 @@ use super::leave::Paused;
 use super::memory::{LINE_BYTES, Memory, MemoryConfig, Mmu as _, Via};
 use super::polls::Polls;
 use super::shell::Shell;
+use super::spins::Spins;
 use crate::bus::Bus;
 use crate::bus::code::{CodeLog, CodeSpan};
 use crate::core::{CallMark, Compiled, Compiling, Core, CoreReport, Stop};
 use crate::elf::Machine;
 use crate::inputs::Inputs;
 use crate::memory::cache::CacheShape;
+use crate::observe::critical_path::Paths;
 use crate::observe::profile::{CoreProfile, ProfileOptions};
 use crate::time::{Cycles, Hz, Ps};
 
@@ -66,6 +68,7 @@ pub struct Cpu<I: Isa> {
     /// Compiled code.
     pub(crate) host: HostCode<I>,
     pub(crate) polls: Polls,
+    pub(super) spins: Spins<I>,
     /// A semihosting call has no answer yet.
     pub(crate) in_call: bool,
     /// What the last access was that had no shortcut, for messages.
@@ -104,6 +107,7 @@ impl<I: Isa> Cpu<I> {
             paused: None,
             host: HostCode::new(Compiling { waits: false, ..Compiling::after(I::COMPILE_AFTER) }),
             polls: Polls::default(),
+            spins: Spins::default(),
             in_call: false,
             access_kind: "",
             only_core: false,
@@ -151,7 +155,15 @@ impl<I: Isa> Cpu<I> {
     }
 
     /// Runs until something stops the core; only one instruction if `single`.
-    fn run_loop(&mut self, bus: &mut Bus, single: bool) -> Stop {
+    pub(super) fn run_loop(&mut self, bus: &mut Bus, single: bool) -> Stop {
+        let stop = self.run_until_stopped(bus, single);
+        if stop == Stop::Waiting {
+            self.shell.sleeps(bus);
+        }
+        stop
+    }
+
+    fn run_until_stopped(&mut self, bus: &mut Bus, single: bool) -> Stop {
         self.shell.stop = None;
         if self.in_call {
             I::call_host(self, bus);
@@ -162,7 +174,9 @@ impl<I: Isa> Cpu<I> {
         if self.shell.waiting && !self.isa.wakes(self.interrupts(bus)) {
             return Stop::Waiting;
         }
-        self.shell.waiting = false;
+        if std::mem::take(&mut self.shell.waiting) {
+            self.shell.wakes(bus);
+        }
         loop {
             if let Some(stop) = self.shell.stop.take() {
                 self.left = None;
@@ -178,6 +192,7 @@ impl<I: Isa> Cpu<I> {
             if I::is_between(self) {
                 I::go_on(self, bus);
             } else if let Some(interrupt) = self.isa.deliverable(self.shell.irqs.seen()) {
+                self.note_interrupt(bus);
                 I::take(self, bus, interrupt);
             } else if !self.run_next(bus, single) {
                 continue;
@@ -201,8 +216,9 @@ impl<I: Isa> Cpu<I> {
         }
         let before = (self.shell.instructions, self.shell.exceptions);
         if self.polls.has_candidate && !single {
+            self.spins.give_up();
             fast_forward(self, bus);
-        } else {
+        } else if !(self.spins.are_on() && !single && self.watch(bus)) {
             self.run_once(bus, single);
         }
         I::follow_jump(self, bus);
@@ -417,16 +433,21 @@ impl<I: Isa> Cpu<I> {
 
     /// Waits for an interrupt, unless one is there that ends that.
     pub(crate) fn wait(&mut self, bus: &Bus) {
-        if self.shell.irqs.will_change(bus, self.shell.cycles) {
+        let will_change = self.shell.irqs.will_change(bus, self.shell.cycles);
+        if will_change {
+            self.shell.sleeps(bus);
             self.idle(self.shell.irqs.since(bus));
         }
         self.shell.waiting = !self.isa.wakes(self.interrupts(bus));
+        if will_change && !self.shell.waiting {
+            self.shell.wakes(bus);
+        }
         if self.shell.waiting {
             self.shell.stop = Some(Stop::Waiting);
         }
     }
 
-    fn begin(&mut self, bus: &mut Bus, until: Ps) {
+    pub(super) fn begin(&mut self, bus: &mut Bus, until: Ps) {
         I::begin(self, bus);
         self.only_core = bus.core_irqs.len() == 1;
         self.shell.deadline.begin(bus, until);
@@ -472,6 +493,9 @@ impl<I: Isa> Core for Cpu<I> {
     }
 
     fn run(&mut self, bus: &mut Bus, until: Ps) -> Stop {
+        if self.spins.are_on() {
+            return self.run_and_watch(bus, until);
+        }
         self.begin(bus, until);
         self.run_loop(bus, false)
     }
@@ -482,6 +506,7 @@ impl<I: Isa> Core for Cpu<I> {
     }
 
     fn reset(&mut self, bus: &mut Bus) {
+        self.spins.give_up();
         I::reset(self, bus);
     }
 
@@ -543,6 +568,14 @@ impl<I: Isa> Core for Cpu<I> {
 
     fn tell_waits(&mut self) {
         self.shell.begin_waits();
+    }
+
+    fn watch_loops(&mut self) {
+        self.spins.start();
+    }
+
+    fn add_to_path(&self, bus: &Bus, paths: &mut Paths) {
+        self.shell.waits.iter().for_each(|waits| waits.add_to_path(bus, paths));
     }
 
     fn profiled(&mut self, bus: &Bus) -> Option<CoreProfile> {

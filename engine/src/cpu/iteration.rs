@@ -84,6 +84,11 @@ impl View {
         (0..bus.map.len()).filter(move |entry| self.touched & entry_bit(*entry) != 0)
     }
 
+    /// True if a device was accessed.
+    pub fn has_accessed_devices(self, bus: &Bus) -> bool {
+        self.accessed(bus).any(|entry| device_at(bus, entry).is_some())
+    }
+
     fn accessed_devices(self, bus: &Bus) -> Vec<usize> {
         self.accessed(bus).filter_map(|entry| device_at(bus, entry)).collect()
     }

@@ -28,6 +28,7 @@ pub mod read;
 mod repeats;
 pub mod sections;
 pub(crate) mod shell;
+mod spins;
 #[cfg(test)]
 mod tests;
 mod waiting;

@@ -9,11 +9,12 @@ use super::memory::access::Kind;
 use super::shell::Shell;
 use super::waits::{Gives, Moment, Waits, Within};
 use crate::bus::{Bus, Target};
+use crate::time::Cycles;
 
 impl Shell {
     /// Tells from now on what is waited for.
     pub fn begin_waits(&mut self) {
-        self.waits = Some(Box::new(Waits::new(self.clock, self.spent.idle)));
+        self.waits = Some(Box::new(Waits::new(self.index, self.clock, self.spent.idle)));
     }
 
     /// The calls that the core is in: the same object as long as they are the same.
@@ -70,6 +71,23 @@ impl Shell {
             if let Some(waits) = &mut self.waits {
                 waits.woke(bus, cycle, idle, within);
             }
+        }
+    }
+}
+
+impl Shell {
+    /// The core sleeps from now on, if it does not yet.
+    #[inline]
+    pub fn sleeps(&self, bus: &Bus) {
+        bus.core_sleeps(self.index as usize, self.now());
+    }
+
+    /// It goes on.
+    #[inline]
+    pub fn wakes(&self, bus: &Bus) {
+        if bus.critical.is_some() {
+            let edge_before = self.clock.ps_at_floor(Cycles(self.cycles.saturating_sub(1)));
+            bus.core_wakes(self.index as usize, self.now(), edge_before);
         }
     }
 }

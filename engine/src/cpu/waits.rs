@@ -10,6 +10,7 @@
 //! first behind them is waited just so. A device may tell later what it did, as its registers show it later: waits are
 //! shared out when it has been accessed again, or in the end.
 
+mod path;
 mod sharing;
 mod told;
 
@@ -20,6 +21,7 @@ use std::sync::Arc;
 use super::memory::Accounts;
 use crate::bus::Bus;
 use crate::bus::device::DeviceId;
+use crate::observe::critical_path::Paths;
 use crate::time::{Cycles, Hz, Ps};
 use sharing::{Episode, Found, Growth, KnownRanks};
 
@@ -149,6 +151,8 @@ struct Run {
 /// What a core waits for.
 #[derive(Debug)]
 pub struct Waits {
+    /// The core, by its index in the machine.
+    core: u32,
     clock: Hz,
     /// Room for the load that is looked at.
     room: Option<Box<Look>>,
@@ -198,8 +202,9 @@ pub struct Moment<'a> {
 
 impl Waits {
     /// Those of a core with this clock that has slept so many cycles.
-    pub fn new(clock: Hz, slept: u64) -> Waits {
+    pub fn new(core: u32, clock: Hz, slept: u64) -> Waits {
         Waits {
+            core,
             clock,
             room: None,
             looks: Vec::new(),
@@ -242,6 +247,11 @@ impl Waits {
     /// A store to a device.
     pub fn wrote(&mut self) {
         self.writes += 1;
+    }
+
+    /// Stores to devices so far.
+    pub fn stores(&self) -> u64 {
+        self.writes
     }
 
     fn time(&self, cycle: u64) -> Ps {
@@ -310,7 +320,7 @@ impl Waits {
                 }
             }
         }
-        self.share_told(bus, &now);
+        self.share_told(bus, Some(device), self.time(cycle), &now.within);
         self.room = Some(now);
     }
 
@@ -394,8 +404,11 @@ impl Waits {
             whole: ends,
             pieces: Vec::new(),
             memory: Growth::default(),
-            within,
+            within: within.clone(),
         });
+        if self.pending.len() > MOST_PENDING {
+            self.share_told(bus, None, ends.1, &within);
+        }
     }
 
     /// True if the core has slept since that was last seen.
@@ -412,12 +425,11 @@ impl Waits {
         }
     }
 
-    /// Shares out what the device that has been looked at has told of by now.
-    fn share_told(&mut self, bus: &Bus, look: &Look) {
-        let (device, now) = (look.device, self.time(look.at.cycle));
+    /// Shares out what `device`, if one has been accessed at `now`, has told of by now; the core is in these calls.
+    fn share_told(&mut self, bus: &Bus, device: Option<DeviceId>, now: Ps, within: &Within) {
         let is_told = |episode: &Episode| {
             let old = episode.whole.1.saturating_add(TOLD_AFTER) <= now;
-            old && episode.device().is_none_or(|of| of == device)
+            old && (episode.device().is_none() || episode.device() == device)
         };
         // Many at once take less.
         let is_recent = |first: &Episode| first.whole.0.saturating_add(SHARED_AFTER) > now;
@@ -430,27 +442,59 @@ impl Waits {
         let place = if self.pending.len() > MOST_PENDING { ready } else { place };
         if place > 0 {
             for episode in self.pending.drain(..place) {
-                self.shared.share(bus, &mut self.ranks, &episode);
+                let waited = self.shared.share(bus, &mut self.ranks, &episode);
+                if let Some(critical) = &bus.critical {
+                    path::add(bus, &mut critical.borrow_mut(), &mut self.ranks, self.core, &episode, waited);
+                }
             }
-            bus.activities.waited_to(bus.master.unwrap_or_default(), self.oldest());
-            self.shared.close_calls(&look.within.sections);
+            bus.activities.waited_to(self.core as usize, self.oldest());
+            self.shared.close_calls(&within.sections);
         }
+        self.tell_path(bus, now);
+    }
+
+    /// The critical path has all waits that ended before what is still to be shared out.
+    fn tell_path(&self, bus: &Bus, now: Ps) {
+        if let Some(critical) = &bus.critical
+            && critical.borrow().has_untold(self.core)
+        {
+            critical.borrow_mut().told(self.core, self.begins().min().unwrap_or(now).min(now));
+        }
+    }
+
+    /// Adds what is not shared out yet to the critical path, as far as devices have told.
+    pub fn add_to_path(&self, bus: &Bus, paths: &mut Paths) {
+        let mut ranks = self.ranks.clone();
+        for episode in self.pending.iter().chain(&self.run_so_far()) {
+            let waited = sharing::waited(bus, &mut ranks, episode);
+            path::add(bus, paths, &mut ranks, self.core, episode, waited);
+        }
+    }
+
+    /// Looks that still go on.
+    fn run_so_far(&self) -> Option<Episode> {
+        self.run.last.as_deref().map(|last| self.waited_since(self.run.place, last))
     }
 
     /// From here on something may still be shared out.
     fn oldest(&self) -> Ps {
+        self.begins().min().unwrap_or(Ps::ZERO)
+    }
+
+    /// When what may still be shared out began.
+    fn begins(&self) -> impl Iterator<Item = Ps> {
         let looks = self.looks.iter().map(|look| self.time(look.at.cycle));
         let answers = self.answers.iter().map(|answer| self.time(answer.look.at.cycle));
         let pending = self.pending.iter().map(|episode| episode.whole.0);
-        looks.chain(answers).chain(pending).min().unwrap_or(Ps::ZERO)
+        looks.chain(answers).chain(pending)
     }
 
     /// All so far: what is not shared out yet is, as far as devices have told.
     pub fn sums(&self, bus: &Bus) -> Shared {
         let mut shared = self.shared.clone();
         let mut ranks = self.ranks.clone();
-        let run = self.run.last.as_deref().map(|last| self.waited_since(self.run.place, last));
-        self.pending.iter().chain(&run).for_each(|episode| shared.share(bus, &mut ranks, episode));
+        let run = self.run_so_far();
+        self.pending.iter().chain(&run).for_each(|episode| drop(shared.share(bus, &mut ranks, episode)));
         shared
     }
 }

@@ -59,6 +59,7 @@ impl Machine {
     /// Tells from now on what each core waits for ([`crate::core::CoreReport::waits`]).
     pub fn tell_waits(&mut self) {
         self.bus.activities.start_for_waits(self.cores.len());
+        self.follow_critical_path();
         self.cores.iter_mut().for_each(|core| core.tell_waits());
     }
 

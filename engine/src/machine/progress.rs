@@ -155,6 +155,9 @@ impl Machine {
         self.follow_clocks();
         self.progress[core].waited = stop == Some(Stop::Waiting);
         let Some(stop) = stop else { return Some(Outcome::Interrupted) };
+        if matches!(stop, Stop::Exit(_) | Stop::Fault(_)) {
+            self.ended_by = Some(core);
+        }
         match stop {
             Stop::Horizon => None,
             Stop::Mark => {
@@ -228,8 +231,10 @@ impl Machine {
                 progress.activity = Activity::Held;
                 progress.wanted = None;
                 self.bus.order.wakes(change.core);
+                self.bus.core_sleeps(change.core, self.core_time(change.core));
             } else if was_held {
                 self.pass_time(change.core, change.at);
+                self.note_release(change.core);
                 self.bus.master = Some(change.core);
                 self.cores[change.core].reset(&mut self.bus);
                 self.bus.master = None;

@@ -1,5 +1,6 @@
 //! What a run shows of itself. Free when off.
 
+pub mod critical_path;
 pub mod fst;
 pub mod i2c;
 pub mod notes;

@@ -15,6 +15,7 @@ mod board_riscv;
 mod clocks;
 mod cold_code;
 mod conformance;
+mod critical_path;
 mod elf_fuzz;
 mod hand_over;
 mod hart;

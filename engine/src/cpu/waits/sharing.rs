@@ -87,6 +87,11 @@ impl Episode {
         }
     }
 
+    /// What of it is not in other episodes.
+    pub fn pieces(&self) -> &[(Ps, Ps)] {
+        if self.pieces.is_empty() { std::slice::from_ref(&self.whole) } else { &self.pieces }
+    }
+
     /// True if another, which is later, is more of the same.
     pub fn goes_on(&self, more: &Episode) -> bool {
         matches!(self.found, Found::Looking(_))
@@ -149,14 +154,15 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// Shares an episode out.
-    pub fn share(&mut self, bus: &Bus, known: &mut KnownRanks, episode: &Episode) {
-        let Some(waited) = waited(bus, known, episode) else { return };
+    /// Shares an episode out: gives what was waited for.
+    pub fn share(&mut self, bus: &Bus, known: &mut KnownRanks, episode: &Episode) -> Option<Waited> {
+        let waited = waited(bus, known, episode)?;
         self.all.add(&waited);
         episode.within.sections.iter().for_each(|call| self.open.entry(*call).or_default().add(&waited));
         if let Some((path, _)) = episode.within.frames.last() {
             self.paths.entry(*path).or_default().add(&waited);
         }
+        Some(waited)
     }
 
     /// Only these calls are still under way: what others waited for goes to their functions, as their time does.
@@ -189,7 +195,8 @@ impl KnownRanks {
     }
 }
 
-fn waited(bus: &Bus, known: &mut KnownRanks, episode: &Episode) -> Option<Waited> {
+/// What was waited for in an episode; `None` if it was no wait.
+pub fn waited(bus: &Bus, known: &mut KnownRanks, episode: &Episode) -> Option<Waited> {
     let ranks = known.of(&episode.found);
     let found = |candidate: Candidate| match &episode.found {
         Found::Looking(device) => rank(bus, *device, candidate),
@@ -199,11 +206,9 @@ fn waited(bus: &Bus, known: &mut KnownRanks, episode: &Episode) -> Option<Waited
     if matches!(episode.found, Found::Answered(_)) && bus.activities.had_none(episode.whole, ranks, found) {
         return None;
     }
-    let whole = [episode.whole];
-    let pieces = if episode.pieces.is_empty() { &whole[..] } else { &episode.pieces };
     let mut waited = Waited::default();
     let mut rest = 0;
-    bus.activities.share(pieces, ranks, found, |(from, to), shares| {
+    bus.activities.share(episode.pieces(), ranks, found, |(from, to), shares| {
         rest += (to - from).0 - shares.iter().map(|(_, time)| time.0).sum::<u64>();
         shares.iter().for_each(|(track, time)| *waited.activities.entry(*track).or_default() += time.0);
     });

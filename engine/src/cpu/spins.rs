@@ -1,0 +1,220 @@
+//! Loops in which a core only waits for memory to change, for the critical path
+//! ([`crate::observe::critical_path`]): its own interrupt handler sets a flag, say.
+//!
+//! At fixed times the core is watched, instruction by instruction. If it comes back to where it was with registers and
+//! memory as they were, and has accessed no device, then it goes round and round until something else changes memory.
+//! An interrupt finds it there still if it is at one of the instructions of the loop, with its registers, and as many
+//! instructions have run as whole iterations and the part up to there have.
+
+use super::Cpu;
+use super::fast_forward::{MOST_RESULTS, Repeats};
+use super::isa::Isa;
+use super::iteration::{Iteration, View};
+use crate::bus::Bus;
+use crate::core::Stop;
+use crate::time::Ps;
+
+/// Times between looks.
+const INTERVAL: Ps = Ps::from_us(50);
+/// Instructions of the longest loop.
+const MOST_INSTRUCTIONS: usize = 256;
+
+/// An instruction of a loop: its address, and a number for the registers before it.
+type State = (u32, u64);
+
+/// The loop that a core was last seen in.
+#[derive(Debug)]
+struct Spin {
+    since: Ps,
+    /// What was when the iteration began that was watched.
+    instructions: u64,
+    cycles: u64,
+    /// How long that took.
+    period_cycles: u64,
+    states: Vec<State>,
+    /// Stores to devices before.
+    device_stores: u64,
+}
+
+/// An iteration that is being watched.
+struct Watch<I> {
+    isa: I,
+    since: Ps,
+    pc: u32,
+    results: [u32; MOST_RESULTS],
+    instructions: u64,
+    cycles: u64,
+    iteration: Iteration,
+    states: Vec<State>,
+}
+
+/// What is known of a core's loops.
+pub(super) struct Spins<I> {
+    /// When it is watched next; [`Ps::MAX`] for never.
+    pub next: Ps,
+    watch: Option<Box<Watch<I>>>,
+    found: Option<Spin>,
+}
+
+impl<I> Default for Spins<I> {
+    fn default() -> Spins<I> {
+        Spins { next: Ps::MAX, watch: None, found: None }
+    }
+}
+
+impl<I> Spins<I> {
+    /// The core is watched from now on.
+    pub fn start(&mut self) {
+        self.next = INTERVAL;
+    }
+
+    /// The core does something else.
+    pub fn give_up(&mut self) {
+        self.watch = None;
+    }
+
+    /// True if there may be something to do before the next instruction.
+    #[inline]
+    pub fn are_on(&self) -> bool {
+        self.next != Ps::MAX
+    }
+}
+
+impl<I: Isa> Cpu<I> {
+    /// Runs up to `until`, and comes by at the times at which it is watched. The machine sees nothing of that: which
+    /// core runs next must not depend on it.
+    pub(super) fn run_and_watch(&mut self, bus: &mut Bus, until: Ps) -> Stop {
+        loop {
+            let next = self.spins.next;
+            let ends = if next > self.shell.now() { until.min(next) } else { until };
+            self.begin(bus, ends);
+            let stop = self.run_loop(bus, false);
+            let now = self.shell.now();
+            let is_between = stop == Stop::Horizon
+                && (ends..until).contains(&now)
+                && bus.next_stop() > now
+                && !bus.order.wants()
+                && !bus.clocks.are_pending()
+                && bus.exit.is_none();
+            if !is_between {
+                return stop;
+            }
+        }
+    }
+
+    /// Watches the core, if it is time. True if it has been run, as far as it goes.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn watch(&mut self, bus: &mut Bus) -> bool {
+        if self.spins.watch.is_none() && !self.begins_watch() {
+            return false;
+        }
+        let Some(mut watch) = self.spins.watch.take() else { return false };
+        let instructions = self.shell.instructions;
+        let runs = self.run_watched(bus, &mut watch.iteration).is_some();
+        let waits = self.shell.cycles >= self.shell.deadline.limit || self.shell.stop.is_some();
+        let view = View { clock: self.shell.clock, cycles: self.shell.cycles, touched: self.touched() };
+        let goes_on = (runs || waits) && !view.has_accessed_devices(bus) && watch.states.len() <= MOST_INSTRUCTIONS;
+        if !goes_on {
+            self.spins.found = None;
+            return true;
+        }
+        if self.shell.instructions != instructions {
+            let results = self.results();
+            if (self.pc, results) == (watch.pc, watch.results)
+                && self.isa == watch.isa
+                && watch.iteration.left_memory_alone(bus)
+            {
+                self.spins.found = Some(self.found(*watch));
+                return true;
+            }
+            watch.states.push((self.pc, number(&results)));
+        }
+        self.spins.watch = Some(watch);
+        true
+    }
+
+    fn begins_watch(&mut self) -> bool {
+        let now = self.shell.now();
+        if now < self.spins.next {
+            return false;
+        }
+        self.spins.next = Ps((now.0 / INTERVAL.0 + 1) * INTERVAL.0);
+        if !self.is_settled() || self.is_spinning() {
+            return false;
+        }
+        self.forget_touched();
+        let results = self.results();
+        self.spins.watch = Some(Box::new(Watch {
+            isa: self.isa.clone(),
+            since: now,
+            pc: self.pc,
+            results,
+            instructions: self.shell.instructions,
+            cycles: self.shell.cycles,
+            iteration: Iteration::default(),
+            states: vec![(self.pc, number(&results))],
+        }));
+        true
+    }
+
+    /// The loop has been found; if an interrupt of the core's own has only come in between, the same as before.
+    fn found(&self, watch: Watch<I>) -> Spin {
+        let device_stores = self.device_stores();
+        let before = self.spins.found.as_ref();
+        let same = before.filter(|spin| {
+            spin.device_stores == device_stores && spin.states.contains(&watch.states[0]) && spin.since < watch.since
+        });
+        Spin {
+            since: same.map_or(watch.since, |spin| spin.since),
+            instructions: watch.instructions,
+            cycles: watch.cycles,
+            period_cycles: self.shell.cycles.wrapping_sub(watch.cycles),
+            states: watch.states,
+            device_stores,
+        }
+    }
+
+    fn device_stores(&self) -> u64 {
+        self.shell.waits.as_ref().map_or(0, |waits| waits.stores())
+    }
+
+    /// True if the core has done nothing but go round since it was seen in its loop.
+    fn is_spinning(&self) -> bool {
+        let Some(spin) = &self.spins.found else { return false };
+        let period = spin.states.len() as u64;
+        let instructions = self.shell.instructions.wrapping_sub(spin.instructions);
+        let cycles = u128::from(self.shell.cycles.wrapping_sub(spin.cycles)) * u128::from(period);
+        let expected = u128::from(instructions) * u128::from(spin.period_cycles);
+        // Memories that others use, too, have it wait a little more or less.
+        let slack = expected / 4 + u128::from(period * spin.period_cycles);
+        spin.states[(instructions % period) as usize] == (self.pc, number(&self.results()))
+            && cycles.abs_diff(expected) <= slack
+    }
+
+    /// An interrupt is about to be taken.
+    #[inline]
+    pub(super) fn note_interrupt(&mut self, bus: &Bus) {
+        if self.spins.are_on() {
+            self.end_spin(bus);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn end_spin(&mut self, bus: &Bus) {
+        self.spins.watch = None;
+        let held_since = self.spins.found.as_ref().filter(|_| self.is_spinning()).map(|spin| spin.since);
+        // One that is interrupted may go on behind that.
+        if held_since.is_none_or(|since| bus.core_interrupted(self.shell.index as usize, since, self.shell.now())) {
+            self.spins.found = None;
+        }
+    }
+}
+
+/// A number that differs, but for rare chance, when any register does.
+fn number(registers: &[u32; MOST_RESULTS]) -> u64 {
+    registers.iter().fold(0xcbf2_9ce4_8422_2325, |sum: u64, register| {
+        (sum ^ u64::from(*register)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+    })
+}

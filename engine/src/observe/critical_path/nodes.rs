@@ -1,0 +1,153 @@
+//! Paths that have a beginning in common, as a tree of pieces: what nobody can come from any more goes, and pieces that
+//! nothing is added to any more become sums.
+
+use std::collections::BTreeMap;
+
+use super::path::{Path, Piece, What};
+use crate::time::Ps;
+
+/// A place of the tree: a path up to there. Later ones have higher numbers.
+pub(super) type NodeId = u64;
+
+/// Time 0.
+pub(super) const ROOT: NodeId = 0;
+
+/// So many are kept without being sums: then the older half counts as told.
+const MOST_NODES: usize = 1 << 12;
+/// Fewer are not looked through.
+const FEW_NODES: usize = 64;
+
+#[derive(Clone, Debug)]
+struct Node {
+    before: NodeId,
+    piece: Piece,
+    /// No waits come any more.
+    is_told: bool,
+    /// The sums up to here, once they are known: `before` may be gone then.
+    path: Option<Box<Path>>,
+}
+
+/// The tree.
+#[derive(Clone, Debug)]
+pub(super) struct Nodes {
+    nodes: BTreeMap<NodeId, Node>,
+    next: NodeId,
+    /// With so many it is time to look through them.
+    many: usize,
+}
+
+impl Default for Nodes {
+    fn default() -> Nodes {
+        Nodes { nodes: BTreeMap::new(), next: ROOT + 1, many: FEW_NODES }
+    }
+}
+
+impl Nodes {
+    /// A path goes on from `before` by a piece.
+    pub fn add(&mut self, before: NodeId, piece: Piece) -> NodeId {
+        let id = self.next;
+        self.next += 1;
+        self.nodes.insert(id, Node { before, piece, is_told: false, path: None });
+        id
+    }
+
+    /// From when to when a piece lasts; `None` if nobody needs it any more.
+    pub fn ends(&self, id: NodeId) -> Option<(Ps, Ps)> {
+        self.nodes.get(&id).map(|node| (node.piece.begin, node.piece.end))
+    }
+
+    /// The core has waited in a piece.
+    pub fn add_wait(&mut self, id: NodeId, what: What, time: Ps) {
+        if let Some(node) = self.nodes.get_mut(&id) {
+            *node.piece.waits.entry(what).or_default() += time.0;
+        }
+    }
+
+    /// A piece has all of its waits.
+    pub fn told(&mut self, id: NodeId) {
+        if let Some(node) = self.nodes.get_mut(&id) {
+            node.is_told = true;
+        }
+    }
+
+    /// True if a piece may still get waits.
+    pub fn is_untold(&self, id: NodeId) -> bool {
+        self.nodes.get(&id).is_some_and(|node| !node.is_told)
+    }
+
+    /// True if it is time for [`Nodes::settle`].
+    pub fn are_many(&self) -> bool {
+        self.nodes.len() > self.many
+    }
+
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Paths go on from `roots` only, each named as often as something does.
+    pub fn settle(&mut self, roots: &[NodeId]) {
+        self.sum_up(roots);
+        if self.nodes.len() > MOST_NODES {
+            let old = self.nodes.len() / 2;
+            self.nodes.values_mut().take(old).for_each(|node| node.is_told = true);
+            self.sum_up(roots);
+        }
+        self.many = FEW_NODES.max(2 * self.nodes.len());
+    }
+
+    fn sum_up(&mut self, roots: &[NodeId]) {
+        // How many go on from each.
+        let mut users: BTreeMap<NodeId, u32> = BTreeMap::new();
+        let mut to_see: Vec<NodeId> = roots.to_vec();
+        while let Some(id) = to_see.pop() {
+            let count = users.entry(id).or_default();
+            *count += 1;
+            let is_new = *count == 1;
+            to_see.extend(self.nodes.get(&id).filter(|node| is_new && node.path.is_none()).map(|node| node.before));
+        }
+        self.nodes.retain(|id, _| users.contains_key(id));
+        // What a path goes on from has a lower number.
+        let told = self.nodes.iter().filter(|(_, node)| node.is_told && node.path.is_none());
+        let told: Vec<NodeId> = told.map(|(id, _)| *id).collect();
+        for id in told {
+            let before = self.nodes[&id].before;
+            let is_only_one = users.get(&before) == Some(&1);
+            let path = match self.nodes.get_mut(&before) {
+                None => Some(Box::default()),
+                Some(node) if is_only_one => node.path.take(),
+                Some(node) => node.path.clone(),
+            };
+            let Some(mut path) = path else { continue };
+            if is_only_one {
+                self.nodes.remove(&before);
+            } else {
+                users.entry(before).and_modify(|count| *count -= 1);
+            }
+            if let Some(node) = self.nodes.get_mut(&id) {
+                path.go_on(&node.piece);
+                node.path = Some(path);
+                // The sums have them.
+                node.piece.waits.clear();
+            }
+        }
+    }
+
+    /// The path up to `last` and by a further piece, cut off at `end`.
+    pub fn path_to(&self, mut last: NodeId, further: Option<Piece>, end: Ps) -> Path {
+        let mut pieces: Vec<Piece> = further.into_iter().collect();
+        let mut path = Path::default();
+        while let Some(node) = self.nodes.get(&last) {
+            if let Some(sums) = &node.path {
+                path = (**sums).clone();
+                break;
+            }
+            pieces.push(node.piece.clone());
+            last = node.before;
+        }
+        for mut piece in pieces.into_iter().rev().filter(|piece| piece.begin < end) {
+            piece.end = piece.end.min(end);
+            path.go_on(&piece);
+        }
+        path
+    }
+}
