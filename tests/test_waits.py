@@ -113,6 +113,7 @@ def stacks(result: RunResult) -> Iterator[tuple[CoreResult | Section, Stack]]:
 
 def without_waits(result: RunResult) -> dict[str, Any]:
     data = result.to_dict()
+    data.pop("critical_path", None)
     for core in data["cores"]:
         for part in (core, *core["sections"]):
             del part["waits"]

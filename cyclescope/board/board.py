@@ -280,8 +280,8 @@ class Board:
         the run itself stays the same to the last cycle. Of functions that are named there
         ("cm4:main" of another core than the first), each call is kept with its time. With `waits`
         each core's time, each section's and each call path's of a profile is shared out by what was
-        waited for, too. That takes some 3 to 5 times as long where a core polls, and changes
-        nothing else.
+        waited for, too, and the result's `critical_path` tells who held whom up. That takes some 3
+        to 5 times as long where a core polls, and changes nothing else.
 
         An exception of a sink stops the run too, and is raised when all else is written. Raises
         `EngineError` if nothing is loaded, or the firmware has no such function, or the board no

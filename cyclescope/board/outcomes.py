@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from cyclescope.board.critical_path import critical_path
 from cyclescope.board.results import ClockRate, CoreResult, RunResult, Section, StackEntry, Window
 from cyclescope.board.unmodelled import UnmodelledRegister
 
@@ -28,6 +29,7 @@ def run_result(
         wall_ns=wall_ns,
         windows=tuple(map(_window, outcome["windows"])),
         unmodelled=tuple(map(_unmodelled, outcome["unmodelled"])),
+        critical_path=critical_path(outcome["critical_path"]),
     )
 
 

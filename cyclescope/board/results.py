@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from cyclescope.board.critical_path import CriticalPath
 from cyclescope.board.frames import Frame
 from cyclescope.board.unmodelled import UnmodelledRegister
 from cyclescope.dataframes import dataframe
@@ -184,7 +185,8 @@ class RunResult:
     sentence each, which files on the host could not be written: images of chips, waveforms.
     `unmodelled` are the registers without a model that the firmware used.
     `host_work` tells how much of each core's code was compiled or skipped on this host. `profile`
-    is there if the run was asked for it; what `to_dict` gives has no part of it.
+    is there if the run was asked for it; what `to_dict` gives has no part of it. `critical_path`
+    tells who held whom up, if the run was asked for what cores waited for.
     """
 
     board: str
@@ -206,6 +208,7 @@ class RunResult:
     unmodelled: tuple[UnmodelledRegister, ...] = ()
     host_work: tuple[HostWork, ...] = field(default=(), compare=False)
     profile: Profile | None = None
+    critical_path: CriticalPath | None = None
 
     @property
     def instructions(self) -> int:
@@ -230,15 +233,16 @@ class RunResult:
     def to_dict(self) -> dict[str, Any]:
         """Everything but host time and the console, ready for JSON, in a stable order.
 
-        There are a `frame` and `windows` only if the run was asked for them, and there are
-        `streams` only if something was printed there, `failed_saves` and `unmodelled` only if
-        there are some.
+        There are a `frame`, `windows` and a `critical_path` only if the run was asked for them,
+        and there are `streams` only if something was printed there, `failed_saves` and `unmodelled`
+        only if there are some.
         """
         frame = {"frame": self.frame.to_dict()} if self.frame else {}
         windows = {"windows": [window.to_dict() for window in self.windows]} if self.windows else {}
         streams = {"streams": dict(self.streams)} if self.streams else {}
         unmodelled = [one.to_dict() for one in self.unmodelled]
         failed = {"failed_saves": list(self.failed_saves)} if self.failed_saves else {}
+        path = {"critical_path": self.critical_path.to_dict()} if self.critical_path else {}
         return {
             "board": self.board,
             "firmware": self.firmware,
@@ -256,6 +260,7 @@ class RunResult:
             **streams,
             **frame,
             **windows,
+            **path,
         }
 
     def to_dataframe(self) -> pandas.DataFrame:

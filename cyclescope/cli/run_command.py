@@ -95,7 +95,9 @@ _GROUPS = {
     help="Also show the cycle stack of a function's calls; CORE:FUNCTION for another core.",
 )
 @click.option(
-    "--waits", is_flag=True, help="Also show what each core waited for; that takes longer."
+    "--waits",
+    is_flag=True,
+    help="Also show what each core waited for, and of several who held whom up; that takes longer.",
 )
 @click.option(
     "--skip-polling/--no-skip-polling",

@@ -12,6 +12,7 @@ from rich.text import Text
 from cyclescope.board.results import CoreResult, RunResult, StackEntry
 from cyclescope.board.unmodelled import UnmodelledRegister
 from cyclescope.cli import counter_tables
+from cyclescope.cli.path_tables import path_tables
 from cyclescope.units import format_hz, format_ps
 
 # What a place has of a file's path before its name.
@@ -30,9 +31,12 @@ def run_summary(result: RunResult) -> Group:
     facts.add_row("simulated time", format_ps(result.elapsed_ps))
     facts.add_row("wall time", f"{wall_s:.3f} s ({mips:.1f} million instructions a second)")
     stacks = [table for core in result.cores for table in _core_stacks(core)]
+    # of one core alone, it is what that waited for
+    path = result.critical_path if len(result.cores) > 1 else None
+    paths = [*path_tables(path)] if path else []
     words = [_words(name, words) for name, words in result.results.items()]
     unmodelled = [unmodelled_table(result.unmodelled)] if result.unmodelled else []
-    return Group(facts, *words, *stacks, *counter_tables.tables(result), *unmodelled)
+    return Group(facts, *words, *stacks, *paths, *counter_tables.tables(result), *unmodelled)
 
 
 def unmodelled_table(registers: tuple[UnmodelledRegister, ...]) -> Table:

@@ -1,0 +1,79 @@
+"""The critical path through a run: who held whom up, and for how long."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class PathRow:
+    """A part of the path: what a core waited for ("uart7: character sent"), or its own work."""
+
+    core: str
+    what: str
+    ps: int
+
+
+@dataclass(frozen=True)
+class HandOver:
+    """A core, `held_up`, slept until it was woken by what another one, `waited_for`, had stored.
+
+    `device` is what was stored to, and `times` how often that is so on the path. The core slept
+    for `ps` picoseconds in all; `longest_ps` is the longest sleep, from `longest_from_ps` on.
+    """
+
+    waited_for: str
+    held_up: str
+    device: str
+    times: int
+    ps: int
+    longest_ps: int
+    longest_from_ps: int
+
+
+@dataclass(frozen=True)
+class PathStay:
+    """The path stays on one core for a while, `mostly` for one thing: `mostly_ps` of it."""
+
+    core: str
+    begin_ps: int
+    end_ps: int
+    mostly: str
+    mostly_ps: int
+
+
+@dataclass(frozen=True)
+class CriticalPath:
+    """The critical path through a run, walked backwards from its end.
+
+    It follows the core that ended the run to where that slept until a store of another core had
+    it woken, goes on with the other one from that store on, and so on to the begin. So it has
+    each moment once, as time of one core, and the `ps` of `rows`, the longest first, sum exactly to
+    the run's `elapsed_ps`. `hand_overs` are where it goes over to another core, those that held up
+    longest first. `stays` are the 20 longest times on one core, in their order. Of one core alone,
+    the path is all of its time.
+    """
+
+    rows: tuple[PathRow, ...]
+    hand_overs: tuple[HandOver, ...] = ()
+    stays: tuple[PathStay, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As in the JSON of a run."""
+        return {
+            "rows": [vars(row) for row in self.rows],
+            "hand_overs": [vars(hand_over) for hand_over in self.hand_overs],
+            "stays": [vars(stay) for stay in self.stays],
+        }
+
+
+def critical_path(raw: dict[str, Any] | None) -> CriticalPath | None:
+    """What the engine tells of it."""
+    if raw is None:
+        return None
+    return CriticalPath(
+        tuple(PathRow(**row) for row in raw["rows"]),
+        tuple(HandOver(**hand_over) for hand_over in raw["hand_overs"]),
+        tuple(PathStay(**stay) for stay in raw["stays"]),
+    )
