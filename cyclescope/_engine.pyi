@@ -174,6 +174,12 @@ class Machine:
     def watch(self, functions: list[str]) -> None:
         """Keep a cycle stack of its own for each function; `EngineError` for one that is not."""
 
+    def keep_calls(self, functions: list[str], most: int) -> None:
+        """Keep the longest calls of each of these functions by themselves, as many as are named.
+
+        Raises `EngineError` for a function that the firmware lacks.
+        """
+
     def watch_calls(self, functions: list[str]) -> None:
         """Keep a window for each call of each function; `EngineError` for one that is not."""
 

@@ -61,6 +61,11 @@ def format_ps(time_ps: int) -> str:
     return f"{time_ps} ps"
 
 
+def format_share(part: int, whole: int) -> str:
+    """A share of something in percent; nothing of nothing."""
+    return f"{part / whole:.1%}".replace("%", " %") if whole else ""
+
+
 def format_hz(hz: int) -> str:
     """A frequency in the unit that keeps it readable: "100 MHz"."""
     for unit, factor in (("GHz", 10**9), ("MHz", 10**6), ("kHz", 10**3)):

@@ -216,6 +216,18 @@ impl Machine {
         Ok(())
     }
 
+    /// Keeps the longest calls of each of these functions by themselves, as many as are named; raises EngineError for a
+    /// function that the firmware lacks.
+    fn keep_calls(&self, functions: List<String>, most: Arg<usize>) -> PyResult<()> {
+        for function in functions.0 {
+            self.with(|engine| {
+                let found = engine.keep_calls(&function, most.0);
+                found.then_some(()).ok_or_else(|| no_function(engine, &function, "to keep calls of"))
+            })?;
+        }
+        Ok(())
+    }
+
     /// Keeps a window for each call of each of these functions of the first core; raises EngineError for one that the
     /// firmware lacks.
     fn watch_calls(&self, functions: List<String>) -> PyResult<()> {

@@ -1,12 +1,15 @@
 //! A run's report as Python dicts.
 
-use cyclescope_engine::core::CoreReport;
+use cyclescope_engine::core::{CallReport, CoreReport, SectionReport};
 use cyclescope_engine::machine::unmodelled::UnmodelledRegister;
 use cyclescope_engine::machine::{Outcome, RunReport};
 use cyclescope_engine::observe::critical_path::{CriticalPath, HandOver, PathRow, PathStay};
 use cyclescope_engine::observe::stack::Share;
+use cyclescope_engine::observe::waits::WaitShare;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+
+use crate::profile::place;
 
 /// What `Machine.run` gives.
 pub fn report<'py>(py: Python<'py>, report: &RunReport) -> PyResult<Bound<'py, PyDict>> {
@@ -109,18 +112,40 @@ fn core<'py>(py: Python<'py>, core: &CoreReport) -> PyResult<Bound<'py, PyDict>>
         rates.append(item)?;
     }
     dict.set_item("clock_rates", rates)?;
-    dict.set_item("waits", core.waits().map(|waits| shares(py, waits)).transpose()?)?;
+    dict.set_item("waits", core.waits().map(|rows| waits(py, rows)).transpose()?)?;
     let sections = PyList::empty(py);
-    for section in &core.sections {
-        let item = PyDict::new(py);
-        item.set_item("name", &section.name)?;
-        item.set_item("calls", section.calls)?;
-        item.set_item("instructions", section.instructions)?;
-        item.set_item("stack", shares(py, section.stack())?)?;
-        item.set_item("waits", section.waits().map(|waits| shares(py, waits)).transpose()?)?;
-        sections.append(item)?;
+    for item in &core.sections {
+        sections.append(section(py, item)?)?;
     }
     dict.set_item("sections", sections)?;
+    Ok(dict)
+}
+
+fn section<'py>(py: Python<'py>, section: &SectionReport) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("name", &section.name)?;
+    dict.set_item("calls", section.calls)?;
+    dict.set_item("instructions", section.instructions)?;
+    dict.set_item("stack", shares(py, section.stack())?)?;
+    dict.set_item("waits", section.waits().map(|rows| waits(py, rows)).transpose()?)?;
+    let kept = section.kept.as_ref();
+    dict.set_item("shortest_ps", kept.and_then(|kept| kept.shortest).map(|time| time.0))?;
+    let calls = |calls: &Vec<CallReport>| calls.iter().map(|one| call(py, one)).collect::<PyResult<Vec<_>>>();
+    dict.set_item("longest_calls", kept.map(|kept| calls(&kept.longest)).transpose()?)?;
+    Ok(dict)
+}
+
+fn call<'py>(py: Python<'py>, call: &CallReport) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("number", call.nth)?;
+    dict.set_item("begin_ps", call.begun.0)?;
+    dict.set_item("instructions", call.instructions)?;
+    let arguments = call.arguments.iter().map(|it| (&it.name, it.value, it.is_address)).collect::<Vec<_>>();
+    dict.set_item("arguments", arguments)?;
+    dict.set_item("return_address", call.return_pc)?;
+    dict.set_item("caller", call.caller.clone().map(place))?;
+    dict.set_item("stack", shares(py, call.stack())?)?;
+    dict.set_item("waits", call.waits().map(|rows| waits(py, rows)).transpose()?)?;
     Ok(dict)
 }
 
@@ -140,12 +165,26 @@ fn unmodelled<'py>(py: Python<'py>, register: &UnmodelledRegister) -> PyResult<B
 
 fn shares(py: Python<'_>, stack: Vec<Share>) -> PyResult<Bound<'_, PyList>> {
     let shares = PyList::empty(py);
-    for share in stack {
-        let item = PyDict::new(py);
-        item.set_item("cause", share.cause)?;
-        item.set_item("cycles", share.cycles.0)?;
-        item.set_item("ps", share.time.0)?;
-        shares.append(item)?;
+    for item in stack {
+        shares.append(share(py, item)?)?;
     }
     Ok(shares)
+}
+
+fn waits(py: Python<'_>, stack: Vec<WaitShare>) -> PyResult<Bound<'_, PyList>> {
+    let rows = PyList::empty(py);
+    for row in stack {
+        let item = share(py, row.share)?;
+        item.set_item("kind", row.sort.name())?;
+        rows.append(item)?;
+    }
+    Ok(rows)
+}
+
+fn share(py: Python<'_>, share: Share) -> PyResult<Bound<'_, PyDict>> {
+    let item = PyDict::new(py);
+    item.set_item("cause", share.cause)?;
+    item.set_item("cycles", share.cycles.0)?;
+    item.set_item("ps", share.time.0)?;
+    Ok(item)
 }

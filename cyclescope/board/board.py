@@ -18,6 +18,7 @@ from cyclescope._engine import Machine, Stop
 from cyclescope.board import parameters, timelines, users_devices, waveforms
 from cyclescope.board.devicetree import refuse_host_files
 from cyclescope.board.frames import Trigger
+from cyclescope.board.kept_calls import check_most
 from cyclescope.board.lines import Lines, Session, Terminal, Typed
 from cyclescope.board.outcomes import run_result
 from cyclescope.board.overrides import OverrideValue, apply_overrides
@@ -241,6 +242,8 @@ class Board:
         trace_memory: str | int | None = None,
         trace_kinds: Iterable[str] = (),
         waits: bool = False,
+        calls: Iterable[str] = (),
+        longest_calls: int = 10,
     ) -> RunResult:
         """Run the loaded firmware from reset, until it exits, faults or reaches the limit.
 
@@ -280,19 +283,24 @@ class Board:
         the run itself stays the same to the last cycle. Of functions that are named there
         ("cm4:main" of another core than the first), each call is kept with its time. With `waits`
         each core's time, each section's and each call path's of a profile is shared out by what was
-        waited for, too, and the result's `critical_path` tells who held whom up. That takes some 3
-        to 5 times as long where a core polls, and changes nothing else.
+        waited for, too, and the result's `critical_path` tells who held whom up. That takes up to
+        some 4 times as long where a core polls, and changes nothing else. Functions named in
+        `calls` are watched as those of `sections`, with `waits`, and of each the `longest_calls` (1
+        to 10000) are kept by themselves: each one's time by what it waited for, its arguments and
+        its caller.
 
         An exception of a sink stops the run too, and is raised when all else is written. Raises
         `EngineError` if nothing is loaded, or the firmware has no such function, or the board no
-        such bus; `UsageError` for patterns, endings and units that are none, `OutputError` if a
-        file can't be written, `BoardError` if another run has an image of the board, `OSError` if
-        there is no such folder. What turns out to be impossible to write in the end is in the
+        such bus; `UsageError` for patterns, endings, units and numbers that are none, `OutputError`
+        if a file can't be written, `BoardError` if another run has an image of the board, `OSError`
+        if there is no such folder. What turns out to be impossible to write in the end is in the
         result's `failed_saves`.
         """
+        kept = list(dict.fromkeys(calls))
+        check_most(longest_calls)
         watched = list(dict.fromkeys(sections))
         profiled = _profiled(profile)
-        self._check_cores([*watched, *(profiled or ())])
+        self._check_cores([*watched, *kept, *(profiled or ())])
         dump = waveforms.dump_of(waves, vcd, vcd_signals, vcd_timescale)
         timeline = timelines.timeline_of(trace, trace_from, trace_for, trace_memory, trace_kinds)
         outputs.check_outputs({"waves": waves, "vcd": vcd, "trace": trace}, self.inputs)
@@ -302,9 +310,11 @@ class Board:
         machine.skip_polling(skip_polling)
         if compile_after is not None:
             machine.compile_after(compile_after)
+        waits = waits or bool(kept)
         if waits:
             machine.tell_waits()
         machine.watch(watched)
+        machine.keep_calls(kept, longest_calls)
         machine.watch_calls(list(dict.fromkeys(windows)))
         if profiled is not None:
             machine.profile_functions(profiled)

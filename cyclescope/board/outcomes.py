@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from cyclescope.board.critical_path import critical_path
-from cyclescope.board.results import ClockRate, CoreResult, RunResult, Section, StackEntry, Window
+from cyclescope.board.kept_calls import Argument, Call
+from cyclescope.board.results import (
+    ClockRate,
+    CoreResult,
+    RunResult,
+    Section,
+    StackEntry,
+    WaitEntry,
+    Window,
+)
 from cyclescope.board.unmodelled import UnmodelledRegister
 
 
@@ -49,19 +58,39 @@ def _core(core: dict[str, Any]) -> CoreResult:
         instructions=core["instructions"],
         cycles=core["cycles"],
         stack=_stack(core["stack"]),
-        sections=tuple(
-            Section(
-                section["name"],
-                section["calls"],
-                section["instructions"],
-                _stack(section["stack"]),
-                _waits(section["waits"]),
-            )
-            for section in core["sections"]
-        ),
+        sections=tuple(map(_section, core["sections"])),
         never_compiled=core["never_compiled"],
         clock_rates=tuple(ClockRate(**rate) for rate in core["clock_rates"]),
         waits=_waits(core["waits"]),
+    )
+
+
+def _section(section: dict[str, Any]) -> Section:
+    calls = section["longest_calls"]
+    return Section(
+        section["name"],
+        section["calls"],
+        section["instructions"],
+        _stack(section["stack"]),
+        _waits(section["waits"]),
+        section["shortest_ps"],
+        None if calls is None else tuple(map(_call, calls)),
+    )
+
+
+def _call(call: dict[str, Any]) -> Call:
+    function, file, line, _ = call["caller"] or (None, None, None, None)
+    return Call(
+        number=call["number"],
+        begin_ps=call["begin_ps"],
+        instructions=call["instructions"],
+        stack=_stack(call["stack"]),
+        waits=_waits(call["waits"]) or (),
+        arguments=tuple(Argument(*argument) for argument in call["arguments"]),
+        return_address=call["return_address"],
+        caller=function or None,
+        file=file,
+        line=line,
     )
 
 
@@ -69,5 +98,5 @@ def _stack(shares: list[dict[str, Any]]) -> tuple[StackEntry, ...]:
     return tuple(StackEntry(**share) for share in shares)
 
 
-def _waits(shares: list[dict[str, Any]] | None) -> tuple[StackEntry, ...] | None:
-    return None if shares is None else _stack(shares)
+def _waits(shares: list[dict[str, Any]] | None) -> tuple[WaitEntry, ...] | None:
+    return None if shares is None else tuple(WaitEntry(**share) for share in shares)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from cyclescope.board.critical_path import CriticalPath
 from cyclescope.board.frames import Frame
+from cyclescope.board.kept_calls import FRAME_COLUMNS, Call, frame_row
 from cyclescope.board.unmodelled import UnmodelledRegister
 from cyclescope.dataframes import dataframe
 
@@ -41,17 +42,38 @@ class StackEntry:
 
 
 @dataclass(frozen=True)
+class WaitEntry(StackEntry):
+    """What was waited for, and for how long.
+
+    `kind` is what that is one of: an activity ("busy", "wire", "transfer", "serial", "conversion",
+    "timer", "other"), looks at a device that was doing nothing known ("looking"), a sleep in which
+    nothing known went on ("asleep"), "accesses" that were no looks, or the core's own work ("CPU").
+    """
+
+    kind: str
+
+
+@dataclass(frozen=True)
 class Section:
     """A watched function: its completed calls, and the cycle stack of the time inside them.
 
-    `waits` shares the same time out by what was waited for, as those of `CoreResult`.
+    `waits` shares the same time out by what was waited for, as those of `CoreResult`. If the run
+    was asked to keep its calls, `longest_calls` are the longest of them, and `shortest_ps` is what
+    the shortest took, if one has ended.
     """
 
     name: str
     calls: int
     instructions: int
     stack: tuple[StackEntry, ...]
-    waits: tuple[StackEntry, ...] | None = None
+    waits: tuple[WaitEntry, ...] | None = None
+    shortest_ps: int | None = None
+    longest_calls: tuple[Call, ...] | None = None
+
+    @property
+    def ps(self) -> int:
+        """What all its completed calls took."""
+        return sum(entry.ps for entry in self.stack)
 
     def to_dict(self) -> dict[str, Any]:
         """As in the JSON of a run."""
@@ -61,7 +83,14 @@ class Section:
             "instructions": self.instructions,
             "stack": [vars(entry) for entry in self.stack],
             **_waits(self.waits),
+            **self._kept_calls(),
         }
+
+    def _kept_calls(self) -> dict[str, Any]:
+        if self.longest_calls is None:
+            return {}
+        longest = [call.to_dict() for call in self.longest_calls]
+        return {"shortest_ps": self.shortest_ps, "longest_calls": longest}
 
 
 @dataclass(frozen=True)
@@ -97,7 +126,7 @@ class CoreResult:
     sections: tuple[Section, ...] = ()
     never_compiled: int = 0
     clock_rates: tuple[ClockRate, ...] = ()
-    waits: tuple[StackEntry, ...] | None = None
+    waits: tuple[WaitEntry, ...] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As in the JSON of a run.
@@ -119,7 +148,7 @@ class CoreResult:
         }
 
 
-def _waits(waits: tuple[StackEntry, ...] | None) -> dict[str, Any]:
+def _waits(waits: tuple[WaitEntry, ...] | None) -> dict[str, Any]:
     return {} if waits is None else {"waits": [vars(entry) for entry in waits]}
 
 
@@ -262,6 +291,21 @@ class RunResult:
             **windows,
             **path,
         }
+
+    def calls(self) -> pandas.DataFrame:
+        """The single calls that the run kept as a pandas DataFrame, a line a call.
+
+        `call` is its number among its function's calls; behind `ps`, all of its time, there is a
+        column for each kind of what it waited for, in picoseconds. Raises `ImportError` as
+        `to_dataframe` does.
+        """
+        rows = [
+            {"core": core.name, "function": section.name} | frame_row(call)
+            for core in self.cores
+            for section in core.sections
+            for call in section.longest_calls or ()
+        ]
+        return dataframe(rows, FRAME_COLUMNS)
 
     def to_dataframe(self) -> pandas.DataFrame:
         """The cycle stacks as a pandas DataFrame, a line a core and cause.

@@ -16,7 +16,7 @@ from cyclescope.profile.calls import Latency, Spread
 from cyclescope.profile.model import CoreProfile
 from cyclescope.profile.profile import Profile
 from cyclescope.profile.tables import Row
-from cyclescope.units import format_ps
+from cyclescope.units import format_ps, format_share
 
 _CAUSES = ("main cause", "main causes")
 _WAITS = "waited for"
@@ -73,7 +73,7 @@ def _cycles(core: CoreProfile, by: str, top: int, by_cause: bool, is_wide: bool)
     for row in rows[:top]:
         table.add_row(*(Text(cell(core, row)) for cell in columns.values()))
         for cause, cycles in row.causes.items() if by_cause else ():
-            table.add_row(Text(f"  {cause}"), f"{cycles:,}", _share(cycles, core.cycles))
+            table.add_row(Text(f"  {cause}"), f"{cycles:,}", format_share(cycles, core.cycles))
     if len(rows) > top:
         rest = _sum(rows[top:], f"{len(rows) - top:,} more; --top shows them")
         table.add_row(*(cell(core, rest) for cell in columns.values()))
@@ -85,7 +85,7 @@ def _columns(by: str, by_cause: bool, is_wide: bool, waits: bool) -> dict[str, _
     columns: dict[str, _Cell] = {
         by: lambda _, row: row.name,
         "cycles": lambda _, row: f"{row.self_cycles:,}",
-        "share": lambda core, row: _share(row.self_cycles, core.cycles),
+        "share": lambda core, row: format_share(row.self_cycles, core.cycles),
     }
     if by in ("function", "file"):
         columns["total"] = lambda _, row: _number(row.total_cycles)
@@ -119,10 +119,6 @@ def _sum(rows: Sequence[Row], name: str) -> Row:
 
 def _number(number: int | None) -> str:
     return "" if number is None else f"{number:,}"
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{part / whole:.1%}".replace("%", " %") if whole else ""
 
 
 def _cpi(cycles: int, instructions: int) -> str:

@@ -12,6 +12,7 @@ import click
 
 from cyclescope import statuses
 from cyclescope.board import timelines, waveforms
+from cyclescope.board.kept_calls import MOST_CALLS
 from cyclescope.board.overrides import parse_set
 from cyclescope.board.results import INTERRUPTED, RunResult
 from cyclescope.cli import completions, shown_run, stopped_run
@@ -28,6 +29,7 @@ from cyclescope.host.terminal import Outlet
 from cyclescope.statuses import Status
 from cyclescope.units import parse_time_ps
 
+_LONGEST_CALLS = 10
 _TABLES = "cyclescope.cli.tables"
 _DETAILS = "cyclescope.cli.run_details"
 
@@ -71,7 +73,7 @@ _GROUPS = {
     "The program": ("core", "base", "entry"),
     "Serial lines": ("consoles", "scripts", "save_script", "pace"),
     "What is measured": (
-        *("sections", "waits", "waves", "vcd", "vcd_signals", "vcd_timescale"),
+        *("sections", "calls", "longest", "waits", "waves", "vcd", "vcd_signals", "vcd_timescale"),
         *("trace", "trace_from", "trace_for", "trace_memory", "trace_kinds"),
     ),
     "The firmware's host": ("semihosting_dir", "stdin"),
@@ -93,6 +95,18 @@ _GROUPS = {
     multiple=True,
     metavar="FUNCTION",
     help="Also show the cycle stack of a function's calls; CORE:FUNCTION for another core.",
+)
+@click.option(
+    "--calls",
+    multiple=True,
+    metavar="FUNCTION",
+    help="Also show what each of the longest calls of a function waited for.",
+)
+@click.option(
+    "--longest",
+    type=click.IntRange(1, MOST_CALLS),
+    metavar="N",
+    help="Show so many calls of each function; 10 by default.",
 )
 @click.option(
     "--waits",
@@ -176,6 +190,8 @@ def run_command(
     program: ProgramOptions,
     limit: str | None,
     sections: tuple[str, ...],
+    calls: tuple[str, ...],
+    longest: int | None,
     waits: bool,
     skip_polling: bool,
     compile_after: int | None,
@@ -205,6 +221,8 @@ def run_command(
     if quiet and verbose:
         raise UsageError("--quiet and --verbose exclude each other")
     limit_ps = None if limit is None else parse_time_ps(limit)
+    if longest is not None and not calls:
+        raise UsageError("--longest is of use with --calls FUNCTION only")
     if waves is None and vcd is None and (vcd_signals or vcd_timescale):
         raise UsageError("--waves-signals and --waves-timescale are of use with --waves FILE only")
     waveforms.dump_of(waves, vcd, vcd_signals, vcd_timescale)
@@ -231,6 +249,8 @@ def run_command(
             quiet=quiet,
             meanwhile=lambda: None if quiet else import_module(_TABLES),
             sections=sections,
+            calls=calls,
+            longest_calls=longest or _LONGEST_CALLS,
             waits=waits,
             skip_polling=skip_polling,
             compile_after=compile_after,

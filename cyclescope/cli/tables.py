@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rich.console import Console, Group
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from cyclescope.board.results import CoreResult, RunResult, StackEntry
 from cyclescope.board.unmodelled import UnmodelledRegister
-from cyclescope.cli import counter_tables
+from cyclescope.cli import call_tables, counter_tables
 from cyclescope.cli.path_tables import path_tables
-from cyclescope.units import format_hz, format_ps
+from cyclescope.units import format_hz, format_ps, format_share
 
 # What a place has of a file's path before its name.
 _FOLDERS = re.compile(r"[^ (]*/(?=[^/ ]+:\d+\))")
@@ -69,7 +69,7 @@ def _words(name: str, words: tuple[int, ...]) -> Text:
     return Text("\n".join(lines))
 
 
-def _core_stacks(core: CoreResult) -> Iterator[Table]:
+def _core_stacks(core: CoreResult) -> Iterator[RenderableType]:
     """A core's clock if it changed, the stacks of its whole run, then those of its sections."""
     if len(core.clock_rates) > 1:
         yield _rates_table(core)
@@ -77,6 +77,9 @@ def _core_stacks(core: CoreResult) -> Iterator[Table]:
     if core.waits is not None:
         yield _waits_table(f"what {core.name} waited for", core.waits)
     for section in core.sections:
+        if section.longest_calls is not None:
+            yield from call_tables.calls(core.name, section)
+            continue
         calls = f"{section.calls:,} {'call' if section.calls == 1 else 'calls'}"
         title = f"{core.name}: {section.name}, {calls}"
         yield _stack_table(title, section.stack)
@@ -102,7 +105,7 @@ def _stack_table(title: str, stack: tuple[StackEntry, ...]) -> Table:
     table.add_column("time", footer=format_ps(total_ps), justify="right")
     table.add_column("share", footer="100.0 %", justify="right")
     for entry in sorted(stack, key=lambda entry: -entry.ps):
-        share = _share(entry.ps, total_ps)
+        share = format_share(entry.ps, total_ps)
         table.add_row(entry.cause, f"{entry.cycles:,}", format_ps(entry.ps), share)
     return table
 
@@ -115,12 +118,8 @@ def _waits_table(title: str, waits: tuple[StackEntry, ...]) -> Table:
     table.add_column("time", footer=format_ps(total_ps), justify="right")
     table.add_column("share", footer="100.0 %", justify="right")
     for entry in waits:
-        table.add_row(Text(entry.cause), format_ps(entry.ps), _share(entry.ps, total_ps))
+        table.add_row(Text(entry.cause), format_ps(entry.ps), format_share(entry.ps, total_ps))
     return table
-
-
-def _share(part_ps: int, whole_ps: int) -> str:
-    return f"{part_ps / whole_ps:.1%}".replace("%", " %") if whole_ps else ""
 
 
 def hexadecimal(word: int) -> str:

@@ -2,11 +2,12 @@
 
 use crate::bus::Bus;
 use crate::elf::Machine;
+use crate::elf::debug::Place;
 use crate::faults::CoreFault;
 use crate::observe::critical_path::Paths;
 use crate::observe::profile::{CoreProfile, ProfileOptions};
 use crate::observe::stack::{Share, stack};
-use crate::observe::waits::WaitedFor;
+use crate::observe::waits::{WaitShare, WaitedFor};
 use crate::time::{Cycles, Hz, Ps};
 
 /// Why a core came back to the machine.
@@ -104,7 +105,7 @@ impl CoreReport {
     }
 
     /// The stack by what was waited for, if that was asked for. It has the same time.
-    pub fn waits(&self) -> Option<Vec<Share>> {
+    pub fn waits(&self) -> Option<Vec<WaitShare>> {
         self.waited.as_ref().map(|waited| waited.stack(&self.stack()))
     }
 
@@ -162,6 +163,8 @@ pub struct SectionReport {
     pub calls: u64,
     /// What was waited for inside, if that was asked for.
     pub waited: Option<WaitedFor>,
+    /// Single calls, if they were asked for.
+    pub kept: Option<KeptReport>,
     /// Instructions inside, those of functions that it called included.
     pub instructions: u64,
     /// Cycles by cause, at each rate that the core's clock has had.
@@ -170,7 +173,7 @@ pub struct SectionReport {
 
 impl SectionReport {
     /// The stack of all calls by what was waited for, if that was asked for.
-    pub fn waits(&self) -> Option<Vec<Share>> {
+    pub fn waits(&self) -> Option<Vec<WaitShare>> {
         self.waited.as_ref().map(|waited| waited.stack(&self.stack()))
     }
 
@@ -182,6 +185,64 @@ impl SectionReport {
     /// Cycles by cause.
     pub fn causes(&self) -> Vec<(String, Cycles)> {
         causes_of(&self.counted)
+    }
+}
+
+/// Single calls of a watched function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptReport {
+    /// What the shortest call took; `None` if none has ended.
+    pub shortest: Option<Ps>,
+    /// The longest ones, as many as are kept, from the longest down; of those that took the same time, the first ones.
+    pub longest: Vec<CallReport>,
+}
+
+/// A call of a watched function, from its entry to its return.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallReport {
+    /// The how manieth of the function it was, from 1 on.
+    pub nth: u64,
+    /// When it began.
+    pub begun: Ps,
+    /// The registers that have a function's first arguments, as they were then: a0 to a3, or r0 to r3.
+    pub registers: [u32; CallReport::REGISTERS],
+    /// The arguments in these; the machine adds them, as it has the program.
+    pub arguments: Vec<Argument>,
+    /// The address that it returned to.
+    pub return_pc: u32,
+    /// Where the program has the call; the machine adds that, too.
+    pub caller: Option<Place>,
+    /// Instructions inside, those of functions that it called included.
+    pub instructions: u64,
+    /// Cycles by cause, at each rate that the core's clock had.
+    pub counted: Vec<Counted>,
+    /// What was waited for inside, if that was asked for.
+    pub waited: Option<WaitedFor>,
+}
+
+/// An argument of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Argument {
+    /// The parameter's name, or the register's if nobody tells that.
+    pub name: String,
+    /// What it was when the function was entered.
+    pub value: i64,
+    /// It is an address, or nobody knows.
+    pub is_address: bool,
+}
+
+impl CallReport {
+    /// Registers for arguments that all calling conventions have.
+    pub const REGISTERS: usize = 4;
+
+    /// The call's cycle stack. Its times sum to what it took.
+    pub fn stack(&self) -> Vec<Share> {
+        stack_of(&self.counted)
+    }
+
+    /// The same time by what was waited for, if that was asked for.
+    pub fn waits(&self) -> Option<Vec<WaitShare>> {
+        self.waited.as_ref().map(|waited| waited.stack(&self.stack()))
     }
 }
 
@@ -273,6 +334,10 @@ pub trait Core: Send {
     /// Has the core stop at the begin and the end of each call of a function that it watches, with [`Stop::Mark`].
     /// False if it watches no function there.
     fn mark_calls(&mut self, pc: u32) -> bool;
+
+    /// Keeps the longest `most` calls of a function that it watches by themselves: [`SectionReport::kept`]. False if it
+    /// watches no function there.
+    fn keep_calls(&mut self, pc: u32, most: usize) -> bool;
 
     /// The begins and ends since this was last asked, the latest of which the core is at.
     fn take_marks(&mut self) -> Vec<CallMark>;

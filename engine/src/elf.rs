@@ -1,6 +1,7 @@
 //! ELF files: the segments to load, the entry, and for messages symbols and source lines.
 
 pub mod debug;
+pub mod parameters;
 pub mod profile;
 
 use addr2line::Context;

@@ -1,5 +1,6 @@
 //! The machine: cores, bus and events on one time line.
 
+mod calls;
 mod critical_path;
 pub mod ending;
 pub mod host;
@@ -364,6 +365,7 @@ impl Machine {
         for ((core, progress), now) in cores.iter_mut().zip(&self.progress).zip(times) {
             core.cut = progress.beyond(now, elapsed);
         }
+        self.name_calls(&mut cores);
         let counters = self.counters_of(&cores);
         let (results, notes) = (self.results(), self.notes());
         let windows = self.windows.done.clone();

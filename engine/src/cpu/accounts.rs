@@ -71,6 +71,12 @@ impl sections::Totals for Totals {
         self.memory.add_difference(&to.memory, &from.memory, times);
     }
 
+    /// Not the difference of the core's own times, where the clock has changed between them.
+    fn cycles(&self) -> u64 {
+        let Spent { saved, mispredicted, annulled, exceptions, idle } = self.spent;
+        self.fixed.cycles() - saved + mispredicted + annulled + exceptions + idle + self.memory.total()
+    }
+
     fn instructions(&self) -> u64 {
         self.instructions
     }
@@ -158,7 +164,7 @@ impl<I: Isa> Cpu<I> {
             return;
         }
         let now = self.totals();
-        if self.shell.sections.follow(I::call_site(self), &now) {
+        if self.shell.follow_calls(I::call_site(self), &now) {
             // Blocks may already be linked to there.
             self.drop_blocks();
         }

@@ -552,6 +552,10 @@ impl<I: Isa> Core for Cpu<I> {
         self.shell.sections.mark_calls(pc & I::ADDRESS_MASK)
     }
 
+    fn keep_calls(&mut self, pc: u32, most: usize) -> bool {
+        self.shell.sections.keep_calls(pc & I::ADDRESS_MASK, most)
+    }
+
     fn take_marks(&mut self) -> Vec<CallMark> {
         self.shell.sections.take_marks()
     }

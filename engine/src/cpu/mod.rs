@@ -19,6 +19,7 @@ pub(crate) mod handlers;
 pub(crate) mod irqs;
 pub mod isa;
 pub mod iteration;
+pub(crate) mod kept_calls;
 mod leave;
 pub mod memory;
 mod order;

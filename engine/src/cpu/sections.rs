@@ -3,9 +3,11 @@
 //! The firmware knows nothing of it. Entries and return addresses are kept out of the links between blocks, so the
 //! core's outer loop sees each of them, and nothing else pays.
 
+use super::kept_calls::{Entry, KeptCalls};
+use super::waits::Waited;
 use crate::bus::Bus;
-use crate::core::{CallMark, Counted, SectionReport};
-use crate::time::{Cycles, Hz};
+use crate::core::{CallMark, CallReport, Counted, SectionReport};
+use crate::time::{Cycles, Hz, Ps};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Most calls under way that are followed, and most addresses to which they return: a firmware whose calls never return
@@ -17,6 +19,9 @@ const MOST_STOPS: usize = 1 << 16;
 pub(crate) trait Totals: Clone {
     /// Adds what came between two moments, `times` times.
     fn add_difference(&mut self, to: &Self, from: &Self, times: u64);
+
+    /// Cycles of all causes.
+    fn cycles(&self) -> u64;
 
     /// Instructions that it was spent on.
     fn instructions(&self) -> u64;
@@ -37,6 +42,10 @@ pub(crate) struct Section<T> {
     earlier: Vec<(Hz, T)>,
     /// A total of nothing.
     nothing: T,
+    /// Calls that have begun.
+    begun: u64,
+    /// Single calls, if they are wanted.
+    pub kept: Option<KeptCalls<T>>,
 }
 
 impl<T: Totals> Section<T> {
@@ -49,16 +58,31 @@ impl<T: Totals> Section<T> {
         });
         self.earlier[at].1.add_difference(to, from, 1);
     }
+
+    /// A call has ended when the core has spent `now` in all, and its clock is at this rate.
+    fn end_call(&mut self, open: &Open<T>, now: &T, rate: Hz) {
+        self.calls += 1;
+        let mut spans = Vec::new();
+        let mut from = &open.begun;
+        for (rate, to) in &open.rates {
+            self.add_earlier(*rate, to, from);
+            spans.push((*rate, from, to));
+            from = to;
+        }
+        self.totals.add_difference(now, from, 1);
+        if let Some(kept) = &mut self.kept {
+            spans.push((rate, from, now));
+            kept.add(&open.entry, &spans, &self.nothing);
+        }
+    }
 }
 
 /// A call under way.
 #[derive(Debug)]
 struct Open<T> {
     section: usize,
-    return_pc: u32,
     sp: u32,
-    /// How many calls had begun before.
-    number: u64,
+    entry: Entry,
     begun: T,
     /// Ends of the clock's rates since then: the rate, and all of the core's time up to its end.
     rates: Vec<(Hz, T)>,
@@ -73,6 +97,8 @@ pub struct CallSite {
     pub return_pc: u32,
     /// Stack pointer: calls of the same function are told apart by it.
     pub sp: u32,
+    /// The registers that have the first arguments, where the function has just been entered.
+    pub arguments: [u32; CallReport::REGISTERS],
 }
 
 /// The functions being watched.
@@ -117,7 +143,23 @@ impl<T: Totals> Sections<T> {
             totals: nothing.clone(),
             earlier: Vec::new(),
             nothing,
+            begun: 0,
+            kept: None,
         });
+    }
+
+    /// Keeps the longest `most` calls of the function at `pc`, which is watched, by themselves.
+    pub fn keep_calls(&mut self, pc: u32, most: usize) -> bool {
+        self.entries.get(&pc).is_some_and(|section| {
+            self.sections[*section].kept = Some(KeptCalls::new(most));
+            true
+        })
+    }
+
+    /// A call that has ended, of a function and with its number, waited for this.
+    pub fn waited(&mut self, (section, number): (usize, u64), waited: &Waited) {
+        let kept = self.sections.get_mut(section).and_then(|section| section.kept.as_mut());
+        kept.into_iter().for_each(|kept| kept.waited(number, waited));
     }
 
     /// Marks the begins and ends of calls of the function at `pc`, which is watched.
@@ -135,13 +177,13 @@ impl<T: Totals> Sections<T> {
 
     /// The calls under way: the function, and a number of the call.
     pub fn open_calls(&self) -> Vec<(usize, u64)> {
-        self.open.iter().map(|open| (open.section, open.number)).collect()
+        self.open.iter().map(|open| (open.section, open.entry.number)).collect()
     }
 
     /// True if these are the calls under way.
     pub fn are_open_calls(&self, calls: &[(usize, u64)]) -> bool {
         self.open.len() == calls.len()
-            && self.open.iter().zip(calls).all(|(open, call)| (open.section, open.number) == *call)
+            && self.open.iter().zip(calls).all(|(open, call)| (open.section, open.entry.number) == *call)
     }
 
     /// True if there are marks that nobody has taken.
@@ -173,6 +215,7 @@ impl<T: Totals> Sections<T> {
                 name: section.name.clone(),
                 calls: section.calls,
                 waited: None,
+                kept: None,
                 instructions: earlier.clone().map(|(_, totals)| totals.instructions()).sum::<u64>()
                     + section.totals.instructions(),
                 counted: earlier
@@ -194,31 +237,27 @@ impl<T: Totals> Sections<T> {
         self.open.iter_mut().for_each(|open| open.rates.push((rate, now.clone())));
     }
 
-    /// The core is at `site`, having spent `now` in all: closes the calls that return there and opens one that begins
-    /// there. True if there is a new address that the outer loop has to see from now on.
-    pub fn follow(&mut self, site: CallSite, now: &T) -> bool {
-        while self.open.back().is_some_and(|open| open.return_pc == site.pc && open.sp == site.sp) {
+    /// The core is at `site`, having spent `now` in all, at a time, with its clock at a rate: closes the calls that
+    /// return there and opens one that begins there. True if there is a new address that the outer loop has to see from
+    /// now on.
+    pub fn follow(&mut self, site: CallSite, now: &T, (at, rate): (Ps, Hz)) -> bool {
+        while self.open.back().is_some_and(|open| open.entry.return_pc == site.pc && open.sp == site.sp) {
             if let Some(open) = self.open.pop_back() {
-                let section = &mut self.sections[open.section];
-                section.calls += 1;
-                let mut from = open.begun;
-                for (rate, to) in open.rates {
-                    section.add_earlier(rate, &to, &from);
-                    from = to;
-                }
-                section.totals.add_difference(now, &from, 1);
+                self.sections[open.section].end_call(&open, now, rate);
                 self.mark(open.section, false);
             }
         }
-        let CallSite { pc, return_pc, sp } = site;
+        let CallSite { pc, return_pc, sp, arguments } = site;
         match self.entries.get(&pc).copied() {
             Some(section) if !self.is_innermost(section, return_pc, sp) => {
                 if !self.make_room(return_pc) {
                     return false;
                 }
-                let number = self.begun;
+                let of_section = &mut self.sections[section].begun;
+                *of_section += 1;
+                let entry = Entry { number: self.begun, nth: *of_section, at, return_pc, arguments };
                 self.begun += 1;
-                self.open.push_back(Open { section, return_pc, sp, number, begun: now.clone(), rates: Vec::new() });
+                self.open.push_back(Open { section, sp, entry, begun: now.clone(), rates: Vec::new() });
                 self.mark(section, true);
                 self.stops.insert(return_pc)
             }
@@ -247,7 +286,8 @@ impl<T: Totals> Sections<T> {
     /// True if the innermost call is this one: it is met again when its first instruction had to wait for a cache line,
     /// was interrupted, or heads a loop.
     fn is_innermost(&self, section: usize, return_pc: u32, sp: u32) -> bool {
-        self.open.back().is_some_and(|open| (open.section, open.return_pc, open.sp) == (section, return_pc, sp))
+        let is_it = |open: &Open<T>| (open.section, open.entry.return_pc, open.sp) == (section, return_pc, sp);
+        self.open.back().is_some_and(is_it)
     }
 }
 
@@ -263,6 +303,10 @@ mod tests {
             self.0 += (to.0 - from.0) * times;
         }
 
+        fn cycles(&self) -> u64 {
+            self.0
+        }
+
         fn instructions(&self) -> u64 {
             0
         }
@@ -272,16 +316,23 @@ mod tests {
         }
     }
 
+    /// The core is somewhere: address, where that returns to, stack pointer.
+    fn follow(sections: &mut Sections<Cycles64>, (pc, return_pc, sp): (u32, u32, u32), cycles: u64) {
+        let rate = Hz::new(1_000_000_000).unwrap();
+        let site = CallSite { pc, return_pc, sp, arguments: [pc; 4] };
+        sections.follow(site, &Cycles64(cycles), (Ps::from_ns(cycles), rate));
+    }
+
     #[test]
     fn calls_that_never_return_fill_no_memory_and_later_ones_are_followed() {
         let mut sections = Sections::default();
         sections.watch("jumps_out", 0x100, Cycles64::default());
         for call in 0..MOST_OPEN as u32 + 5 {
-            sections.follow(CallSite { pc: 0x100, return_pc: 0x200, sp: 16 * call }, &Cycles64(u64::from(call)));
+            follow(&mut sections, (0x100, 0x200, 16 * call), u64::from(call));
         }
         assert_eq!((sections.open.len(), sections.lost()), (MOST_OPEN, 5));
         let last = MOST_OPEN as u32 + 4;
-        sections.follow(CallSite { pc: 0x200, return_pc: 0, sp: 16 * last }, &Cycles64(u64::from(last) + 7));
+        follow(&mut sections, (0x200, 0, 16 * last), u64::from(last) + 7);
         assert_eq!((sections.sections[0].calls, sections.sections[0].totals.0), (1, 7));
     }
 
@@ -290,8 +341,8 @@ mod tests {
         let mut sections = Sections::default();
         sections.watch("called", 0x100, Cycles64::default());
         for call in 0..MOST_STOPS as u32 + 5 {
-            sections.follow(CallSite { pc: 0x100, return_pc: 0x1000 + 4 * call, sp: 0 }, &Cycles64(0));
-            sections.follow(CallSite { pc: 0x1000 + 4 * call, return_pc: 0, sp: 0 }, &Cycles64(1));
+            follow(&mut sections, (0x100, 0x1000 + 4 * call, 0), 0);
+            follow(&mut sections, (0x1000 + 4 * call, 0, 0), 1);
         }
         assert_eq!((sections.stops.len(), sections.lost()), (MOST_STOPS, 6));
     }

@@ -9,10 +9,10 @@ use super::isa::CauseNames;
 use super::memory::Accounts;
 use super::profile::Profile;
 use super::profile::reporting::{AtRate, Told};
-use super::sections::Sections;
-use super::waits::{Waits, Within};
+use super::sections::{CallSite, Sections};
+use super::waits::{Shared, Waited, Waits, Within};
 use crate::bus::Bus;
-use crate::core::{CoreReport, Counted, Stop};
+use crate::core::{CoreReport, Counted, SectionReport, Stop};
 use crate::faults::CoreFault;
 use crate::observe::profile::CoreProfile;
 use crate::storms::Source;
@@ -179,18 +179,17 @@ impl Shell {
         self.sections.watch(name, pc, Totals::nothing(self.causes));
     }
 
+    /// The core is at `site`, having spent `totals`: see [`Sections::follow`].
+    pub fn follow_calls(&mut self, site: CallSite, totals: &Totals) -> bool {
+        let now = (self.now(), self.clock);
+        self.sections.follow(site, totals, now)
+    }
+
     /// What the core has done so far, which took `totals`.
     pub fn report(&self, bus: &Bus, totals: &Totals, counters: Vec<(String, u64)>) -> CoreReport {
         let counted = self.earlier.counted(bus, self.clock, totals);
         let mut shared = self.waits.as_ref().map(|waits| waits.sums(bus));
-        let mut sections = self.sections.reports(bus, self.clock);
-        if let Some(shared) = &mut shared {
-            shared.close_calls(&self.sections.open_calls());
-            for (index, section) in sections.iter_mut().enumerate() {
-                let waited = shared.sections.get(&index).cloned().unwrap_or_default();
-                section.waited = Some(waited.told(bus, self.clock, self.causes));
-            }
-        }
+        let sections = self.section_reports(bus, shared.as_mut());
         let at_clocks = counted.iter().map(Counted::time).fold(Ps::ZERO, |sum, time| sum + time);
         CoreReport {
             name: self.name.clone(),
@@ -205,5 +204,31 @@ impl Shell {
             sections,
             counters,
         }
+    }
+
+    /// The watched functions, and what was waited for in their calls if that is told.
+    fn section_reports(&self, bus: &Bus, shared: Option<&mut Shared>) -> Vec<SectionReport> {
+        let mut reports = self.sections.reports(bus, self.clock);
+        let mut ended = None;
+        if let Some(shared) = shared {
+            shared.close_calls(&self.sections.open_calls());
+            ended = Some(shared.take_ended());
+            for (index, report) in reports.iter_mut().enumerate() {
+                let waited = shared.sections.get(&index).cloned().unwrap_or_default();
+                report.waited = Some(waited.told(bus, self.clock, self.causes));
+            }
+        }
+        for (index, section) in self.sections.sections.iter().enumerate() {
+            let Some(kept) = &section.kept else { continue };
+            let mut kept = kept.clone();
+            for ((of, number), waited) in ended.iter().flatten() {
+                if *of == index {
+                    kept.waited(*number, waited);
+                }
+            }
+            let told = |waited: &Waited| ended.is_some().then(|| waited.told(bus, self.clock, self.causes));
+            reports[index].kept = Some(kept.report(bus, told));
+        }
+        reports
     }
 }

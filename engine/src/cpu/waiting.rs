@@ -51,6 +51,9 @@ impl Shell {
         };
         if let Some(waits) = &mut self.waits {
             waits.read(bus, device, addr, gives, moment);
+            for (call, waited) in waits.take_ended() {
+                self.sections.waited(call, &waited);
+            }
         }
     }
 

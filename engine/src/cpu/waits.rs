@@ -476,6 +476,11 @@ impl Waits {
         self.run.last.as_deref().map(|last| self.waited_since(self.run.place, last))
     }
 
+    /// What calls that have ended waited for, since this was last asked: see [`Shared::take_ended`].
+    pub fn take_ended(&mut self) -> Vec<((usize, u64), Waited)> {
+        self.shared.take_ended()
+    }
+
     /// From here on something may still be shared out.
     fn oldest(&self) -> Ps {
         self.begins().min().unwrap_or(Ps::ZERO)

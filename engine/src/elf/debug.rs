@@ -149,7 +149,7 @@ fn member_in(
     Ok(None)
 }
 
-fn dwarf_of<'a>(file: &object::File<'a>) -> Option<gimli::Dwarf<Reader<'a>>> {
+pub(super) fn dwarf_of<'a>(file: &object::File<'a>) -> Option<gimli::Dwarf<Reader<'a>>> {
     let load = |id: gimli::SectionId| -> Result<Reader<'a>, gimli::Error> {
         let section = file.section_by_name(id.name()).and_then(|section| section.data().ok());
         Ok(EndianSlice::new(section.unwrap_or(&[]), RunTimeEndian::Little))

@@ -6,7 +6,7 @@ use super::Machine;
 use super::progress::Activity;
 use crate::core::CoreReport;
 use crate::observe::critical_path::{CriticalPath, HandOver, Path, PathRow, PathStay, Paths, WORK, What};
-use crate::observe::waits::{ASLEEP, WaitedFor};
+use crate::observe::waits::{ASLEEP, Sort, WaitShare, WaitedFor};
 use crate::time::{Cycles, Ps};
 
 impl Machine {
@@ -107,12 +107,11 @@ fn by_held(mut hand_overs: Vec<HandOver>) -> Vec<HandOver> {
 
 /// A core alone: what it waited for, and all else.
 fn path_of_one(report: &CoreReport, waited: &WaitedFor, elapsed: Ps) -> CriticalPath {
-    let waits = [&waited.activities, &waited.looking, &waited.asleep];
-    let is_wait = |cause: &str| waits.iter().any(|of| of.iter().any(|(name, _)| name == cause));
     let mut left = elapsed;
     let row = |what: String, time: Ps| PathRow { core: report.name.clone(), what, time };
     let mut rows = Vec::new();
-    for share in waited.stack(&report.stack()).into_iter().filter(|share| is_wait(&share.cause)) {
+    let stack = waited.stack(&report.stack()).into_iter();
+    for WaitShare { share, .. } in stack.filter(|share| !matches!(share.sort, Sort::Accesses | Sort::Work)) {
         left = left.saturating_sub(share.time);
         rows.push(row(share.cause, share.time));
     }

@@ -76,6 +76,7 @@ impl Machine {
 fn between(before: &CoreReport, after: &CoreReport) -> CoreReport {
     let sections = after.sections.iter().zip(&before.sections).map(|(after, before)| SectionReport {
         waited: None,
+        kept: None,
         name: after.name.clone(),
         calls: after.calls - before.calls,
         instructions: after.instructions - before.instructions,

@@ -1,6 +1,7 @@
 //! What a core waited for, as a stack beside the one by cause: it has the same time, shared out in another way.
 
 use super::stack::Share;
+use crate::activity::Kind;
 use crate::time::{Cycles, Hz, Ps};
 
 /// The core's own work, whatever it is made of.
@@ -10,11 +11,48 @@ pub const HELD: &str = "held in reset";
 /// A sleep in which nothing known went on, and that nothing has ended.
 pub const ASLEEP: &str = "asleep";
 
+/// What a row of the stack is one of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sort {
+    /// An activity of this kind was waited for.
+    Activity(Kind),
+    /// A device was looked at that was doing nothing known.
+    Looking,
+    /// Sleep in which nothing known went on.
+    Asleep,
+    /// Accesses, but for those that looked.
+    Accesses,
+    /// The core's own work.
+    Work,
+}
+
+impl Sort {
+    /// What it is called in tables and files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Sort::Activity(kind) => kind.name(),
+            Sort::Looking => "looking",
+            Sort::Asleep => "asleep",
+            Sort::Accesses => "accesses",
+            Sort::Work => WORK,
+        }
+    }
+}
+
+/// A row of the stack by what was waited for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitShare {
+    /// What was waited for, and for how long.
+    pub share: Share,
+    /// What that is one of.
+    pub sort: Sort,
+}
+
 /// What was waited for, and what of the stack by cause that was.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitedFor {
-    /// Time by activity: "flash0: page program".
-    pub activities: Vec<(String, Ps)>,
+    /// Time by activity, with what it is one of: "flash0: page program".
+    pub activities: Vec<(String, Kind, Ps)>,
     /// Time in which the core looked at a device that was doing nothing known: "spi0: looked at".
     pub looking: Vec<(String, Ps)>,
     /// Time in which the core slept, and nothing known went on: "ipcc: interrupt awaited".
@@ -30,34 +68,45 @@ pub struct WaitedFor {
 impl WaitedFor {
     /// The stack by what was waited for, of the time that `causes` share. What was waited for comes first, the longest
     /// before the others; then what accesses took otherwise, by target; then the core's own work.
-    pub fn stack(&self, causes: &[Share]) -> Vec<Share> {
-        let mut waits: Vec<(String, u64)> = Vec::new();
-        let all = self.activities.iter().chain(&self.looking).chain(&self.asleep).cloned();
-        waits.extend(all.map(|(name, time)| (name, time.0)).filter(|(_, time)| *time > 0));
-        waits.sort_by(|(a, x), (b, y)| y.cmp(x).then(a.cmp(b)));
-        let accesses = self.accesses_otherwise(causes);
+    pub fn stack(&self, causes: &[Share]) -> Vec<WaitShare> {
+        let mut rows = self.waits();
+        let accesses = self.accesses_otherwise(causes).into_iter();
+        rows.extend(accesses.map(|(name, time)| (name, Sort::Accesses, time)));
         let total: u64 = causes.iter().map(|share| share.time.0).sum();
-        let known: u64 = waits.iter().chain(&accesses).map(|(_, time)| *time).sum();
-        let mut rows = waits;
-        rows.extend(accesses);
+        let known: u64 = rows.iter().map(|(.., time)| *time).sum();
         match total.checked_sub(known) {
             Some(0) => {}
-            Some(work) => rows.push((WORK.to_owned(), work)),
+            Some(work) => rows.push((WORK.to_owned(), Sort::Work, work)),
             // Edges of clocks that are no whole picoseconds: what is too much is taken from the longest waits.
             None => {
                 let mut excess = known - total;
-                let mut longest: Vec<&mut u64> = rows.iter_mut().map(|(_, time)| time).collect();
+                let mut longest: Vec<&mut u64> = rows.iter_mut().map(|(.., time)| time).collect();
                 longest.sort_by(|a, b| b.cmp(a));
                 for time in longest {
                     let taken = excess.min(*time);
                     *time -= taken;
                     excess -= taken;
                 }
-                rows.retain(|(_, time)| *time > 0);
+                rows.retain(|(.., time)| *time > 0);
             }
         }
         let cycles = |time: u64| self.rate.cycles_until_floor(Ps(time));
-        rows.into_iter().map(|(cause, time)| Share { cause, cycles: cycles(time), time: Ps(time) }).collect()
+        let share = |(cause, sort, time)| {
+            let share = Share { cause, cycles: cycles(time), time: Ps(time) };
+            WaitShare { share, sort }
+        };
+        rows.into_iter().map(share).collect()
+    }
+
+    /// What was waited for, the longest first.
+    fn waits(&self) -> Vec<(String, Sort, u64)> {
+        let activities = self.activities.iter().map(|(name, kind, time)| (name, Sort::Activity(*kind), time));
+        let looking = self.looking.iter().map(|(name, time)| (name, Sort::Looking, time));
+        let asleep = self.asleep.iter().map(|(name, time)| (name, Sort::Asleep, time));
+        let all = activities.chain(looking).chain(asleep).filter(|(.., time)| time.0 > 0);
+        let mut waits: Vec<_> = all.map(|(name, sort, time)| (name.clone(), sort, time.0)).collect();
+        waits.sort_by(|(a, _, x), (b, _, y)| y.cmp(x).then(a.cmp(b)));
+        waits
     }
 
     /// Time of accesses that were no looks, by their targets.
@@ -98,7 +147,10 @@ mod tests {
     #[test]
     fn waits_that_are_longer_than_all_of_the_time_are_cut() {
         let waited = WaitedFor {
-            activities: vec![("a: busy".to_owned(), Ps(300_000)), ("b: busy".to_owned(), Ps(200_000))],
+            activities: vec![
+                ("a: busy".to_owned(), Kind::Busy, Ps(300_000)),
+                ("b: busy".to_owned(), Kind::Busy, Ps(200_000)),
+            ],
             looking: vec![("c: looked at".to_owned(), Ps(100_000))],
             asleep: Vec::new(),
             accesses: Vec::new(),
@@ -107,8 +159,8 @@ mod tests {
         };
         for total in [599_999, 250_000, 100_000, 0] {
             let stack = waited.stack(&[share("issue", total)]);
-            assert_eq!(stack.iter().map(|share| share.time.0).sum::<u64>(), total);
-            assert!(stack.iter().all(|share| share.time.0 > 0));
+            assert_eq!(stack.iter().map(|row| row.share.time.0).sum::<u64>(), total);
+            assert!(stack.iter().all(|row| row.share.time.0 > 0));
         }
     }
 
@@ -117,8 +169,8 @@ mod tests {
         let causes = [share("issue", 400_000), share("load: spi0", 300_000), share("fetch: ddr", 100_000)];
         let waited = WaitedFor {
             activities: vec![
-                ("flash0: page program".to_owned(), Ps(350_000)),
-                ("spi0: shifting".to_owned(), Ps(50_000)),
+                ("flash0: page program".to_owned(), Kind::Busy, Ps(350_000)),
+                ("spi0: shifting".to_owned(), Kind::Wire, Ps(50_000)),
             ],
             accesses: vec![("load: spi0".to_owned(), Cycles(25))],
             rate: Hz::new(100_000_000).unwrap(),
@@ -127,13 +179,14 @@ mod tests {
             asleep: Vec::new(),
         };
         let stack = waited.stack(&causes);
-        let rows: Vec<(&str, u64)> = stack.iter().map(|share| (share.cause.as_str(), share.time.0)).collect();
+        let rows: Vec<(&str, &str, u64)> =
+            stack.iter().map(|row| (row.sort.name(), row.share.cause.as_str(), row.share.time.0)).collect();
         let expected = [
-            ("flash0: page program", 350_000),
-            ("spi0: shifting", 50_000),
-            ("access: spi0", 50_000),
-            ("access: ddr", 100_000),
-            (WORK, 250_000),
+            ("busy", "flash0: page program", 350_000),
+            ("wire", "spi0: shifting", 50_000),
+            ("accesses", "access: spi0", 50_000),
+            ("accesses", "access: ddr", 100_000),
+            (WORK, WORK, 250_000),
         ];
         assert_eq!(rows, expected);
     }

@@ -153,7 +153,7 @@ impl Isa for Toy {
     fn context_of_target(_core: &ToyCore) {}
 
     fn call_site(core: &ToyCore) -> CallSite {
-        CallSite { pc: core.pc, return_pc: core.x[RETURN], sp: core.x[SP] }
+        CallSite { pc: core.pc, return_pc: core.x[RETURN], sp: core.x[SP], arguments: [0; 4] }
     }
 
     fn registers(core: &ToyCore) -> Vec<u32> {

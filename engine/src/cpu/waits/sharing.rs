@@ -129,7 +129,8 @@ pub struct Waited {
 }
 
 impl Waited {
-    fn add(&mut self, more: &Waited) {
+    /// Adds more.
+    pub fn add(&mut self, more: &Waited) {
         let add = |sums: &mut BTreeMap<u32, u64>, more: &BTreeMap<u32, u64>| {
             more.iter().for_each(|(key, time)| *sums.entry(*key).or_default() += time);
         };
@@ -149,6 +150,8 @@ pub struct Shared {
     pub sections: BTreeMap<usize, Waited>,
     /// Those in each call that may be under way: the function, and the call's number.
     open: BTreeMap<(usize, u64), Waited>,
+    /// What calls waited for that have ended, in parts.
+    ended: Vec<((usize, u64), Waited)>,
     /// Those on call paths.
     pub paths: BTreeMap<u32, Waited>,
 }
@@ -175,8 +178,14 @@ impl Shared {
                 self.open.insert(call, waited);
             } else {
                 self.sections.entry(call.0).or_default().add(&waited);
+                self.ended.push((call, waited));
             }
         }
+    }
+
+    /// What each call waited for that has ended, since this was last asked. More of a call may come later.
+    pub fn take_ended(&mut self) -> Vec<((usize, u64), Waited)> {
+        std::mem::take(&mut self.ended)
     }
 }
 

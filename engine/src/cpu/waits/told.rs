@@ -1,6 +1,7 @@
 //! Waits as the user reads them.
 
 use super::sharing::Waited;
+use crate::activity::Kind;
 use crate::bus::Bus;
 use crate::cpu::isa::CauseNames;
 use crate::cpu::memory::Accounts;
@@ -8,12 +9,12 @@ use crate::observe::waits::{ASLEEP, HELD, WaitedFor};
 use crate::time::{Hz, Ps};
 
 impl Waited {
-    /// The names of what was waited for, and its time.
-    pub fn named(&self, bus: &Bus) -> Vec<(String, Ps)> {
+    /// The names of activities that were waited for, what each is one of, and its time.
+    fn named(&self, bus: &Bus) -> Vec<(String, Kind, Ps)> {
         let tracks = bus.activities.tracks();
         let activity = |(track, time): (&u32, &u64)| {
             let track = &tracks[*track as usize];
-            (format!("{}: {}", track.scope, track.activity.name), Ps(*time))
+            (format!("{}: {}", track.scope, track.activity.name), track.activity.kind, Ps(*time))
         };
         summed(self.activities.iter().map(activity))
     }
@@ -21,7 +22,8 @@ impl Waited {
     /// All of it by name, as a stack has it.
     pub fn rows(&self, bus: &Bus) -> Vec<(String, Ps)> {
         let looking = self.looking.iter().map(|(device, time)| (looked_at(bus, *device), Ps(*time)));
-        let rows = self.named(bus).into_iter().chain(looking).chain(self.sleeps());
+        let activities = self.named(bus).into_iter().map(|(name, _, time)| (name, time));
+        let rows = activities.chain(looking).chain(self.sleeps());
         rows.filter(|(_, time)| *time > Ps::ZERO).collect()
     }
 
@@ -62,12 +64,12 @@ fn looked_at(bus: &Bus, device: u32) -> String {
 }
 
 /// Parts of a device have the same name.
-fn summed(named: impl Iterator<Item = (String, Ps)>) -> Vec<(String, Ps)> {
-    let mut sums: Vec<(String, Ps)> = Vec::new();
-    for (name, time) in named {
-        match sums.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, sum)) => *sum += time,
-            None => sums.push((name, time)),
+fn summed(named: impl Iterator<Item = (String, Kind, Ps)>) -> Vec<(String, Kind, Ps)> {
+    let mut sums: Vec<(String, Kind, Ps)> = Vec::new();
+    for (name, kind, time) in named {
+        match sums.iter_mut().find(|(known, ..)| *known == name) {
+            Some((.., sum)) => *sum += time,
+            None => sums.push((name, kind, time)),
         }
     }
     sums

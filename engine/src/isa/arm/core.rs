@@ -151,7 +151,9 @@ impl<P: Profile> Isa for ArmSet<P> {
     }
 
     fn call_site(core: &Arm<P>) -> CallSite {
-        CallSite { pc: core.pc, return_pc: core.x[usize::from(LR)] & !1, sp: core.x[usize::from(SP)] }
+        let (return_pc, sp) = (core.x[usize::from(LR)] & !1, core.x[usize::from(SP)]);
+        // r0 to r3 (AAPCS, section 6.1.1).
+        CallSite { pc: core.pc, return_pc, sp, arguments: [0, 1, 2, 3].map(|register: usize| core.x[register]) }
     }
 
     fn registers(core: &Arm<P>) -> Vec<u32> {

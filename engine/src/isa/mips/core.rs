@@ -144,7 +144,9 @@ impl Isa for MipsSet {
     }
 
     fn call_site(core: &Mips) -> CallSite {
-        CallSite { pc: core.pc, return_pc: core.x[usize::from(RA)], sp: core.x[SP] }
+        // $4 to $7: a0 to a3 of the o32 calling convention.
+        let arguments = [4, 5, 6, 7].map(|register: usize| core.x[register]);
+        CallSite { pc: core.pc, return_pc: core.x[usize::from(RA)], sp: core.x[SP], arguments }
     }
 
     /// pc, $0 to $31, HI, LO, Status, Cause, EPC.

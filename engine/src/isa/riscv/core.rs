@@ -288,7 +288,9 @@ impl Isa for RiscV {
 
 /// Where a core is, as far as calls are concerned: from the address and the registers.
 pub(super) fn call_site_of(pc: u32, x: &[u32]) -> CallSite {
-    CallSite { pc, return_pc: x[RA], sp: x[SP] }
+    // x10 to x13: a0 to a3 of the calling convention.
+    let arguments = [10, 11, 12, 13].map(|register: usize| x[register]);
+    CallSite { pc, return_pc: x[RA], sp: x[SP], arguments }
 }
 
 /// How a jump goes on, by the registers that it names (unprivileged specification, table of hints for the

@@ -129,7 +129,7 @@ impl Picorv32 {
     fn follow_sections(&mut self) {
         if self.shell.sections.stops_at(self.pc) {
             let now = self.shell.totals(&self.accounts);
-            self.shell.sections.follow(call_site_of(self.pc, &self.x), &now);
+            self.shell.follow_calls(call_site_of(self.pc, &self.x), &now);
         }
     }
 }
@@ -185,6 +185,10 @@ impl Core for Picorv32 {
 
     fn mark_calls(&mut self, pc: u32) -> bool {
         self.shell.sections.mark_calls(pc)
+    }
+
+    fn keep_calls(&mut self, pc: u32, most: usize) -> bool {
+        self.shell.sections.keep_calls(pc, most)
     }
 
     fn take_marks(&mut self) -> Vec<CallMark> {

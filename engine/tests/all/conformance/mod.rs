@@ -7,6 +7,7 @@
 mod calls;
 mod code;
 mod interrupts;
+mod kept_calls;
 mod order;
 mod polling;
 mod program;
@@ -46,6 +47,9 @@ macro_rules! properties_of {
                     calls_return_to_behind_themselves
                     a_watched_function_has_a_stack_of_its_own
                     each_call_has_a_window;
+                kept_calls:
+                    each_call_has_what_it_took_and_waited_for
+                    a_long_call_waits_for_the_device;
                 code:
                     code_that_is_written_runs_as_written
                     a_store_to_the_next_instructions_takes_effect

@@ -1,0 +1,172 @@
+//! Single calls of a watched function: of all how long they took, and of the longest each by itself.
+//!
+//! What a call waited for is known only some time after its end ([`super::waits`]), and may come in several parts.
+
+use super::sections::Totals;
+use super::waits::Waited;
+use crate::bus::Bus;
+use crate::core::{CallReport, Counted, KeptReport};
+use crate::observe::waits::WaitedFor;
+use crate::time::{Cycles, Hz, Ps};
+
+/// How a call began.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    /// A number that no other call has, of whatever function: those that begin later have higher ones.
+    pub number: u64,
+    /// The how manieth of its function it is, from 1 on.
+    pub nth: u64,
+    /// When it began.
+    pub at: Ps,
+    /// Where it returns to.
+    pub return_pc: u32,
+    /// The registers that have the first arguments.
+    pub arguments: [u32; CallReport::REGISTERS],
+}
+
+/// A call that has ended.
+#[derive(Clone, Debug)]
+pub(crate) struct KeptCall<T> {
+    pub entry: Entry,
+    /// What it took, at each rate that the clock had meanwhile.
+    pub parts: Vec<(Hz, T)>,
+    /// The time of that.
+    pub time: Ps,
+    /// What it waited for, as far as that is known.
+    pub waited: Waited,
+}
+
+/// The calls of a function that have ended.
+#[derive(Clone, Debug)]
+pub(crate) struct KeptCalls<T> {
+    /// So many are kept by themselves.
+    most: usize,
+    /// The shortest of all.
+    pub shortest: Option<Ps>,
+    /// The longest ones, from the longest down; of those that took the same time, the first ones.
+    pub longest: Vec<KeptCall<T>>,
+}
+
+impl<T: Totals> KeptCalls<T> {
+    /// None yet, of which so many will be kept: one at the least.
+    pub fn new(most: usize) -> KeptCalls<T> {
+        KeptCalls { most: most.max(1), shortest: None, longest: Vec::new() }
+    }
+
+    /// A call has ended. It had all the core's time between two moments at each rate; `nothing` is a total of nothing.
+    pub fn add(&mut self, entry: &Entry, spans: &[(Hz, &T, &T)], nothing: &T) {
+        let time_at = |(rate, from, to): &(Hz, &T, &T)| rate.ps_at_floor(Cycles(to.cycles() - from.cycles()));
+        let time = spans.iter().map(time_at).fold(Ps::ZERO, |sum, time| sum + time);
+        self.shortest = Some(self.shortest.map_or(time, |shortest| shortest.min(time)));
+        let place = self.longest.partition_point(|call| call.time >= time);
+        if place == self.most {
+            return;
+        }
+        let part = |(rate, from, to): &(Hz, &T, &T)| {
+            let mut part = nothing.clone();
+            part.add_difference(to, from, 1);
+            (*rate, part)
+        };
+        let parts = spans.iter().map(part).collect();
+        self.longest.truncate(self.most - 1);
+        self.longest.insert(place, KeptCall { entry: entry.clone(), parts, time, waited: Waited::default() });
+    }
+
+    /// The calls as the user sees them; `told` says what was waited for.
+    pub fn report(&self, bus: &Bus, told: impl Fn(&Waited) -> Option<WaitedFor>) -> KeptReport {
+        let call = |call: &KeptCall<T>| CallReport {
+            nth: call.entry.nth,
+            begun: call.entry.at,
+            registers: call.entry.arguments,
+            arguments: Vec::new(),
+            return_pc: call.entry.return_pc,
+            caller: None,
+            instructions: call.parts.iter().map(|(_, part)| part.instructions()).sum(),
+            counted: call.parts.iter().map(|(rate, part)| Counted { rate: *rate, causes: part.named(bus) }).collect(),
+            waited: told(&call.waited),
+        };
+        KeptReport { shortest: self.shortest, longest: self.longest.iter().map(call).collect() }
+    }
+
+    /// The call of this number has waited for this, too.
+    pub fn waited(&mut self, number: u64, waited: &Waited) {
+        if let Some(call) = self.longest.iter_mut().find(|call| call.entry.number == number) {
+            call.waited.add(waited);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Clone)]
+    struct Spent(u64);
+
+    impl Totals for Spent {
+        fn add_difference(&mut self, to: &Spent, from: &Spent, times: u64) {
+            self.0 += (to.0 - from.0) * times;
+        }
+
+        fn cycles(&self) -> u64 {
+            self.0
+        }
+
+        fn instructions(&self) -> u64 {
+            0
+        }
+
+        fn named(&self, _: &Bus) -> Vec<(String, Cycles)> {
+            Vec::new()
+        }
+    }
+
+    /// Calls that take so many cycles of 1 ns, one after the other.
+    fn kept(most: usize, lasting: &[u64]) -> KeptCalls<Spent> {
+        let mut kept = KeptCalls::new(most);
+        let (mut now, rate) = (0, Hz::new(1_000_000_000).unwrap());
+        for (number, cycles) in (0..).zip(lasting) {
+            let entry = Entry { number, nth: number + 1, at: Ps::from_ns(now), return_pc: 0, arguments: [0; 4] };
+            kept.add(&entry, &[(rate, &Spent(now), &Spent(now + cycles))], &Spent(0));
+            now += cycles;
+        }
+        kept
+    }
+
+    fn numbers(kept: &KeptCalls<Spent>) -> Vec<u64> {
+        kept.longest.iter().map(|call| call.entry.nth).collect()
+    }
+
+    #[test]
+    fn the_longest_are_kept_in_order_and_the_first_of_those_that_are_alike() {
+        let lasting = [5, 9, 2, 9, 7, 9, 7];
+        assert_eq!(numbers(&kept(1, &lasting)), [2]);
+        assert_eq!(numbers(&kept(4, &lasting)), [2, 4, 6, 5]);
+        assert_eq!(numbers(&kept(100, &lasting)), [2, 4, 6, 5, 7, 1, 3]);
+        assert_eq!(numbers(&kept(0, &lasting)), [2]);
+        let kept = kept(3, &lasting);
+        assert_eq!((kept.shortest, kept.longest[0].time), (Some(Ps::from_ns(2)), Ps::from_ns(9)));
+        assert_eq!((kept.longest[1].parts[0].1.0, kept.longest[1].entry.at), (9, Ps::from_ns(16)));
+    }
+
+    #[test]
+    fn a_call_at_several_rates_has_the_time_at_each() {
+        let mut kept = KeptCalls::new(1);
+        let (fast, slow) = (Hz::new(1_000_000_000).unwrap(), Hz::new(3_000_000).unwrap());
+        let entry = Entry { number: 0, nth: 1, at: Ps::ZERO, return_pc: 0, arguments: [0; 4] };
+        kept.add(&entry, &[(fast, &Spent(10), &Spent(15)), (slow, &Spent(15), &Spent(16))], &Spent(0));
+        // 333333.3 ps a cycle at 3 MHz.
+        assert_eq!(kept.longest[0].time, Ps(5_000 + 333_333));
+    }
+
+    #[test]
+    fn waits_that_come_late_are_those_of_the_call_if_it_is_still_kept() {
+        let mut kept = kept(2, &[5, 3, 4]);
+        let some = |ps| Waited { looking: [(0, ps)].into(), ..Waited::default() };
+        for (number, ps) in [(0, 100), (1, 50), (2, 30), (0, 20)] {
+            kept.waited(number, &some(ps));
+        }
+        let waited: Vec<&Waited> = kept.longest.iter().map(|call| &call.waited).collect();
+        assert_eq!(waited, [&some(120), &some(30)]);
+    }
+}
