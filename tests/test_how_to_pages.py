@@ -1,4 +1,4 @@
-"""How-to pages whose commands are typed in, in a folder that has docs/examples."""
+"""Pages whose commands are typed in, in a folder that has docs/examples."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from tutorial_pages import File, Scratch, steps, titled
 
 EXAMPLES = ROOT / "docs" / "examples"
 PAGES = [
-    ROOT / "docs" / "how-to" / f"{name}.md" for name in ("device-in-python", "profile", "waits")
+    *(ROOT / "docs" / "how-to" / f"{name}.md" for name in ("device-in-python", "profile")),
+    *(ROOT / "docs" / "how-to" / f"{name}.md" for name in ("waits", "storage")),
+    ROOT / "docs" / "fat-write.md",
 ]
 
 

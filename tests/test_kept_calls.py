@@ -178,8 +178,8 @@ def test_the_command_shows_them(cyclescope: Command, tmp_path: Path) -> None:
     assert "cpu0: mixed, 3 calls" in done.stdout
     assert "the longest 2 of 3" in done.stdout
     assert "each call" in done.stdout
-    sentence = r"call 2, mixed\(text=0x\w+, small=200, negative=-300, colour=0\), took [0-9.]+ us: "
-    assert re.search(sentence + r"[0-9.]+ % CPU", done.stdout)
+    call_2 = r"^call 2: mixed\(text=0x\w+, small=200, negative=-300, colour=0\) *$"
+    assert re.search(call_2 + r"\ntook [0-9.]+ us: [0-9.]+ % CPU", done.stdout, re.M)
     assert "cycle stack of cpu0" in done.stdout
     none = cyclescope(*call, "--calls", "main", "--limit", "1us")
     assert "main: no call of it has ended" in none.stdout

@@ -97,7 +97,8 @@ def _longest(section: Section, longest: tuple[Call, ...]) -> Table:
 def _told(call: Call) -> dict[str, str]:
     """What is told of a call beside its time: its arguments, and where it comes from."""
     told = {argument.name: str(argument) for argument in call.arguments}
-    return told | {"from": f"from {_caller(call)}"}
+    # no parameter has that name
+    return told | {"": f"from {_caller(call)}"}
 
 
 def _alike(longest: tuple[Call, ...]) -> set[str]:
@@ -116,9 +117,10 @@ def _caller(call: Call) -> str:
 
 
 def _because(section: Section, call: Call) -> str:
-    """The longest call in a sentence."""
+    """The longest call in a sentence of two lines."""
     large = [entry for entry in call.waits if entry.ps >= _LEAST_SHARE * call.ps]
     named = sorted(large, key=lambda entry: -entry.ps)[:_MOST_NAMED]
     waits = ", ".join(f"{format_share(entry.ps, call.ps)} {entry.cause}" for entry in named)
     arguments = ", ".join(map(str, call.arguments))
-    return f"call {call.number:,}, {section.name}({arguments}), took {format_ps(call.ps)}: {waits}"
+    took = f"took {format_ps(call.ps)}: {waits}"
+    return f"call {call.number:,}: {section.name}({arguments})\n{took}"

@@ -49,7 +49,7 @@ use receiving::Receiving;
 use registers::Registers;
 use reply::Reply;
 use sending::Sending;
-use translation::Translation;
+use translation::{Doing, Translation};
 use wire::{Out, Pace};
 
 use crate::activity::{Activity, Detail, Kind, Scope};
@@ -67,10 +67,21 @@ pub const MODEL: Model =
     Model::spi_chip(&["mmc-spi-slot"], |reader| Box::new(Card::from_node(reader))).telling(ACTIVITIES);
 
 /// The card holds its data line low.
+static PROGRAM_BUSY: Activity = Activity::new(
+    Kind::Busy,
+    "card page program",
+    "of the card's flash, while the data line is low behind a data response or stop token",
+);
+static MERGE_BUSY: Activity = Activity::new(
+    Kind::Busy,
+    "card merge",
+    "copies of sectors and pages that the host did not write, while the data line is low behind a data response or \
+     stop token",
+);
+static ERASE_BUSY: Activity =
+    Activity::new(Kind::Busy, "card erase", "of blocks that hold nothing any more, behind a write; and from CMD38 on");
 static WRITE_BUSY: Activity =
-    Activity::new(Kind::Busy, "card busy", "with what a write began, from the data response or stop token on")
-        .joining();
-static ERASE_BUSY: Activity = Activity::new(Kind::Busy, "card erase", "from CMD38 on");
+    Activity::new(Kind::Busy, "card busy", "behind a write, while the card's flash does nothing").joining();
 static READ_ACCESS: Activity = Activity::new(
     Kind::Busy,
     "card read access",
@@ -78,7 +89,7 @@ static READ_ACCESS: Activity = Activity::new(
 );
 static INITIALISING: Activity = Activity::new(Kind::Busy, "card initialisation", "from the first ACMD41 or CMD1 on");
 /// What the card tells.
-const ACTIVITIES: &[&Activity] = &[&WRITE_BUSY, &ERASE_BUSY, &READ_ACCESS, &INITIALISING];
+const ACTIVITIES: &[&Activity] = &[&PROGRAM_BUSY, &MERGE_BUSY, &ERASE_BUSY, &WRITE_BUSY, &READ_ACCESS, &INITIALISING];
 
 /// Clocks that the card needs with chip select high after power-up: 6.4.1.
 const POWER_UP_CLOCKS: u32 = 74;
@@ -217,6 +228,19 @@ impl Card {
         if until > self.busy_until {
             self.scope.span(what, end.max(self.busy_until), until, Detail::None);
             self.busy_until = until;
+        }
+    }
+
+    /// The same with what a write at `end` began: what the card's flash does meanwhile is told.
+    fn occupy_for_write(&mut self, until: Ps, end: Ps) {
+        for (doing, _, to) in self.translation.doing(end.max(self.busy_until), until) {
+            let what = match doing {
+                Doing::Merge => &MERGE_BUSY,
+                Doing::Erase => &ERASE_BUSY,
+                Doing::Program => &PROGRAM_BUSY,
+                Doing::Nothing => &WRITE_BUSY,
+            };
+            self.occupy(what, to, end);
         }
     }
 

@@ -102,7 +102,7 @@ impl Card {
         let accepted = response == data_response::ACCEPTED;
         if accepted {
             let until = self.translation.block(receiving.lba, end);
-            self.occupy(&WRITE_BUSY, until, end);
+            self.occupy_for_write(until, end);
             receiving.lba = receiving.lba.saturating_add(1);
             receiving.left = receiving.left.saturating_sub(1);
         } else {
@@ -164,7 +164,7 @@ impl Card {
         self.data = Data::None;
         if !self.parameters.write_protect {
             let until = self.translation.end_write(end);
-            self.occupy(&WRITE_BUSY, until, end);
+            self.occupy_for_write(until, end);
         }
     }
 

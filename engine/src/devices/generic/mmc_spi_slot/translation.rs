@@ -12,17 +12,21 @@
 //!   elsewhere makes the card complete one block with copies from its predecessor and begin another: see [`mapping`].
 //! - The first bytes of the card, where file systems have their tables, are mapped page by page: nothing is ever copied
 //!   there but the rest of a page.
-//! - The flash does one thing after the other; copies come before the program of the page that caused them.
+//! - The flash does one thing after the other; copies come before the program of the page that caused them. All of them
+//!   are told before the erasures that belong to them: one sum is known of each.
 //!
 //! Not modelled: wear levelling, bad blocks, garbage collection of the pages mapped one by one, the time that moving
 //! sectors between host and buffers takes inside the card, and any work while the card is idle. Contents are not kept
 //! here.
 
+mod doing;
 mod mapping;
 mod parameters;
 #[cfg(test)]
 mod tests;
 
+pub use doing::Doing;
+use doing::Schedule;
 use mapping::{Mapping, Run, Work};
 use parameters::{Geometry, Times};
 
@@ -44,6 +48,8 @@ pub struct Translation {
     gathered: Run,
     /// When the flash has done all that it has been told.
     flash_free: Ps,
+    /// What it does up to then.
+    schedule: Schedule,
     /// When the page buffer is free that does not hold the page programmed last.
     buffer_free: Ps,
     /// The page that a read left in its buffer.
@@ -77,6 +83,7 @@ impl Translation {
             received: 0,
             gathered: Run { first: 0, sectors: 0 },
             flash_free: Ps::ZERO,
+            schedule: Schedule::default(),
             buffer_free: Ps::ZERO,
             read_page: None,
             totals: Totals::default(),
@@ -144,6 +151,11 @@ impl Translation {
         now.max(self.flash_free)
     }
 
+    /// What the flash does from one time to another, in order, without gaps.
+    pub fn doing(&self, from: Ps, to: Ps) -> Vec<(Doing, Ps, Ps)> {
+        self.schedule.within(from, to)
+    }
+
     /// Lists the state. Answers given are deadlines of the caller; between calls nothing changes here.
     pub fn polled(&mut self, poll: &mut Poll) {
         poll.state(self.calls);
@@ -179,7 +191,13 @@ impl Translation {
     fn occupy(&mut self, work: Work, more: Ps, now: Ps) {
         self.read_page = None;
         self.totals.work.add(work);
+        self.schedule.forget_before(now);
         let start = now.max(self.flash_free);
-        self.flash_free = start.saturating_add(self.times.of(work)).saturating_add(more);
+        let steps = [
+            (Doing::Merge, self.times.of_copies(work)),
+            (Doing::Erase, self.times.of_erasures(work)),
+            (Doing::Program, more),
+        ];
+        self.flash_free = self.schedule.add(start, &steps);
     }
 }

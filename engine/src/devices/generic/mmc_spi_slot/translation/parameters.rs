@@ -116,13 +116,14 @@ impl Times {
         }
     }
 
-    /// How long `work` takes.
-    pub fn of(&self, work: Work) -> Ps {
-        let parts = [
-            (work.sectors_copied, self.sector_copy),
-            (work.pages_copied, self.page_copy),
-            (work.blocks_erased, self.block_erase),
-        ];
-        parts.into_iter().fold(Ps::ZERO, |sum, (number, each)| sum.saturating_add(Ps(each.0.saturating_mul(number))))
+    /// How long the copies of `work` take.
+    pub fn of_copies(&self, work: Work) -> Ps {
+        let sectors = Ps(self.sector_copy.0.saturating_mul(work.sectors_copied));
+        sectors.saturating_add(Ps(self.page_copy.0.saturating_mul(work.pages_copied)))
+    }
+
+    /// How long its erasures take.
+    pub fn of_erasures(&self, work: Work) -> Ps {
+        Ps(self.block_erase.0.saturating_mul(work.blocks_erased))
     }
 }

@@ -98,3 +98,24 @@ fn the_tables_area_costs_a_page_and_leaves_the_block_open() {
     assert_eq!(host.single(START + 4), us(2_330));
     assert_eq!(host.total("address_breaks"), 1);
 }
+
+#[test]
+fn what_the_flash_does_is_the_whole_of_a_busy_time() {
+    let mut card = Host::with_open_block(8).card;
+    let now = us(100_000);
+    card.begin_write(START + 4, 1, now);
+    // Back to the block's second page: 64 - 2 pages complete it, one is copied to the new one, and three sectors.
+    let until = card.block(START + 4, now);
+    let copies = us((62 + 1) * 1_100 + 3 * 500);
+    let (copied, erased) = (now + copies, now + copies + us(1_500));
+    let expected =
+        [(Doing::Merge, now, copied), (Doing::Erase, copied, erased), (Doing::Program, erased, erased + us(830))];
+    assert_eq!(card.doing(now, until), expected);
+    assert_eq!(until, erased + us(830));
+    // The second sector of a pair comes while nothing is done, and the stop token takes its own time.
+    let mut card = Host::with_open_block(4).card;
+    card.begin_write(START + 4, 4, now);
+    let last = (0..4).fold(now, |_, sector| card.block(START + 4 + sector, now));
+    let until = card.end_write(last);
+    assert_eq!(card.doing(now, until), [(Doing::Program, now, last), (Doing::Nothing, last, last + us(7))]);
+}
