@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from cyclescope.bench.rows import Row
     from cyclescope.board import Board, shipped_boards
     from cyclescope.board.devicetree_bindings import Binding, BindingProperty, bindings
-    from cyclescope.board.results import CoreResult, RunResult, StackEntry
+    from cyclescope.board.kept_calls import Call
+    from cyclescope.board.results import CoreResult, RunResult, Section, StackEntry, WaitEntry
     from cyclescope.devices.properties import property
     from cyclescope.devices.registry import device
     from cyclescope.errors import BoardError, ElfError, EngineError
@@ -27,6 +28,7 @@ __all__ = [
     "BindingProperty",
     "Board",
     "BoardError",
+    "Call",
     "CoreResult",
     "ElfError",
     "EngineError",
@@ -34,8 +36,10 @@ __all__ = [
     "Profile",
     "Row",
     "RunResult",
+    "Section",
     "StackEntry",
     "Stop",
+    "WaitEntry",
     "bindings",
     "device",
     "property",
@@ -48,6 +52,7 @@ _MODULES = {
     "BindingProperty": "board.devicetree_bindings",
     "Board": "board",
     "BoardError": "errors",
+    "Call": "board.kept_calls",
     "CoreResult": "board.results",
     "ElfError": "errors",
     "EngineError": "errors",
@@ -55,8 +60,10 @@ _MODULES = {
     "Profile": "profile.profile",
     "Row": "bench.rows",
     "RunResult": "board.results",
+    "Section": "board.results",
     "StackEntry": "board.results",
     "Stop": "_engine",
+    "WaitEntry": "board.results",
     "bindings": "board.devicetree_bindings",
     "device": "devices.registry",
     "property": "devices.properties",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import PurePath
 
 from rich.console import RenderableType
@@ -77,20 +77,15 @@ def _longest(section: Section, longest: tuple[Call, ...]) -> Table:
     if common:
         table.caption = f"all of them: {', '.join(common)}"
         table.caption_justify = "left"
-    columns: dict[str, Callable[[Call], str]] = {
-        "call": lambda call: f"{call.number:,}",
-        "began": lambda call: format_ps(call.begin_ps),
-        "took": lambda call: format_ps(call.ps),
-    }
-    for kind in KINDS:
-        if any(kind in call.by_kind for call in longest):
-            columns[kind] = lambda call, kind=kind: format_share(call.by_kind.get(kind, 0), call.ps)  # type: ignore[misc]
-    for heading in columns:
+    kinds = [kind for kind in KINDS if any(kind in call.by_kind for call in longest)]
+    for heading in ("call", "began", "took", *kinds):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("with")
     for call in longest:
+        times = f"{call.number:,}", format_ps(call.begin_ps), format_ps(call.ps)
+        shares = (format_share(call.by_kind.get(kind, 0), call.ps) for kind in kinds)
         differs = ", ".join(text for name, text in _told(call).items() if name not in alike)
-        table.add_row(*(cell(call) for cell in columns.values()), Text(differs))
+        table.add_row(*times, *shares, Text(differs))
     return table
 
 

@@ -20,7 +20,12 @@ __attribute__((noinline)) uint32_t mixed(const char *text, uint8_t small, int16_
 /* Only the first is in a register by itself wherever it runs. */
 __attribute__((noinline)) uint32_t wide(uint32_t first, uint64_t second, float third)
 {
-    sum += first + (uint32_t)(second >> 32) + (uint32_t)third;
+    union {
+        float number;
+        uint32_t bits;
+    } of = {third};
+
+    sum += first + (uint32_t)(second >> 32) + of.bits;
     return sum;
 }
 

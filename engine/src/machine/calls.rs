@@ -6,8 +6,8 @@ use crate::elf::Machine as InstructionSet;
 use crate::elf::parameters::{Form, Parameter, parameters_of};
 
 impl Machine {
-    /// Keeps the longest `most` calls of a function by themselves ([`crate::core::SectionReport::kept`]); it is watched,
-    /// too. False if there is no such function.
+    /// Keeps the longest `most` calls of a function by themselves ([`crate::core::SectionReport::kept`]); it is
+    /// watched, too. False if there is no such function.
     pub fn keep_calls(&mut self, name: &str, most: usize) -> bool {
         let found = self.find_function(name);
         found.is_some_and(|(core, function, addr)| self.keep_calls_at(&function, core, addr, most))

@@ -1,6 +1,7 @@
 //! Busy times of writes in order: programs, parts of pages, the two buffers.
 
 use super::*;
+use crate::devices::generic::mmc_spi_slot::translation::Doing;
 
 #[test]
 fn a_lone_sector_is_a_page_with_three_copies() {
