@@ -289,8 +289,8 @@ impl Activities {
         self.recording().raised_last(at).map(str::to_owned)
     }
 
-    /// From now on waits of so many cores are shared out ([`Activities::share`]): as far as nobody else has the recording, it is kept
-    /// no longer than they need it.
+    /// From now on waits of so many cores are shared out ([`Activities::share`]): as far as nobody else has the
+    /// recording, it is kept no longer than they need it.
     pub fn start_for_waits(&self, cores: usize) {
         const MOST_BYTES: usize = 1 << 26;
         if !self.0.is_kept.load(Ordering::Relaxed) {
