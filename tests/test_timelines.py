@@ -159,14 +159,37 @@ def test_iterations_that_are_skipped_are_one_slice_where_they_are_many(tmp_path:
     board = package.Board(CARDS.board).load(CARDS.elf())
     board.run(trace=file)
     timeline = timelines.read(file)
-    polled = [one for one in timeline.slices if "times, in a polling loop" in one.arguments]
+    polled = [one for one in timeline.slices if "times" in one.arguments]
     assert polled
     for one in polled:
-        times, each = (one.arguments[name] for name in list(one.arguments)[-2:])
+        times, busy_ps = one.arguments["times"], one.arguments["busy_ps"]
         assert isinstance(times, int)
-        assert isinstance(each, int)
         assert times > 64
-        assert times * each <= 1000 * (one.end_ns - one.begin_ns + 1)
+        assert 0 < one.busy_ps == busy_ps <= 1000 * (one.end_ns - one.begin_ns + 1)
+
+
+def test_no_slice_of_a_track_crosses_another(throughput: Path, tmp_path: Path) -> None:
+    sama5d2 = "sama5d2-xplained"
+    # tasks of operations that are over have the names of those of the next
+    tasks = firmware.build_app("rhealstone", sama5d2, {"loops": 20})
+    programs = ((sama5d2, tasks, {}), (CARDS.board, CARDS.elf(), {}), (BOARD, throughput, QUICK))
+    for board, elf, settings in programs:
+        file = tmp_path / f"{elf.stem}.pftrace"
+        package.Board(board, settings).load(elf).run(trace=file)
+        assert timelines.crossings(file) == []
+
+
+def test_what_polling_loops_skip_takes_as_long_as_if_it_was_run(tmp_path: Path) -> None:
+    busy: list[dict[str, int]] = []
+    for skip_polling in (True, False):
+        file = tmp_path / "out.pftrace"
+        package.Board(CARDS.board).load(CARDS.elf()).run(trace=file, skip_polling=skip_polling)
+        sums: dict[str, int] = {}
+        for one in timelines.read(file).slices:
+            if not one.track.endswith("/functions"):
+                sums[one.track] = sums.get(one.track, 0) + one.busy_ps
+        busy.append(sums)
+    assert busy[0] == busy[1]
 
 
 def test_the_command_writes_one(cyclescope: Command, throughput: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,6 +31,13 @@ class Slice:
         assert isinstance(begin, int)
         assert isinstance(end, int)
         return end - begin
+
+    @property
+    def busy_ps(self) -> int:
+        """How long something went on: of a slice for many times, of all of these together."""
+        busy = self.arguments.get("busy_ps", self.length_ps)
+        assert isinstance(busy, int)
+        return busy
 
 
 @dataclass
@@ -101,3 +109,29 @@ def read(file: Path) -> Timeline:
     assert not any(open_slices.values())
     found.slices.sort(key=lambda one: one.begin_ns)
     return found
+
+
+def crossings(file: Path) -> list[tuple[int, int]]:
+    """Ends, as Perfetto finds them, that are not those of the slice that began last on their track:
+    the track, and when. Events count in the order of their times, and of one time as they stand.
+    """
+    trace = Trace()
+    trace.ParseFromString(file.read_bytes())
+    events = [packet for packet in trace.packet if packet.HasField("track_event")]
+    # the file has each slice's end behind its begin
+    ends = {
+        id(begin): end.timestamp
+        for begin, end in itertools.pairwise(events)
+        if end.track_event.type == TrackEvent.TYPE_SLICE_END
+    }
+    under_way: dict[int, list[int]] = {}
+    wrong: list[tuple[int, int]] = []
+    for packet in sorted(events, key=lambda packet: packet.timestamp):
+        stack = under_way.setdefault(packet.track_event.track_uuid, [])
+        if packet.track_event.type == TrackEvent.TYPE_SLICE_BEGIN:
+            stack.append(ends[id(packet)])
+        elif packet.track_event.type == TrackEvent.TYPE_SLICE_END:
+            ended_ns = stack.pop()
+            if ended_ns != packet.timestamp:
+                wrong.append((packet.track_event.track_uuid, packet.timestamp))
+    return wrong

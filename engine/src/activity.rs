@@ -23,7 +23,7 @@ use recording::Recording;
 pub use recording::Summary;
 pub use repeats::Mark;
 pub use shares::{Candidate, Ranks};
-pub use span::{Data, Detail, Span};
+pub use span::{Data, Detail, Span, Within};
 
 /// What an activity is one of: by this, waits are told apart, and a recording is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -150,6 +150,11 @@ impl Activity {
     #[must_use]
     pub const fn joining(self) -> Activity {
         Activity { joins: true, ..self }
+    }
+
+    /// Whether spans without a pause between them are one.
+    pub const fn joins(&self) -> bool {
+        self.joins
     }
 }
 

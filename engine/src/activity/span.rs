@@ -74,7 +74,7 @@ impl fmt::Display for Data {
 
 impl Detail {
     /// Adds what goes on behind it; false if that is something else.
-    pub(super) fn join(&mut self, more: &Detail) -> bool {
+    pub(crate) fn join(&mut self, more: &Detail) -> bool {
         match (self, more) {
             (Detail::None, Detail::None) => true,
             (Detail::Bytes(sum), Detail::Bytes(more)) => {
@@ -222,6 +222,19 @@ impl Step {
     }
 }
 
+/// What repetitions of a span are together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Within {
+    /// When the first one begins.
+    pub begin: Ps,
+    /// When the last one ends.
+    pub end: Ps,
+    /// How many there are.
+    pub times: u64,
+    /// How long they are, all together.
+    pub busy: Ps,
+}
+
 /// A span of time in which something goes on, or several that are the same but for their times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
@@ -290,6 +303,19 @@ impl Span {
     /// How much of `from..to` it takes, all times together.
     pub fn within(&self, from: Ps, to: Ps) -> Ps {
         self.instances_within(from, to).fold(Ps::ZERO, |sum, (begin, end)| sum + (end.min(to) - begin.max(from)))
+    }
+
+    /// All times that have a part in `from..to`, uncut; `None` if none has.
+    pub fn whole_within(&self, from: Ps, to: Ps) -> Option<Within> {
+        let first = self.first(|(_, end)| end > from);
+        let times = self.times_within(from, to);
+        let last = first + times.checked_sub(1)?;
+        let busy = match self.step.hz {
+            0 => Ps((self.end - self.begin).0.saturating_mul(times)),
+            // Edges of a clock are rounded each.
+            _ => (first..=last).map(|nth| self.instance(nth)).fold(Ps::ZERO, |sum, (begin, end)| sum + (end - begin)),
+        };
+        Some(Within { begin: self.instance(first).0, end: self.instance(last).1, times, busy })
     }
 
     /// Memory that it takes.

@@ -68,8 +68,9 @@ pub struct Profile {
     task_name: String,
     /// Interrupts that were taken.
     interrupts: Vec<Taken>,
-    /// Calls for a timeline, and which of them are kept.
-    slices: Option<(Slices, VecDeque<Call>)>,
+    /// Calls for a timeline, each with the number of iterations that it stands for if these were skipped, and which of
+    /// them are kept.
+    slices: Option<(Slices, VecDeque<(Call, u64)>)>,
     /// The core has begun to run.
     has_begun: bool,
     /// What was counted at rates that the core's clock has had before.
@@ -141,14 +142,14 @@ impl Profile {
         }
     }
 
-    /// A call has ended: it is kept for a timeline, if there is to be one.
+    /// A call has ended, or iterations have been skipped: it is kept for a timeline, if there is to be one.
     #[inline]
-    fn keep_slice(&mut self, path: u32, begun: u64, now: u64) {
+    fn keep_slice(&mut self, call: Call, skipped: u64) {
         if let Some((slices, kept)) = &mut self.slices {
             if kept.len() == slices.most {
                 kept.pop_front();
             }
-            kept.push_back(Call { path, begun, cycles: now.wrapping_sub(begun) });
+            kept.push_back((call, skipped));
         }
     }
 
@@ -265,10 +266,15 @@ impl Profile {
             // SAFETY: the arrays have room for all counters, and nobody holds a reference into them.
             unsafe { *self.paths.counts(path).add(counter as usize) += amount * times };
         }
+        let has_calls = !repeated.calls.is_empty();
         for (path, cycles) in repeated.calls {
             self.paths.repeat_call(path, cycles, times);
         }
-        self.put_off_calls(repeated.since, cycles);
+        let put_off = self.put_off_calls(repeated.since, cycles);
+        if has_calls {
+            let (path, begun) = put_off.unwrap_or((self.here, repeated.since + cycles / times));
+            self.keep_slice(Call { path, begun, cycles }, times);
+        }
         (self.seen.fixed, self.seen.spent) = (fixed, spent);
         // Compiled code knows where the sums are.
         self.seen.memory.become_as(memory);

@@ -6,7 +6,7 @@ use super::Machine;
 use super::programs::Program;
 use crate::elf;
 use crate::elf::debug::{self, Place};
-use crate::observe::profile::{CallPath, CoreProfile, PathKind, ProfileOptions, Slices, TaskName};
+use crate::observe::profile::{CallPath, CoreProfile, PathKind, ProfileOptions, ShownCall, Slices, TaskName};
 use crate::observe::trace::CoreSlice;
 use crate::time::Ps;
 
@@ -19,6 +19,15 @@ pub(super) struct Profiled {
     /// By core: the functions whose calls are kept one by one.
     watched: Vec<Vec<u32>>,
     slices: Option<Slices>,
+}
+
+/// What a call path is called in a timeline.
+#[derive(Clone, Debug)]
+struct Named {
+    task: String,
+    /// The path that it goes on from in the end.
+    stack: u32,
+    name: String,
 }
 
 impl Machine {
@@ -84,10 +93,11 @@ impl Machine {
         let mut slices: Vec<(Ps, Reverse<Ps>, u32, CoreSlice)> = Vec::new();
         for profile in &profiles {
             let named = self.named_paths(profile);
-            for (path, begin, end) in &profile.slices {
-                let (task, name) = named[*path as usize].clone();
+            for ShownCall { path, begin, end, skipped } in &profile.slices {
+                let Named { task, stack, name } = named[*path as usize].clone();
                 let core = profile.name.clone();
-                let slice = CoreSlice { core, task, name, begin: *begin, end: *end };
+                let name = if *skipped == 0 { name } else { format!("{skipped} more iterations") };
+                let slice = CoreSlice { core, task, stack, name, begin: *begin, end: *end };
                 // Callers have lower numbers than what they call.
                 slices.push((*begin, Reverse(*end), *path, slice));
             }
@@ -97,24 +107,24 @@ impl Machine {
     }
 
     /// By path: the task that it is of, and what it ends in.
-    fn named_paths(&self, profile: &CoreProfile) -> Vec<(String, String)> {
+    fn named_paths(&self, profile: &CoreProfile) -> Vec<Named> {
         let image = self.core_named(&profile.name).and_then(|core| self.program(core)).map(|program| &program.image);
         let function = |address: u32| {
             let symbol = image.and_then(|image| image.function_at(address));
             symbol.map_or_else(|| format!("{address:#x}"), |symbol| debug::demangled(&symbol.name))
         };
-        let mut named: Vec<(String, String)> = Vec::with_capacity(profile.paths.len());
+        let mut named: Vec<Named> = Vec::with_capacity(profile.paths.len());
         for CallPath { parent, kind, address, name, .. } in &profile.paths {
-            let task = match parent {
-                Some(parent) => named[*parent as usize].0.clone(),
-                None if name.is_empty() => address.map(function).unwrap_or_default(),
-                None => name.clone(),
+            let (task, stack) = match parent.map(|parent| &named[parent as usize]) {
+                Some(parent) => (parent.task.clone(), parent.stack),
+                None if name.is_empty() => (address.map(function).unwrap_or_default(), named.len() as u32),
+                None => (name.clone(), named.len() as u32),
             };
             let own = match (kind, address) {
                 (PathKind::Function, Some(address)) => function(*address),
                 _ => name.clone(),
             };
-            named.push((task, own));
+            named.push(Named { task, stack, name: own });
         }
         named
     }

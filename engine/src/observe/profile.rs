@@ -38,6 +38,19 @@ pub struct TaskName {
     pub bytes: u32,
 }
 
+/// A call for a timeline, or iterations of a polling loop that were skipped, with their calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShownCall {
+    /// Its path; of skipped iterations, that of the loop.
+    pub path: u32,
+    /// When it began.
+    pub begin: Ps,
+    /// When it ended.
+    pub end: Ps,
+    /// So many iterations were skipped; 0 for a call.
+    pub skipped: u64,
+}
+
 /// What a path ends in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathKind {
@@ -131,9 +144,8 @@ pub struct CoreProfile {
     pub costs: Vec<InstructionCost>,
     /// The calls of each watched function.
     pub calls: Vec<Vec<TimedCall>>,
-    /// All calls, as far as they are kept for a timeline: path, from when, to when. Those under way end with the
-    /// profile.
-    pub slices: Vec<(u32, Ps, Ps)>,
+    /// All calls, as far as they are kept for a timeline. Those under way end with the profile.
+    pub slices: Vec<ShownCall>,
     /// What was waited for on each path, if that was asked for: the path, what, and how long. It is time that `costs`
     /// has, too.
     pub waits: Vec<(u32, String, Ps)>,

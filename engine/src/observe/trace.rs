@@ -10,10 +10,11 @@
 mod counters;
 mod flows;
 mod packets;
+mod slices;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use crate::activity::{Activities, Detail, Kind, Span, Track};
+use crate::activity::{Activities, Detail, Kind, Track};
 use crate::time::Ps;
 pub use counters::{Counters, Sample};
 use flows::Flows;
@@ -21,11 +22,10 @@ use packets::{
     CounterDescriptor, DebugAnnotation, EXPLICIT, EventType, Interned, InternedData, SEQ_INCREMENTAL_STATE_CLEARED,
     SEQ_NEEDS_INCREMENTAL_STATE, TracePacket, TrackDescriptor, TrackEvent,
 };
+use slices::{Slice, Slices, lanes};
 
 /// A piece has at least so many bytes, but for the last.
 const PIECE_BYTES: usize = 1 << 20;
-/// Repetitions that are slices of their own: more of them, by one polling loop, are one.
-const MOST_REPETITIONS: u64 = 64;
 const PS_PER_NS: u64 = 1000;
 /// All packets are of one sequence.
 const SEQUENCE: u32 = 1;
@@ -38,13 +38,15 @@ const TRACKS: u64 = 2 << 32;
 const FUNCTIONS: u64 = 3 << 32;
 const COUNTERS: u64 = 4 << 32;
 
-/// Something that a core did: a function, say. Those of a core's task lie one in another, each told when it begins.
+/// Something that a core did: a function, say. Those of a stack lie one in another, each told when it begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoreSlice {
     /// The core's label.
     pub core: String,
     /// The task that did it; empty for what is of none.
     pub task: String,
+    /// The stack of calls that it is on, of the core's: several tasks may have one name.
+    pub stack: u32,
     /// What it is called.
     pub name: String,
     /// When it begins.
@@ -71,18 +73,16 @@ pub struct Source {
 /// The trace, a piece at a time.
 #[derive(Debug)]
 pub struct Timeline {
-    spans: std::vec::IntoIter<Span>,
+    devices: Slices,
     slices: std::vec::IntoIter<CoreSlice>,
     samples: std::vec::IntoIter<Sample>,
     window: (Ps, Ps),
     tracks: Vec<Track>,
     scopes: BTreeMap<String, u64>,
-    /// Tracks of functions, by core and task.
-    functions: BTreeMap<(String, String), u64>,
+    /// Tracks of functions, by core and stack.
+    functions: BTreeMap<(String, u32), u64>,
     flows: Flows,
     names: Names,
-    /// How many spans were written: flows are known by these.
-    written: usize,
     piece: Vec<u8>,
 }
 
@@ -123,9 +123,10 @@ impl Timeline {
     pub fn new(activities: &Activities, source: Source) -> Timeline {
         let (from, to) = (source.from, source.to);
         let (spans, tracks) = (activities.spans(from, to), activities.tracks());
+        let flows = Flows::new(&spans, &tracks, &source.cores);
         let mut timeline = Timeline {
-            flows: Flows::new(&spans, &tracks, &source.cores),
-            spans: spans.into_iter(),
+            devices: Slices::new(spans, &tracks, &flows, (from, to)),
+            flows,
             slices: source.slices.into_iter(),
             samples: Vec::new().into_iter(),
             window: (from, to),
@@ -133,7 +134,6 @@ impl Timeline {
             scopes: BTreeMap::new(),
             functions: BTreeMap::new(),
             names: Names::default(),
-            written: 0,
             piece: Vec::with_capacity(PIECE_BYTES + 4096),
         };
         let first = TracePacket { sequence_flags: Some(SEQ_INCREMENTAL_STATE_CLEARED), ..TracePacket::default() };
@@ -171,13 +171,11 @@ impl Timeline {
             self.scopes.insert(scope.clone(), uuid);
             self.track(uuid, None, scope, Some(rank), None);
         }
-        let tasks = self.slices.as_slice().iter().map(|slice| (slice.core.clone(), slice.task.clone()));
-        let tasks: BTreeSet<(String, String)> = tasks.collect();
-        for (number, (core, task)) in tasks.into_iter().enumerate() {
+        for (number, lane) in lanes(self.slices.as_slice()).into_iter().enumerate() {
             let uuid = FUNCTIONS + number as u64;
-            let name = if task.is_empty() { "functions".to_owned() } else { format!("task {task}") };
-            self.track(uuid, self.scopes.get(&core).copied(), &name, Some(0), None);
-            self.functions.insert((core, task), uuid);
+            let name = if lane.task.is_empty() { "functions".to_owned() } else { format!("task {}", lane.task) };
+            self.track(uuid, self.scopes.get(&lane.core).copied(), &name, Some(0), None);
+            self.functions.extend(lane.stacks.into_iter().map(|stack| ((lane.core.clone(), stack), uuid)));
         }
         for index in (0..told.len()).filter(|index| told[*index]) {
             let track = self.tracks[index].clone();
@@ -196,7 +194,7 @@ impl Timeline {
     /// By track: whether anything was told of it.
     fn told(&self) -> Vec<bool> {
         let mut told = vec![false; self.tracks.len()];
-        self.spans.as_slice().iter().for_each(|span| told[span.track as usize] = true);
+        self.devices.tracks().for_each(|track| told[track as usize] = true);
         told
     }
 
@@ -241,57 +239,62 @@ impl Timeline {
         DebugAnnotation { name_iid, uint_value: Some(value), ..DebugAnnotation::default() }
     }
 
-    fn span(&mut self, span: &Span) {
-        let (from, to) = self.window;
-        let index = self.written;
-        self.written += 1;
-        let times = span.times_within(from, to);
-        if times <= MOST_REPETITIONS || span.begin == span.end {
-            let repetitions: Vec<(Ps, Ps)> = match span.begin == span.end {
-                true => vec![(span.begin, span.end)],
-                false => span.instances_within(from, to).collect(),
-            };
-            for (nth, (begin, end)) in repetitions.into_iter().enumerate() {
-                // Nothing interrupts a loop that is skipped.
-                let flows = if nth == 0 { self.flows.of(index) } else { Vec::new() };
-                self.slice(span, (begin, end), 1, flows);
-            }
-        } else {
-            self.slice(span, (span.begin.max(from), span.last_end().min(to)), times, Vec::new());
-        }
-    }
-
-    /// One slice for `times` times that something happened.
-    fn slice(&mut self, span: &Span, (begin, end): (Ps, Ps), times: u64, flows: Vec<u64>) {
-        let track = self.tracks[span.track as usize].clone();
+    fn slice(&mut self, slice: &Slice) {
+        let track = self.tracks[slice.track as usize].clone();
         let mut event = TrackEvent {
-            track_uuid: Some(TRACKS + u64::from(span.track)),
+            track_uuid: Some(TRACKS + u64::from(slice.track)),
             category_iids: vec![self.names.of(Named::Category, track.activity.kind.name())],
-            debug_annotations: self.arguments(span, (begin, end), times),
+            debug_annotations: self.arguments(slice, &track),
             ..TrackEvent::default()
         };
-        match name_of(&track, &span.detail) {
-            Some(name) => event.name = Some(name),
-            None => event.name_iid = Some(self.names.of(Named::Event, track.activity.name)),
+        let mut names: Vec<String> = Vec::new();
+        for detail in &slice.details {
+            let name = name_of(&track, detail).unwrap_or_else(|| track.activity.name.to_owned());
+            if !names.contains(&name) {
+                names.push(name);
+            }
         }
+        match names.as_slice() {
+            [name] if name == track.activity.name => event.name_iid = Some(self.names.of(Named::Event, name)),
+            _ => event.name = Some(names.join(", ")),
+        }
+        let flows = slice.span.map(|place| self.flows.of(place)).unwrap_or_default();
         if track.activity.kind == Kind::Exception {
             event.terminating_flow_ids = flows;
         } else {
             event.flow_ids = flows;
         }
-        if begin == end {
+        if slice.begin == slice.end {
             event.r#type = Some(EventType::Instant.into());
-            return self.event(begin, event);
+            return self.event(slice.begin, event);
         }
         let (r#type, track_uuid) = (Some(EventType::SliceEnd.into()), event.track_uuid);
         event.r#type = Some(EventType::SliceBegin.into());
-        self.event(begin, event);
-        self.event(end, TrackEvent { r#type, track_uuid, ..TrackEvent::default() });
+        self.event(slice.begin, event);
+        self.event(slice.end, TrackEvent { r#type, track_uuid, ..TrackEvent::default() });
     }
 
-    fn arguments(&mut self, span: &Span, (begin, end): (Ps, Ps), times: u64) -> Vec<DebugAnnotation> {
+    fn arguments(&mut self, slice: &Slice, track: &Track) -> Vec<DebugAnnotation> {
         let mut all = Vec::new();
-        match &span.detail {
+        if let [detail] = slice.details.as_slice() {
+            self.details(detail, &mut all);
+        }
+        if !track.line.is_empty() {
+            all.push(self.text("to", track.line.clone()));
+        }
+        let Slice { begin, end, .. } = slice;
+        if slice.times > 1 {
+            all.push(self.number("times", slice.times));
+            all.push(self.number("busy_ps", slice.busy.0));
+        } else if !begin.0.is_multiple_of(PS_PER_NS) || !end.0.is_multiple_of(PS_PER_NS) {
+            all.push(self.number("begin_ps", begin.0));
+            all.push(self.number("end_ps", end.0));
+        }
+        all
+    }
+
+    fn details(&mut self, detail: &Detail, all: &mut Vec<DebugAnnotation>) {
+        match detail {
             Detail::None => {}
             Detail::Bytes(bytes) => all.push(self.number("bytes", u64::from(*bytes))),
             Detail::Address { address, bytes } => {
@@ -317,22 +320,10 @@ impl Timeline {
                 }
             }
         }
-        let line = self.tracks[span.track as usize].line.clone();
-        if !line.is_empty() {
-            all.push(self.text("to", line));
-        }
-        if times > 1 {
-            all.push(self.number("times, in a polling loop", times));
-            all.push(self.number("each, in picoseconds", span.end.0 - span.begin.0));
-        } else if !begin.0.is_multiple_of(PS_PER_NS) || !end.0.is_multiple_of(PS_PER_NS) {
-            all.push(self.number("begin_ps", begin.0));
-            all.push(self.number("end_ps", end.0));
-        }
-        all
     }
 
     fn core_slice(&mut self, slice: &CoreSlice) {
-        let track_uuid = self.functions.get(&(slice.core.clone(), slice.task.clone())).copied();
+        let track_uuid = self.functions.get(&(slice.core.clone(), slice.stack)).copied();
         let (from, to) = self.window;
         let (begin, end) = (slice.begin.max(from), slice.end.min(to));
         if begin >= end {
@@ -363,8 +354,8 @@ impl Iterator for Timeline {
 
     fn next(&mut self) -> Option<Vec<u8>> {
         while self.piece.len() < PIECE_BYTES {
-            if let Some(span) = self.spans.next() {
-                self.span(&span);
+            if let Some(slice) = self.devices.next() {
+                self.slice(&slice);
             } else if let Some(slice) = self.slices.next() {
                 self.core_slice(&slice);
             } else if let Some(sample) = self.samples.next() {

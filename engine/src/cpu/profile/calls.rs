@@ -8,7 +8,7 @@
 //! call of this stack had begins a new one: a task. Exceptions are calls that code has not made; a return from one
 //! that leads elsewhere is a switch of tasks.
 
-use super::paths::Kind;
+use super::paths::{Call, Kind};
 use super::{MOST_INTERRUPTS, Profile, Taken};
 use crate::storms::Source;
 use crate::time::Ps;
@@ -144,11 +144,15 @@ impl Profile {
         task.chain(self.stacks.current.frames.iter().map(|frame| (frame.path, frame.begun)))
     }
 
-    /// Calls that have begun since then have done so in the last of the iterations that were skipped.
-    pub(super) fn put_off_calls(&mut self, since: u64, cycles: u64) {
+    /// Calls that have begun since then have done so in the last of the iterations that were skipped. The path that the
+    /// outermost of them was made from, and when it began before it was put off.
+    pub(super) fn put_off_calls(&mut self, since: u64, cycles: u64) -> Option<(u32, u64)> {
+        let mut outermost = None;
         for frame in self.stacks.current.frames.iter_mut().filter(|frame| frame.begun >= since) {
+            outermost = outermost.or(Some((frame.from, frame.begun)));
             frame.begun += cycles;
         }
+        outermost
     }
 
     /// The program begins at an address.
@@ -168,7 +172,7 @@ impl Profile {
         }
         if frame.path != frame.from {
             self.paths.end_call(frame.path, frame.begun, now);
-            self.keep_slice(frame.path, frame.begun, now);
+            self.keep_slice(Call { path: frame.path, begun: frame.begun, cycles: now.wrapping_sub(frame.begun) }, 0);
             if let Some(repeated) = &mut self.repeated {
                 repeated.calls.push((frame.path, now.wrapping_sub(frame.begun)));
             }

@@ -8,7 +8,7 @@ use super::{ELSEWHERE, MOST_INTERRUPTS, Profile, Taken};
 use crate::bus::Bus;
 use crate::cpu::isa::CauseNames;
 use crate::cpu::waits::Shared;
-use crate::observe::profile::{CallPath, CoreProfile, InstructionCost, PathKind, TakenInterrupt, TimedCall};
+use crate::observe::profile::{CallPath, CoreProfile, InstructionCost, PathKind, ShownCall, TakenInterrupt, TimedCall};
 use crate::storms::Source;
 use crate::time::{Cycles, Hz, Ps};
 
@@ -73,12 +73,17 @@ impl Profile {
         }
     }
 
-    fn told_slices(&self, told: &Told) -> Vec<(u32, Ps, Ps)> {
+    fn told_slices(&self, told: &Told) -> Vec<ShownCall> {
         let Some((slices, kept)) = &self.slices else { return Vec::new() };
-        let ended = kept.iter().map(|call| (call.path, call.begun, call.begun.wrapping_add(call.cycles)));
-        let under_way = self.unended().map(|(path, begun)| (path, begun, told.had));
-        let timed = ended.chain(under_way).map(|(path, begun, ended)| (path, told.time(begun), told.time(ended)));
-        timed.filter(|(_, begun, ended)| *begun < slices.to && *ended > slices.from).collect()
+        let ended = kept.iter().map(|(call, skipped)| (call.path, call.begun, call.begun + call.cycles, *skipped));
+        let under_way = self.unended().map(|(path, begun)| (path, begun, told.had, 0));
+        let timed = ended.chain(under_way).map(|(path, begun, ended, skipped)| ShownCall {
+            path,
+            begin: told.time(begun),
+            end: told.time(ended),
+            skipped,
+        });
+        timed.filter(|call| call.begin < slices.to && call.end > slices.from).collect()
     }
 
     fn notes(&self) -> Vec<String> {

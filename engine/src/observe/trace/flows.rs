@@ -12,6 +12,8 @@ const MOST_CONTROLLERS: usize = 4;
 #[derive(Debug, Default)]
 pub struct Flows {
     of: BTreeMap<usize, Vec<u64>>,
+    /// How far spans are from the core that is interrupted.
+    distances: BTreeMap<usize, usize>,
 }
 
 impl Flows {
@@ -36,9 +38,10 @@ impl Flows {
                 number += 1;
                 flows.of.entry(place).or_default().push(number);
             }
-            for _ in 0..MOST_CONTROLLERS {
+            for distance in 1..=MOST_CONTROLLERS {
                 let Some(from) = cause else { break };
                 flows.of.entry(from).or_default().push(number);
+                flows.distances.entry(from).or_insert(distance);
                 let controller = format!("{}, ", tracks[spans[from].track as usize].scope);
                 let lines = raised.range(controller.as_str()..).take_while(|(line, _)| line.starts_with(&controller));
                 let ups = lines.filter_map(|(_, places)| up_at(spans, Some(places), spans[from].begin));
@@ -46,6 +49,11 @@ impl Flows {
             }
         }
         flows
+    }
+
+    /// By span, how far it is from the core that it interrupts: 1 for what is raised there itself.
+    pub fn distances(&self) -> BTreeMap<usize, usize> {
+        self.distances.clone()
     }
 
     /// The flows of a span.

@@ -109,6 +109,7 @@ fn an_interrupt_flows_from_the_device_through_the_controller_to_the_core() {
     let slices = ["main", "handler"].into_iter().zip([(0, 30_000), (15_000, 20_000)]);
     let slice = |(name, (begin, end)): (&str, (u64, u64))| CoreSlice {
         task: String::new(),
+        stack: 0,
         core: "cpu0".to_owned(),
         name: name.to_owned(),
         begin: Ps(begin),
@@ -143,4 +144,133 @@ fn totals_are_counters() {
     let found = events(&read(Timeline::new(&Activities::default(), source)));
     let expected = [(0, "0"), (1, "3")].map(|(at, total)| (at, "cpu0/i-cache fills".to_owned(), total.to_owned(), 0));
     assert_eq!(found, expected);
+}
+
+/// A loop that was skipped so often.
+fn polled(count: u64) -> Activities {
+    static SHIFTING: Activity = Activity::new(Kind::Wire, "shifting", "").joining();
+    let activities = Activities::default();
+    let spi = activities.scope("spi0");
+    activities.start(Kinds::ALL, 1 << 20);
+    let mark = activities.mark();
+    // An iteration of 100 cycles at 1 GHz: two frames, and the wire for each. It was first looked at, and so begins,
+    // while the wire was in use.
+    spi.span(&SHIFTING, Ps(100_000), Ps(110_000), Detail::None);
+    spi.span(&FRAME, Ps(95_000), Ps(115_000), Detail::Value(5));
+    spi.span(&SHIFTING, Ps(150_000), Ps(180_000), Detail::None);
+    spi.span(&FRAME, Ps(145_000), Ps(185_000), Detail::Value(6));
+    spi.span(&SHIFTING, Ps(196_000), Ps(200_000), Detail::None);
+    activities.repeat(&mark, crate::time::Hz::new(1_000_000_000).unwrap(), 100, count);
+    activities
+}
+
+/// Begin, end, and all numbers of each slice of a track.
+fn slices_on(packets: &[TracePacket], track_name: &str) -> Vec<(u64, u64, Vec<u64>)> {
+    let described = packets.iter().filter_map(|packet| packet.track_descriptor.as_ref());
+    let track = described.clone().find(|track| track.name.as_deref() == Some(track_name)).unwrap().uuid;
+    let mut all: Vec<(u64, u64, Vec<u64>)> = Vec::new();
+    let mut events: Vec<(u64, &TrackEvent)> = packets
+        .iter()
+        .filter_map(|packet| Some((packet.timestamp?, packet.track_event.as_ref()?)))
+        .filter(|(_, event)| event.track_uuid == track)
+        .collect();
+    // As readers do: by time, and what is of one time as it stands in the file. An end is of what began last.
+    events.sort_by_key(|(at, _)| *at);
+    let mut open = Vec::new();
+    for (at, event) in events {
+        if event.r#type() == EventType::SliceEnd {
+            let place: usize = open.pop().unwrap();
+            all[place].1 = at;
+        } else {
+            open.push(all.len());
+            let numbers = event.debug_annotations.iter().filter_map(|it| it.uint_value).collect();
+            all.push((at, 0, numbers));
+        }
+    }
+    all
+}
+
+#[test]
+fn what_the_iterations_of_a_loop_tell_on_one_track_is_one_slice_or_many_in_their_order() {
+    let timeline = |count: u64| {
+        let source = Source { to: Ps(1_000_000_000_000), ..Source::default() };
+        read(Timeline::new(&polled(count), source))
+    };
+    let few = timeline(2);
+    let shifting = slices_on(&few, "shifting");
+    let expected = [(100, 110), (150, 180), (196, 210), (250, 280), (296, 310), (350, 380), (396, 400)];
+    assert_eq!(shifting.iter().map(|it| (it.0, it.1)).collect::<Vec<_>>(), expected);
+    let many = timeline(999);
+    // 1000 times 10 + 30 + 4 ns, in three pieces
+    assert_eq!(slices_on(&many, "shifting"), [(100, 100_100, vec![3000, 44_000_000])]);
+    assert_eq!(slices_on(&many, "frame"), [(95, 100_085, vec![2000, 60_000_000])]);
+}
+
+#[test]
+fn repetitions_at_edges_of_a_clock_are_as_long_as_they_are() {
+    // 100 cycles of 208877930 Hz are no whole number of picoseconds.
+    let activities = Activities::default();
+    let flash = activities.scope("flash0");
+    activities.start(Kinds::ALL, 1 << 20);
+    let clock = crate::time::Hz::new(208_877_930).unwrap();
+    let at = |edge: u64| clock.ps_at_floor(crate::time::Cycles(edge));
+    let mark = activities.mark();
+    flash.span(&PROGRAM, at(1), at(8), Detail::None);
+    activities.repeat(&mark, clock, 100, 99);
+    let packets = read(Timeline::new(&activities, Source { to: Ps::MAX, ..Source::default() }));
+    let busy: u64 = (0..100).map(|nth| (at(100 * nth + 8) - at(100 * nth + 1)).0).sum();
+    assert_ne!(busy, 100 * (at(8) - at(1)).0);
+    let expected = (at(1).0 / 1000, at(9908).0 / 1000, vec![100, busy]);
+    assert_eq!(slices_on(&packets, "page program"), [expected]);
+}
+
+#[test]
+fn what_interrupts_comes_before_what_it_interrupts() {
+    let activities = Activities::default();
+    // The controller is known first, and all of it is at one time.
+    let [cpu, gic, uart] = ["cpu0", "gic", "uart0"].map(|label| activities.scope(label));
+    activities.start(Kinds::ALL, 1 << 20);
+    gic.interrupt("core 0, input 0".to_owned(), true, Ps(10_000));
+    uart.interrupt("gic, input 33".to_owned(), true, Ps(10_000));
+    cpu.mark(&crate::activity::EXCEPTION, Ps(10_000), Detail::Exception { name: "IRQ", number: None, input: Some(0) });
+    gic.interrupt("core 0, input 0".to_owned(), false, Ps(18_000));
+    uart.interrupt("gic, input 33".to_owned(), false, Ps(18_000));
+    let source = Source { cores: vec!["cpu0".to_owned()], to: Ps(1_000_000), ..Source::default() };
+    let found = events(&read(Timeline::new(&activities, source)));
+    let flowing: Vec<&str> = found.iter().filter(|it| it.3 > 0).map(|it| it.1.as_str()).collect();
+    assert_eq!(flowing, ["uart0/interrupt to gic, input 33", "gic/interrupt to core 0, input 0", "cpu0/exceptions"]);
+}
+
+#[test]
+fn tasks_of_one_name_that_take_turns_have_a_track_each() {
+    let slice = |stack, name: &str, begin, end| CoreSlice {
+        core: "cpu0".to_owned(),
+        task: "worker".to_owned(),
+        stack,
+        name: name.to_owned(),
+        begin: Ps(begin),
+        end: Ps(end),
+    };
+    let slices = vec![
+        slice(1, "work", 0, 50_000),
+        slice(1, "wait", 10_000, 30_000),
+        slice(2, "work", 10_000, 60_000),
+        slice(2, "wait", 20_000, 40_000),
+        // The first one has ended.
+        slice(3, "work", 50_000, 70_000),
+    ];
+    let source = Source { cores: vec!["cpu0".to_owned()], to: Ps(1_000_000), slices, ..Source::default() };
+    let packets = read(Timeline::new(&Activities::default(), source));
+    let described = packets.iter().filter_map(|packet| packet.track_descriptor.as_ref());
+    let named = described.filter(|track| track.name.as_deref() == Some("task worker"));
+    let tracks: Vec<Option<u64>> = named.map(|track| track.uuid).collect();
+    let on = |track| {
+        let events = packets.iter().filter_map(|packet| Some((packet.timestamp?, packet.track_event.as_ref()?)));
+        let mut times: Vec<u64> = events.filter(|(_, event)| event.track_uuid == track).map(|it| it.0).collect();
+        times.sort_unstable();
+        times
+    };
+    assert_eq!(tracks.len(), 2);
+    assert_eq!(on(tracks[0]), [0, 10, 30, 50, 50, 70]);
+    assert_eq!(on(tracks[1]), [10, 20, 40, 60]);
 }

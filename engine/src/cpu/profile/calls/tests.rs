@@ -170,3 +170,38 @@ fn calls_from_skipped_iterations_on_are_as_long_as_in_one() {
     let path = profile.paths.all.iter().find(|path| path.kind == Kind::Function(0x200)).unwrap();
     assert_eq!((path.calls, path.longest), (12, 21));
 }
+
+#[test]
+fn skipped_iterations_are_between_the_calls_before_them_and_the_last() {
+    let entries = (1..16).map(|number| 0x100 * number).collect();
+    let slices = crate::observe::profile::Slices { from: Ps::ZERO, to: Ps::MAX, most: 8 };
+    let options = ProfileOptions { entries, slices: Some(slices), ..ProfileOptions::default() };
+    let mut profile = Profile::new(&options, u32::MAX, Seen::default()).unwrap();
+    profile.begin(0x100, 0);
+    let caller = profile.here;
+    let accounts = crate::cpu::memory::Accounts::default();
+    let kept = |profile: &Profile| {
+        let (_, kept) = profile.slices.as_ref().unwrap();
+        kept.iter().map(|(call, skipped)| (call.path, call.begun, call.cycles, *skipped)).collect::<Vec<_>>()
+    };
+    // The loop is looked at within the function that it calls: the next call is the last one's.
+    call(&mut profile, 0x110, 2, 0x8000, 90);
+    let called = profile.here;
+    profile.begin_repeating(100);
+    profile.follow(Flow::Jump, 0x230, 0x110, 0x8000, 130);
+    call(&mut profile, 0x110, 2, 0x8000, 140);
+    profile.repeat((10, 500), Default::default(), Default::default(), &accounts);
+    profile.follow(Flow::Jump, 0x230, 0x110, 0x8000, 680);
+    let expected = [(called, 90, 40, 0), (caller, 140, 500, 10), (called, 640, 40, 0)];
+    assert_eq!(kept(&profile), expected);
+    // It is looked at where it calls nothing.
+    profile.begin_repeating(700);
+    call(&mut profile, 0x110, 2, 0x8000, 710);
+    profile.follow(Flow::Jump, 0x230, 0x110, 0x8000, 720);
+    profile.repeat((4, 200), Default::default(), Default::default(), &accounts);
+    assert_eq!(kept(&profile)[3..], [(called, 710, 10, 0), (caller, 750, 200, 4)]);
+    // A loop without calls is in its function, of which nothing is missing.
+    profile.begin_repeating(1000);
+    profile.repeat((4, 200), Default::default(), Default::default(), &accounts);
+    assert_eq!(kept(&profile).len(), 5);
+}
