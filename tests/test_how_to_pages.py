@@ -11,12 +11,13 @@ import pokes
 import pytest
 from conftest import ROOT
 from test_tutorials import follow
-from tutorial_pages import File, Scratch, steps, titled
+from timeline_tables import printed, tables
+from tutorial_pages import File, Scratch, shown, steps, titled
 
 EXAMPLES = ROOT / "docs" / "examples"
 PAGES = [
     *(ROOT / "docs" / "how-to" / f"{name}.md" for name in ("device-in-python", "profile")),
-    *(ROOT / "docs" / "how-to" / f"{name}.md" for name in ("waits", "storage")),
+    *(ROOT / "docs" / "how-to" / f"{name}.md" for name in ("waits", "storage", "timeline")),
     ROOT / "docs" / "fat-write.md",
 ]
 
@@ -37,6 +38,22 @@ def test_pages_print_what_they_show(page: Path, tmp_path: Path) -> None:
 def test_files_are_named_in_the_prose_above_them(page: Path) -> None:
     for file, prose in titled(page):
         assert f"`{file}`" in prose, f"{page.name}: a forge does not show the title {file}"
+
+
+def test_the_tables_of_a_timeline_are_what_its_file_has(tmp_path: Path) -> None:
+    # where there is no trace_processor, too
+    page = ROOT / "docs" / "how-to" / "timeline.md"
+    follow(page, tmp_path)
+    database = tables(tmp_path / "run.pftrace")
+    asked = 0
+    for call in shown(page, "trace_processor"):
+        words = call.command.split()
+        assert words[:2] == ["trace_processor", "-q"]
+        assert words[3] == "run.pftrace"
+        query = (tmp_path / words[2]).read_text()
+        assert printed(database, query) == f"{call.output}\n", call
+        asked += 1
+    assert asked == 3
 
 
 COUNTER = """\

@@ -53,6 +53,15 @@ def steps(page: Path) -> Iterator[Step]:
             yield from _calls(block["text"], first_line)
 
 
+def shown(page: Path, tool: str) -> Iterator[Call]:
+    """The commands of a page that are left out where there is no such tool."""
+    text = page.read_text(encoding="utf-8")
+    for block in _BLOCK.finditer(text):
+        needed = _NEEDS.search(block["info"])
+        if needed and needed["tool"] == tool:
+            yield from _calls(block["text"], text.count("\n", 0, block.start("text")) + 1)
+
+
 def titled(page: Path) -> Iterator[tuple[str, str]]:
     """The files of a page, each with the prose between it and the block before."""
     text = page.read_text(encoding="utf-8")
