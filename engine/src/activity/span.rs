@@ -307,7 +307,7 @@ impl Span {
 
     /// All times that have a part in `from..to`, uncut; `None` if none has.
     pub fn whole_within(&self, from: Ps, to: Ps) -> Option<Within> {
-        let first = self.first(|(_, end)| end > from);
+        let first = self.first(from.saturating_sub(self.end), |(_, end)| end > from);
         let times = self.times_within(from, to);
         let last = first + times.checked_sub(1)?;
         let busy = match self.step.hz {
