@@ -366,6 +366,13 @@ class Machine:
     def timeline(self) -> Iterator[bytes]:
         """The timeline that was recorded, as Perfetto reads it, in pieces."""
 
+    def function_slices(self) -> list[tuple[str, int, str, str, int, int]]:
+        """The functions that cores were in, as far as that was recorded for a timeline.
+
+        Each is core, number of its stack, task, function, and in picoseconds when it was called and
+        when it returned; callers come before what they called.
+        """
+
     def activities(self) -> Activities:
         """What its devices do, to be recorded."""
 

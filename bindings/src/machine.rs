@@ -34,6 +34,9 @@ const MOST_TRACED: usize = 1 << 22;
 
 /// A recorded signal: scope, name, first level.
 type SignalItem = (String, String, bool);
+/// A function that a core was in: core, number of its stack, task, function, and in picoseconds when it was called and
+/// when it returned.
+type SliceItem = (String, u32, String, String, u64, u64);
 
 /// A board, ready to load and run firmware.
 #[pyclass(module = "cyclescope._engine")]
@@ -565,6 +568,15 @@ impl Machine {
     /// The timeline that was recorded, as Perfetto reads it, in pieces.
     fn timeline(&self) -> PyResult<Pieces> {
         self.with(|engine| Ok(Pieces::new(engine.timeline().map(Ok))))
+    }
+
+    /// The functions that cores were in, as far as that was recorded for a timeline: core, number of its stack, task,
+    /// function, and in picoseconds when it was called and when it returned. Callers come before what they called.
+    fn function_slices(&self) -> PyResult<Vec<SliceItem>> {
+        self.with(|engine| {
+            let slices = engine.function_slices().into_iter();
+            Ok(slices.map(|it| (it.core, it.stack, it.task, it.name, it.begin.0, it.end.0)).collect())
+        })
     }
 
     /// What its devices do, to be recorded.

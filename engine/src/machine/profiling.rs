@@ -88,7 +88,7 @@ impl Machine {
     }
 
     /// What functions the cores were in, as far as that is kept for a timeline: outer calls before those in them.
-    pub(super) fn function_slices(&mut self) -> Vec<CoreSlice> {
+    pub fn function_slices(&mut self) -> Vec<CoreSlice> {
         let profiles = self.profiles();
         let mut slices: Vec<(Ps, Reverse<Ps>, u32, CoreSlice)> = Vec::new();
         for profile in &profiles {

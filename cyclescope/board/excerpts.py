@@ -1,0 +1,168 @@
+"""What devices and cores did in a window of time, for who wants to show it.
+
+Nothing of it is sampled: each span is exact to the picosecond, whether its iteration of a polling
+loop was run or skipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from cyclescope._engine import Machine, Stop
+from cyclescope.board.timelines import KINDS
+from cyclescope.board.waveforms import changes, chosen
+
+CORE, EXCEPTION = "core", "exception"
+"""Kinds of what cores do: they sleep, they take exceptions."""
+IN_PLACE = "reads in place"
+"""The kind of clocks of reads in a memory window: only where they are asked for."""
+_FUNCTION = "function"
+_MOST_BYTES = 1 << 26
+_MOST_CALLS = 1 << 18
+_MOST_SPANS = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Something that went on from `begin_ps` to `end_ps` of the run; `text` says more of it."""
+
+    begin_ps: int
+    end_ps: int
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Track:
+    """What one device or core did of one kind, in the order of time.
+
+    `scope` is its label, `name` what it did; `part` tells channels of a device apart, and `line` is
+    where an interrupt line leads.
+    """
+
+    scope: str
+    name: str
+    kind: str
+    spans: tuple[Span, ...]
+    part: int = 0
+    line: str = ""
+
+    @property
+    def title(self) -> str:
+        """What it did, and which part of it."""
+        if self.line:
+            return f"{self.name} to {self.line}"
+        return f"{self.name} {self.part}" if self.part else self.name
+
+
+@dataclass(frozen=True)
+class Calls:
+    """The functions that a core was in on one of its stacks: callers before what they called.
+
+    `task` is whose stack that is, if that is known. It is in its functions as long as they have not
+    returned, also while the core runs another task.
+    """
+
+    core: str
+    task: str
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True)
+class Wire:
+    """A wire by its name in waveforms: its level at the begin, and when it changed."""
+
+    name: str
+    first: int
+    changes_ps: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """What went on in a window of a run; spans may begin before it and end behind it.
+
+    It `is_whole` unless there was too much of it.
+    """
+
+    begin_ps: int
+    end_ps: int
+    cores: tuple[str, ...]
+    tracks: tuple[Track, ...]
+    calls: tuple[Calls, ...]
+    wires: tuple[Wire, ...]
+    is_whole: bool
+
+    @property
+    def length_ps(self) -> int:
+        """How long the window is."""
+        return self.end_ps - self.begin_ps
+
+
+def excerpt(
+    machine: Machine,
+    begin_ps: int,
+    end_ps: int,
+    wires: Sequence[str] = (),
+    in_place: bool = False,
+    stop: Stop | None = None,
+) -> Excerpt:
+    """Run a machine that has not run yet up to the end of a window, and tell what went on in it.
+
+    `wires` are patterns such as "spi0.*"; with `in_place` clocks of reads in place are told, too.
+    Raises `UsageError` for wires that there are not.
+    """
+    kinds = [kind for kind in KINDS if kind != _FUNCTION and (in_place or kind != IN_PLACE)]
+    machine.record_timeline(kinds, _MOST_BYTES, begin_ps, end_ps, _MOST_CALLS)
+    signals = machine.wave_signals()
+    places = chosen(signals, wires) if wires else []
+    if places:
+        machine.record_waves(places)
+    report = machine.run(end_ps, None, stop=stop)
+    end_ps = min(end_ps, report["elapsed_ps"])
+    _, dropped, complete_from_ps, _ = machine.activities().summary()
+    slices = machine.function_slices()
+    return Excerpt(
+        begin_ps,
+        end_ps,
+        tuple(core["name"] for core in report["cores"]),
+        tuple(_tracks(machine, begin_ps, end_ps)),
+        tuple(_calls(slices, begin_ps, end_ps)),
+        tuple(_wires(machine, places, begin_ps, end_ps)),
+        is_whole=not (dropped and complete_from_ps > begin_ps) and len(slices) < _MOST_CALLS,
+    )
+
+
+def _tracks(machine: Machine, begin_ps: int, end_ps: int) -> Iterator[Track]:
+    activities = machine.activities()
+    found: dict[int, list[Span]] = {}
+    for track, begin, end, text in activities.instances(begin_ps, end_ps, _MOST_SPANS):
+        found.setdefault(track, []).append(Span(begin, end, text))
+    for number, (scope, name, kind, part, line) in enumerate(activities.tracks()):
+        if number in found:
+            spans = sorted(found[number], key=lambda span: (span.begin_ps, span.end_ps))
+            yield Track(scope, name, kind, tuple(spans), part, line)
+
+
+def _calls(
+    slices: Sequence[tuple[str, int, str, str, int, int]], begin_ps: int, end_ps: int
+) -> Iterator[Calls]:
+    found: dict[tuple[str, int, str], list[Span]] = {}
+    for core, stack, task, function, begin, end in slices:
+        if begin < end_ps and end > begin_ps:
+            found.setdefault((core, stack, task), []).append(Span(begin, end, function))
+    for (core, _, task), spans in found.items():
+        yield Calls(core, task, tuple(spans))
+
+
+def _wires(machine: Machine, places: Sequence[int], begin_ps: int, end_ps: int) -> Iterator[Wire]:
+    signals = machine.wave_signals()
+    levels = {place: int(signals[place][2]) for place in places}
+    within: dict[int, list[int]] = {place: [] for place in places}
+    for at_ps, place, level in changes(machine.wave_changes()) if places else ():
+        if at_ps < begin_ps:
+            levels[place] = level
+        elif at_ps <= end_ps:
+            within[place].append(at_ps)
+    for place in places:
+        scope, name, _ = signals[place]
+        yield Wire(f"{scope}.{name}", levels[place], tuple(within[place]))
