@@ -55,7 +55,8 @@ def test_rows_have_the_promised_form(cyclescope: Command, tmp_path: Path) -> Non
     done = cyclescope("bench", NAME, *SHORT, "--json", "rows.json")
     assert done.status == 0, done.stderr
     every = json.loads((tmp_path / "rows.json").read_text())
-    assert all(list(row) == ROW_KEYS for row in every)
+    assert all(list(row) == [*ROW_KEYS, *(["waits"] if "waits" in row else [])] for row in every)
+    assert all(("waits" in row) == (row["basis"] != "derived") for row in every)
     rows = [row for row in every if row["basis"] != "derived"]
     experiment = experiments.ALL[NAME]
     assert len(rows) == sum(len(experiment.cells_of(run)) for run in experiment.runs)

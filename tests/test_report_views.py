@@ -298,7 +298,8 @@ def test_a_run_that_measures_in_many_settings_has_one_stack_of_what_it_times() -
     page = Page(render([dataclasses.replace(ours, rows=tuple(many))]))
     # two causes and "other" of each of the two runs
     assert page.of_class("share") == ["g"] * 3 * 2
-    assert "Where the time of whole runs went" in page.words
+    assert "Whole runs" in page.words
+    assert "The cycle stack of the function that is timed, all of its calls in a run" in page.words
     assert "timed mode=quad: load: spi0, 60 ms" in page.words
     assert not page.of_class("simulated")
     untimed = [dataclasses.replace(found, timed=()) for found in many]

@@ -118,7 +118,8 @@ def test_short_published_runs_give_what_is_stored(name: str) -> None:
     jobs = [job for job in published_jobs(experiments.ALL[name]) if known.of(job) < MOST_S]
     rows = tabulated(jobs)
     assert len(rows) >= len(jobs) > 0
-    assert [row.to_dict() for row in rows] == [
+    # what was waited for is not stored
+    assert [replace(row, waits=()).to_dict() for row in rows] == [
         stored(name)[identity(row)].to_dict() for row in rows
     ]
 

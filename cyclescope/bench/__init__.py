@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cyclescope.bench.results import ExperimentResult
-    from cyclescope.bench.running import IMAGE, Following, judged, run_job, run_jobs
+    from cyclescope.bench.running import IMAGE, Following, Told, judged, run_job, run_jobs
     from cyclescope.bench.tabulating import tabulate
 
 __all__ = [
     "IMAGE",
     "ExperimentResult",
     "Following",
+    "Told",
     "judged",
     "run_job",
     "run_jobs",

@@ -13,7 +13,7 @@ from typing import Any
 from cyclescope.bench import published
 from cyclescope.bench.results import Omission
 from cyclescope.bench.rows import Causes, Parts, Row
-from cyclescope.bench.views import Frames, Pivot, Sweep
+from cyclescope.bench.views import Frames, Moment, Pivot, Sweep
 from cyclescope.board.frames import Trigger
 from cyclescope.board.overrides import OverrideValue
 from cyclescope.board.parameters import Parameter
@@ -214,7 +214,8 @@ class Experiment:
     in the same order. `derived`
     gives rows that follow from the others, such as ratios; `derived_pivots` are the pivots of
     these by metric, for tables from stored rows; `findings` says in sentences what
-    the rows show; `frames` says how the frames are shown that its runs kept. `question` is what a
+    the rows show; `frames` says how the frames are shown that its runs kept, and
+    `moments` of which runs a window is shown as a timeline. `question` is what a
     firmware engineer would ask, `answer` gives it in a sentence from the rows; it is empty if they
     don't tell.
     """
@@ -233,6 +234,7 @@ class Experiment:
     derived_pivots: Mapping[str, Pivot] = field(default_factory=dict)
     findings: Callable[[Sequence[Row]], Iterable[str]] = _no_findings
     frames: Frames | None = None
+    moments: tuple[Moment, ...] = ()
     question: str = ""
     answer: Callable[[Sequence[Row]], str] = _no_answer
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from cyclescope.bench.experiment import Experiment, Run
+from cyclescope.bench.profiles import name_of
 from cyclescope.bench.rows import RunRecord
 from cyclescope.board import Board, board_tree, overrides
 from cyclescope.board.results import RunResult, Value
@@ -25,6 +26,13 @@ class Job:
     def configured(self) -> Run:
         """The run with the user's overrides on top of its own."""
         return replace(self.run, overrides=dict(self.run.overrides) | dict(self.extra))
+
+    @property
+    def profile_name(self) -> str:
+        """What the profile of its run is called: no other run of a bench has that name."""
+        run = self.configured
+        told = {name: value for name, value in run.all_settings.items() if name not in run.implied}
+        return name_of(self.experiment.name, run.board, run.app, told)
 
     def record(self, result: RunResult | None, error: str | None = None) -> RunRecord:
         """The job's configuration with its outcome."""

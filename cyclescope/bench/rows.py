@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cyclescope.bench.views import Pivot, Sweep
 from cyclescope.board.results import RunResult, Settings, StackEntry, Window
+
+if TYPE_CHECKING:
+    from cyclescope.bench.profiles import RunProfile
+    from cyclescope.bench.views import Moment
+    from cyclescope.board.excerpts import Excerpt
 
 PREDICTED = "predicted"
 UNPUBLISHED = "unpublished"
@@ -20,7 +25,9 @@ class RunRecord:
     """A run of an experiment: its configuration, and its result or the reason it has none.
 
     `settings` holds app settings by name and board overrides by path; those that are `implied` just
-    have their app's default.
+    have their app's default. `profile` is what a flame graph shows of it, if that was asked for,
+    and `moments` are windows of it that the report shows, each with what went on in it, or with why
+    that is not known.
     """
 
     label: str
@@ -30,6 +37,8 @@ class RunRecord:
     result: RunResult | None
     error: str | None = None
     implied: tuple[str, ...] = ()
+    profile: RunProfile | None = field(default=None, repr=False)
+    moments: tuple[tuple[Moment, Excerpt | str], ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True)
@@ -47,6 +56,9 @@ class Row:
     `pivot` and `sweeps` say how it is shown where it is one of many. `digits` is how many
     significant digits the document prints of `published`, if it rounds ("2E+05"); None for all.
     `parts` tells the measured time apart by what the cores did, where the experiment asks for that.
+    `waits` is what the first core waited for in what the metric times (`CoreResult.waits`); it is
+    empty where the run did not tell, and where one run measured in many settings without functions
+    of their own.
     """
 
     experiment: str
@@ -64,13 +76,14 @@ class Row:
     sweeps: tuple[Sweep, ...] = field(default=(), repr=False)
     digits: int | None = None
     parts: tuple[StackEntry, ...] = field(default=(), repr=False)
+    waits: tuple[StackEntry, ...] = field(default=(), repr=False)
     calibrated_by: tuple[str, ...] = ()
     interval_pct: tuple[float, float] | None = None
     counts_as: str = ""
 
     def following(self, **changes: Any) -> Row:
         """A row that is made of this one: it neither counts nor rests on anything as this does."""
-        own = {"calibrated_by": (), "interval_pct": None, "counts_as": ""}
+        own = {"calibrated_by": (), "interval_pct": None, "counts_as": "", "waits": ()}
         return replace(self, **(own | changes))
 
     @property
@@ -141,7 +154,7 @@ class Row:
         return round((self.simulated - nearest) / nearest * 100, 3)
 
     def to_dict(self) -> dict[str, Any]:
-        """The row as the JSON of `cyclescope bench` has it."""
+        """The row as the JSON of `cyclescope bench` has it, with `waits` only if it has some."""
         low, high = self.interval or (None, None)
         return {
             "experiment": self.experiment,
@@ -157,6 +170,7 @@ class Row:
             "calibrated_by": list(self.calibrated_by),
             "interval_low": low,
             "interval_high": high,
+            **({"waits": [vars(entry) for entry in self.waits]} if self.waits else {}),
         }
 
 
@@ -207,11 +221,22 @@ class Causes:
 
 
 def flat_row(row: Row) -> dict[str, Any]:
-    """A row as one level of columns; settings come as `settings.<name>`."""
+    """A row as one level of columns, without waits; settings come as `settings.<name>`."""
     columns = row.to_dict()
     columns["calibrated_by"] = "; ".join(row.calibrated_by)
     settings = columns.pop("settings")
+    columns.pop("waits", None)
     return columns | {f"settings.{name}": value for name, value in settings.items()}
+
+
+def waits_of(run: RunRecord, timed: Sequence[str]) -> tuple[StackEntry, ...]:
+    """What the first core of a run waited for in these functions, or in all if there are none."""
+    if run.result is None:
+        return ()
+    core = run.result.cores[0]
+    if not timed:
+        return core.waits or ()
+    return _sum(section.waits or () for section in core.sections if section.name in timed)
 
 
 def _sum(stacks: Iterable[Iterable[StackEntry]]) -> tuple[StackEntry, ...]:

@@ -14,17 +14,21 @@ from pathlib import Path
 
 from cyclescope import disks
 from cyclescope._engine import Stop
+from cyclescope.bench import moments, profiles
 from cyclescope.bench.costs import Costs
 from cyclescope.bench.costs import load as load_costs
 from cyclescope.bench.experiment import Run
 from cyclescope.bench.planning import Job
 from cyclescope.bench.rows import RunRecord
 from cyclescope.bench.threads import side_by_side
+from cyclescope.bench.views import Moment
 from cyclescope.board import Board
+from cyclescope.board.excerpts import Excerpt, excerpt
 from cyclescope.board.frames import Trigger
 from cyclescope.board.overrides import OverrideValue
 from cyclescope.board.results import INTERRUPTED, Metric, RunResult, Value
-from cyclescope.errors import DiskError, FirmwareError, OutputError, told
+from cyclescope.errors import DiskError, EngineError, FirmwareError, OutputError
+from cyclescope.errors import told as in_words
 from cyclescope.firmware import build_app, load_app
 from cyclescope.host import outputs
 
@@ -34,6 +38,18 @@ _MOST_NOTES = 3
 IMAGE = ".cyclescope,image"
 # Of a console, the end is told where a run failed.
 _MOST_LINES = 2
+
+
+@dataclass(frozen=True)
+class Told:
+    """What runs tell beside their results, which are the same with it.
+
+    Those are waits, profiles, and the windows that experiments show.
+    """
+
+    waits: bool = True
+    profiles: bool = False
+    moments: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,6 +67,7 @@ def run_jobs(
     keep: Path | None = None,
     stop: Stop | None = None,
     costs: Costs | None = None,
+    told: Told = Told(),
 ) -> list[RunRecord | None]:
     """Run jobs, `threads` at a time, the longest first; the records are in the jobs' order.
 
@@ -69,17 +86,28 @@ def run_jobs(
         if record is not None:
             following.finished(jobs[places[turn]], record)
 
-    runs = [partial(_finished, jobs[place], following, keep, stop) for place in places]
+    shown = moments.of(jobs) if told.moments else {}
+    runs = [
+        partial(_finished, jobs[place], following, keep, stop, told, shown.get(place, ()))
+        for place in places
+    ]
     side_by_side(runs, threads, stop, ended)
     return records
 
 
-def _finished(job: Job, following: Following, keep: Path | None, stop: Stop) -> RunRecord | None:
+def _finished(
+    job: Job,
+    following: Following,
+    keep: Path | None,
+    stop: Stop,
+    told: Told,
+    shown: Sequence[Moment],
+) -> RunRecord | None:
     """The record of a job; None if `stop` was requested before it was finished."""
     if stop.requested:
         return None
     following.started(job)
-    record = run_job(job, keep, stop)
+    record = run_job(job, keep, stop, told=told, shown=shown)
     # what is stopped may fail of that
     is_finished = record.result is not None and record.result.outcome != INTERRUPTED
     return record if is_finished or not stop.requested else None
@@ -91,12 +119,14 @@ def run_job(
     stop: Stop | None = None,
     checks_disk: bool = True,
     built: Path | None = None,
+    told: Told = Told(waits=False),
+    shown: Sequence[Moment] = (),
 ) -> RunRecord:
     """Build and run one job; what goes wrong with it is in the record's `error`.
 
     The disk of a run that fails is copied to the folder `keep` if there is one; not of one that
     `stop` has ended. Without `checks_disk` nobody looks at what a run left on its disk. `built` is
-    the job's ELF where it was built before.
+    the job's ELF where it was built before. Of the run these moments are `shown`.
     """
     run = job.configured
     try:
@@ -113,15 +143,51 @@ def run_job(
                 windows=dict.fromkeys((*(found.call for found in parts), *run.windows)),
                 frame_on=run.frame_on,
                 stop=stop,
+                waits=told.waits,
+                profile=told.profiles,
             )
             if result.outcome == INTERRUPTED:
                 return job.record(result, result.message)
             # the path of a kept ELF says where this machine keeps it
-            record = judged(job, replace(result, firmware=run.app))
-            return _checked(job, record, image, keep) if image and checks_disk else record
+            record = judged(job, replace(result, firmware=run.app, profile=None))
+            if result.profile is not None:
+                title = f"{job.experiment.name}: {run.label}, on {run.board}"
+                # as of the result, nothing of where its ELF is kept
+                own = profiles.packed(
+                    job.profile_name, title, replace(result.profile, firmware=run.label)
+                )
+                record = replace(record, profile=own)
+            record = _checked(job, record, image, keep) if image and checks_disk else record
+        if shown and record.error is None:
+            record = replace(record, moments=tuple(_moment(run, one, stop) for one in shown))
+        if stop is not None and stop.requested:
+            # what was stopped is no window of the run
+            record = replace(record, moments=())
+        return record
     except Exception as error:
         # other runs are not to be lost for it
-        return job.record(None, told(error))
+        return job.record(None, in_words(error))
+
+
+def _moment(run: Run, moment: Moment, stop: Stop | None) -> tuple[Moment, Excerpt | str]:
+    """What goes on in a window of a run, or why that is not known: the run counts without it."""
+    try:
+        return moment, _excerpt(run, moment, stop)
+    except EngineError as error:
+        return moment, in_words(error)
+
+
+def _excerpt(run: Run, moment: Moment, stop: Stop | None) -> Excerpt:
+    """A window of a run: it is run to find the begin, and once more up to the end."""
+    short = run.changed(moment.shortened)
+    elf = build_app(short.app, short.board, short.settings, short.overrides)
+    with _inserted(short) as (overrides, _):
+        board = Board(short.board, overrides).load(str(elf))
+        profile = board.run(short.limit, profile=[moment.function], stop=stop).profile
+    window_ps = moments.window_ps(moment, profile) if profile else (0, 0)
+    with _inserted(short) as (overrides, _):
+        machine = Board(short.board, overrides).load(str(elf)).start()
+        return excerpt(machine, *window_ps, moment.wires, moment.in_place, stop)
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ from cyclescope.bench import influence, published
 from cyclescope.bench.experiment import Cell
 from cyclescope.bench.planning import Job
 from cyclescope.bench.results import ExperimentResult
-from cyclescope.bench.rows import PREDICTED, UNPUBLISHED, Row, RunRecord
+from cyclescope.bench.rows import PREDICTED, UNPUBLISHED, Row, RunRecord, waits_of
 from cyclescope.bench.running import metrics_of
 from cyclescope.bench.views import takes
 from cyclescope.board import Board
@@ -68,14 +68,18 @@ def _experiment_result(
 def _rows(job: Job, record: RunRecord) -> list[Row]:
     if record.result is None or record.error is not None:
         return []
-    metrics = metrics_of(job, record.result).values()
-    return [
-        replace(_row(job, record, cell, metric), parts=stack)
-        for cell in job.experiment.cells_of(job.run)
-        for metric, stack in _with_parts(
-            cell, record, [metric for metric in metrics if metric.name == cell.metric]
-        )
-    ]
+    found = metrics_of(job, record.result).values()
+    rows = []
+    for cell in job.experiment.cells_of(job.run):
+        metrics = [metric for metric in found if metric.name == cell.metric]
+        # what the whole run waited for is not what one of its measurements did
+        is_told = bool(cell.timed) or len(metrics) == 1
+        waits = waits_of(record, cell.timed) if is_told else ()
+        rows += [
+            replace(_row(job, record, cell, metric), parts=parts, waits=waits)
+            for metric, parts in _with_parts(cell, record, metrics)
+        ]
+    return rows
 
 
 def _with_parts(

@@ -1,4 +1,4 @@
-"""How rows and frames are to be shown together: as a table of groups, lines of a plot, wires.
+"""How rows and runs are to be shown: as a table of groups, lines of a plot, wires, a timeline.
 
 An experiment's cell declares a `Pivot` or a `Sweep`; the terminal's tables and the report draw it.
 Names are those of settings, or "board", "metric" or "label"; `Words` say how people call them.
@@ -7,7 +7,7 @@ Names are those of settings, or "board", "metric" or "label"; `Words` say how pe
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from cyclescope.board.frames import Phase
 from cyclescope.board.results import Settings, Value
@@ -115,6 +115,40 @@ class Frames:
     def phases_of(self, settings: Settings) -> tuple[Phase, ...]:
         """The phases of the frame of a run with these settings."""
         return self.phases(settings) if self.phases else ()
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A window of a run that shows what an experiment is about, as a timeline in the report.
+
+    The run is the first of the `app` (any, if it is empty) with these `settings`. The window begins
+    so long `before` the call of that number (from 1) of a `function`, and has that `length`;
+    "cm4:main" is a function of another core than the first. `text` says what there is to see. It is
+    run once more for it, `shortened` by settings that leave what is shown as it is.
+
+    Shown are the functions in which cores were, `depth` of them that lie one in another, and all
+    that devices did but for what is `hidden`: patterns of "flash0: page program". `wires` are
+    patterns of wires that are shown as well; with `in_place` clocks of reads in place are, too.
+    """
+
+    title: str
+    text: str
+    settings: Settings
+    function: str
+    length_ps: int
+    call: int = 1
+    before_ps: int = 0
+    shortened: Settings = field(default_factory=dict)
+    app: str = ""
+    depth: int = 3
+    hidden: tuple[str, ...] = ()
+    wires: tuple[str, ...] = ()
+    in_place: bool = False
+
+    def takes(self, app: str, settings: Settings) -> bool:
+        """Whether it may be one of a run of this app with these settings."""
+        alike = all(settings.get(name) == value for name, value in self.settings.items())
+        return alike and self.app in ("", app)
 
 
 def takes(view: Pivot | Sweep, settings: Settings) -> bool:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from cyclescope import bench, experiments
 from cyclescope.bench import costs, planning, result_files
+from cyclescope.bench.planning import Job
 from cyclescope.bench.results import ExperimentResult
+from cyclescope.bench.rows import RunRecord
 from cyclescope.board.overrides import parse_set
 from cyclescope.cli import (
     bench_progress,
@@ -23,11 +26,12 @@ from cyclescope.cli import (
 )
 from cyclescope.errors import UsageError
 from cyclescope.host import interrupts, outputs, terminal
-from cyclescope.host.interrupts import Interrupted
+from cyclescope.host.interrupts import Held, Interrupted
 from cyclescope.host.outputs import AnyPath
 
-# The files of the folder that --out names.
+# The files of the folder that --out names, and the folder in it that has flame graphs.
 FILES = JSON, NOTES, CSV, REPORT = "results.json", result_files.NOTES, "results.csv", "report.html"
+PROFILES = "profiles"
 
 
 @click.command("bench")
@@ -47,9 +51,14 @@ FILES = JSON, NOTES, CSV, REPORT = "results.json", result_files.NOTES, "results.
     default=Path("results"),
     show_default=True,
     metavar="DIR",
-    help=f"The folder of the results: {', '.join(FILES)}.",
+    help=f"The folder of the results: {', '.join(FILES)}, and flame graphs in {PROFILES}/.",
 )
 @click.option("--json", "json_file", metavar="FILE|-", help="Also write the rows as JSON.")
+@click.option(
+    "--no-profiles",
+    is_flag=True,
+    help="No flame graphs: neither made nor linked from the report, which takes less time.",
+)
 @click.option(
     "--keep-disks",
     type=click.Path(path_type=Path),
@@ -84,6 +93,7 @@ def bench_command(
     with_extra: bool,
     out: Path,
     json_file: str | None,
+    no_profiles: bool,
     keep_disks: Path | None,
     measures_sensitivity: bool,
     elfs: Path | None,
@@ -99,7 +109,8 @@ def bench_command(
     """
     threads = jobs or os.cpu_count() or 1
     if (elfs, board, limit) != (None, None, None):
-        if elfs is None or quick or with_extra or keep_disks or measures_sensitivity:
+        others = quick, with_extra, no_profiles, keep_disks, measures_sensitivity
+        if elfs is None or any(others):
             raise UsageError(
                 "--elfs goes with --board, --limit, --set, --out, --json and --jobs alone"
             )
@@ -110,7 +121,7 @@ def bench_command(
     if names and not wanted:
         return 0
     if measures_sensitivity:
-        if sets or quick or with_extra or json_file or keep_disks:
+        if sets or quick or with_extra or json_file or no_profiles or keep_disks:
             raise UsageError(
                 "--sensitivity goes with --out and --jobs alone: it makes its own runs"
             )
@@ -119,11 +130,15 @@ def bench_command(
     planned = planning.plan(experiments.select(wanted), changes, quick, with_extra)
     own_json = None if json_file == "-" or _is_in(out, json_file) else json_file
     _check_places(out, own_json, keep_disks, dict(changes))
+    _check_profiles(out, () if no_profiles else planned)
     known = costs.load()
     with interrupts.held_back() as held:
         with bench_progress.shown(planned, known, threads) as watch:
             following = bench.Following(watch.started, watch.finished)
-            records = bench.run_jobs(planned, threads, following, keep_disks, held.stop, known)
+            told = bench.Told(profiles=not no_profiles, moments=True)
+            records = bench.run_jobs(
+                planned, threads, following, keep_disks, held.stop, known, told
+            )
         costs.keep(planned, records)
         results = bench.tabulate(planned, records)
         saved = _write(results, out, own_json)
@@ -137,12 +152,16 @@ def bench_command(
             screen.print(summary)
             if json_file == "-":
                 sys.stdout.write(result_files.to_json(results))
-    if held.number is not None:
-        done = sum(record is not None for record in records)
-        if done < len(records):
-            message = f"interrupted by {held.name}: {done} of {len(records)} runs are finished"
-            raise Interrupted(held.number, message)
+    _raise_if_cut_short(held, records)
     return 0 if saved and not any(result.failures for result in results) else 1
+
+
+def _raise_if_cut_short(held: Held, records: Sequence[RunRecord | None]) -> None:
+    """Raises `Interrupted` if a signal came before all runs had ended."""
+    done = sum(record is not None for record in records)
+    if held.number is not None and done < len(records):
+        message = f"interrupted by {held.name}: {done} of {len(records)} runs are finished"
+        raise Interrupted(held.number, message)
 
 
 def _is_in(out: Path, json_file: str | None) -> bool:
@@ -163,9 +182,19 @@ def _check_places(
     )
 
 
+def _check_profiles(out: Path, planned: Sequence[Job]) -> None:
+    """Raises `OutputError` if flame graphs can't be saved, or would replace what no bench wrote."""
+    if planned:
+        from cyclescope.report import profiles
+
+        outputs.check_folder(out / PROFILES)
+        profiles.check(out / PROFILES, [job.profile_name for job in planned])
+
+
 def _write(results: list[ExperimentResult], out: Path, json_file: str | None) -> bool:
     """Write each file that can be; whether all of them are there."""
     from cyclescope import report
+    from cyclescope.report import profiles
 
     rows = result_files.to_json(results)
     files: dict[AnyPath, str] = {
@@ -176,4 +205,8 @@ def _write(results: list[ExperimentResult], out: Path, json_file: str | None) ->
     }
     if json_file is not None:
         files[json_file] = rows
-    return outputs.save_all(files)
+    graphs = profiles.files(results, out / PROFILES)
+    saved = outputs.save_all(files | graphs)
+    # what is left of an earlier report belongs to none
+    profiles.remove_others(out / PROFILES, graphs)
+    return saved

@@ -22,6 +22,7 @@ from cyclescope.experiments import (
     bitbang_spi_follows,
     bitbang_spi_limits,
     bitbang_spi_size,
+    moments,
 )
 from cyclescope.experiments.bitbang_spi_follows import BUSY_US, CALM_US, INTERVAL
 
@@ -260,6 +261,7 @@ NOTES = (
 EXPERIMENT = Experiment(
     name="bitbang-spi",
     title="Bit-banged SPI drivers for a radio transceiver on a Ben NanoNote",
+    moments=(moments.BITBANG,),
     published=TABLE,
     runs=tuple(_runs()),
     cells=(

@@ -9,7 +9,7 @@ from cyclescope.bench.experiment import Cell, Experiment, Run
 from cyclescope.bench.rows import Row
 from cyclescope.bench.views import Pivot, Sweep, Words
 from cyclescope.board.results import Value
-from cyclescope.experiments import fat_access, fat_write
+from cyclescope.experiments import fat_access, fat_write, moments
 from cyclescope.experiments.answers import pick, pick_all
 
 APP = "card_probe"
@@ -128,6 +128,7 @@ def _answer(rows: Sequence[Row]) -> str:
 EXPERIMENT = Experiment(
     name="card-probe",
     title="What an SD card shows of itself over SPI",
+    moments=(moments.CARD_PROBE,),
     published=fat_write.TABLE,
     runs=tuple(_runs()),
     cells=(

@@ -10,7 +10,7 @@ from cyclescope.bench.rows import Row
 from cyclescope.bench.views import Pivot, Sweep, Words
 from cyclescope.board.results import Settings
 from cyclescope.disks import Disk, Extent
-from cyclescope.experiments import fat_write
+from cyclescope.experiments import fat_write, moments
 from cyclescope.experiments.answers import pick, pick_all, times
 
 APP = "fat_access"
@@ -80,6 +80,7 @@ def _answer(rows: Sequence[Row]) -> str:
 EXPERIMENT = Experiment(
     name="fat-access",
     title="FatFs on an SD card over SPI: in order and at random, reading and writing",
+    moments=(moments.FAT_ACCESS,),
     published=fat_write.TABLE,
     runs=tuple(
         _run(operation, access)

@@ -16,7 +16,7 @@ from cyclescope.bench.views import Pivot, Sweep, Words
 from cyclescope.board.parameters import ASSUMED, CALIBRATED
 from cyclescope.board.results import Settings, Value
 from cyclescope.disks import Disk, Extent
-from cyclescope.experiments import fat_write_follows
+from cyclescope.experiments import fat_write_follows, moments
 from cyclescope.experiments.answers import listed, times
 from cyclescope.experiments.fat_write_follows import ODD_SIZES
 
@@ -362,6 +362,7 @@ LEFT_OUT = (
 EXPERIMENT = Experiment(
     name="fat-write",
     title="FatFs f_write on an SD card over SPI",
+    moments=(moments.FAT_WRITE,),
     published=TABLE,
     runs=tuple(_runs()),
     cells=(

@@ -14,6 +14,7 @@ from cyclescope.bench.experiment import Cell, Experiment, Omission, Run
 from cyclescope.bench.rows import DERIVED, Causes, Row
 from cyclescope.bench.views import Pivot, Sweep, Words
 from cyclescope.board.results import Settings, Value
+from cyclescope.experiments import moments
 from cyclescope.experiments.answers import pick, pick_all
 
 APP = "flash_waits"
@@ -232,6 +233,7 @@ def _shortened(run: Run) -> Run:
 EXPERIMENT = Experiment(
     name="flash-waits",
     title="Wait states of the flash of STM32s: clocks, prefetch, caches, places of code and stack",
+    moments=(moments.FLASH_WAITS,),
     published=TABLE,
     runs=tuple(_runs()),
     cells=(

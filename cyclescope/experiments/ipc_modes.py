@@ -13,6 +13,7 @@ from cyclescope.bench.experiment import Cell, Experiment, Run
 from cyclescope.bench.rows import Row
 from cyclescope.bench.views import Pivot, Sweep, Words
 from cyclescope.board.results import Value
+from cyclescope.experiments import moments
 
 BOARD = "stm32mp157c-dk2"
 APP = "ipc_modes"
@@ -120,6 +121,7 @@ def _words(name: str, value: Value) -> str:
 EXPERIMENT = Experiment(
     name="ipc-modes",
     title="Blocks between the cores of an STM32MP157: RPMsg alone, and shared buffers",
+    moments=(moments.IPC_MODES,),
     published=TABLE,
     runs=tuple(_runs()),
     cells=(

@@ -10,6 +10,7 @@ from cyclescope.bench.experiment import Cell, Experiment, Omission, Run
 from cyclescope.bench.rows import Row
 from cyclescope.bench.views import Pivot, Sweep
 from cyclescope.board.results import Settings, Value
+from cyclescope.experiments import moments
 from cyclescope.experiments.answers import times
 
 BOARDS = ("picosoc-hx8k", "picosoc-icebreaker")
@@ -48,6 +49,7 @@ def _all_settings(settings: Settings) -> str:
 EXPERIMENT = Experiment(
     name="picosoc-xip",
     title="PicoSoC from SPI flash in place, against its RTL",
+    moments=(moments.PICOSOC,),
     published=TABLE,
     runs=(
         *map(_kernel, published.load(TABLE).distinct(("soc", *_FILE))),

@@ -13,6 +13,7 @@ from cyclescope.bench.rows import Row
 from cyclescope.bench.views import Frames, Pivot, Sweep, Words
 from cyclescope.board.frames import QUAD_WIRES, Phase, Trigger
 from cyclescope.board.results import Value
+from cyclescope.experiments import moments
 from cyclescope.experiments.answers import pick, times
 from cyclescope.experiments.rhealstone_ratios import DIVIDER, TABLE
 from cyclescope.experiments.rhealstone_widths import WIDTHS
@@ -168,6 +169,7 @@ def _answer(rows: Sequence[Row]) -> str:
 EXPERIMENT = Experiment(
     name="qspi-read",
     title="Reading a QSPI flash on a SAMA5D2: every way, every width",
+    moments=(moments.QSPI_READ,),
     published=TABLE,
     runs=tuple(_runs()),
     cells=(

@@ -16,7 +16,7 @@ from cyclescope.bench.rows import Row
 from cyclescope.bench.views import Pivot, Words
 from cyclescope.board.overrides import OverrideValue
 from cyclescope.board.results import Settings, Value
-from cyclescope.experiments import quad_spi_modes, quad_spi_wire
+from cyclescope.experiments import moments, quad_spi_modes, quad_spi_wire
 from cyclescope.experiments.answers import pick, times
 from cyclescope.experiments.quad_spi_basis import CHOICES, LEFT_OUT
 from cyclescope.experiments.quad_spi_modes import CLOCK, MHZ, PAGE_BYTES, SPI_MODES
@@ -132,6 +132,7 @@ def _answer(rows: Sequence[Row]) -> str:
 EXPERIMENT = Experiment(
     name="quad-spi-throughput",
     title="AXI Quad SPI throughput",
+    moments=(moments.QUAD_SPI,),
     published="xapp797_axi_quad_spi",
     runs=(
         _run("quad", documented=True),

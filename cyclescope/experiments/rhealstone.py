@@ -14,6 +14,7 @@ from cyclescope.bench.experiment import Cell, Experiment, Run
 from cyclescope.bench.rows import Row
 from cyclescope.bench.views import Pivot, Sweep, Words
 from cyclescope.experiments import (
+    moments,
     rhealstone_basis,
     rhealstone_clocks,
     rhealstone_pins,
@@ -137,6 +138,7 @@ NOTES = (
 EXPERIMENT = Experiment(
     name="rhealstone",
     title="FreeRTOS from QSPI flash, SRAM and DDR3L: Rhealstone on a SAMA5D2",
+    moments=(moments.RHEALSTONE,),
     published=TABLE,
     runs=tuple(_runs()),
     cells=(

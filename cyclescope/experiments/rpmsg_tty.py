@@ -17,7 +17,7 @@ from cyclescope.bench.rows import Parts, Row
 from cyclescope.bench.views import Pivot, Sweep, Words
 from cyclescope.board.parameters import ASSUMED
 from cyclescope.board.results import Settings, Value
-from cyclescope.experiments import rpmsg_tty_follows, rpmsg_tty_stamps
+from cyclescope.experiments import moments, rpmsg_tty_follows, rpmsg_tty_stamps
 from cyclescope.experiments.rpmsg_tty_follows import BAUD_RATE, BUFFER_BYTES, LOG_PART
 
 BOARD = "stm32mp157c-dk2"
@@ -215,6 +215,7 @@ def _findings(rows: Sequence[Row]) -> Iterator[str]:
 EXPERIMENT = Experiment(
     name="rpmsg-tty",
     title="RPMsg over a tty between the Cortex-A7 and the Cortex-M4 of an STM32MP157",
+    moments=(moments.RPMSG_TTY,),
     published=TABLE,
     runs=tuple(_runs()),
     cells=(

@@ -13,6 +13,7 @@ from cyclescope.bench.rows import Row
 from cyclescope.bench.views import Pivot, Words
 from cyclescope.board.parameters import ASSUMED
 from cyclescope.board.results import Settings, Value
+from cyclescope.experiments import moments
 
 APP = "thread_metric"
 BOARD = "nucleo-l4r5zi"
@@ -153,6 +154,7 @@ def _pivot(title: str) -> Pivot:
 EXPERIMENT = Experiment(
     name="thread-metric",
     title="FreeRTOS on an STM32L4 at 80 MHz from flash: Thread-Metric",
+    moments=(moments.THREAD_METRIC,),
     published=TABLE,
     runs=tuple(_runs()),
     cells=(

@@ -8,6 +8,7 @@ paths were first taken: there is no order in time.
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from typing import Any
 
 from cyclescope.profile.model import CoreProfile
@@ -16,13 +17,22 @@ from cyclescope.profile.stacks import label, stacks
 
 _SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 _Frame = tuple[str, str | None, int | None]
+REST = "calls with fewer cycles, together"
+"""The frame of call paths that are left out."""
 
 
-def speedscope(profile: Profile, exporter: str) -> str:
-    """The text of a file; `exporter` names the program and its version."""
+def speedscope(profile: Profile, exporter: str, most_paths: int | None = None) -> str:
+    """The text of a file; `exporter` names the program and its version.
+
+    Of more than `most_paths` call paths of a core, those with the most cycles have frames of their
+    own; what was called beside them is one frame, `REST`, in the frame that it was called from.
+    """
     frames = _Frames()
     profiles = [
-        _sampled(core, by_cause, frames) for core in profile.cores for by_cause in (False, True)
+        _sampled(core, by_cause, frames, kept)
+        for core in profile.cores
+        for kept in (_kept(core, most_paths),)
+        for by_cause in (False, True)
     ]
     file = {
         "$schema": _SCHEMA,
@@ -52,25 +62,39 @@ class _Frames:
         return found
 
 
-def _sampled(core: CoreProfile, by_cause: bool, frames: _Frames) -> dict[str, Any]:
+def _kept(core: CoreProfile, most: int | None) -> Collection[int]:
+    """The paths with the most cycles, with what they called: callers come before those."""
+    every = range(len(core.paths))
+    if most is None or len(every) <= most:
+        return every
+    places = {path: place for place, path in enumerate(core.walk())}
+    return set(sorted(every, key=lambda path: (-core.total_cycles[path], places[path]))[:most])
+
+
+def _sampled(
+    core: CoreProfile, by_cause: bool, frames: _Frames, kept: Collection[int]
+) -> dict[str, Any]:
     numbers = []
     for path in core.paths:
         file, line = (path.place.file, path.place.line) if path.place else (None, None)
         # an inlined function's place is where it was first seen
         numbers.append(frames.number(label(path), file, line if path.address is not None else None))
-    samples, weights = [], []
+    weights: dict[tuple[int, ...], int] = {}
     for stack in stacks(core, by_cause):
-        sample = [numbers[index] for index in core.chain(stack.path)]
+        chain = core.chain(stack.path)
+        own = [numbers[index] for index in chain if index in kept]
+        if len(own) < len(chain):
+            own.append(frames.number(REST))
         if stack.cause is not None:
-            sample.append(frames.number(stack.cause))
-        samples.append(sample)
-        weights.append(stack.cycles)
+            own.append(frames.number(stack.cause))
+        sample = tuple(own)
+        weights[sample] = weights.get(sample, 0) + stack.cycles
     return {
         "type": "sampled",
         "name": f"{core.name}, cycles by cause" if by_cause else f"{core.name}, cycles",
         "unit": "none",
         "startValue": 0,
-        "endValue": sum(weights),
-        "samples": samples,
-        "weights": weights,
+        "endValue": sum(weights.values()),
+        "samples": list(weights),
+        "weights": list(weights.values()),
     }

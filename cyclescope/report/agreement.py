@@ -113,11 +113,11 @@ def scatter(found: Agreement) -> Markup:
             f"{', '.join(found.met_in)}: "
             f"{count(len(found.met), 'number')} of the hardware's own description, met exactly"
         )
-        links["met"] = found.met_in[0]
+        links["met"] = f"#{found.met_in[0]}"
         _stroke(axes, min(met), max(met))
     for number, (cell, (x, y)) in enumerate(zip(found.shown, places, strict=True)):
         gid = f"cell-{number}"
-        marks[gid], links[gid] = cell.words, cell.target
+        marks[gid], links[gid] = cell.words, f"#{cell.target}"
         draw_point(axes, x, y, cell.row.basis, gid)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(FixedLocator(_ticks(low, high)))

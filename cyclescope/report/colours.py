@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 OTHER = "other"
+# The core's own work, among what was waited for: it is no wait, and looks like none.
+CPU = "CPU"
 
 # Role: value on light, value on dark.
 _ROLES = {
@@ -27,6 +29,7 @@ _ROLES = {
     "band": ("#bfe3cc", "#1f4a33"),
     "off": ("#b3261e", "#ff8a80"),
     "other": ("#858d98", "#6c7683"),
+    "cpu": ("#c4cad2", "#474f5b"),
 }
 
 _HUES = (
@@ -83,14 +86,17 @@ def values(dark: bool) -> dict[str, str]:
 
 
 def styles(stacks: Iterable[Iterable[tuple[str, int]]]) -> Mapping[str, Style]:
-    """A style a cause, the same wherever the cause occurs; the largest causes choose first."""
+    """A style a cause, the same wherever the cause occurs; the largest causes choose first.
+
+    The core's own work among waits has the look of its own.
+    """
     totals: dict[str, int] = {}
     for stack in stacks:
         for cause, ps in stack:
             totals[cause] = totals.get(cause, 0) + ps
-    ordered = sorted(totals, key=lambda cause: (-totals[cause], cause))
+    ordered = sorted(totals.keys() - {CPU}, key=lambda cause: (-totals[cause], cause))
     found = {cause: _style(place) for place, cause in enumerate(ordered)}
-    return found | {OTHER: Style("other")}
+    return found | {OTHER: Style("other"), CPU: Style("cpu")}
 
 
 def by_order(number: int) -> list[Style]:

@@ -23,6 +23,9 @@ _SMALL_WIDTH, _SMALL_ROW = 330, 20
 _ROW, _SECOND_BAR, _FOOT = 30, 14, 40
 _BAR = 12
 FONT, _SMALL = 9, 8
+# What leads to a flame graph, and the room that it takes.
+FLAME_GRAPH = "flame graph"
+_LINK = 54
 # What a letter takes, in parts of the font's size; the reader's font is not known here.
 LETTER = 0.56
 
@@ -86,12 +89,19 @@ def _values(row: Row) -> list[float]:
     return [value for value in (row.published, row.simulated) if value is not None]
 
 
-def stacks(panel: Panel, styles: Mapping[str, Style], prefix: str, title: str) -> Markup:
-    """The time of each row by cause, a bar a row: in time, or in shares of it."""
+def stacks(
+    panel: Panel, styles: Mapping[str, Style], prefix: str, title: str, links: Mapping[RowName, str]
+) -> Markup:
+    """The time of each row by cause, a bar a row: in time, or in shares of it.
+
+    `links` are the addresses of rows' flame graphs, as far as there are some.
+    """
     heights = [_ROW - 4] * len(panel.rows)
-    figure, axes = _chart([row.name for row in panel.rows], heights, right=70)
+    right = 70 + (_LINK if links else 0)
+    figure, axes = _chart([row.name for row in panel.rows], heights, right)
     scale = scale_for("ps", [row.total_ps for row in panel.rows])
     marks: dict[str, str] = {}
+    leading: dict[str, str] = {}
     ends = []
     for place, (row, centre) in enumerate(zip(panel.rows, _centres(heights), strict=True)):
         per_ps = 100 / row.total_ps if panel.as_shares else scale.factor
@@ -104,9 +114,13 @@ def stacks(panel: Panel, styles: Mapping[str, Style], prefix: str, title: str) -
             start_ps += ps
         ends.append(start_ps * per_ps)
         _value(axes, ends[-1], centre, scale.text(row.total_ps), "ink")
+        if row.name in links:
+            gid = f"flame-{place}"
+            marks[gid], leading[gid] = f"{row.name}: flame graph of its run", links[row.name]
+            _link(axes, centre, right, gid)
     axes.set_xlim(0, max(ends, default=0) or 1)
     axes.set_xlabel("share of the time, %" if panel.as_shares else scale.quantity)
-    return svg.inline(figure, prefix, title, marks)
+    return svg.inline(figure, prefix, title, marks, leading)
 
 
 def _chart(
@@ -195,6 +209,24 @@ def _segment(
         hatch=style.hatch or None,
     )
     bar.set_gid(gid)
+
+
+def _link(axes: Axes, centre: float, right: float, gid: str) -> None:
+    """The words of a link to a flame graph, at the right end of the plot."""
+    words = axes.annotate(
+        FLAME_GRAPH,
+        (1, centre),
+        xycoords=axes.get_yaxis_transform(),
+        xytext=(right, 0),
+        textcoords="offset points",
+        ha="right",
+        va="center_baseline",
+        fontsize=_SMALL,
+        color=stand_in("link"),
+        annotation_clip=False,
+        parse_math=False,
+    )
+    words.set_gid(gid)
 
 
 def _value(axes: Axes, end: float, centre: float, text: str, role: str = "muted") -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,11 +12,11 @@ from markupsafe import Markup
 
 from cyclescope.bench import influence, pivots, trust
 from cyclescope.bench.results import ExperimentResult
-from cyclescope.report import agreement, colours, strip
+from cyclescope.report import agreement, colours, profiles, strip
 from cyclescope.report.agreement import Agreement
 from cyclescope.report.anchors import Anchors
 from cyclescope.report.environment import environment
-from cyclescope.report.section import panels, section, shown
+from cyclescope.report.section import Looks, panels, section
 from cyclescope.report.text import plain, setting_text, signed_percent
 from cyclescope.units import count, format_ps
 
@@ -39,14 +40,14 @@ def render(results: Sequence[ExperimentResult]) -> str:
     """The whole report as HTML."""
     anchors = Anchors(results)
     found = [panels(result) for result in results]
-    styles = colours.styles(shown(panel) for each in found for _, _, panel in each if panel)
+    looks = Looks.of(itertools.chain.from_iterable(found))
     return (
         environment(_filters(anchors))
         .get_template("page.html.j2")
         .render(
             overview=_overview(results, anchors),
             sections=[
-                section(result, each, styles) for result, each in zip(results, found, strict=True)
+                section(result, each, looks) for result, each in zip(results, found, strict=True)
             ],
             trust=trust.overall(results),
             most_off=_MOST_OFF,
@@ -71,6 +72,7 @@ def _filters(anchors: Anchors) -> dict[str, Callable[..., Any]]:
         "count": count,
         "setting": lambda item: setting_text(*item),
         "anchor": anchors.of,
+        "flame": profiles.link,
         "value": pivots.shown,
     }
 

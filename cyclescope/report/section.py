@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
 from cyclescope.bench import pivots, trust
 from cyclescope.bench.results import ExperimentResult
-from cyclescope.bench.rows import Row, RunRecord
+from cyclescope.bench.rows import DERIVED, Row, RunRecord, waits_of
 from cyclescope.board.parameters import ASSUMED, CALIBRATED, UNSTATED, Parameter
-from cyclescope.report import colours, figures, stacks, sweeps, wires
+from cyclescope.report import colours, figures, profiles, stacks, sweeps, timeline, wires
 from cyclescope.report.colours import Style
 from cyclescope.report.figures import NamedRow
 from cyclescope.report.stacks import Panel
-from cyclescope.report.text import row_names
+from cyclescope.report.text import RowName, row_names
 
-_WHOLE_RUNS = "Where the time of whole runs went"
+_WHOLE_RUNS = "Whole runs"
+# What a run is called that measured the rows of a part.
+_WHOLE_RUN = "whole run"
 # Bases of parameters that no document gives as they are.
 _ASSUMED = (CALIBRATED, "override", ASSUMED, UNSTATED)
 # Of a long table a preview has the first rows.
@@ -38,17 +40,46 @@ class StackFigure:
 class Part:
     """Rows that are shown together: those with a published value, those beyond, or whole runs.
 
-    Whole runs have a stack each and no bars: tables have their values.
+    `waits` is what their time was spent waiting for, `stack` what it went to. Whole runs have no
+    bars: tables have their values.
     """
 
     title: str
     published: bool
     bars: tuple[Markup, ...]
+    waits: StackFigure | None
     stack: StackFigure | None
 
 
-# Rows with a title and their panel of stacks.
-Panels = Sequence[tuple[str, list[NamedRow], Panel | None]]
+@dataclass(frozen=True)
+class Panels:
+    """Rows that are shown together, before they are drawn: their waits, and their stacks.
+
+    `flames` are the addresses of their flame graphs.
+    """
+
+    title: str
+    rows: list[NamedRow]
+    waits: Panel | None
+    stack: Panel | None
+    flames: Mapping[RowName, str]
+
+
+@dataclass(frozen=True)
+class Looks:
+    """How causes look, by name: those that were waited for, and those of cycle stacks."""
+
+    waits: Mapping[str, Style]
+    stacks: Mapping[str, Style]
+
+    @classmethod
+    def of(cls, found: Iterable[Panels]) -> Looks:
+        """The same all over a report, for these parts of it."""
+        panels = list(found)
+        return cls(
+            colours.styles(shown(one.waits) for one in panels if one.waits),
+            colours.styles(shown(one.stack) for one in panels if one.stack),
+        )
 
 
 @dataclass(frozen=True)
@@ -64,6 +95,7 @@ class Section:
     grouped: tuple[Row, ...]
     pivots: tuple[pivots.Table, ...]
     sweeps: tuple[sweeps.Plot, ...]
+    moments: tuple[timeline.Plot, ...]
     frames: wires.Plot | None
     parts: tuple[Part, ...]
     transcripts: tuple[RunRecord, ...]
@@ -90,8 +122,8 @@ class Section:
         return sorted(found, key=lambda pair: _ASSUMED.index(pair[1].basis))
 
 
-def panels(result: ExperimentResult) -> Panels:
-    """Published rows and those beyond, each with a title and its panel of stacks."""
+def panels(result: ExperimentResult) -> list[Panels]:
+    """Published rows and those beyond, each with a title and its panels."""
     rows = pivots.loose(result.rows)
     published = _named([row for row in rows if row.published is not None])
     beyond = _named([row for row in rows if row.published is None])
@@ -100,14 +132,28 @@ def panels(result: ExperimentResult) -> Panels:
         "Beyond the document" if published else "Simulated": beyond,
         _WHOLE_RUNS: _named(_timed_runs(result.rows)),
     }
-    return [
-        (title, rows, stacks.panel([(row.name, row.row.stack) for row in rows]))
-        for title, rows in parts.items()
-        if rows
-    ]
+    return [_panels(title, rows) for title, rows in parts.items() if rows]
 
 
-def section(result: ExperimentResult, found: Panels, styles: Mapping[str, Style]) -> Section:
+def _panels(title: str, rows: list[NamedRow]) -> Panels:
+    wholes = _whole_runs(rows)
+    waits = [(one.name, one.row.waits) for one in (*rows, *wholes) if one.row.waits]
+    stack = stacks.panel([(row.name, row.row.stack) for row in rows])
+    flames = {one.name: found for one in (*rows, *wholes) if (found := profiles.link(one.row))}
+    return Panels(title, rows, stacks.panel(waits), stack, flames)
+
+
+def _whole_runs(rows: Sequence[NamedRow]) -> list[NamedRow]:
+    """The runs that tell the times of calls apart by parts: they know what all of it waited for."""
+    runs: dict[int, Row] = {}
+    for row in (named.row for named in rows):
+        if row.parts and not row.waits and row.basis != DERIVED:
+            own = {"label": _WHOLE_RUN, "settings": row.run.settings, "metric": ""}
+            runs.setdefault(id(row.run), replace(row, **own, waits=waits_of(row.run, ())))
+    return _named(list(runs.values()))
+
+
+def section(result: ExperimentResult, found: Sequence[Panels], looks: Looks) -> Section:
     """The section of an experiment, its stacks in these styles."""
     published = [run for run in result.runs if _has_published(result, run)]
     return Section(
@@ -116,10 +162,10 @@ def section(result: ExperimentResult, found: Panels, styles: Mapping[str, Style]
         grouped=tuple(row for row in result.rows if row.pivot is not None),
         pivots=tuple(pivots.tables(result.rows)),
         sweeps=tuple(sweeps.plots(result)),
+        moments=tuple(timeline.plots(result)),
         frames=wires.plot(result),
         parts=tuple(
-            _part(f"{result.name}-{number}", title, rows, panel, styles)
-            for number, (title, rows, panel) in enumerate(found)
+            _part(f"{result.name}-{number}", panels, looks) for number, panels in enumerate(found)
         ),
         transcripts=tuple(
             run for run in published or result.runs if run.result and run.result.console
@@ -159,34 +205,45 @@ def _has_published(result: ExperimentResult, run: RunRecord) -> bool:
     return any(row.run is run and row.published is not None for row in result.rows)
 
 
-def _part(
-    prefix: str,
-    title: str,
-    rows: Sequence[NamedRow],
-    panel: Panel | None,
-    styles: Mapping[str, Style],
-) -> Part:
-    shown = () if title == _WHOLE_RUNS else rows
+def _part(prefix: str, panels: Panels, looks: Looks) -> Part:
+    title = panels.title
+    shown = () if title == _WHOLE_RUNS else panels.rows
     by_unit = itertools.groupby(sorted(shown, key=_unit), key=_unit)
     bars = tuple(
         figures.comparison(list(group), f"{prefix}-bars-{number}", f"{title}, {unit}")
         for number, (unit, group) in enumerate(by_unit)
     )
     published = any(named.row.published is not None for named in shown)
+    return Part(
+        title,
+        published,
+        bars,
+        _figure(panels.waits, looks.waits, f"{prefix}-waits", f"{title}: waits", panels.flames),
+        _figure(panels.stack, looks.stacks, f"{prefix}-stacks", f"{title}: causes", panels.flames),
+    )
+
+
+def _figure(
+    panel: Panel | None,
+    styles: Mapping[str, Style],
+    prefix: str,
+    title: str,
+    flames: Mapping[RowName, str],
+) -> StackFigure | None:
     if panel is None:
-        return Part(title, published, bars, None)
-    drawn = figures.stacks(panel, styles, f"{prefix}-stacks", f"{title}: time by cause")
+        return None
+    drawn = figures.stacks(panel, styles, prefix, title, flames)
     legend = tuple((cause, styles[cause].css_class) for cause in panel.causes)
-    return Part(title, published, bars, StackFigure(drawn, panel, legend))
+    return StackFigure(drawn, panel, legend)
 
 
 def _unit(named: NamedRow) -> str:
     return named.row.unit
 
 
-def _preview(result: ExperimentResult, found: Panels) -> sweeps.Plot | None:
+def _preview(result: ExperimentResult, found: Sequence[Panels]) -> sweeps.Plot | None:
     """What was published comes first: as bars if rows are shown one by one, else as lines."""
-    parts = [(title, rows) for title, rows, _ in found if title != _WHOLE_RUNS]
+    parts = [(one.title, one.rows) for one in found if one.title != _WHOLE_RUNS]
     title, rows = next(iter(parts), ("", []))
     if not any(named.row.published is not None for named in rows):
         drawn = sweeps.preview(result)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cyclescope.board.results import StackEntry
-from cyclescope.report.colours import OTHER
+from cyclescope.report.colours import CPU, OTHER
 from cyclescope.report.text import RowName
 
 # A cause is shown by itself if its largest share of a row is this or more, and among so many; all
@@ -51,9 +51,11 @@ def panel(named: Sequence[tuple[RowName, Sequence[StackEntry]]]) -> Panel | None
     if not times:
         return None
     causes = _main_causes([causes for _, causes in times])
-    rows = tuple(StackRow(name, _merged(row, causes)) for name, row in times)
-    if any(cause == OTHER for row in rows for cause, _ in row.shares):
+    if any(cause not in causes for _, row in times for cause in row):
         causes = (*causes, OTHER)
+    # the core's own work is at the end, behind all that was waited for
+    causes = tuple(sorted(causes, key=lambda cause: cause == CPU))
+    rows = tuple(StackRow(name, _merged(row, causes)) for name, row in times)
     totals = [row.total_ps for row in rows]
     return Panel(rows, causes, max(totals) > _WIDEST_RATIO * min(totals))
 
@@ -77,6 +79,6 @@ def _main_causes(rows: Sequence[dict[str, int]]) -> tuple[str, ...]:
 
 
 def _merged(row: dict[str, int], causes: Sequence[str]) -> tuple[tuple[str, int], ...]:
-    shares = [(cause, row[cause]) for cause in causes if cause in row]
-    rest = sum(ps for cause, ps in row.items() if cause not in causes)
-    return tuple([*shares, (OTHER, rest)] if rest else shares)
+    rest = sum(ps for cause, ps in row.items() if cause not in causes or cause == OTHER)
+    known = row | {OTHER: rest}
+    return tuple((cause, known[cause]) for cause in causes if known.get(cause))

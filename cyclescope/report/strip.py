@@ -38,7 +38,7 @@ def draw(found: Agreement) -> Markup:
         _name(axes, group)
         for place, cell in enumerate(group.cells):
             gid = f"cell-{len(marks)}"
-            marks[gid], links[gid] = cell.words, cell.target
+            marks[gid], links[gid] = cell.words, f"#{cell.target}"
             error_pct = max(-_MOST_PCT, min(cell.row.error_pct or 0, _MOST_PCT))
             draw_point(axes, group.first + place, error_pct, cell.row.basis, gid)
     return svg.inline(figure, "strip", "Error of each number by experiment", marks, links)

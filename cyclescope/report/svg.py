@@ -36,8 +36,8 @@ def inline(
     """A figure as an `<svg>` element.
 
     `prefix` keeps its ids apart from other figures'; `title` says to those who don't see it what
-    it shows; `marks` maps the gid of an artist to the text that explains it, `links` to the id of
-    the page's element that it leads to.
+    it shows; `marks` maps the gid of an artist to the text that explains it, `links` to the address
+    that it leads to.
     """
     text = io.BytesIO()
     with matplotlib.rc_context(_SETTINGS):
@@ -106,7 +106,7 @@ def _mark(
 
 def _link(element: ElementTree.Element, target: str) -> None:
     """All that an element holds becomes a link."""
-    anchor = ElementTree.Element("a", href=f"#{target}")
+    anchor = ElementTree.Element("a", href=target)
     anchor.extend(list(element))
     for child in list(element):
         element.remove(child)

@@ -1,0 +1,80 @@
+"""The flame graphs of a report's runs: a folder beside it with one viewer, and a script a run.
+
+So a hundred runs are small, and open without a server (`flame.py` says how).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from cyclescope.bench.profiles import RunProfile
+from cyclescope.bench.results import ExperimentResult
+from cyclescope.bench.rows import Row
+from cyclescope.errors import OutputError
+from cyclescope.report.flame import profile_script, viewer_page
+
+FOLDER = "profiles"
+"""The folder beside a report."""
+_VIEWER = "flame.html"
+# By this, what a bench has written is told from a user's files: it is near the begin.
+_MARK = "Written by cyclescope bench"
+_NEAR_BYTES = 256
+
+
+def link(row: Row) -> str:
+    """Where the flame graph of a row's run is, from the report on; empty if there is none."""
+    profile = row.run.profile
+    return f"{FOLDER}/{_VIEWER}#run={profile.name}&view=left-heavy" if profile else ""
+
+
+def files(results: Sequence[ExperimentResult], folder: Path) -> dict[Path, str]:
+    """What is to be written into the folder: texts by their paths; none without profiles."""
+    found = {profile.name: profile for profile in _profiles(results)}
+    if not found:
+        return {}
+    scripts = {
+        folder / f"{name}.js": f"// {_MARK}\n" + profile_script(profile.title, profile.packed)
+        for name, profile in found.items()
+    }
+    return {folder / _VIEWER: viewer_page(_MARK), **scripts}
+
+
+def check(folder: Path, names: Iterable[str]) -> None:
+    """Raises `OutputError` if what is to be written would take the place of a user's file.
+
+    `names` are those of the profiles.
+    """
+    for path in (folder / _VIEWER, *(folder / f"{name}.js" for name in names)):
+        if path.exists() and not _is_ours(path):
+            raise OutputError(
+                f"{path}: no bench has written it, and flame graphs would take its place: "
+                "move it, name another --out, or add --no-profiles"
+            )
+
+
+def remove_others(folder: Path, kept: Collection[Path]) -> None:
+    """Remove what an earlier bench has left in the folder, but for these.
+
+    What no bench has written stays; so does what can't be removed.
+    """
+    for path in sorted([*folder.glob("*.js"), folder / _VIEWER]):
+        if path not in kept and _is_ours(path):
+            with suppress(OSError):
+                path.unlink()
+
+
+def _profiles(results: Sequence[ExperimentResult]) -> Iterable[RunProfile]:
+    for result in results:
+        for run in result.runs:
+            if run.profile is not None:
+                yield run.profile
+
+
+def _is_ours(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return _MARK.encode() in file.read(_NEAR_BYTES)
+    except OSError:
+        return False
