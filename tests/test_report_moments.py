@@ -81,7 +81,7 @@ def test_a_window_has_what_devices_and_functions_did() -> None:
     page = next(span for span in tracks["spi0: frame"].spans if span.text.startswith("sent 32"))
     assert begin_ps < page.begin_ps < page.end_ps <= program.begin_ps + US
     (calls,) = found.calls
-    named = {span.text: span for span in calls.spans}
+    named = {span.text: span for span in reversed(calls.spans)}
     assert named["program_page"].begin_ps == begin_ps
     assert named["main"].begin_ps < begin_ps
     assert named["spi_nor_wait_ready"].end_ps > program.end_ps

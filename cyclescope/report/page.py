@@ -50,6 +50,7 @@ def render(results: Sequence[ExperimentResult]) -> str:
                 section(result, each, looks) for result, each in zip(results, found, strict=True)
             ],
             trust=trust.overall(results),
+            has_flames=any(run.profile for result in results for run in result.runs),
             most_off=_MOST_OFF,
             most_at_once=_MOST_AT_ONCE,
             close_pct=pivots.CLOSE_PCT,
