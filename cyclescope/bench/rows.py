@@ -57,8 +57,7 @@ class Row:
     significant digits the document prints of `published`, if it rounds ("2E+05"); None for all.
     `parts` tells the measured time apart by what the cores did, where the experiment asks for that.
     `waits` is what the first core waited for in what the metric times (`CoreResult.waits`); it is
-    empty where the run did not tell, and where one run measured in many settings without functions
-    of their own.
+    empty where the run did not tell, and where one run measured in many settings.
     """
 
     experiment: str

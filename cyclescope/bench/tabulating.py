@@ -72,9 +72,8 @@ def _rows(job: Job, record: RunRecord) -> list[Row]:
     rows = []
     for cell in job.experiment.cells_of(job.run):
         metrics = [metric for metric in found if metric.name == cell.metric]
-        # what the whole run waited for is not what one of its measurements did
-        is_told = bool(cell.timed) or len(metrics) == 1
-        waits = waits_of(record, cell.timed) if is_told else ()
+        # what all measurements of a run waited for together is not what one of them did
+        waits = waits_of(record, cell.timed) if len(metrics) == 1 else ()
         rows += [
             replace(_row(job, record, cell, metric), parts=parts, waits=waits)
             for metric, parts in _with_parts(cell, record, metrics)

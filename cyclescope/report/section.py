@@ -192,7 +192,8 @@ def _timed_runs(rows: Sequence[Row]) -> list[Row]:
     found: dict[tuple[int, tuple[str, ...]], Row] = {}
     for row in rows:
         if row.pivot is not None and row.timed:
-            whole = replace(row, label=" + ".join(row.timed), settings=row.run.settings)
+            own = {"label": " + ".join(row.timed), "settings": row.run.settings}
+            whole = replace(row, **own, waits=waits_of(row.run, row.timed))
             found.setdefault((id(row.run), row.timed), whole)
     return list(found.values())
 
