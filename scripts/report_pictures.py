@@ -1,4 +1,5 @@
-"""Pictures of a report's overview for docs/pictures: on a desktop, on a phone, and dark.
+"""Pictures of a report for docs/pictures: its overview on a desktop, on a phone, and dark; what an
+experiment's time was spent waiting for, and its timeline.
 
 PYTHONPATH=tests python scripts/report_pictures.py [results/report.html [docs/pictures]]; needs
 Chromium with its driver, and Pillow.
@@ -20,12 +21,36 @@ PICTURES = {
     "report-phone": (390, 1300, 1.5, False),
     "report-dark": (1440, 1600, 1.0, True),
 }
+# Name: the section, and of what in it the picture is.
+PARTS = {
+    "report-waits": ("quad-spi-throughput", "figure.stacks"),
+    "report-timeline": ("quad-spi-throughput", "figure.moment"),
+}
+PART_WIDTH, PART_HEIGHT, MARGIN = 1200, 900, 12
 
 
 def take(browser: Browser, page: Path, width: int, height: int, scale: float, dark: bool) -> bytes:
     """The top of a page as PNG."""
     browser.show(page, width, dark, height=height, scale=scale)
     shot = browser.command("Page.captureScreenshot", format="png")
+    return base64.b64decode(shot["data"])
+
+
+def take_part(browser: Browser, page: Path, section: str, selector: str) -> bytes:
+    """The first of such elements of a section as PNG."""
+    browser.show(page, PART_WIDTH, height=PART_HEIGHT)
+    box = browser.script(
+        "const box = document.getElementById(arguments[0]).querySelector(arguments[1])"
+        ".getBoundingClientRect();"
+        "return [box.left + scrollX, box.top + scrollY, box.width, box.height];",
+        *(section, selector),
+    )
+    left, top, width, height = box
+    clip = {"x": left - MARGIN, "y": top - MARGIN, "scale": 1}
+    clip |= {"width": width + 2 * MARGIN, "height": height + 2 * MARGIN}
+    shot = browser.command(
+        "Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=clip
+    )
     return base64.b64decode(shot["data"])
 
 
@@ -47,6 +72,8 @@ def main(report: str = "results/report.html", folder: str = "docs/pictures") -> 
     with opened() as browser:
         for name, look in PICTURES.items():
             save(take(browser, Path(report).resolve(), *look), Path(folder) / f"{name}.png")
+        for name, part in PARTS.items():
+            save(take_part(browser, Path(report).resolve(), *part), Path(folder) / f"{name}.png")
 
 
 main(*sys.argv[1:])

@@ -39,8 +39,9 @@ FAT_WRITE = Moment(
     shortened={"file_bytes": 65536, "transfer": "512"},
     function="xmit_datablock",
     call=20,
-    before_ps=200 * _US,
-    length_ps=2 * _MS,
+    before_ps=100 * _US,
+    length_ps=1300 * _US,
+    depth=5,
     hidden=("timer0: *",),
 )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.metadata
-import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +15,7 @@ from cyclescope.report import agreement, colours, profiles, strip
 from cyclescope.report.agreement import Agreement
 from cyclescope.report.anchors import Anchors
 from cyclescope.report.environment import environment
-from cyclescope.report.section import Looks, panels, section
+from cyclescope.report.section import panels, section, shown
 from cyclescope.report.text import plain, setting_text, signed_percent
 from cyclescope.units import count, format_ps
 
@@ -40,14 +39,14 @@ def render(results: Sequence[ExperimentResult]) -> str:
     """The whole report as HTML."""
     anchors = Anchors(results)
     found = [panels(result) for result in results]
-    looks = Looks.of(itertools.chain.from_iterable(found))
+    styles = colours.styles(shown(one.stack) for each in found for one in each if one.stack)
     return (
         environment(_filters(anchors))
         .get_template("page.html.j2")
         .render(
             overview=_overview(results, anchors),
             sections=[
-                section(result, each, looks) for result, each in zip(results, found, strict=True)
+                section(result, each, styles) for result, each in zip(results, found, strict=True)
             ],
             trust=trust.overall(results),
             has_flames=any(run.profile for result in results for run in result.runs),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from markupsafe import Markup
@@ -63,23 +63,6 @@ class Panels:
     waits: Panel | None
     stack: Panel | None
     flames: Mapping[RowName, str]
-
-
-@dataclass(frozen=True)
-class Looks:
-    """How causes look, by name: those that were waited for, and those of cycle stacks."""
-
-    waits: Mapping[str, Style]
-    stacks: Mapping[str, Style]
-
-    @classmethod
-    def of(cls, found: Iterable[Panels]) -> Looks:
-        """The same all over a report, for these parts of it."""
-        panels = list(found)
-        return cls(
-            colours.styles(shown(one.waits) for one in panels if one.waits),
-            colours.styles(shown(one.stack) for one in panels if one.stack),
-        )
 
 
 @dataclass(frozen=True)
@@ -153,8 +136,14 @@ def _whole_runs(rows: Sequence[NamedRow]) -> list[NamedRow]:
     return _named(list(runs.values()))
 
 
-def section(result: ExperimentResult, found: Sequence[Panels], looks: Looks) -> Section:
-    """The section of an experiment, its stacks in these styles."""
+def section(
+    result: ExperimentResult, found: Sequence[Panels], styles: Mapping[str, Style]
+) -> Section:
+    """The section of an experiment, its cycle stacks in these styles.
+
+    What was waited for has the experiment's own: most of it is devices of its boards.
+    """
+    waits = colours.styles(shown(one.waits) for one in found if one.waits)
     published = [run for run in result.runs if _has_published(result, run)]
     return Section(
         result=result,
@@ -165,7 +154,8 @@ def section(result: ExperimentResult, found: Sequence[Panels], looks: Looks) -> 
         moments=tuple(timeline.plots(result)),
         frames=wires.plot(result),
         parts=tuple(
-            _part(f"{result.name}-{number}", panels, looks) for number, panels in enumerate(found)
+            _part(f"{result.name}-{number}", panels, waits, styles)
+            for number, panels in enumerate(found)
         ),
         transcripts=tuple(
             run for run in published or result.runs if run.result and run.result.console
@@ -206,7 +196,9 @@ def _has_published(result: ExperimentResult, run: RunRecord) -> bool:
     return any(row.run is run and row.published is not None for row in result.rows)
 
 
-def _part(prefix: str, panels: Panels, looks: Looks) -> Part:
+def _part(
+    prefix: str, panels: Panels, waits: Mapping[str, Style], styles: Mapping[str, Style]
+) -> Part:
     title = panels.title
     shown = () if title == _WHOLE_RUNS else panels.rows
     by_unit = itertools.groupby(sorted(shown, key=_unit), key=_unit)
@@ -219,8 +211,8 @@ def _part(prefix: str, panels: Panels, looks: Looks) -> Part:
         title,
         published,
         bars,
-        _figure(panels.waits, looks.waits, f"{prefix}-waits", f"{title}: waits", panels.flames),
-        _figure(panels.stack, looks.stacks, f"{prefix}-stacks", f"{title}: causes", panels.flames),
+        _figure(panels.waits, waits, f"{prefix}-waits", f"{title}: waits", panels.flames),
+        _figure(panels.stack, styles, f"{prefix}-stacks", f"{title}: causes", panels.flames),
     )
 
 
