@@ -273,7 +273,7 @@ def test_a_benchs_json_may_be_the_one_that_it_writes_anyway(
     done = cyclescope("bench", NAME, *SHORT, "--out", "out", "--json", "out/results.json")
     assert done.status == 0, done.stderr
     names = {path.name for path in (tmp_path / "out").iterdir()}
-    assert names == {"results.json", "notes.json", "results.csv", "report.html"}
+    assert names == {"results.json", "notes.json", "results.csv", "report.html", "profiles"}
     done = cyclescope("bench", NAME, "--out", "out", "--json", "out/results.csv")
     assert done.error == "out/results.csv: results.csv of --out and --json name the same file"
 

@@ -206,7 +206,8 @@ def _write(results: list[ExperimentResult], out: Path, json_file: str | None) ->
     if json_file is not None:
         files[json_file] = rows
     graphs = profiles.files(results, out / PROFILES)
-    saved = outputs.save_all(files | graphs)
-    # what is left of an earlier report belongs to none
-    profiles.remove_others(out / PROFILES, graphs)
+    # graphs of a report that is not there are of no use
+    saved = outputs.save_all(files) and profiles.save(graphs)
+    if saved:
+        profiles.remove_others(out / PROFILES, graphs)
     return saved

@@ -5,7 +5,7 @@ So a hundred runs are small, and open without a server (`flame.py` says how).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from cyclescope.bench.profiles import RunProfile
 from cyclescope.bench.results import ExperimentResult
 from cyclescope.bench.rows import Row
 from cyclescope.errors import OutputError
+from cyclescope.host import outputs
 from cyclescope.report.flame import profile_script, viewer_page
 
 FOLDER = "profiles"
@@ -52,6 +53,11 @@ def check(folder: Path, names: Iterable[str]) -> None:
                 f"{path}: no bench has written it, and flame graphs would take its place: "
                 "move it, name another --out, or add --no-profiles"
             )
+
+
+def save(files: Mapping[Path, str]) -> bool:
+    """Write files up to the first that can't be, of which it says why; whether all are there."""
+    return all(outputs.save_all({path: text}) for path, text in files.items())
 
 
 def remove_others(folder: Path, kept: Collection[Path]) -> None:
