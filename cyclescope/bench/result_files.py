@@ -22,7 +22,7 @@ from cyclescope.bench.results import ExperimentResult
 from cyclescope.bench.rows import Row, RunRecord, flat_row
 from cyclescope.bench.views import takes
 from cyclescope.board import Board
-from cyclescope.board.results import Settings, StackEntry
+from cyclescope.board.results import Settings, WaitEntry
 from cyclescope.errors import UsageError
 
 NOTES = "notes.json"
@@ -162,7 +162,7 @@ def _row(
         run=run,
         calibrated_by=tuple(stored["calibrated_by"]),
         interval_pct=_interval_pct(stored),
-        waits=tuple(StackEntry(**entry) for entry in stored.get("waits", ())),
+        waits=tuple(WaitEntry(**entry) for entry in stored.get("waits", ())),
     )
     if cell is None:
         pivot = experiment.derived_pivots.get(row.metric)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from cyclescope.bench.views import Pivot, Sweep
-from cyclescope.board.results import RunResult, Settings, StackEntry, Window
+from cyclescope.board.results import RunResult, Settings, StackEntry, WaitEntry, Window
 
 if TYPE_CHECKING:
     from cyclescope.bench.profiles import RunProfile
     from cyclescope.bench.views import Moment
     from cyclescope.board.excerpts import Excerpt
+
+_Entry = TypeVar("_Entry", bound=StackEntry)
 
 PREDICTED = "predicted"
 UNPUBLISHED = "unpublished"
@@ -75,7 +77,7 @@ class Row:
     sweeps: tuple[Sweep, ...] = field(default=(), repr=False)
     digits: int | None = None
     parts: tuple[StackEntry, ...] = field(default=(), repr=False)
-    waits: tuple[StackEntry, ...] = field(default=(), repr=False)
+    waits: tuple[WaitEntry, ...] = field(default=(), repr=False)
     calibrated_by: tuple[str, ...] = ()
     interval_pct: tuple[float, float] | None = None
     counts_as: str = ""
@@ -228,7 +230,7 @@ def flat_row(row: Row) -> dict[str, Any]:
     return columns | {f"settings.{name}": value for name, value in settings.items()}
 
 
-def waits_of(run: RunRecord, timed: Sequence[str]) -> tuple[StackEntry, ...]:
+def waits_of(run: RunRecord, timed: Sequence[str]) -> tuple[WaitEntry, ...]:
     """What the first core of a run waited for in these functions, or in all if there are none."""
     if run.result is None:
         return ()
@@ -238,14 +240,14 @@ def waits_of(run: RunRecord, timed: Sequence[str]) -> tuple[StackEntry, ...]:
     return _sum(section.waits or () for section in core.sections if section.name in timed)
 
 
-def _sum(stacks: Iterable[Iterable[StackEntry]]) -> tuple[StackEntry, ...]:
+def _sum(stacks: Iterable[Iterable[_Entry]]) -> tuple[_Entry, ...]:
     """Stacks added up, cause by cause, in the order of first occurrence."""
-    totals: dict[str, StackEntry] = {}
+    totals: dict[str, _Entry] = {}
     for stack in stacks:
         for entry in stack:
-            sofar = totals.get(entry.cause, StackEntry(entry.cause, 0, 0))
-            cycles, ps = sofar.cycles + entry.cycles, sofar.ps + entry.ps
-            totals[entry.cause] = StackEntry(entry.cause, cycles, ps)
+            sofar = totals.get(entry.cause)
+            cycles, ps = (0, 0) if sofar is None else (sofar.cycles, sofar.ps)
+            totals[entry.cause] = replace(entry, cycles=cycles + entry.cycles, ps=ps + entry.ps)
     return tuple(totals.values())
 
 
