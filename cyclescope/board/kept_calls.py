@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from cyclescope.board.stack_entries import StackEntry, WaitEntry
 from cyclescope.errors import UsageError
-
-if TYPE_CHECKING:
-    from cyclescope.board.results import StackEntry, WaitEntry
 
 KINDS = (
     *("busy", "wire", "transfer", "serial", "conversion", "timer", "other"),

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from cyclescope.board.critical_path import CriticalPath
 from cyclescope.board.frames import Frame
 from cyclescope.board.kept_calls import FRAME_COLUMNS, Call, frame_row
+from cyclescope.board.stack_entries import StackEntry, WaitEntry
 from cyclescope.board.unmodelled import UnmodelledRegister
 from cyclescope.dataframes import dataframe
 
@@ -30,27 +31,6 @@ INTERRUPTED = "interrupted"
 _METRIC_KEYS = ("metric", "unit", "value")
 Value = int | float | str | bool
 Settings = Mapping[str, Value]
-
-
-@dataclass(frozen=True)
-class StackEntry:
-    """One cause of a cycle stack and the time charged to it."""
-
-    cause: str
-    cycles: int
-    ps: int
-
-
-@dataclass(frozen=True)
-class WaitEntry(StackEntry):
-    """What was waited for, and for how long.
-
-    `kind` is what that is one of: an activity ("busy", "wire", "transfer", "serial", "conversion",
-    "timer", "other"), looks at a device that was doing nothing known ("looking"), a sleep in which
-    nothing known went on ("asleep"), "accesses" that were no looks, or the core's own work ("CPU").
-    """
-
-    kind: str
 
 
 @dataclass(frozen=True)
