@@ -1,4 +1,4 @@
-"""MkDocs's hook: pages that lie outside docs/ join the site, and links follow.
+"""MkDocs's hook: pages that lie outside docs/ join the site, so do notebooks, and links follow.
 
 Each page's links are those that a forge follows: relative to the file, in the repository. Those to
 a page of the site stay there, all others lead to the repository.
@@ -14,6 +14,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
+from notebooks.page import page as notebook_page
 
 ROOT = Path(__file__).resolve().parent.parent
 # Files of the repository, and the pages of the site that they become.
@@ -22,23 +23,29 @@ ELSEWHERE = {
     "CONTRIBUTING.md": "contributing.md",
     "firmware/README.md": "firmware.md",
 }
+NOTEBOOKS = {"docs/examples/profile.ipynb": "how-to/notebook.md"}
+MADE = ELSEWHERE | NOTEBOOKS
 LINK = re.compile(r"(?<=\]\()(?!\w+:)([^)#\s]+)(#[^)\s]*)?(?=\))")
 CODE = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages from outside docs/."""
+    """Add the pages from outside docs/, and those of notebooks."""
     for source, page in ELSEWHERE.items():
         text = (ROOT / source).read_text(encoding="utf-8")
+        files.append(File.generated(config, page, content=text))
+    for source, page in NOTEBOOKS.items():
+        notebook = os.path.relpath(Path(source).relative_to("docs"), Path(page).parent)
+        text = notebook_page(ROOT / source, notebook)
         files.append(File.generated(config, page, content=text))
     return files
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Turn links within the repository into links within the site."""
-    added = {uri: source for source, uri in ELSEWHERE.items()}
+    added = {uri: source for source, uri in MADE.items()}
     pages = {f"docs/{file.src_uri}": file.src_uri for file in files if file.src_uri not in added}
-    pages |= ELSEWHERE
+    pages |= MADE
     here = page.file.src_uri
     source = Path(added.get(here, f"docs/{here}"))
 
