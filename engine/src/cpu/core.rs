@@ -192,6 +192,8 @@ impl<I: Isa> Cpu<I> {
             if I::is_between(self) {
                 I::go_on(self, bus);
             } else if let Some(interrupt) = self.isa.deliverable(self.shell.irqs.seen()) {
+                // What has slept is what is interrupted, not the handler.
+                self.shell.waits_woke(bus);
                 self.note_interrupt(bus);
                 I::take(self, bus, interrupt);
             } else if !self.run_next(bus, single) {
