@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -20,7 +21,7 @@ from cyclescope.bench import planning
 from cyclescope.bench.running import _inserted
 from cyclescope.board.overrides import OverrideValue
 from cyclescope.board.results import CoreResult, RunResult, Section, StackEntry, Value
-from cyclescope.profile.tables import rows
+from cyclescope.profile.tables import VIEWS, WAITED, rows
 from cyclescope.statuses import Status
 
 Program = Callable[[str], Path]
@@ -194,6 +195,40 @@ def test_waits_of_a_profile_are_those_of_the_run(name: str) -> None:
     assert len(frame) == sum(len(core.waits or ()) for core in result.profile.cores)
 
 
+@pytest.mark.parametrize("name", ["timer", "page-programs", "rtos", "two-cores"])
+def test_functions_files_and_tasks_have_all_waits_of_a_profile(name: str) -> None:
+    profile = simulated(name, waits=True, profile=True).profile
+    assert profile is not None
+    for core in profile.cores:
+        sums = Counter[str]()
+        for wait in core.waits or ():
+            sums[wait.what] += wait.ps
+        for by in WAITED:
+            found = Counter[str]()
+            for row in rows(core, by):
+                assert row.waits is not None
+                found.update(row.waits)
+            assert found == sums, by
+        for by in set(VIEWS) - set(WAITED):
+            assert {row.waits for row in rows(core, by)} == {None}
+
+
+@pytest.mark.parametrize("name", ["timer", "page-programs", "rtos", "two-cores"])
+def test_nothing_waits_longer_than_it_takes(name: str) -> None:
+    """A sleep that an interrupt ends is of what slept, not of the handler."""
+    profile = simulated(name, waits=True, profile=True).profile
+    assert profile is not None
+    for core in profile.cores:
+        waited = Counter[int]()
+        for wait in core.waits or ():
+            waited[wait.path] += wait.ps
+        cycle_ps = 10**12 / min(core.rates_hz)
+        for path, ps in waited.items():
+            # a call is seen from one cycle to the next
+            calls = core.paths[path].calls + 1
+            assert ps <= (core.total_cycles[path] + calls) * cycle_ps, core.names(path)
+
+
 def test_calls_across_skipped_iterations_are_as_long_as_each() -> None:
     usual_rows, other = (
         rows(simulated(CARD, profile=True, **how).profile.cores[0], "function")
@@ -244,6 +279,25 @@ def test_a_profile_says_what_functions_waited_for(cyclescope: Command, program: 
     rows = {row["name"]: row["waits"] for row in data["cores"][0]["rows"]}
     assert list(rows["clock_sleep_us"]) == ["clint: counting"]
     assert rows["main"] == {}
-    wrong = cyclescope(*call, "--waits", "--by", "line")
+
+
+@pytest.mark.parametrize("by", ["file", "task"])
+def test_a_profile_says_what_files_and_tasks_waited_for(
+    cyclescope: Command, program: Program, by: str
+) -> None:
+    call = ("profile", program("exit_main"), "--board", BOARD, "--waits", "--by", by)
+    done = cyclescope(*call)
+    assert done.status == Status.SUCCESS, done.stderr
+    row = {"file": "clock.[ch]", "task": "from reset"}[by]
+    assert re.search(f"^│ .*{row} .* clint: counting [0-9.]+ ms +│$", done.stdout, re.M)
+    data = json.loads(cyclescope(*call, "--json", "-").stdout)
+    assert faults("profile", data) == []
+    assert all("waits" in row for row in data["cores"][0]["rows"])
+
+
+@pytest.mark.parametrize("by", ["line", "address"])
+def test_lines_and_addresses_have_no_waits(cyclescope: Command, program: Program, by: str) -> None:
+    call = ("profile", program("exit_main"), "--board", BOARD, "--waits", "--by", by)
+    wrong = cyclescope(*call)
     assert wrong.status == Status.USAGE
-    assert "--by line" in wrong.error
+    assert f"not by {by}: ask --by function, file or task" in wrong.error

@@ -17,6 +17,7 @@ from cyclescope.cli.run_command import TakesArguments
 from cyclescope.errors import UsageError
 from cyclescope.host.outputs import opened, write_text
 from cyclescope.profile.profile import Profile
+from cyclescope.profile.tables import WAITED
 
 _GROUPS = {
     **GROUPS,
@@ -54,7 +55,7 @@ _GROUPS = {
 @click.option(
     "--waits",
     is_flag=True,
-    help="Also show what each function waited for; that takes longer.",
+    help="Also show what each function, file or task waited for; that takes longer.",
 )
 @no_color_option
 @click.option("--flame", metavar="FILE.html", help="Write a flame graph, as a page.")
@@ -85,8 +86,9 @@ def profile_command(
     own ARGUMENTS. The exit status is 0 if the firmware ended by itself, with whatever status of its
     own, or reached the limit.
     """
-    if waits and by != "function":
-        raise UsageError(f"--waits are told by function, not --by {by}")
+    if waits and by not in WAITED:
+        others = f"{', '.join(WAITED[:-1])} or {WAITED[-1]}"
+        raise UsageError(f"--waits are told by calls, not by {by}: ask --by {others}")
     on_stdout = json_file == "-"
     outputs = {f"--{name}": path for name, path in files.items()}
     outputs["--json"] = None if on_stdout else json_file

@@ -59,7 +59,7 @@ def profile(
 
 def _cycles(core: CoreProfile, by: str, top: int, by_cause: bool, is_wide: bool) -> Table:
     rows = tables.rows(core, by)
-    waits = core.waits is not None and by == "function"
+    waits = core.waits is not None and by in tables.WAITED
     columns = _columns(by, by_cause, is_wide, waits)
     table = Table(
         title=f"{core.name}: {core.cycles:,} cycles by {by}",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from cyclescope.profile.model import INLINED, TASK, CoreProfile, Cost, Path
+from cyclescope.profile.model import FUNCTION, INLINED, TASK, CoreProfile, Cost, Path
 from cyclescope.profile.stacks import nested
 
 _Key = TypeVar("_Key", bound=Hashable)
@@ -26,9 +26,9 @@ class Row:
     there (None where that is not known: of a line or an address), each counted once however deep a
     function calls itself. `calls` are those that ended; None of what is not called. The longest
     call was the one of `longest_path`, which is None if none ended. `causes` have the cycles of
-    `self_cycles` by cause, the largest first. `waits` have picoseconds of a function by what was
-    waited for in its own code and what is inlined there, the longest first; None where that is not
-    told.
+    `self_cycles` by cause, the largest first. `waits` have picoseconds by what was waited for, of a
+    function in its own code and what is inlined there, of a file in its functions, the longest
+    first; None where that is not told.
     """
 
     name: str
@@ -71,7 +71,7 @@ def _functions(core: CoreProfile) -> list[Row]:
         totals[key] += 0 if is_within else core.total_cycles[index]
     names = Counter(core.paths[indices[0]].name for indices in paths.values())
     costs = _grouped(core.costs, lambda cost: function_key(core.paths[cost.path]))
-    waits = _waits(core)
+    waits = _waits(core, lambda index: function_key(core.paths[index]))
     found = []
     for key, indices in paths.items():
         first = core.paths[indices[0]]
@@ -85,7 +85,7 @@ def _functions(core: CoreProfile) -> list[Row]:
             file=place.file if place else None,
             line=place.line if place else None,
             address=_entry(core, indices),
-            waits=None if waits is None else waits.get(key, {}),
+            waits=_of(waits, key),
             **_calls(core, indices),
         )
         if row.self_cycles or row.instructions or row.waits or first.kind != TASK:
@@ -93,15 +93,19 @@ def _functions(core: CoreProfile) -> list[Row]:
     return found
 
 
-def _waits(core: CoreProfile) -> dict[Hashable, dict[str, int]] | None:
-    """What was waited for in each function, the longest first."""
+def _waits(core: CoreProfile, key: Callable[[int], _Key]) -> dict[_Key, dict[str, int]] | None:
+    """What was waited for on paths of each key, the longest first; None where that is not told."""
     if core.waits is None:
         return None
-    sums: dict[Hashable, Counter[str]] = defaultdict(Counter)
+    sums: dict[_Key, Counter[str]] = defaultdict(Counter)
     for wait in core.waits:
-        sums[function_key(core.paths[wait.path])][wait.what] += wait.ps
+        sums[key(wait.path)][wait.what] += wait.ps
     by_time = {key: sorted(sums[key].items(), key=lambda item: (-item[1], item[0])) for key in sums}
     return {key: dict(items) for key, items in by_time.items()}
+
+
+def _of(waits: dict[_Key, dict[str, int]] | None, key: _Key) -> dict[str, int] | None:
+    return None if waits is None else waits.get(key, {})
 
 
 def _entry(core: CoreProfile, indices: Iterable[int]) -> int | None:
@@ -133,15 +137,33 @@ def _lines(core: CoreProfile) -> list[Row]:
 
 
 def _files(core: CoreProfile) -> list[Row]:
+    waits = _waits(core, lambda index: _file_of(core.paths[index]))
+    groups = _grouped(core.costs, _file)
+    # a function may have no code but what is inlined there, of another file
+    groups |= {file: [] for file in waits or () if file not in groups}
     return [
-        _row(core, file, costs, _in_file(core, file), file=costs[0].place.file)
-        for file, costs in _grouped(core.costs, _file).items()
+        _row(
+            core,
+            file,
+            costs,
+            _in_file(core, file),
+            file=None if file in (NOWHERE, UNKNOWN) else file,
+            waits=_of(waits, file),
+        )
+        for file, costs in groups.items()
     ]
 
 
 def _file(cost: Cost) -> str:
     """The file of the instruction itself, or what is said in its place."""
     return cost.place.file or (NOWHERE if cost.address is None else UNKNOWN)
+
+
+def _file_of(path: Path) -> str:
+    """The file of a path's function, or what is said in its place."""
+    if path.place is None:
+        return UNKNOWN if path.kind == FUNCTION else NOWHERE
+    return path.place.file or UNKNOWN
 
 
 def _in_file(core: CoreProfile, file: str) -> int:
@@ -160,9 +182,10 @@ def _tasks(core: CoreProfile) -> list[Row]:
         parent = core.paths[index].parent
         if parent is not None:
             roots[index] = roots[parent]
+    waits = _waits(core, lambda index: core.paths[roots[index]].name)
     groups = _grouped(core.costs, lambda cost: core.paths[roots[cost.path]].name)
     return [
-        _row(core, name, costs, sum(cost.cycles for cost in costs))
+        _row(core, name, costs, sum(cost.cycles for cost in costs), waits=_of(waits, name))
         for name, costs in groups.items()
     ]
 
@@ -191,6 +214,8 @@ VIEWS: dict[str, Callable[[CoreProfile], list[Row]]] = {
     "address": _addresses,
 }
 """What cycles can be added up by."""
+WAITED = ("function", "file", "task")
+"""What time that was waited can be added up by: waits are told by calls."""
 
 
 def _grouped(costs: Iterable[Cost], key: Callable[[Cost], _Key]) -> dict[_Key, list[Cost]]:
