@@ -15,6 +15,8 @@ FEW = (
     *("--turning-loops", "10"),
 )
 CORES = ("riscv", "arm", "a7", "m4", "mips")
+OBSERVED = ("observed", "observed_uncached")
+LOOKING_ON = ("nothing_again", "profile", "timeline_of_functions", "waits")
 MOST_MIB = 64
 
 
@@ -30,6 +32,7 @@ def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
         ("qemu", {"two_cores_mips", *(f"{core}_mips" for core in CORES)}),
         ("uncached", {"riscv_uncached_mips", "picosoc_mips", "arm_uncached_mips"}),
         ("bus-matrix", {"turning_mips", "not_turning_mips"}),
+        ("observed", {f"{program}_{what}_ratio" for program in OBSERVED for what in LOOKING_ON}),
         ("python-devices", {"python_plain_us", "python_registers_us"}),
         ("start-up", {"start_up_s", *(f"{core}_first_compile_ms" for core in CORES)}),
     ],
@@ -57,6 +60,19 @@ def test_a_part_that_is_none_is_told() -> None:
     done = bench("growht")
     assert done.returncode == 2
     assert (
-        "no part growht; there are qemu, uncached, bus-matrix, waiting, start-up, python-devices, "
-        "growth" in done.stderr
+        "no part growht; there are qemu, uncached, bus-matrix, waiting, observed, start-up, "
+        "python-devices, growth" in done.stderr
     )
+
+
+def test_an_earlier_build_is_compared_with(tmp_path: Path) -> None:
+    python = tmp_path / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    # it runs this build, and leaves a mark
+    mark = tmp_path / "ran"
+    python.write_text(f'#!/bin/sh\ntouch "{mark}"\nexec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    done = bench("observed", "--before", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("\nnothing, earlier build ") == 2
+    assert mark.exists()

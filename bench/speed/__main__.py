@@ -18,15 +18,22 @@ A fourth part (`waiting.py`) writes a file to an SD card, which is waiting for t
 of the time: with iterations of polling loops skipped and with each of them run. Both must give the
 same result. Then the experiment `fat-write` runs whole, once.
 
-A fifth part (`start_up.py`) tells what a run costs before it is fast: the program `hello` as a
+A fifth part (`observed.py`) tells what it takes to look on: the program with its caches on, and the
+operation of the Rhealstone benchmark with them off, each without anything, with a profile, with a
+timeline of its functions, and with what it waits for, in turn; all must take the same cycles. The
+first runs twice a turn: the second says what a difference means on this host. `--before DIR` has it
+run by an earlier build as well, in another checkout (`make build`).
+
+A sixth part (`start_up.py`) tells what a run costs before it is fast: the program `hello` as a
 whole process, and the first block that becomes host code.
 
-A sixth part (`python_devices.py`) tells what a call of a device in Python takes.
+A seventh part (`python_devices.py`) tells what a call of a device in Python takes.
 
 The last part (`growth.py`) runs more of the same: instructions, devices that are polled, time that
 is slept away; and tells what becomes of wall time and memory.
 
-    python bench/speed [--iterations N] [--uncached-iterations N] [--pairs N] [--out FILE] [PART]...
+    python bench/speed [--iterations N] [--uncached-iterations N] [--pairs N] [--before DIR]
+        [--out FILE] [PART]...
 
 FILE, which is docs/speed.json for the numbers that the pages have, gets what was printed and the
 single numbers by name.
@@ -42,6 +49,7 @@ from pathlib import Path
 import beside_qemu
 import bus_matrix
 import growth
+import observed
 import python_devices
 import start_up
 import uncached
@@ -69,6 +77,7 @@ def main() -> None:
     )
     parser.add_argument("--polled", default="1s", help="simulated time of polling devices")
     parser.add_argument("--pairs", type=int, default=5, help="how often each runs")
+    parser.add_argument("--before", type=Path, help="a checkout with an earlier build")
     parser.add_argument("--out", type=Path, help="a JSON file for the numbers")
     parts: dict[str, Callable[[], None]] = {
         "qemu": lambda: beside_qemu.compare(options.iterations, options.pairs),
@@ -77,6 +86,9 @@ def main() -> None:
         ),
         "bus-matrix": lambda: bus_matrix.compare(options.turning_loops, options.pairs),
         "waiting": lambda: waiting.compare(options.pairs),
+        "observed": lambda: observed.compare(
+            options.iterations, options.uncached_loops, options.pairs, options.before
+        ),
         "start-up": lambda: start_up.measure(options.pairs),
         "python-devices": lambda: python_devices.measure(options.pairs),
         "growth": lambda: growth.measure(options.most_instructions, options.polled, options.pairs),
