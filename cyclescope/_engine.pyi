@@ -183,8 +183,11 @@ class Machine:
     def watch_calls(self, functions: list[str]) -> None:
         """Keep a window for each call of each function; `EngineError` for one that is not."""
 
-    def profile_functions(self, functions: list[str] = ...) -> None:
-        """Profile all cores from now on; the calls of these functions are kept one by one."""
+    def profile_functions(self, functions: list[str] = ..., by_site: bool = ...) -> None:
+        """Profile all cores from now on; the calls of these functions are kept one by one.
+
+        Call paths may be apart by where functions are called from.
+        """
 
     def tell_waits(self) -> None:
         """Tell from now on what each core waits for: `waits` of cores and sections in reports."""

@@ -244,11 +244,11 @@ impl Machine {
     }
 
     /// Profiles all cores from now on, with the calls of these functions kept one by one; raises EngineError for one
-    /// that the firmware lacks.
-    #[pyo3(signature = (functions=List(Vec::new())))]
-    fn profile_functions(&self, functions: List<String>) -> PyResult<()> {
+    /// that the firmware lacks. Paths may be apart by where functions are called from.
+    #[pyo3(signature = (functions=List(Vec::new()), by_site=false))]
+    fn profile_functions(&self, functions: List<String>, by_site: bool) -> PyResult<()> {
         self.with(|engine| {
-            let profiled = engine.profile(&functions.0);
+            let profiled = engine.profile(&functions.0, by_site);
             profiled.map_err(|name| no_function(engine, &name, "to profile"))
         })
     }

@@ -20,6 +20,9 @@ pub fn profile<'py>(py: Python<'py>, profile: &CoreProfile) -> PyResult<Bound<'p
     dict.set_item("rates", rates)?;
     dict.set_item("causes", &profile.causes)?;
     dict.set_item("paths", profile.paths.iter().map(path).collect::<Vec<_>>())?;
+    // where the calls of each path return to
+    let sites = profile.paths.iter().map(|path| path.return_address.map_or(-1, i64::from));
+    dict.set_item("sites", sites.collect::<Vec<_>>())?;
     let address = |address: Option<u32>| address.map_or(-1, i64::from);
     let costs = profile.costs.iter().map(|cost| (cost.path, address(cost.address), cost.executions));
     dict.set_item("costs", costs.collect::<Vec<_>>())?;

@@ -235,6 +235,7 @@ class Board:
         pace: bool = True,
         session: Session | None = None,
         profile: bool | Iterable[str] = False,
+        call_sites: bool = False,
         waves: str | os.PathLike[str] | None = None,
         trace: str | os.PathLike[str] | None = None,
         trace_from: str | int | None = None,
@@ -281,7 +282,9 @@ class Board:
 
         With `profile` the result's `profile` has each cycle by call path, instruction and cause;
         the run itself stays the same to the last cycle. Of functions that are named there
-        ("cm4:main" of another core than the first), each call is kept with its time. With `waits`
+        ("cm4:main" of another core than the first), each call is kept with its time. With
+        `call_sites` the profile tells calls of a function apart by the places that they come from,
+        too (`Profile.by_call_site`). With `waits`
         each core's time, each section's and each call path's of a profile is shared out by what was
         waited for, too, and the result's `critical_path` tells who held whom up. That takes up to
         some 4 times as long where a core polls, and changes nothing else. Functions named in
@@ -317,7 +320,7 @@ class Board:
         machine.keep_calls(kept, longest_calls)
         machine.watch_calls(list(dict.fromkeys(windows)))
         if profiled is not None:
-            machine.profile_functions(profiled)
+            machine.profile_functions(profiled, call_sites)
         limit_ps = parse_time_ps(limit) if isinstance(limit, str) else limit
         sinks = _Sinks(stop or Stop())
         text, streams = Console(sinks.guarded(console)), Streams(sinks.guarded(stream))
@@ -347,7 +350,9 @@ class Board:
                 *traced.failed_saves,
             ),
             host_work=_host_work(machine, result.cores),
-            profile=None if profiled is None else _profile(machine, result, profiled, waits),
+            profile=(
+                None if profiled is None else _profile(machine, result, profiled, waits, call_sites)
+            ),
         )
 
     def _check_cores(self, sections: Iterable[str]) -> None:
@@ -422,13 +427,13 @@ def _profiled(profile: bool | Iterable[str]) -> list[str] | None:
     return list(dict.fromkeys(profile))
 
 
-def _profile(machine: Machine, result: RunResult, functions: list[str], waits: bool) -> Profile:
-    from cyclescope.profile.building import core_profile  # most runs have none
+def _profile(
+    machine: Machine, result: RunResult, functions: list[str], waits: bool, call_sites: bool
+) -> Profile:
+    from cyclescope.profile.building import core_profiles  # most runs have none
     from cyclescope.profile.profile import Profile
 
     cycles = {core.name: core.cycles for core in result.cores}
-    cores = [
-        core_profile(raw, machine.places, cycles[raw["core"]], functions, waits)
-        for raw in machine.profile()
-    ]
-    return Profile(result.board, result.firmware, result.elapsed_ps, tuple(cores))
+    found = machine.profile()
+    of_cores = core_profiles(found, machine.places, cycles, functions, waits, call_sites)
+    return Profile(result.board, result.firmware, result.elapsed_ps, *of_cores)

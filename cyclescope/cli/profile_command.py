@@ -105,7 +105,15 @@ def profile_command(
         )
 
     loaded = options.load(elf)
-    return options.run(loaded, functions, outputs, show, to_stderr=on_stdout, waits=waits)
+    return options.run(
+        loaded,
+        functions,
+        outputs,
+        show,
+        to_stderr=on_stdout,
+        waits=waits,
+        call_sites=files["callgrind"] is not None,
+    )
 
 
 def _write(profile: Profile, by_cause: bool, files: dict[str, str | None]) -> None:

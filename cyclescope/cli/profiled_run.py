@@ -68,11 +68,13 @@ class ProfiledRun:
         *,
         to_stderr: bool,
         waits: bool = False,
+        call_sites: bool = False,
     ) -> int:
         """Run the program, keep the calls of functions, and show the profile; the exit status.
 
         `outputs` are the files that `show` writes, by their options. The console is written on
-        stderr if `to_stderr`. With `waits` the profile has what was waited for.
+        stderr if `to_stderr`. With `waits` the profile has what was waited for, with `call_sites`
+        where functions were called from.
         """
         limit_ps = None if self.limit is None else parse_time_ps(self.limit)
         check_outputs({**outputs, "--save-script": self.line.save_script}, loaded.inputs)
@@ -88,6 +90,7 @@ class ProfiledRun:
                 meanwhile=lambda: import_module("cyclescope.cli.profile_tables"),
                 profile=functions,
                 waits=waits,
+                call_sites=call_sites,
                 semihosting_dir=self.semihosting_dir,
                 stdin=self.stdin,
                 arguments=self.arguments,

@@ -19,6 +19,7 @@ from cyclescope.profile.model import (
     Place,
     Wait,
 )
+from cyclescope.profile.sites import joined
 
 Places = Callable[[str, list[int]], Sequence[Sequence[tuple[str, str | None, int | None, Any]]]]
 """The engine's answer to where addresses of a core are: `Machine.places`."""
@@ -44,7 +45,9 @@ def core_profile(
     known = _Known(raw["core"], places)
     known.look_up(path[2] for path in raw["paths"])
     known.look_up(cost[1] for cost in raw["costs"])
-    tree = _Tree([_path(path, known) for path in raw["paths"]])
+    sites = raw.get("sites") or [_NONE] * len(raw["paths"])
+    paths = zip(raw["paths"], sites, strict=True)
+    tree = _Tree([_path(path, site, known) for path, site in paths])
     charges: list[list[Charge]] = [[] for _ in raw["costs"]]
     for cost, cause, rate, charged in raw["charges"]:
         charges[cost].append(Charge(cause, rate, charged))
@@ -75,6 +78,30 @@ def core_profile(
             f"the run {cycles:,}"
         )
     return found
+
+
+def core_profiles(
+    found: Sequence[Mapping[str, Any]],
+    places: Places,
+    cycles: Mapping[str, int],
+    functions: Sequence[str],
+    waits: bool,
+    by_call_site: bool,
+) -> tuple[tuple[CoreProfile, ...], tuple[CoreProfile, ...] | None]:
+    """The profiles of all cores, by the cycles of each; and with calls apart by their sites.
+
+    `found` has what the engine gives, with paths apart by that if `by_call_site`. For the rest see
+    `core_profile`, which raises `EngineError`.
+    """
+
+    def built(cores: Iterable[Mapping[str, Any]]) -> tuple[CoreProfile, ...]:
+        return tuple(
+            core_profile(raw, places, cycles[raw["core"]], functions, waits) for raw in cores
+        )
+
+    if not by_call_site:
+        return built(found), None
+    return built(map(joined, found)), built(found)
 
 
 def _kept(raw: Mapping[str, Any], functions: Sequence[str]) -> list[str]:
@@ -117,7 +144,7 @@ class _Known:
         return places[-1] if places and places[-1].function else None
 
 
-def _path(raw: tuple[Any, ...], known: _Known) -> Path:
+def _path(raw: tuple[Any, ...], site: int, known: _Known) -> Path:
     parent, kind, address, name, calls, total, longest, shortest, longest_at_ps = raw
     place = known.function(address)
     begin = place.function if place else f"{address:#010x}"
@@ -136,6 +163,7 @@ def _path(raw: tuple[Any, ...], known: _Known) -> Path:
         longest_cycles=longest,
         longest_at_ps=longest_at_ps,
         shortest_cycles=shortest,
+        return_address=None if site == _NONE else site,
     )
 
 

@@ -1,16 +1,19 @@
 """A profile in Callgrind's format, version 1, for KCachegrind and callgrind_annotate.
 
-https://valgrind.org/docs/manual/cl-format.html. Costs stand at instructions and lines, calls at the
-begin of the function that calls: which of its instructions it was is not known. Inlined functions
-are part of the function that they were inlined in, in their own files. A core is an object.
+https://valgrind.org/docs/manual/cl-format.html. Costs stand at instructions and lines, and so do
+calls, if the profile tells them apart by that: at the instruction that calls, or that runs in the
+delay slot behind it. Others stand at the begin of the function that calls. Inlined functions are
+part of the function that they were inlined in, in their own files. A core is an object.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from cyclescope.profile.model import INLINED, CoreProfile, Cost, Path
 from cyclescope.profile.profile import Profile
@@ -20,6 +23,9 @@ from cyclescope.profile.stacks import nested
 _LEAST_SHARE = 0.005
 _REST = "other causes"
 _Key = tuple[str, str]
+_Position = tuple[str, int, int]
+# An instruction that calls, and the one in its delay slot, have no more.
+_MOST_CALL_BYTES = 8
 
 
 def callgrind(profile: Profile, creator: str) -> Iterator[str]:
@@ -35,12 +41,13 @@ def callgrind(profile: Profile, creator: str) -> Iterator[str]:
         yield f"event: {name} : {meaning}\n"
     yield f"events: {' '.join(name for name, _ in events.named())}\n"
     total = [0] * len(events.names)
-    for core in profile.cores:
+    cores = profile.by_call_site or profile.cores
+    for core in cores:
         for cost in core.costs:
             _add(total, events.of(core, cost))
     yield f"summary: {' '.join(map(str, total))}\n"
     names = _Names()
-    for core in profile.cores:
+    for core in cores:
         yield from _core(core, events, names)
     yield f"\ntotals: {' '.join(map(str, total))}\n"
 
@@ -93,11 +100,25 @@ class _Names:
 
 @dataclass
 class _Function:
-    """A function's costs by file, address and line, and its calls by whom it calls."""
+    """A function's costs by file, address and line, and its calls by these and whom it calls."""
 
     path: Path
-    costs: dict[tuple[str, int, int], list[int]] = field(default_factory=dict)
-    calls: dict[_Key, tuple[int, list[int]]] = field(default_factory=dict)
+    costs: dict[_Position, list[int]] = field(default_factory=dict)
+    calls: dict[_Position, dict[_Key, tuple[int, list[int]]]] = field(default_factory=dict)
+
+    def call_site(self, return_address: int | None) -> _Position:
+        """The position of the instruction before an address; the function's begin if none is."""
+        if return_address is not None:
+            place = bisect_left(self._by_address, (return_address,)) - 1
+            address, position = self._by_address[place] if place >= 0 else (0, None)
+            if position is not None and return_address - address <= _MOST_CALL_BYTES:
+                return position
+        return _file(self.path), self.path.address or 0, _begin(self.path)
+
+    @cached_property
+    def _by_address(self) -> list[tuple[int, _Position]]:
+        """Once all costs are there."""
+        return sorted((address, (file, address, line)) for file, address, line in self.costs)
 
 
 def _core(core: CoreProfile, events: _Events, names: _Names) -> Iterator[str]:
@@ -108,22 +129,19 @@ def _core(core: CoreProfile, events: _Events, names: _Names) -> Iterator[str]:
         yield f"fl={names.spec('fl', own)}\n"
         yield f"fn={names.spec('fn', function.path.name)}\n"
         at = own
-        for (file, address, line), numbers in sorted(function.costs.items()):
+        for position in sorted(function.costs.keys() | function.calls.keys()):
+            file, address, line = position
             if file != at:
                 yield f"{'fe' if file == own else 'fi'}={names.spec('fl', file)}\n"
                 at = file
-            yield f"{address:#x} {line} {' '.join(map(str, numbers))}\n"
-        if function.calls and at != own:
-            yield f"fe={names.spec('fl', own)}\n"
-        for key, (calls, numbers) in function.calls.items():
-            callee = functions[key].path
-            yield f"cfi={names.spec('fl', _file(callee))}\n"
-            yield f"cfn={names.spec('fn', callee.name)}\n"
-            yield f"calls={calls} {callee.address or 0:#x} {_begin(callee)}\n"
-            yield (
-                f"{function.path.address or 0:#x} {_begin(function.path)} "
-                f"{' '.join(map(str, numbers))}\n"
-            )
+            if position in function.costs:
+                yield f"{address:#x} {line} {' '.join(map(str, function.costs[position]))}\n"
+            for key, (calls, numbers) in function.calls.get(position, {}).items():
+                callee = functions[key].path
+                yield f"cfi={names.spec('fl', _file(callee))}\n"
+                yield f"cfn={names.spec('fn', callee.name)}\n"
+                yield f"calls={calls} {callee.address or 0:#x} {_begin(callee)}\n"
+                yield f"{address:#x} {line} {' '.join(map(str, numbers))}\n"
 
 
 def _functions(core: CoreProfile, events: _Events) -> dict[_Key, _Function]:
@@ -168,12 +186,14 @@ def _add_calls(
         ends = edge(index)
         if ends is None:
             continue
-        caller, callee = ends
-        calls, numbers = functions[caller].calls.get(callee, (0, [0] * len(inclusive[index])))
+        caller, callee = functions[ends[0]], ends[1]
+        position = caller.call_site(core.paths[index].return_address)
+        at_site = caller.calls.setdefault(position, {})
+        calls, numbers = at_site.get(callee, (0, [0] * len(inclusive[index])))
         if not is_within:
             _add(numbers, inclusive[index])
         # one that has not ended is a call, too
-        functions[caller].calls[callee] = calls + max(core.paths[index].calls, 1), numbers
+        at_site[callee] = calls + max(core.paths[index].calls, 1), numbers
 
 
 def _real_paths(core: CoreProfile) -> list[int]:

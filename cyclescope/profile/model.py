@@ -30,6 +30,8 @@ class Path:
     `name` is a function's, a task's or an exception's; `place` and `address` are where a function
     or a task begins. `calls` are those that ended, and what they took with all that they called;
     the longest began at `longest_at_ps` of simulated time. What is `inlined` has no calls.
+    `return_address` is where its calls return to, behind the instruction that calls; None unless
+    paths are apart by that.
     """
 
     parent: int | None
@@ -42,6 +44,7 @@ class Path:
     longest_cycles: int = 0
     longest_at_ps: int = 0
     shortest_cycles: int = 0
+    return_address: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

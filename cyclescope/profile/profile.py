@@ -19,13 +19,16 @@ if TYPE_CHECKING:
 class Profile:
     """Where each cycle of a run went: by call path, instruction and cause, exactly.
 
-    `cores` has a profile a core. The cycles of each sum to those of the run.
+    `cores` has a profile a core. The cycles of each sum to those of the run. `by_call_site` has the
+    same with call paths apart by where functions are called from; None unless the run was asked
+    for `call_sites`.
     """
 
     board: str
     firmware: str
     elapsed_ps: int
     cores: tuple[CoreProfile, ...]
+    by_call_site: tuple[CoreProfile, ...] | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:

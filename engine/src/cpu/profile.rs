@@ -109,7 +109,7 @@ impl Profile {
     /// The profile of a core that has done what was `seen`. `None` if the host has no memory for it.
     pub fn new(options: &ProfileOptions, address_mask: u32, seen: Seen) -> Option<Profile> {
         let mut counters = Counters::new();
-        let mut paths = Paths::new(options.watched.clone());
+        let mut paths = Paths::new(options.watched.clone(), options.by_site);
         let task = paths.add_task(&mut counters, ELSEWHERE, String::new())?;
         let counts = paths.counts(task);
         let mut entries = options.entries.clone();

@@ -18,6 +18,7 @@ const LONGEST_NAME_BYTES: u32 = 32;
 pub(super) struct Profiled {
     /// By core: the functions whose calls are kept one by one.
     watched: Vec<Vec<u32>>,
+    by_site: bool,
     slices: Option<Slices>,
 }
 
@@ -32,17 +33,18 @@ struct Named {
 
 impl Machine {
     /// Profiles all cores from now on. Calls of these functions ("cm4:main" for one of another core than the program's)
-    /// are kept one by one. Before the first call, or in a later one, a core's profile begins anew.
+    /// are kept one by one. Before the first call, or in a later one, a core's profile begins anew. Paths may be apart
+    /// by the place that a function is called from (`by_site`): there are more of them then.
     ///
     /// # Errors
     /// The name of a function that there is not.
-    pub fn profile(&mut self, functions: &[String]) -> Result<(), String> {
+    pub fn profile(&mut self, functions: &[String], by_site: bool) -> Result<(), String> {
         let mut watched = vec![Vec::new(); self.cores.len()];
         for name in functions {
             let (core, _, addr) = self.find_function(name).ok_or_else(|| name.clone())?;
             watched[core].push(addr);
         }
-        self.profiled.watched = watched;
+        (self.profiled.watched, self.profiled.by_site) = (watched, by_site);
         self.begin_profiles();
         Ok(())
     }
@@ -60,8 +62,8 @@ impl Machine {
             let entries = program.map(entries).unwrap_or_default();
             let task_name = program.and_then(|program| task_name(&program.elf));
             let watched = self.profiled.watched.get(core).cloned().unwrap_or_default();
-            let slices = self.profiled.slices;
-            self.cores[core].profile(&ProfileOptions { entries, watched, task_name, slices });
+            let Profiled { by_site, slices, .. } = self.profiled;
+            self.cores[core].profile(&ProfileOptions { entries, watched, task_name, slices, by_site });
         }
     }
 

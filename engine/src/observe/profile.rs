@@ -13,6 +13,8 @@ pub struct ProfileOptions {
     pub task_name: Option<TaskName>,
     /// Calls are kept one by one for a timeline, whichever function it is of.
     pub slices: Option<Slices>,
+    /// Calls of a function from different places of another are different paths.
+    pub by_site: bool,
 }
 
 /// Which calls are kept for a timeline.
@@ -71,6 +73,8 @@ pub struct CallPath {
     pub kind: PathKind,
     /// Of a function, its entry; of a task, where it began, if that is known.
     pub address: Option<u32>,
+    /// Where its calls return to, if paths are apart by that and code has made them: behind the instruction that calls.
+    pub return_address: Option<u32>,
     /// Of a task or an exception.
     pub name: String,
     /// Calls that have ended.

@@ -8,7 +8,7 @@
 //! call of this stack had begins a new one: a task. Exceptions are calls that code has not made; a return from one
 //! that leads elsewhere is a switch of tasks.
 
-use super::paths::{Call, Kind};
+use super::paths::{Call, Kind, NO_SITE};
 use super::{MOST_INTERRUPTS, Profile, Taken};
 use crate::storms::Source;
 use crate::time::Ps;
@@ -209,7 +209,8 @@ impl Profile {
     #[inline]
     fn enter(&mut self, return_pc: u32, target: u32, sp: u32, now: u64) {
         let from = self.stacks.here();
-        let path = self.paths.function(self.counters.get_mut(), from, target & self.address_mask);
+        let site = if return_pc == NOWHERE { NO_SITE } else { return_pc & self.address_mask };
+        let path = self.paths.function(self.counters.get_mut(), from, target & self.address_mask, site);
         self.stacks.push(Frame { path, from, return_pc, sp, begun: now, is_exception: false, interrupt: None });
     }
 

@@ -26,6 +26,8 @@ pub struct Path {
     pub parent: Option<u32>,
     /// What it ends in.
     pub kind: Kind,
+    /// Where its calls return to: [`NO_SITE`] if that is not told apart, or nobody has called.
+    pub site: u32,
     /// Calls that have ended.
     pub calls: u64,
     /// What they took, from their beginning to their end.
@@ -44,8 +46,19 @@ pub struct Path {
     counts: *mut u64,
 }
 
-/// What [`Kind`] a path is looked for by: an address, or the number of an exception's source above all of those.
+/// No address that a call returns to: addresses of instructions are even.
+pub const NO_SITE: u32 = u32::MAX;
+
+/// What [`Kind`] a path is looked for by: an address and where calls return to, or [`EXCEPTION`] and the number of an
+/// exception's source.
 type Key = u64;
+/// In the place of an address.
+const EXCEPTION: u32 = u32::MAX;
+
+#[inline(always)]
+fn key(address: u32, site: u32) -> Key {
+    Key::from(site) << u32::BITS | Key::from(address)
+}
 
 /// A call of a watched function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +78,8 @@ pub struct Paths {
     pub all: Vec<Path>,
     /// Sources of exceptions that were taken.
     sources: Vec<Source>,
+    /// Calls of a function that return to different addresses have different paths.
+    by_site: bool,
     /// Functions whose calls are kept one by one, by their addresses.
     watched: Vec<u32>,
     /// Their calls.
@@ -80,9 +95,9 @@ unsafe impl Send for Paths {}
 
 impl Paths {
     /// No paths yet; calls of the functions at these addresses are kept one by one.
-    pub fn new(watched: Vec<u32>) -> Paths {
+    pub fn new(watched: Vec<u32>, by_site: bool) -> Paths {
         let calls = vec![Vec::new(); watched.len()];
-        Paths { all: Vec::new(), sources: Vec::new(), watched, calls, dropped_calls: 0, merged: 0 }
+        Paths { all: Vec::new(), sources: Vec::new(), by_site, watched, calls, dropped_calls: 0, merged: 0 }
     }
 
     /// The counters of a path.
@@ -93,16 +108,19 @@ impl Paths {
 
     /// A new task.
     pub fn add_task(&mut self, counters: &mut Counters, address: u32, name: String) -> Option<u32> {
-        self.add(counters, None, Kind::Task(address, name))
+        self.add(counters, None, Kind::Task(address, name), NO_SITE)
     }
 
-    /// The path of a call of the function at `address` from another path; that path itself if there is no room.
+    /// The path of a call of the function at `address` from another path, which returns to `site`; that path itself if
+    /// there is no room.
     #[inline]
-    pub fn function(&mut self, counters: &mut Counters, from: u32, address: u32) -> u32 {
-        let found = self.all[from as usize].next.iter().find(|(key, _)| *key == Key::from(address));
+    pub fn function(&mut self, counters: &mut Counters, from: u32, address: u32, site: u32) -> u32 {
+        let site = if self.by_site { site } else { NO_SITE };
+        let wanted = key(address, site);
+        let found = self.all[from as usize].next.iter().find(|(key, _)| *key == wanted);
         match found {
             Some((_, path)) => *path,
-            None => self.add_next(counters, from, Key::from(address), Kind::Function(address)),
+            None => self.add_next(counters, from, wanted, (Kind::Function(address), site)),
         }
     }
 
@@ -113,18 +131,18 @@ impl Paths {
             self.sources.push(source);
             self.sources.len() - 1
         });
-        let key = (number as Key + 1) << u32::BITS;
-        let found = self.all[from as usize].next.iter().find(|(known, _)| *known == key);
+        let wanted = key(EXCEPTION, number as u32);
+        let found = self.all[from as usize].next.iter().find(|(known, _)| *known == wanted);
         match found {
             Some((_, path)) => *path,
-            None => self.add_next(counters, from, key, Kind::Exception(source)),
+            None => self.add_next(counters, from, wanted, (Kind::Exception(source), NO_SITE)),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn add_next(&mut self, counters: &mut Counters, from: u32, key: Key, kind: Kind) -> u32 {
-        let Some(path) = self.add(counters, Some(from), kind) else {
+    fn add_next(&mut self, counters: &mut Counters, from: u32, key: Key, (kind, site): (Kind, u32)) -> u32 {
+        let Some(path) = self.add(counters, Some(from), kind, site) else {
             self.merged += 1;
             return from;
         };
@@ -132,7 +150,7 @@ impl Paths {
         path
     }
 
-    fn add(&mut self, counters: &mut Counters, parent: Option<u32>, kind: Kind) -> Option<u32> {
+    fn add(&mut self, counters: &mut Counters, parent: Option<u32>, kind: Kind, site: u32) -> Option<u32> {
         if self.all.len() >= MOST_PATHS {
             return None;
         }
@@ -144,6 +162,7 @@ impl Paths {
         self.all.push(Path {
             parent,
             kind,
+            site,
             calls: 0,
             elapsed: 0,
             longest: 0,

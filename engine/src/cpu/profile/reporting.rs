@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::counters::{Cause, Own, Row, Rows};
-use super::paths::{Kind, Path};
+use super::paths::{Kind, NO_SITE, Path};
 use super::{ELSEWHERE, MOST_INTERRUPTS, Profile, Taken};
 use crate::bus::Bus;
 use crate::cpu::isa::CauseNames;
@@ -140,6 +140,7 @@ fn described(path: &Path, told: &Told) -> CallPath {
         parent: path.parent,
         kind,
         address,
+        return_address: (path.site != NO_SITE).then_some(path.site),
         name,
         calls: path.calls,
         elapsed: Cycles(path.elapsed),

@@ -205,3 +205,24 @@ fn skipped_iterations_are_between_the_calls_before_them_and_the_last() {
     profile.repeat((4, 200), Default::default(), Default::default(), &accounts);
     assert_eq!(kept(&profile).len(), 5);
 }
+
+#[test]
+fn calls_from_two_places_have_two_paths_if_that_is_asked_for() {
+    for (by_site, ways) in [(false, vec![(NO_SITE, 3)]), (true, vec![(0x110, 2), (0x120, 1)])] {
+        let entries = (1..16).map(|number| 0x100 * number).collect();
+        let options = ProfileOptions { entries, by_site, ..ProfileOptions::default() };
+        let mut profile = Profile::new(&options, u32::MAX, Seen::default()).unwrap();
+        profile.begin(0x100, 0);
+        for (time, returns) in [(10, 0x110), (20, 0x120), (30, 0x110)] {
+            call(&mut profile, returns, 2, 0x8000, time);
+            // A tail call stands in the place of the call.
+            profile.follow(Flow::Jump, 0x230, 0x300, 0x8000, time + 1);
+            profile.follow(Flow::Jump, 0x330, returns, 0x8000, time + 5);
+            assert_eq!(path(&profile), [1]);
+        }
+        for function in [2, 3] {
+            let all = profile.paths.all.iter().filter(|path| path.kind == Kind::Function(function * 0x100));
+            assert_eq!(all.map(|path| (path.site, path.calls)).collect::<Vec<_>>(), ways);
+        }
+    }
+}
