@@ -4,7 +4,8 @@
 //! A core waits from one load of a device's register to the next of the same instruction, if nothing was written to a
 //! device between them and few instructions ran: it looks whether something is over. A register that such a load takes
 //! something out of ([`crate::bus::device::Device::pops`]) is no look. Where a chip behind a controller is busy, the
-//! core asks it again and again by frames on the wire: it waits from one answer to the next then.
+//! core asks it again and again by frames on the wire: it waits from one answer to the next then, also if it sleeps
+//! between them.
 //!
 //! Iterations of polling loops that are skipped have no looks of their own: the time from the last before them to the
 //! first behind them is waited just so. A device may tell later what it did, as its registers show it later: waits are
@@ -104,9 +105,9 @@ impl Look {
         self.within.clone_from(&other.within);
     }
 
-    /// True if `later` is of the same device, soon after it, and the core has not slept since.
+    /// True if `later` is of the same device, and few instructions ran between them.
     fn goes_on(&self, later: &Look, most_between: u64) -> bool {
-        self.device == later.device && self.at.idle == later.at.idle && between(&self.at, &later.at) <= most_between
+        self.device == later.device && between(&self.at, &later.at) <= most_between
     }
 }
 
@@ -116,7 +117,7 @@ struct Answer {
     look: Look,
     /// Up to here the time since is that of another answer.
     from: Point,
-    /// When the core has looked since.
+    /// When the core has looked or slept since, which are waits by themselves.
     looked: Vec<(Ps, Ps)>,
     /// What these looks took in accesses.
     memory: Growth,
@@ -125,6 +126,14 @@ struct Answer {
 impl Answer {
     fn new(look: Look) -> Answer {
         Answer { from: look.at.clone(), look, looked: Vec::new(), memory: Growth::default() }
+    }
+
+    /// The core has waited in another way.
+    fn leave_out(&mut self, (begin, end): (Ps, Ps)) {
+        match self.looked.last_mut().filter(|last| last.1 == begin) {
+            Some(last) => last.1 = end,
+            None => self.looked.push((begin, end)),
+        }
     }
 
     /// Its time begins at `from`.
@@ -331,7 +340,8 @@ impl Waits {
             None => remember(&mut self.looks, now.clone()),
             Some(place) => {
                 let before = &self.looks[place];
-                if before.writes == now.writes && before.goes_on(now, MOST_BETWEEN) {
+                let is_awake = before.at.idle == now.at.idle;
+                if is_awake && before.writes == now.writes && before.goes_on(now, MOST_BETWEEN) {
                     self.wait_since(place, now);
                 }
                 self.looks[place].become_as(now);
@@ -345,10 +355,7 @@ impl Waits {
     fn wait_since(&mut self, place: usize, now: &Look) {
         let episode = self.waited_since(place, now);
         for answer in &mut self.answers {
-            match answer.looked.last_mut().filter(|last| last.1 == episode.whole.0) {
-                Some(last) => last.1 = episode.whole.1,
-                None => answer.looked.push(episode.whole),
-            }
+            answer.leave_out(episode.whole);
             answer.memory.add(&episode.memory);
         }
         self.done.become_as(&now.at);
@@ -399,6 +406,7 @@ impl Waits {
         self.slept = idle;
         self.end_run();
         let ends = (self.time(cycle - cycles), self.time(cycle));
+        self.answers.iter_mut().for_each(|answer| answer.leave_out(ends));
         self.add(Episode {
             found: Found::Asleep(bus.activities.raised_last(ends.1)),
             whole: ends,
