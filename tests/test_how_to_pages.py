@@ -19,6 +19,7 @@ PAGES = [
     *(ROOT / "docs" / "how-to" / f"{name}.md" for name in ("device-in-python", "profile")),
     *(ROOT / "docs" / "how-to" / f"{name}.md" for name in ("waits", "storage", "timeline")),
     ROOT / "docs" / "fat-write.md",
+    ROOT / "docs" / "quad-spi-throughput.md",
 ]
 
 
