@@ -1,0 +1,90 @@
+"""What was waited for, beside the sums by hand of docs/: the wire, a page program, a card's busy.
+
+The characters of rpmsg-tty are in test_critical_path.py.
+"""
+
+from __future__ import annotations
+
+import shutil
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from cyclescope import disks, firmware
+from cyclescope.board import Board
+from cyclescope.board.excerpts import excerpt
+from cyclescope.board.kept_calls import Call
+from cyclescope.board.results import RunResult, Section
+from cyclescope.experiments.fat_write import DISK
+
+KC705 = "kc705-axi-quad-spi"
+PAGES = 16
+# docs/quad-spi-throughput.md: clocks of a page in quad mode, and of the write enable before it.
+WIRE_NS = 25 * (8 + 544)
+# Its DMA: set-up, first word, through the engine, bursts.
+DMA_NS = 10 * (10 + 6 + 3 + 16 * 23)
+# The driver's own work behind the wire's begin: the last four words, and the first look.
+WORK_NS = 1570
+# The flash's data sheet.
+PROGRAM_US = 500
+BULK_ERASE_S = 170
+# docs/fat-write.md: the card's busy behind a lone block, and what shows of it behind a pair.
+LONE_US, PAIR_US = 2351, 1834 - 626
+
+
+def waits_ps(part: Call | Section, start: str) -> int:
+    """For how long was waited for what begins so."""
+    assert part.waits is not None
+    return sum(entry.ps for entry in part.waits if entry.cause.startswith(start))
+
+
+@cache
+def quad_board() -> Board:
+    settings = {"pages": PAGES, "timed": "page"}
+    return Board(KC705).load(firmware.build_app("quad_spi_throughput", KC705, settings))
+
+
+@cache
+def quad_write() -> RunResult:
+    return quad_board().run("400s", calls=["program_page"], longest_calls=PAGES)
+
+
+def test_a_page_program_and_an_erase_are_waited_for_as_long_as_they_take() -> None:
+    (core,) = quad_write().cores
+    assert core.waits is not None
+    times = {entry.cause: entry.ps for entry in core.waits}
+    assert times["flash0: page program"] / 1e6 == pytest.approx(PAGES * PROGRAM_US, rel=0.01)
+    assert times["flash0: bulk erase"] / 1e12 == pytest.approx(BULK_ERASE_S, rel=0.01)
+    assert sum(times.values()) == sum(entry.ps for entry in core.stack)
+
+
+def test_a_page_is_as_long_on_the_wire_as_its_clocks() -> None:
+    (section,) = quad_write().cores[0].sections
+    page = max(section.longest_calls or (), key=lambda call: call.number)
+    tracks = excerpt(quad_board().start(), page.begin_ps, page.begin_ps + page.ps).tracks
+    went_on = {
+        f"{track.scope}: {track.name}": sum(span.end_ps - span.begin_ps for span in track.spans)
+        for track in tracks
+    }
+    assert went_on["spi0: shifting"] / 1000 == pytest.approx(WIRE_NS, rel=0.01)
+    assert went_on["dma0: DMA transfer"] / 1000 == pytest.approx(DMA_NS, rel=0.01)
+    waited_ns = waits_ps(page, "spi0: shifting") / 1000
+    assert waited_ns == pytest.approx(WIRE_NS - WORK_NS, rel=0.01)
+    assert sum(entry.ps for entry in page.waits) == page.ps
+
+
+@pytest.mark.parametrize(("bytes_a_call", "busy_us"), [("512", LONE_US), ("1024", PAIR_US)])
+def test_a_card_is_waited_for_as_long_as_its_busy_shows(
+    tmp_path: Path, bytes_a_call: str, busy_us: int
+) -> None:
+    card = shutil.copy(disks.image(DISK), tmp_path / "card.img")
+    board = Board("nios2-mmc", {"card0.cyclescope,image": str(card)})
+    settings = {"transfer": bytes_a_call, "file_bytes": 32768, "gap_s": 0, "write_order": "r006"}
+    board.load(firmware.build_app("fat_write", "nios2-mmc", settings))
+    calls = ["disk_write_through"]
+    (section,) = board.run("60s", calls=calls, longest_calls=200).cores[0].sections
+    busy_ps = sorted(waits_ps(call, "card0: ") for call in section.longest_calls or ())
+    # most are in the middle of the file
+    assert busy_ps[len(busy_ps) // 2] / 1e6 == pytest.approx(busy_us, rel=0.01)
+    assert sum(entry.ps for entry in section.waits or ()) == section.ps
