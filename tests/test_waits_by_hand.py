@@ -24,8 +24,6 @@ PAGES = 16
 WIRE_NS = 25 * (8 + 544)
 # Its DMA: set-up, first word, through the engine, bursts.
 DMA_NS = 10 * (10 + 6 + 3 + 16 * 23)
-# The driver's own work behind the wire's begin: the last four words, and the first look.
-WORK_NS = 1570
 # The flash's data sheet.
 PROGRAM_US = 500
 BULK_ERASE_S = 170
@@ -69,8 +67,11 @@ def test_a_page_is_as_long_on_the_wire_as_its_clocks() -> None:
     }
     assert went_on["spi0: shifting"] / 1000 == pytest.approx(WIRE_NS, rel=0.01)
     assert went_on["dma0: DMA transfer"] / 1000 == pytest.approx(DMA_NS, rel=0.01)
-    waited_ns = waits_ps(page, "spi0: shifting") / 1000
-    assert waited_ns == pytest.approx(WIRE_NS - WORK_NS, rel=0.01)
+    # what was not waited for is work: the driver writes the last words while the wire is busy
+    own_ps = sum(entry.ps for entry in page.waits if entry.kind not in ("wire", "transfer"))
+    for name, went_on_ps in went_on.items():
+        if name in ("spi0: shifting", "dma0: DMA transfer"):
+            assert 0 <= went_on_ps - waits_ps(page, name) <= own_ps
     assert sum(entry.ps for entry in page.waits) == page.ps
 
 

@@ -2,6 +2,9 @@
 
 use crate::time::{Cycles, Hz, Ps};
 
+/// What accesses are for, as their causes begin: "load: ddr".
+pub const PURPOSES: [&str; 5] = ["fetch", "load", "store", "walk", "discarded fetch"];
+
 /// One cause's share of a core's time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Share {

@@ -1,6 +1,6 @@
 //! What a core waited for, as a stack beside the one by cause: it has the same time, shared out in another way.
 
-use super::stack::Share;
+use super::stack::{PURPOSES, Share};
 use crate::activity::Kind;
 use crate::time::{Cycles, Hz, Ps};
 
@@ -129,7 +129,6 @@ impl WaitedFor {
 
 /// "fetch: ddr" and "load: ddr" are accesses to the same.
 fn target_of(cause: &str) -> String {
-    const PURPOSES: [&str; 5] = ["fetch", "load", "store", "walk", "discarded fetch"];
     match cause.split_once(": ") {
         Some((purpose, target)) if PURPOSES.contains(&purpose) => format!("access: {target}"),
         _ => cause.to_owned(),

@@ -2,9 +2,10 @@
 
 use super::meter::{Meter, Passed};
 use crate::bus::{Bus, entry_bit};
+use crate::observe::stack::PURPOSES;
 use crate::time::Cycles;
 
-/// What an access was for.
+/// What an access was for, in the order of [`PURPOSES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Purpose {
@@ -21,9 +22,7 @@ pub enum Purpose {
 }
 
 /// Index of the interconnect's share in [`EntryCycles`].
-const ON_THE_WAY: usize = 5;
-/// The purposes' names, in the order of [`Purpose`].
-const PURPOSES: [&str; ON_THE_WAY] = ["fetch", "load", "store", "walk", "discarded fetch"];
+const ON_THE_WAY: usize = PURPOSES.len();
 
 /// Time of accesses through one map entry: at the memory or device itself by purpose, and on the interconnect.
 type EntryCycles = [u64; ON_THE_WAY + 1];
