@@ -126,7 +126,7 @@ class Activities:
         """All tracks, of which spans name the places.
 
         Each is the label of a device, the name and kind of an activity, which of the device's parts
-        does it, and, of an interrupt line, where that ends.
+        does it, and, of an interrupt line, where that ends; of transactions, whose they are.
         """
 
     def instances(self, from_ps: int, to_ps: int, most: int) -> list[tuple[int, int, int, str]]:

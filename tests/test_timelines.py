@@ -208,8 +208,8 @@ def test_the_command_writes_one(cyclescope: Command, throughput: Path, tmp_path:
 
 
 def test_kinds_that_are_none(throughput: Path) -> None:
-    with pytest.raises(UsageError, match=r"no kind of activity is called 'bus'.*busy"):
-        package.Board(BOARD).load(throughput).run(trace="x", trace_kinds=["bus"])
+    with pytest.raises(UsageError, match=r"no kind of activity is called 'buzy'.*busy"):
+        package.Board(BOARD).load(throughput).run(trace="x", trace_kinds=["buzy"])
 
 
 def test_a_full_disk_is_told(throughput: Path, tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ SIGNALS = [
     *(f"{name}.irq" for name in ("spi0", "uart0", "intc", "timer0", "clint")),
     *("clint.irq_2", "dma0.irq", "dma1.irq", "flash0.busy", "cpu0.idle", "cpu0.held_in_reset"),
 ]
+BUSES = [f"{name}.bus_busy" for name in ("axi", "axi_lite", "cpu0", "dma0", "dma1")]
 # An erased flash after a millisecond, and SCK at 50 MHz: edges are at whole 10 ns.
 QUICK = {"flash0.cyclescope,bulk-erase-typical-ms": 1, "spi0.clock-frequency": 50_000_000}
 
@@ -102,7 +103,7 @@ def test_a_pattern_that_fits_no_wire_is_an_error(
     command = ("run", throughput, "--board", BOARD, "--vcd", vcd)
     done = cyclescope(*command, "--vcd-signals", "spi1.*", "--vcd-signals", "*.sck")
     assert done.status != 0
-    said = f"no signal of the board is called 'spi1.*'; it has {', '.join(SIGNALS)}"
+    said = f"no signal of the board is called 'spi1.*'; it has {', '.join(SIGNALS + BUSES)}"
     assert done.error == said
     assert vcd.read_text() == "what was here before"
 
@@ -182,7 +183,7 @@ def test_a_frame_and_a_file_at_once(tmp_path: Path) -> None:
 
 def test_the_machine_refuses_what_makes_no_sense(throughput: Path) -> None:
     machine = package.Board(BOARD).load(throughput).start()
-    many = len(SIGNALS)
+    many = len(SIGNALS + BUSES)
     refused = f"the board has {many} signals to record, and no number {many}"
     with pytest.raises(EngineError, match=refused):
         machine.record_waves([0, many])

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from cyclescope._engine import Machine, Stop
-from cyclescope.board.timelines import KINDS
+from cyclescope.board.timelines import ASKED_FOR, KINDS
 from cyclescope.board.waveforms import changes, chosen
 
 CORE, EXCEPTION = "core", "exception"
@@ -111,7 +111,8 @@ def excerpt(
     `wires` are patterns such as "spi0.*"; with `in_place` clocks of reads in place are told, too.
     Raises `UsageError` for wires that there are not.
     """
-    kinds = [kind for kind in KINDS if kind != _FUNCTION and (in_place or kind != IN_PLACE)]
+    kinds = [kind for kind in KINDS if kind not in (_FUNCTION, *ASKED_FOR)]
+    kinds += [IN_PLACE] if in_place else []
     machine.record_timeline(kinds, _MOST_BYTES, begin_ps, end_ps, _MOST_CALLS)
     signals = machine.wave_signals()
     places = chosen(signals, wires) if wires else []

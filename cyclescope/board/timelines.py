@@ -14,17 +14,18 @@ from cyclescope.near import did_you_mean_or
 from cyclescope.units import format_ps, parse_bytes, parse_time_ps
 
 KINDS = (
-    *("wire", "frame", "reads in place", "busy", "transfer", "serial", "conversion", "timer"),
-    *("other", "interrupt", "core", "exception", "function"),
+    *("wire", "frame", "reads in place", "bus", "busy", "transfer", "serial", "conversion"),
+    *("timer", "other", "interrupt", "core", "exception", "function"),
 )
-"""Kinds of activities; all but reads in place are recorded unless some are chosen.
-
-Functions are what cores are in: calls from their beginnings to their ends.
-"""
+"""Kinds of activities. Functions are what cores are in: calls from begin to end."""
+ASKED_FOR = ("reads in place", "bus")
+"""Kinds that are recorded only where they are asked for: there are many, and each takes time."""
+DEFAULT = "default"
+"""As a kind: all that are recorded unless some are chosen."""
 MEMORY = "64MiB"
 """The memory for what is recorded, unless something else is said."""
 
-_BY_DEFAULT = tuple(kind for kind in KINDS if kind != "reads in place")
+_BY_DEFAULT = tuple(kind for kind in KINDS if kind not in ASKED_FOR)
 _FUNCTION = "function"
 # what the engine takes for a call that is kept, and again where it is written with its names
 _CALL_BYTES = 176
@@ -72,12 +73,18 @@ def timeline_of(
     to_ps = _NEVER_PS if length is None else min(_NEVER_PS, from_ps + _time_ps(length))
     memory = MEMORY if memory is None else memory
     memory_bytes = parse_bytes(memory) if isinstance(memory, str) else memory
-    chosen = tuple(kinds)
-    for kind in chosen:
-        if kind not in KINDS:
-            there = did_you_mean_or(kind, KINDS, f"there are {', '.join(KINDS)}")
+    return Timeline(path, from_ps, to_ps, memory_bytes, _chosen(kinds))
+
+
+def _chosen(kinds: Iterable[str]) -> tuple[str, ...]:
+    chosen: list[str] = []
+    for kind in kinds:
+        if kind not in (*KINDS, DEFAULT):
+            names = (*KINDS, DEFAULT)
+            there = did_you_mean_or(kind, names, f"there are {', '.join(names)}")
             raise UsageError(f"no kind of activity is called {kind!r}{there}")
-    return Timeline(path, from_ps, to_ps, memory_bytes, chosen or _BY_DEFAULT)
+        chosen += _BY_DEFAULT if kind == DEFAULT else (kind,)
+    return tuple(dict.fromkeys(chosen)) or _BY_DEFAULT
 
 
 def _time_ps(time: str | int) -> int:

@@ -33,9 +33,9 @@ _TIMESCALE = re.compile(r"(1|10|100)\s*(s|ms|us|ns|ps)")
 class Dump:
     """A file for waveforms, and what is to be in it.
 
-    `signals` are patterns of a shell over "scope.name", none for all signals. `timescale_ps` is the
-    file's unit of time, to which times are rounded; None: the coarsest that is exact. `is_fst`
-    makes it a Fast Signal Trace.
+    `signals` are patterns of a shell over "scope.name", none for all signals but those of buses.
+    `timescale_ps` is the file's unit of time, to which times are rounded; None: the coarsest that
+    is exact. `is_fst` makes it a Fast Signal Trace.
     """
 
     path: str | os.PathLike[str]
@@ -149,6 +149,9 @@ def recorded(
         recording.frame = _frame(machine, signals, trigger)
         return
     wanted = chosen(signals, dump.signals)
+    if not dump.signals:
+        buses = _buses(machine)
+        wanted = [place for place in wanted if signals[place][:2] not in buses]
     with _scratch(dump.path) as scratch:
         machine.record_waves(sorted({*bus, *wanted}), scratch)
     try:
@@ -162,6 +165,12 @@ def recorded(
 
 def _frame(machine: Machine, signals: Sequence[Signal], trigger: Trigger | None) -> Frame | None:
     return trigger and kept_frame(signals, changes(machine.wave_changes()), trigger)
+
+
+def _buses(machine: Machine) -> set[tuple[str, str]]:
+    """The signals of buses, which take long to record: each access goes over them by itself."""
+    tracks = machine.activities().tracks()
+    return {(scope, "bus_busy") for scope, _, kind, *_ in tracks if kind == "bus"}
 
 
 def _check_bus(signals: Sequence[Signal], trigger: Trigger) -> None:

@@ -165,8 +165,8 @@ _GROUPS = {
     "--trace-kind",
     "trace_kinds",
     multiple=True,
-    type=click.Choice(timelines.KINDS),
-    help="Record only this kind of activity, or reads in place, too.",
+    type=click.Choice((timelines.DEFAULT, *timelines.KINDS)),
+    help="Record only this kind of activity; default is all but bus and reads in place.",
 )
 @click.option("--semihosting-dir", metavar="DIR", help="The folder whose files the firmware has.")
 @click.option(

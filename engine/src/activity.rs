@@ -23,7 +23,7 @@ use recording::Recording;
 pub use recording::Summary;
 pub use repeats::Mark;
 pub use shares::{Candidate, Ranks};
-pub use span::{Data, Detail, Span, Within};
+pub use span::{Data, Detail, Span, Transaction, Within};
 
 /// What an activity is one of: by this, waits are told apart, and a recording is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,6 +34,8 @@ pub enum Kind {
     Frame,
     /// Clocks on a wire for reads in place, of a memory window: each of them makes a core or a master wait itself.
     InPlace,
+    /// What cores and DMA engines access over a bus.
+    Bus,
     /// A chip can't be used meanwhile: program, erase, a card's busy.
     Busy,
     /// A DMA engine moves data.
@@ -56,10 +58,11 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds, in the order of their bits in [`Kinds`].
-    pub const ALL: [Kind; 12] = [
+    pub const ALL: [Kind; 13] = [
         Kind::Wire,
         Kind::Frame,
         Kind::InPlace,
+        Kind::Bus,
         Kind::Busy,
         Kind::Transfer,
         Kind::Serial,
@@ -77,6 +80,7 @@ impl Kind {
             Kind::Wire => "wire",
             Kind::Frame => "frame",
             Kind::InPlace => "reads in place",
+            Kind::Bus => "bus",
             Kind::Busy => "busy",
             Kind::Transfer => "transfer",
             Kind::Serial => "serial",
@@ -97,8 +101,8 @@ pub struct Kinds(u32);
 impl Kinds {
     /// No kind.
     pub const NONE: Kinds = Kinds(0);
-    /// All of them. [`Kind::InPlace`] has controllers make each read in place clock by clock, which takes the host
-    /// longer.
+    /// All of them. [`Kind::InPlace`] has controllers make each read in place clock by clock, and [`Kind::Bus`] has
+    /// each access go over the bus by itself, which takes the host longer.
     pub const ALL: Kinds = Kinds::of(&Kind::ALL);
 
     /// These kinds.
@@ -124,8 +128,12 @@ impl Kinds {
 }
 
 /// What waits are shared out among.
-const FOR_WAITS: Kinds =
-    Kinds::ALL.without(Kind::InPlace).without(Kind::Frame).without(Kind::Core).without(Kind::Exception);
+const FOR_WAITS: Kinds = Kinds::ALL
+    .without(Kind::InPlace)
+    .without(Kind::Bus)
+    .without(Kind::Frame)
+    .without(Kind::Core)
+    .without(Kind::Exception);
 
 /// One thing that a model does: a constant of its file, which its `MODEL` lists.
 #[derive(Debug, PartialEq, Eq)]
@@ -186,7 +194,7 @@ pub struct Track {
     pub activity: &'static Activity,
     /// Which of its parts, from 0 on.
     pub part: u32,
-    /// For an interrupt line: where it ends, as a user reads it ("core 0, input 11").
+    /// For an interrupt line: where it ends, as a user reads it ("core 0, input 11"). For transactions: whose they are.
     pub line: String,
 }
 
@@ -502,6 +510,13 @@ impl Scope {
         }
     }
 
+    /// A transaction of a master on this bus, with begin and end at edges of `clock`, if that is known.
+    pub fn transaction(&self, master: Master, ends: (Ps, Ps), clock: Option<Hz>, transaction: Transaction) {
+        if let Some(mut recording) = self.recorded(Kind::Bus) {
+            recording.transaction(self.scope, master, ends, clock, transaction);
+        }
+    }
+
     /// An interrupt line of the device, which ends at `line`, has this level from `at` on.
     pub fn interrupt(&self, line: String, level: bool, at: Ps) {
         if let Some(mut recording) = self.recorded(Kind::Interrupt) {
@@ -510,6 +525,25 @@ impl Scope {
     }
 }
 
+/// Who makes transactions on a bus.
+#[derive(Clone, Copy, Debug)]
+pub struct Master<'a> {
+    /// Its label.
+    pub label: &'a str,
+    /// Which of all that could be masters it is, from 0 on, and how many there are.
+    pub number: u32,
+    /// See there.
+    pub of: u32,
+}
+
+/// What masters access on a bus.
+pub static TRANSACTION: Activity = Activity::new(
+    Kind::Bus,
+    "transactions",
+    "accesses of cores and DMA engines, each from its request to the answer: what is read or written, and where",
+);
+/// What interconnects tell.
+pub const BUS: &[&Activity] = &[&TRANSACTION];
 /// An interrupt line that a device drives.
 pub static INTERRUPT: Activity = Activity::new(Kind::Interrupt, "interrupt", "the line is up");
 /// A core that waits for an interrupt or an event.

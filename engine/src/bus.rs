@@ -15,6 +15,7 @@ pub mod path;
 mod pins;
 pub mod risen;
 mod shared_lines;
+mod transactions;
 mod transfers;
 
 use std::cell::{Cell, OnceCell, RefCell};
@@ -46,6 +47,7 @@ use crate::time::{Cycles, Hz, Ps};
 use crate::wires::{Pin, Wires};
 use path::{InStep, Path, Paths, Times, View};
 use shared_lines::SharedLines;
+use transactions::Transactions;
 
 /// Notes of devices that tell the user enough.
 const MOST_NOTES: usize = 1000;
@@ -61,6 +63,13 @@ pub struct Route {
     pub request_cycles: Cycles,
     /// From the target's answer to the master.
     pub response_cycles: Cycles,
+}
+
+impl Route {
+    /// The label of the interconnect. A route from a core's own bus is called after both.
+    pub fn bus(&self) -> &str {
+        self.name.split_once(' ').map_or(&self.name, |(to, _)| to)
+    }
 }
 
 /// What answers at an address.
@@ -239,6 +248,10 @@ pub struct Bus {
     /// The cores' clocks, by which paths to memories are priced, and the paths, once someone asks.
     core_clocks: Vec<Hz>,
     paths: OnceCell<Paths>,
+    /// What is known for transactions that are recorded.
+    transactions: Transactions,
+    /// The device that is called: of several, the innermost.
+    calling: Option<DeviceId>,
     /// Where the last address was: the next one is mostly there, too.
     last_entry: Cell<usize>,
     /// Up to when each device has been told what happens, where several cores may come to it.
@@ -474,7 +487,9 @@ impl Bus {
         let mut device = self.devices[id.0 as usize].take().expect("a device is not called from within itself");
         let core = self.master.take();
         let now = if self.core_irqs.len() > 1 { self.in_turn(core, id, now) } else { now };
+        let outer = self.calling.replace(id);
         let result = call(device.as_mut(), &mut Ctx { now, id, core, bus: self });
+        self.calling = outer;
         self.master = core;
         self.devices[id.0 as usize] = Some(device);
         if let Some(at) = self.clocks.take_missed(id) {

@@ -19,13 +19,15 @@ The *kind* says what an activity is one of. Of a device with several parts that 
 
 Beside these, each interrupt or request line that a device drives is an activity of that device, of
 the kind *interrupt*: it goes on while the line is up. What a device in Python does is not known but
-for its lines.
+for its lines. A core that reaches something without an interconnect tells the transactions on that
+bus of its own.
 """
 
 KINDS = {
     "wire": "Clocks on a wire between chips.",
     "frame": "A chip is selected, or a frame on a bus is under way: it has the bytes.",
     "reads in place": "Clocks for reads of a memory window, which make a core wait themselves.",
+    "bus": "What cores and DMA engines access over a bus.",
     "busy": "A chip can't be used meanwhile.",
     "transfer": "A DMA engine moves data.",
     "serial": "A character on a serial line.",

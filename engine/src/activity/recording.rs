@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 
 use super::shares::Candidate;
-use super::span::{Data, Detail, Span, Step};
-use super::{Activity, INTERRUPT, Kind, Track, What};
+use super::span::{Data, Detail, Span, Step, Transaction};
+use super::{Activity, INTERRUPT, Kind, Master, TRANSACTION, Track, What};
 use crate::time::{Hz, Ps};
 
 /// How much was recorded.
@@ -58,6 +58,8 @@ pub(super) struct Recording {
     of_scope: Vec<Vec<u32>>,
     /// Where interrupt lines end, by track.
     lines: BTreeMap<u32, String>,
+    /// Whose transactions they are, by track.
+    masters: BTreeMap<u32, String>,
     pub ring: VecDeque<Span>,
     /// For each span of the ring, the number of the one before it on the same track.
     before: VecDeque<Option<u64>>,
@@ -129,7 +131,7 @@ impl Recording {
             scope: self.scopes[place.scope as usize].clone(),
             activity: place.what.activity,
             part: place.what.part,
-            line: self.lines.get(&track).cloned().unwrap_or_default(),
+            line: self.lines.get(&track).or_else(|| self.masters.get(&track)).cloned().unwrap_or_default(),
         }
     }
 
@@ -386,6 +388,30 @@ impl Recording {
         let track = self.track(scope, what);
         self.lines.entry(track).or_insert(line);
         what
+    }
+
+    /// On the first track of its master that is free when it begins: a master may begin one before another is answered.
+    pub fn transaction(
+        &mut self,
+        scope: u32,
+        master: Master,
+        ends: (Ps, Ps),
+        clock: Option<Hz>,
+        transaction: Transaction,
+    ) {
+        let mut part = master.number;
+        let track = loop {
+            let track = self.track(scope, What { activity: &TRANSACTION, part });
+            if self.last_of(track).is_none_or(|last| last.last_end() <= ends.0) {
+                break track;
+            }
+            part += master.of;
+        };
+        self.masters.entry(track).or_insert_with(|| match part / master.of {
+            0 => master.label.to_owned(),
+            further => format!("{} ({})", master.label, further + 1),
+        });
+        self.push(track, ends, Detail::Transaction(Box::new(transaction)), clock);
     }
 
     pub fn interrupt(&mut self, scope: u32, line: String, level: bool, at: Ps) {

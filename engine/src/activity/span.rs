@@ -1,6 +1,7 @@
 //! A span of time in which something goes on, as it is kept and as it is given to others.
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::Track;
 use crate::time::{Cycles, Hz, Ps};
@@ -28,6 +29,8 @@ pub enum Detail {
     Value(u32),
     /// The bytes of a frame.
     Data(Box<Data>),
+    /// An access on a bus.
+    Transaction(Box<Transaction>),
     /// An exception or an interrupt that a core takes.
     Exception {
         /// What the core calls it.
@@ -49,6 +52,7 @@ impl fmt::Display for Detail {
             Detail::Address { address, bytes } => write!(f, "{address:#x}, {bytes} bytes"),
             Detail::Value(value) => write!(f, "{value}"),
             Detail::Data(data) => data.fmt(f),
+            Detail::Transaction(transaction) => transaction.fmt(f),
             Detail::Exception { name, number: Some(number), .. } => write!(f, "{name} {number}"),
             Detail::Exception { name, .. } => f.write_str(name),
         }
@@ -89,8 +93,45 @@ impl Detail {
     fn heap_bytes(&self) -> usize {
         match self {
             Detail::Data(data) => size_of::<Data>() + data.sent.capacity() + data.received.capacity(),
+            Detail::Transaction(_) => size_of::<Transaction>(),
             _ => 0,
         }
+    }
+}
+
+/// An access on a bus.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transaction {
+    /// What answers: the label of its node.
+    pub target: Arc<str>,
+    /// Where, from the first address of the target's range on.
+    pub offset: u32,
+    /// The address.
+    pub address: u32,
+    /// How many bytes.
+    pub bytes: u32,
+    /// Something is written.
+    pub is_write: bool,
+    /// What is read or written; not known of a burst, and of a read that was refused.
+    pub value: Option<u32>,
+    /// It was answered with an error.
+    pub is_refused: bool,
+}
+
+impl fmt::Display for Transaction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Transaction { bytes, value, .. } = self;
+        write!(f, "{}, {bytes} bytes", self.what())?;
+        value.map_or(Ok(()), |value| write!(f, ": {value:#x}"))?;
+        if self.is_refused { f.write_str(", answered with an error") } else { Ok(()) }
+    }
+}
+
+impl Transaction {
+    /// What it does where: "read spi0 + 0x64".
+    pub fn what(&self) -> String {
+        let Transaction { target, offset, is_write, .. } = self;
+        format!("{} {target} + {offset:#x}", if *is_write { "write" } else { "read" })
     }
 }
 

@@ -9,7 +9,7 @@ use super::gaps;
 use super::memories;
 use super::passive::{PASSIVE, is_passive};
 use super::routes;
-use crate::activity::{Activity, CORE};
+use crate::activity::{Activity, BUS, CORE};
 use crate::devices::jedec::spi_nor;
 use crate::devices::{self, Entry, Group, Kind};
 use crate::dt::linux;
@@ -95,7 +95,7 @@ fn buses() -> impl Iterator<Item = Binding> {
         about: "An interconnect: an access to what is below it takes the request's cycles there, and the response's \
                 back.",
         properties: declared("simple-bus", |reader| drop(read_route(reader))),
-        activities: &[],
+        activities: BUS,
     };
     let route = Binding {
         compatible: routes::COMPATIBLE,

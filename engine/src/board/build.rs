@@ -175,6 +175,7 @@ pub fn build_with(root: &Node, externals: &Externals) -> Result<Machine, Vec<Boa
     }
     bus.core_scopes = cores.iter().map(|core| bus.activities.scope(core.name())).collect();
     bus.core_scopes.iter().for_each(|scope| scope.declare(CORE));
+    bus.declare_transactions(&cores.iter().map(|core| core.name()).collect::<Vec<_>>());
     bus.device_signals = DeviceSignals::declare(&bus.activities, &bus.waves);
     let mut machine = Machine::new(bus, cores, description);
     held.iter().enumerate().filter(|(_, held)| **held).for_each(|(core, _)| machine.hold(core));

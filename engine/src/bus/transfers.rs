@@ -1,6 +1,7 @@
 //! Reads, writes and bursts, as a master sees them: over the route to the RAM's port or the device, and back.
 
 use super::device::AccessSize;
+use super::transactions::Moves;
 use super::{Access, Bus, BusFault, Target};
 use crate::faults::BusFaultKind;
 use crate::memory::ram::Direction;
@@ -14,8 +15,24 @@ impl Bus {
     pub fn read(&mut self, at: Ps, addr: u32, size: AccessSize) -> Result<Access, BusFault> {
         let entry = self.entry_at(addr).ok_or_else(|| unmapped(addr, at))?;
         let arrived = self.path(entry).request(at);
-        let (value, answered) = self.read_beat(entry, arrived, addr, size)?;
-        Ok(Access { value, entry, arrived, answered, done: self.path(entry).response(answered) })
+        self.read_arrived(entry, (at, arrived), addr, size)
+    }
+
+    /// The same, of a map entry that is known, when the request has arrived there: when it was made, and then.
+    ///
+    /// # Errors
+    /// As for [`Bus::read`].
+    #[inline]
+    pub fn read_arrived(
+        &mut self,
+        entry: usize,
+        (at, arrived): (Ps, Ps),
+        addr: u32,
+        size: AccessSize,
+    ) -> Result<Access, BusFault> {
+        let beat = self.read_beat(entry, arrived, addr, size);
+        let answer = beat.map(|(value, answered)| self.answered(entry, arrived, answered, value));
+        self.told(at, addr, Moves::Read(size), answer)
     }
 
     /// A store as a master sees it, up to its response.
@@ -25,8 +42,25 @@ impl Bus {
     pub fn write(&mut self, at: Ps, addr: u32, size: AccessSize, value: u32) -> Result<Access, BusFault> {
         let entry = self.entry_at(addr).ok_or_else(|| unmapped(addr, at))?;
         let arrived = self.path(entry).request(at);
-        let answered = self.write_beat(entry, arrived, addr, size, value)?;
-        Ok(Access { value: 0, entry, arrived, answered, done: self.path(entry).response(answered) })
+        self.write_arrived(entry, (at, arrived), addr, size, value)
+    }
+
+    /// The same, of a map entry that is known, when the request has arrived there: when it was made, and then.
+    ///
+    /// # Errors
+    /// As for [`Bus::write`].
+    #[inline]
+    pub fn write_arrived(
+        &mut self,
+        entry: usize,
+        (at, arrived): (Ps, Ps),
+        addr: u32,
+        size: AccessSize,
+        value: u32,
+    ) -> Result<Access, BusFault> {
+        let beat = self.write_beat(entry, arrived, addr, size, value);
+        let answer = beat.map(|answered| self.answered(entry, arrived, answered, 0));
+        self.told(at, addr, Moves::Write(size, value), answer)
     }
 
     /// A burst read of `bytes` from memory or an execute-in-place window (a line fill, a DMA read), for its timing: see
@@ -41,13 +75,14 @@ impl Bus {
         let answered = match self.map[entry].target {
             Target::Ram(ram) => {
                 self.tell_transfer(ram);
-                self.rams[ram].transfer(arrived, offset, bytes, Direction::Read)
+                Ok(self.rams[ram].transfer(arrived, offset, bytes, Direction::Read))
             }
             Target::Device(id, range) => self
                 .with_device(id, arrived, |device, ctx| device.burst(range, offset, bytes, ctx))
-                .map_err(|error| self.slave_fault(entry, addr, error.done))?,
+                .map_err(|error| self.slave_fault(entry, addr, error.done)),
         };
-        Ok(Access { value: 0, entry, arrived, answered, done: self.path(entry).response(answered) })
+        let answer = answered.map(|answered| self.answered(entry, arrived, answered, 0));
+        self.told(at, addr, Moves::ReadBurst(bytes), answer)
     }
 
     /// A burst write of `bytes` to memory (a line write-back, a DMA write), for its timing; [`Bus::poke`] has the
@@ -64,7 +99,22 @@ impl Bus {
         let offset = addr - self.map[entry].base;
         self.tell_transfer(ram);
         let answered = self.rams[ram].transfer(arrived, offset, bytes, Direction::Write);
-        Ok(Access { value: 0, entry, arrived, answered, done: self.path(entry).response(answered) })
+        let answer = Ok(self.answered(entry, arrived, answered, 0));
+        self.told(at, addr, Moves::WriteBurst(bytes), answer)
+    }
+
+    #[inline]
+    fn answered(&self, entry: usize, arrived: Ps, answered: Ps, value: u32) -> Access {
+        Access { value, entry, arrived, answered, done: self.path(entry).response(answered) }
+    }
+
+    /// How an access ended that was begun at `at`: it is recorded, if somebody wants it.
+    #[inline]
+    fn told(&mut self, at: Ps, addr: u32, moves: Moves, answer: Result<Access, BusFault>) -> Result<Access, BusFault> {
+        if self.tells_transactions() {
+            self.tell_transaction(at, addr, moves, &answer);
+        }
+        answer
     }
 
     /// One beat of a read at the target itself, when the route has been paid for: its value, and when it was answered.

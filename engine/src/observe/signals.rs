@@ -15,6 +15,7 @@ fn name_of(track: &Track) -> Option<String> {
     match track.activity.kind {
         Kind::Frame | Kind::InPlace | Kind::Exception => None,
         Kind::Busy => Some("busy".to_owned()),
+        Kind::Bus => Some("bus_busy".to_owned()),
         Kind::Interrupt if track.part == 0 => Some("irq".to_owned()),
         Kind::Interrupt => Some(format!("irq_{}", track.part + 1)),
         _ => Some(track.activity.name.to_lowercase().replace(|it: char| !it.is_ascii_alphanumeric(), "_")),

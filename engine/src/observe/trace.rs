@@ -279,7 +279,7 @@ impl Timeline {
         if let [detail] = slice.details.as_slice() {
             self.details(detail, &mut all);
         }
-        if !track.line.is_empty() {
+        if track.activity.kind == Kind::Interrupt {
             all.push(self.text("to", track.line.clone()));
         }
         let Slice { begin, end, .. } = slice;
@@ -312,6 +312,16 @@ impl Timeline {
                         all.push(self.text(name, hex(bytes)));
                         all.push(self.number(&format!("bytes {name}"), total));
                     }
+                }
+            }
+            Detail::Transaction(transaction) => {
+                all.push(self.text("address", format!("{:#x}", transaction.address)));
+                all.push(self.number("bytes", u64::from(transaction.bytes)));
+                if let Some(value) = transaction.value {
+                    all.push(self.text("value", format!("{value:#x}")));
+                }
+                if transaction.is_refused {
+                    all.push(self.text("answer", "error".to_owned()));
                 }
             }
             Detail::Exception { input, .. } => {
@@ -377,6 +387,7 @@ fn scope_of(name: &str) -> &str {
 /// What a track is called below its device.
 fn title(track: &Track) -> String {
     match (track.line.is_empty(), track.part) {
+        (false, _) if track.activity.kind == Kind::Bus => format!("{} of {}", track.activity.name, track.line),
         (false, _) => format!("{} to {}", track.activity.name, track.line),
         (true, 0) => track.activity.name.to_owned(),
         (true, part) => format!("{} {part}", track.activity.name),
@@ -399,6 +410,7 @@ fn name_of(track: &Track, detail: &Detail) -> Option<String> {
             };
             Some(format!("'{quoted}'"))
         }
+        Detail::Transaction(transaction) => Some(transaction.what()),
         Detail::Exception { name, number, .. } => {
             Some(number.map_or_else(|| (*name).to_owned(), |number| format!("{name} {number}")))
         }

@@ -91,7 +91,7 @@ impl Memory {
         }
         let device = *device;
         let mut trip = self.trip(bus, quiet.now);
-        let passed = in_time(&mut trip, &device, |bus, at| bus.read_beat(device.entry, at, addr, size));
+        let passed = in_time(&mut trip, &device, |bus, times| bus.read_arrived(device.entry, times, addr, size));
         let result = self.settle_register(&mut trip, Purpose::Load, passed);
         Some((trip.done(result.map_err(|fault| abort_of(addr, false, fault))), false))
     }
@@ -108,9 +108,8 @@ impl Memory {
     ) -> Option<Done<(), S>> {
         let device = *self.devices.at(addr, size.bytes())?;
         let mut trip = self.trip(bus, quiet.now);
-        let passed = in_time(&mut trip, &device, |bus, at| {
-            bus.write_beat(device.entry, at, addr, size, value).map(|answered| (0, answered))
-        });
+        let write = |bus: &mut Bus, times| bus.write_arrived(device.entry, times, addr, size, value);
+        let passed = in_time(&mut trip, &device, write);
         let result = self.settle_register(&mut trip, Purpose::Store, passed);
         Some(trip.done(result.map(|_| ()).map_err(|fault| abort_of(addr, true, fault))))
     }
@@ -167,13 +166,12 @@ fn read_alone(
 fn in_time(
     trip: &mut Trip,
     device: &KnownDevice,
-    beat: impl FnOnce(&mut Bus, Ps) -> Result<(u32, Ps), BusFault>,
+    access: impl FnOnce(&mut Bus, (Ps, Ps)) -> Result<Access, BusFault>,
 ) -> Result<Passed, BusFault> {
     let Trip { bus, meter } = trip;
-    let arrived = bus.path(device.entry).request(meter.at());
+    let at = meter.at();
+    let arrived = bus.path(device.entry).request(at);
     bus.run_events(arrived);
-    let (value, answered) = beat(bus, arrived)?;
-    let done = bus.path(device.entry).response(answered);
-    let access = Access { value, entry: device.entry, arrived, answered, done };
+    let access = access(bus, (at, arrived))?;
     Ok(meter.passed(&access, device.routed))
 }

@@ -147,6 +147,10 @@ impl Core for Picorv32 {
         Cycles(self.shell.cycles)
     }
 
+    fn paths_changed(&mut self) {
+        self.port = Port::new(self.shell.clock);
+    }
+
     fn run(&mut self, bus: &mut Bus, until: Ps) -> Stop {
         self.begin(bus, until);
         self.run_loop(bus, false)

@@ -11,6 +11,7 @@ use super::{AxiCdma, Due, Params};
 use crate::bus::device::{AccessSize, Ctx};
 use crate::bus::{BusFault, Target};
 use crate::faults::BusFaultKind;
+use crate::memory::ram::Direction;
 use crate::time::{Cycles, Ps};
 
 /// AXI4 bursts do not cross addresses of this many bytes.
@@ -40,6 +41,8 @@ pub struct Side {
     /// Beats left of a burst to a device, and the map entry that it goes to.
     burst_left: u32,
     entry: usize,
+    /// When the burst's address was sent, which it was, and how many bytes are to be moved.
+    begun: (Ps, u32, u32),
     streams: bool,
     /// How long its address travelled.
     travel: Ps,
@@ -264,6 +267,7 @@ impl AxiCdma {
         }
         let arrival = ctx.bus.path(entry).request(ctx.now);
         let side = if reads { &mut self.read } else { &mut self.write };
+        side.begun = (ctx.now, addr, side.bytes_of(beats));
         side.travel = arrival.saturating_sub(ctx.now);
         (side.entry, side.burst_left, side.streams, side.not_before) = (entry, beats, streams, arrival);
         Ok(())
@@ -272,9 +276,13 @@ impl AxiCdma {
     fn read_device_beat(&mut self, ctx: &mut Ctx) -> Result<(), (Failure, Ps)> {
         let (entry, addr) = (self.read.entry, self.read.addr);
         let (word, answered) = ctx.bus.read_beat(entry, ctx.now, addr, AccessSize::Word).map_err(failed)?;
-        self.buffer.push(word, ctx.bus.path(entry).response(answered));
+        let done = ctx.bus.path(entry).response(answered);
+        self.buffer.push(word, done);
         self.read.not_before = self.next_beat(self.read.streams, ctx.now, answered);
         self.read.burst_left -= 1;
+        if self.read.burst_left == 0 {
+            ctx.bus.tell_burst(entry, self.read.begun, Direction::Read, done);
+        }
         self.read.advance(self.read.bytes_of(1));
         Ok(())
     }
@@ -295,7 +303,9 @@ impl AxiCdma {
         if self.write.burst_left == 0 {
             // As the engine sees it: the target sees each beat later, by the route to it.
             let last_beat = if self.write.streams { ctx.now } else { answered };
-            self.end_write_burst(last_beat.saturating_sub(self.write.travel), ctx.bus.path(entry).response(answered));
+            let done = ctx.bus.path(entry).response(answered);
+            self.end_write_burst(last_beat.saturating_sub(self.write.travel), done);
+            ctx.bus.tell_burst(entry, self.write.begun, Direction::Write, done);
         }
         Ok(())
     }
