@@ -376,6 +376,12 @@ class Machine:
         when it returned; callers come before what they called.
         """
 
+    def functions_complete_from_ps(self) -> int | None:
+        """From when on no function is missing, if there was no room for all of them.
+
+        It is that of the last call of `function_slices` or `timeline`.
+        """
+
     def activities(self) -> Activities:
         """What its devices do, to be recorded."""
 

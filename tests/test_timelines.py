@@ -88,7 +88,12 @@ def test_two_cores_are_the_same_with_a_timeline(tmp_path: Path) -> None:
     loaded = package.Board(board).load(firmware.build_app("rpmsg_tty", board, {}))
     plain = loaded.run()
     traced = loaded.run(trace=tmp_path / "out.pftrace")
-    assert replace(traced, wall_ns=0, host_work=()) == replace(plain, wall_ns=0, host_work=())
+    # its calls are many
+    (note,) = traced.notes
+    assert "no room for all: functions are complete from" in note
+    assert replace(traced, wall_ns=0, host_work=(), notes=()) == replace(
+        plain, wall_ns=0, host_work=()
+    )
     timeline = timelines.read(tmp_path / "out.pftrace")
     assert timeline.tracks[:2] == ["cpu0", "cm4"]
     assert timeline.on("cm4/held in reset")
@@ -148,10 +153,35 @@ def test_what_has_no_room_is_left_out_from_the_beginning(throughput: Path, tmp_p
     file = tmp_path / "out.pftrace"
     result, timeline = run(throughput, file, trace_memory="16KiB")
     (note,) = result.notes
-    assert note.startswith(f"{file}: there was no room for all: it is complete from ")
+    assert note.startswith(f"{file}: there was no room for all: devices are complete from ")
+    assert re.search(r" and functions are complete from [\d.]+ ms on; give it", note)
     _, whole = run(throughput, file)
     assert 50 < len(timeline.slices) < len(whole.slices) / 2
     assert timeline.slices[-1].end_ns == whole.slices[-1].end_ns
+
+
+def test_calls_behind_a_window_take_no_room(throughput: Path, tmp_path: Path) -> None:
+    window = {"trace_from": "1200us", "trace_for": "10ms", "trace_kinds": ["function"]}
+    plenty, whole = run(throughput, tmp_path / "whole.pftrace", **window)
+    little, part = run(throughput, tmp_path / "part.pftrace", trace_memory="16KiB", **window)
+    _, run_long = run(throughput, tmp_path / "long.pftrace", trace_kinds=["function"])
+    assert 5 < len(whole.slices) < len(run_long.slices) / 10
+    assert part.slices == whole.slices
+    assert (little.notes, plenty.notes) == ((), ())
+
+
+def test_a_window_that_has_no_room_says_so(throughput: Path, tmp_path: Path) -> None:
+    window = {"trace_from": "1200us", "trace_for": "20ms", "trace_kinds": ["function"]}
+    result, timeline = run(throughput, tmp_path / "out.pftrace", trace_memory="4KiB", **window)
+    (note,) = result.notes
+    found = re.search(r"functions are complete from ([\d.]+) (us|ms) on; give it", note)
+    assert found
+    from_ns = float(found[1]) * {"us": 1e3, "ms": 1e6}[found[2]]
+    assert 1_200_000 < from_ns < 21_200_000
+    _, whole = run(throughput, tmp_path / "whole.pftrace", **window)
+    assert [one for one in timeline.slices if one.end_ns > from_ns] == [
+        one for one in whole.slices if one.end_ns > from_ns
+    ]
 
 
 def test_iterations_that_are_skipped_are_one_slice_where_they_are_many(tmp_path: Path) -> None:

@@ -579,6 +579,12 @@ impl Machine {
         })
     }
 
+    /// From when on no function is missing, in picoseconds, if there was no room for all of them when
+    /// `function_slices` or `timeline` was called last; else None.
+    fn functions_complete_from_ps(&self) -> PyResult<Option<u64>> {
+        self.with(|engine| Ok(engine.functions_complete_from().map(|at| at.0)))
+    }
+
     /// What its devices do, to be recorded.
     fn activities(&self) -> PyResult<Activities> {
         self.with(|engine| Ok(Activities(engine.bus().activities.clone())))

@@ -129,7 +129,8 @@ def excerpt(
         tuple(_tracks(machine, begin_ps, end_ps)),
         tuple(_calls(slices, begin_ps, end_ps)),
         tuple(_wires(machine, places, begin_ps, end_ps)),
-        is_whole=not (dropped and complete_from_ps > begin_ps) and len(slices) < _MOST_CALLS,
+        is_whole=not (dropped and complete_from_ps > begin_ps)
+        and (machine.functions_complete_from_ps() or 0) <= begin_ps,
     )
 
 

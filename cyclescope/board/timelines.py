@@ -121,9 +121,19 @@ def _write(machine: Machine, timeline: Timeline) -> list[str]:
 
 
 def _notes(machine: Machine, timeline: Timeline) -> Iterator[str]:
-    _, dropped, complete_from_ps, _ = machine.activities().summary()
-    if dropped and complete_from_ps > timeline.from_ps:
+    _, dropped, devices_from_ps, _ = machine.activities().summary()
+    functions_from_ps = machine.functions_complete_from_ps()
+    complete = {
+        "devices": devices_from_ps if dropped else None,
+        "functions": functions_from_ps,
+    }
+    said = [
+        f"{what} are complete from {format_ps(from_ps)} on"
+        for what, from_ps in complete.items()
+        if from_ps is not None and from_ps > timeline.from_ps
+    ]
+    if said:
         yield (
-            f"{os.fspath(timeline.path)}: there was no room for all: it is complete from "
-            f"{format_ps(complete_from_ps)} on"
+            f"{os.fspath(timeline.path)}: there was no room for all: {' and '.join(said)}; "
+            "give it more memory or a shorter window"
         )

@@ -11,20 +11,22 @@ pub mod counters;
 mod following;
 pub mod paths;
 pub mod reporting;
+mod slices;
 
 pub use calls::Flow;
 use calls::Stacks;
 use counters::{Cause, Counters, Own, Rows, Step, What};
 use paths::{Call, Paths};
+use reporting::AtRate;
+use slices::KeptSlices;
 use std::cell::RefCell;
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::accounts::Spent;
 use super::cost::Breakdown;
 use super::memory::Accounts;
 use crate::bus::Bus;
-use crate::observe::profile::{ProfileOptions, Slices, TaskName};
+use crate::observe::profile::{ProfileOptions, TaskName};
 use crate::time::Ps;
 
 /// The address of what belongs to no instruction.
@@ -68,9 +70,8 @@ pub struct Profile {
     task_name: String,
     /// Interrupts that were taken.
     interrupts: Vec<Taken>,
-    /// Calls for a timeline, each with the number of iterations that it stands for if these were skipped, and which of
-    /// them are kept.
-    slices: Option<(Slices, VecDeque<(Call, u64)>)>,
+    /// Calls for a timeline.
+    slices: Option<KeptSlices>,
     /// The core has begun to run.
     has_begun: bool,
     /// What was counted at rates that the core's clock has had before.
@@ -128,7 +129,7 @@ impl Profile {
             names_tasks: options.task_name.clone(),
             task_name: String::new(),
             interrupts: Vec::new(),
-            slices: options.slices.map(|slices| (slices, VecDeque::new())),
+            slices: options.slices.map(KeptSlices::new),
             has_begun: false,
             earlier_rates: Vec::new(),
         })
@@ -145,11 +146,15 @@ impl Profile {
     /// A call has ended, or iterations have been skipped: it is kept for a timeline, if there is to be one.
     #[inline]
     fn keep_slice(&mut self, call: Call, skipped: u64) {
-        if let Some((slices, kept)) = &mut self.slices {
-            if kept.len() == slices.most {
-                kept.pop_front();
-            }
-            kept.push_back((call, skipped));
+        if let Some(slices) = &mut self.slices {
+            slices.keep(call, skipped);
+        }
+    }
+
+    /// The core's clock has had these rates, and runs on at the last of them.
+    pub fn follow_rates(&mut self, rates: &[AtRate]) {
+        if let Some(slices) = &mut self.slices {
+            slices.follow_rates(rates);
         }
     }
 

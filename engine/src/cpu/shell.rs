@@ -105,6 +105,9 @@ impl Shell {
         self.waits.iter_mut().for_each(|waits| waits.change_clock(rate));
         self.deadline.change_clock(rate);
         self.irqs.change_clock(rate);
+        if let Some(profile) = &mut self.profile {
+            profile.follow_rates(&self.rates);
+        }
     }
 
     /// The core's time, as simulated time.

@@ -20,6 +20,8 @@ pub(super) struct Profiled {
     watched: Vec<Vec<u32>>,
     by_site: bool,
     slices: Option<Slices>,
+    /// See [`Machine::functions_complete_from`].
+    complete_from: Option<Ps>,
 }
 
 /// What a call path is called in a timeline.
@@ -92,6 +94,7 @@ impl Machine {
     /// What functions the cores were in, as far as that is kept for a timeline: outer calls before those in them.
     pub fn function_slices(&mut self) -> Vec<CoreSlice> {
         let profiles = self.profiles();
+        self.profiled.complete_from = profiles.iter().filter_map(|profile| profile.slices_complete_from).max();
         let mut slices: Vec<(Ps, Reverse<Ps>, u32, CoreSlice)> = Vec::new();
         for profile in &profiles {
             let named = self.named_paths(profile);
@@ -106,6 +109,12 @@ impl Machine {
         }
         slices.sort_by_key(|(begin, end, path, _)| (*begin, *end, *path));
         slices.into_iter().map(|(.., slice)| slice).collect()
+    }
+
+    /// If there was no room for all calls that were to be kept for a timeline: when [`Machine::function_slices`] was
+    /// called last, none was missing from here on.
+    pub fn functions_complete_from(&self) -> Option<Ps> {
+        self.profiled.complete_from
     }
 
     /// By path: the task that it is of, and what it ends in.

@@ -150,6 +150,8 @@ pub struct CoreProfile {
     pub calls: Vec<Vec<TimedCall>>,
     /// All calls, as far as they are kept for a timeline. Those under way end with the profile.
     pub slices: Vec<ShownCall>,
+    /// There was no room for all of these: from here on none is missing.
+    pub slices_complete_from: Option<Ps>,
     /// What was waited for on each path, if that was asked for: the path, what, and how long. It is time that `costs`
     /// has, too.
     pub waits: Vec<(u32, String, Ps)>,

@@ -23,6 +23,16 @@ impl Shell {
         }
     }
 
+    /// Profiles what comes; `seen` is what the core has done so far. False if the host has no memory for it.
+    pub fn begin_profile(&mut self, options: &ProfileOptions, address_mask: u32, seen: Seen) -> bool {
+        self.profile = Profile::new(options, address_mask, seen).map(Box::new);
+        if let Some(profile) = &mut self.profile {
+            profile.follow_rates(&self.rates);
+        }
+        self.follow_path();
+        self.profile.is_some()
+    }
+
     /// Compiled code counts on the path that the core is on.
     #[inline]
     pub fn follow_path(&mut self) {
@@ -36,12 +46,11 @@ impl<I: Isa> Cpu<I> {
         self.drop_blocks();
         let memory = self.memory.accounts().clone();
         let seen = Seen { fixed: self.shell.fixed, spent: self.shell.spent, memory };
-        self.shell.profile = Profile::new(options, I::ADDRESS_MASK, seen).map(Box::new);
-        self.shell.follow_path();
+        let begun = self.shell.begin_profile(options, I::ADDRESS_MASK, seen);
         let how = self.host.how();
         self.host = crate::cpu::compile::HostCode::new(how);
         self.blocks.forget_code(0);
-        self.shell.profile.is_some()
+        begun
     }
 
     /// True if there is a profile.

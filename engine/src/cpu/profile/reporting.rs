@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::counters::{Cause, Own, Row, Rows};
 use super::paths::{Kind, NO_SITE, Path};
+use super::slices::KeptSlices;
 use super::{ELSEWHERE, MOST_INTERRUPTS, Profile, Taken};
 use crate::bus::Bus;
 use crate::cpu::isa::CauseNames;
@@ -67,6 +68,7 @@ impl Profile {
             costs,
             calls: self.paths.calls.iter().map(timed).collect(),
             slices: self.told_slices(told),
+            slices_complete_from: self.slices.as_ref().and_then(KeptSlices::complete_from).map(|had| told.time(had)),
             waits: waits(told),
             interrupts: self.interrupts.iter().filter_map(|taken| told_interrupt(taken, told)).collect(),
             notes: self.notes(),
@@ -74,8 +76,8 @@ impl Profile {
     }
 
     fn told_slices(&self, told: &Told) -> Vec<ShownCall> {
-        let Some((slices, kept)) = &self.slices else { return Vec::new() };
-        let ended = kept.iter().map(|(call, skipped)| (call.path, call.begun, call.begun + call.cycles, *skipped));
+        let Some(slices) = &self.slices else { return Vec::new() };
+        let ended = slices.calls().map(|(call, skipped)| (call.path, call.begun, call.begun + call.cycles, *skipped));
         let under_way = self.unended().map(|(path, begun)| (path, begun, told.had, 0));
         let timed = ended.chain(under_way).map(|(path, begun, ended, skipped)| ShownCall {
             path,
@@ -83,7 +85,7 @@ impl Profile {
             end: told.time(ended),
             skipped,
         });
-        timed.filter(|call| call.begin < slices.to && call.end > slices.from).collect()
+        timed.filter(|call| call.begin < slices.wanted.to && call.end > slices.wanted.from).collect()
     }
 
     fn notes(&self) -> Vec<String> {

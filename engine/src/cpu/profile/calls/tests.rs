@@ -181,8 +181,8 @@ fn skipped_iterations_are_between_the_calls_before_them_and_the_last() {
     let caller = profile.here;
     let accounts = crate::cpu::memory::Accounts::default();
     let kept = |profile: &Profile| {
-        let (_, kept) = profile.slices.as_ref().unwrap();
-        kept.iter().map(|(call, skipped)| (call.path, call.begun, call.cycles, *skipped)).collect::<Vec<_>>()
+        let kept = profile.slices.as_ref().unwrap().calls();
+        kept.map(|(call, skipped)| (call.path, call.begun, call.cycles, *skipped)).collect::<Vec<_>>()
     };
     // The loop is looked at within the function that it calls: the next call is the last one's.
     call(&mut profile, 0x110, 2, 0x8000, 90);

@@ -4,7 +4,7 @@ use super::decoded::Kind;
 use super::{Picorv32, SP};
 use crate::bus::Bus;
 use crate::cpu::profile::counters::What;
-use crate::cpu::profile::{Flow, Profile, Seen};
+use crate::cpu::profile::{Flow, Seen};
 use crate::isa::riscv::core::flow_of;
 use crate::observe::profile::ProfileOptions;
 use crate::storms::Source;
@@ -12,9 +12,9 @@ use crate::storms::Source;
 impl Picorv32 {
     pub(super) fn begin_profile(&mut self, options: &ProfileOptions) -> bool {
         let seen = Seen { fixed: self.shell.fixed, spent: self.shell.spent, memory: self.accounts.clone() };
-        self.shell.profile = Profile::new(options, u32::MAX, seen).map(Box::new);
+        let begun = self.shell.begin_profile(options, u32::MAX, seen);
         self.look_ahead();
-        self.shell.profile.is_some()
+        begun
     }
 
     /// What goes on outside of instructions belongs to the one before.
