@@ -382,6 +382,13 @@ class Machine:
         It is that of the last call of `function_slices` or `timeline`.
         """
 
+    def task_turns(self) -> list[tuple[str, str, int, int]]:
+        """Which task each core ran, as far as that was recorded for a timeline.
+
+        Each is core, task, and in picoseconds from when to when; there is nothing of cores that
+        have one stack of calls.
+        """
+
     def activities(self) -> Activities:
         """What its devices do, to be recorded."""
 

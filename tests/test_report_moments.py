@@ -161,6 +161,17 @@ def test_lanes_have_what_went_on_and_when() -> None:
     assert len(page.of_class("span")) == 5
 
 
+def test_which_task_runs_is_a_lane() -> None:
+    spans = (Span(0, 3 * MS // 2, "idle"), Span(3 * MS // 2, 9 * MS, "send"))
+    tasks = Track("cpu0", "tasks", "task", spans)
+    page = shown(made_up(tracks=(tasks,)))
+    assert "cpu0: send, 0 to 7,500 us (7.5 ms)" in page.words
+    assert {"idle", "send"} <= set(page.texts)
+    # with one alone there is nothing to see
+    page = shown(made_up(tracks=(dataclasses.replace(tasks, spans=spans[:1]),)))
+    assert "cpu0: idle" not in page.words
+
+
 def test_what_is_hidden_or_too_deep_is_not_drawn() -> None:
     words = shown(made_up(), hidden=("uart0: *",), depth=1).words
     assert "uart0" not in words

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,8 @@ from cyclescope import firmware
 from cyclescope.board.board import Board
 from cyclescope.board.results import RunResult
 from cyclescope.errors import UsageError
+from cyclescope.profile.building import FIRST_STACK
+from cyclescope.profile.tables import rows
 from cyclescope.units import parse_bytes
 
 Capture = pytest.CaptureFixture[str]
@@ -279,3 +282,110 @@ def test_functions_lie_in_their_callers_and_tasks_have_their_own_tracks(tmp_path
                 under_way.pop()
             assert not under_way or one.end_ns <= under_way[-1].end_ns, (track, one)
             under_way.append(one)
+
+
+TASKS = {
+    "freertos_hello": ("nucleo-l4r5zi", {}),
+    "rhealstone": ("sama5d2-xplained", {"loops": 20}),
+    "thread_metric": ("nucleo-l4r5zi", {"test": "interrupt-preemption", "window_ms": 10}),
+}
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A time in which a core ran one task."""
+
+    task: str
+    begin_ps: int
+    end_ps: int
+
+
+def turns_in(file: Path) -> list[Turn]:
+    turns = []
+    for one in timelines.read(file).on("cpu0/tasks"):
+        begin_ps = one.arguments.get("begin_ps", 1000 * one.begin_ns)
+        assert isinstance(begin_ps, int)
+        turns.append(Turn(one.name, begin_ps, begin_ps + one.length_ps))
+    return turns
+
+
+@pytest.mark.parametrize("app", TASKS)
+def test_a_track_has_which_task_runs(app: str, tmp_path: Path) -> None:
+    board, settings = TASKS[app]
+    loaded = Board(board).load(str(firmware.build_app(app, board, settings)))
+    shown: list[list[Turn]] = []
+    for how in ({}, {"skip_polling": False}, {"compile_after": 1}):
+        file = tmp_path / "tasks.pftrace"
+        result = loaded.run(trace=file, profile=True, **how)
+        turns = turns_in(file)
+        assert [one.begin_ps for one in turns] == [0, *(one.end_ps for one in turns[:-1])]
+        assert turns[-1].end_ps == result.elapsed_ps
+        assert result.profile is not None
+        (core,) = result.profile.cores
+        by_task = {row.name: row.self_cycles for row in rows(core, "task")}
+        # the clock is another one only before there are tasks
+        *_, rate_hz = core.rates_hz
+        assert turns[0].task == FIRST_STACK
+        ran = dict.fromkeys(by_task, 0)
+        for one in turns:
+            ran[one.task] += round((one.end_ps - one.begin_ps) * rate_hz / 1e12)
+        if len(core.rates_hz) > 1:
+            assert ran.pop(FIRST_STACK) != by_task.pop(FIRST_STACK)
+        assert ran == by_task
+        assert len(ran) > 1
+        shown.append(turns)
+    assert shown[1:] == shown[:1] * 2
+
+
+def test_tasks_of_a_polling_loop_that_is_skipped_run_as_if_it_was_not(
+    program: Callable[[str], Path], tmp_path: Path
+) -> None:
+    # each way of the cache has one coroutine's stack, so that no iteration waits for memory
+    loaded = Board(BOARD, {"cpu0.d-cache-sets": 512}).load(program("coroutines"))
+    shown: list[tuple[list[Turn], dict[str, tuple[int | None, int]]]] = []
+    for how in ({}, {"skip_polling": False}, {"compile_after": 1}):
+        file = tmp_path / "tasks.pftrace"
+        result = loaded.run(trace=file, profile=True, **how)
+        skipped = sum(work.skipped_cycles for work in result.host_work)
+        assert (skipped > result.cores[0].cycles / 2) == (how != {"skip_polling": False})
+        assert result.profile is not None
+        (core,) = result.profile.cores
+        functions = {row.name: (row.calls, row.total_cycles) for row in rows(core, "function")}
+        turns = turns_in(file)
+        assert timelines.crossings(file) == []
+        assert {one.task for one in turns} == {FIRST_STACK, "other"}
+        # the first call of `swap` is left by the begin of the other one, and never ends
+        assert len(turns) == (functions["swap"][0] or 0) + 2
+        shown.append((turns, functions))
+    assert shown[1:] == shown[:1] * 2
+
+
+def test_the_track_of_tasks_fills_a_window(tmp_path: Path) -> None:
+    elf = firmware.build_app("freertos_hello", "nucleo-l4r5zi", {})
+    loaded = Board("nucleo-l4r5zi").load(str(elf))
+    loaded.run(trace=tmp_path / "whole.pftrace")
+    begin_ps, end_ps = 20 * 10**9 + 1, 45 * 10**9
+    loaded.run(trace=tmp_path / "part.pftrace", trace_from=begin_ps, trace_for=end_ps - begin_ps)
+    expected = [
+        Turn(one.task, max(one.begin_ps, begin_ps), min(one.end_ps, end_ps))
+        for one in turns_in(tmp_path / "whole.pftrace")
+        if one.begin_ps < end_ps and one.end_ps > begin_ps
+    ]
+    assert len(expected) > 10
+    assert turns_in(tmp_path / "part.pftrace") == expected
+
+
+def test_the_latest_tasks_are_kept(tmp_path: Path) -> None:
+    elf = firmware.build_app("freertos_hello", "nucleo-l4r5zi", {})
+    loaded = Board("nucleo-l4r5zi").load(str(elf))
+    loaded.run(trace=tmp_path / "whole.pftrace")
+    loaded.run(trace=tmp_path / "few.pftrace", trace_memory="16KiB")
+    whole, few = turns_in(tmp_path / "whole.pftrace"), turns_in(tmp_path / "few.pftrace")
+    assert 10 < len(few) < len(whole) / 2
+    assert few == whole[-len(few) :]
+
+
+def test_a_core_with_one_stack_has_no_track_of_tasks(throughput: Path, tmp_path: Path) -> None:
+    _, timeline = run(throughput, tmp_path / "out.pftrace")
+    assert "cpu0/functions" in timeline.tracks
+    assert "cpu0/tasks" not in timeline.tracks

@@ -10,6 +10,7 @@ use cyclescope_engine::machine::loading::RawProgram;
 use cyclescope_engine::machine::tracing::Recorded;
 use cyclescope_engine::machine::{Machine as Engine, Printed};
 use cyclescope_engine::observe::fst;
+use cyclescope_engine::observe::trace::{CoreTasks, Turn};
 use cyclescope_engine::observe::vcd::VcdText;
 use cyclescope_engine::pipe::{Goal, Pipe};
 use cyclescope_engine::time::Ps;
@@ -37,6 +38,7 @@ type SignalItem = (String, String, bool);
 /// A function that a core was in: core, number of its stack, task, function, and in picoseconds when it was called and
 /// when it returned.
 type SliceItem = (String, u32, String, String, u64, u64);
+type TurnItem = (String, String, u64, u64);
 
 /// A board, ready to load and run firmware.
 #[pyclass(module = "cyclescope._engine")]
@@ -583,6 +585,19 @@ impl Machine {
     /// `function_slices` or `timeline` was called last; else None.
     fn functions_complete_from_ps(&self) -> PyResult<Option<u64>> {
         self.with(|engine| Ok(engine.functions_complete_from().map(|at| at.0)))
+    }
+
+    /// Which task each core ran, as far as that was recorded for a timeline: core, task, and in picoseconds from when
+    /// to when. Nothing of cores that have one stack of calls.
+    fn task_turns(&self) -> PyResult<Vec<TurnItem>> {
+        self.with(|engine| {
+            let turns_of = |tasks: CoreTasks| {
+                let core = tasks.core;
+                let turn = move |turn: Turn| (core.clone(), turn.task.to_string(), turn.begin.0, turn.end.0);
+                tasks.turns.into_iter().map(turn)
+            };
+            Ok(engine.task_turns().into_iter().flat_map(turns_of).collect())
+        })
     }
 
     /// What its devices do, to be recorded.

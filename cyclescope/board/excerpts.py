@@ -13,8 +13,8 @@ from cyclescope._engine import Machine, Stop
 from cyclescope.board.timelines import ASKED_FOR, KINDS
 from cyclescope.board.waveforms import changes, chosen
 
-CORE, EXCEPTION = "core", "exception"
-"""Kinds of what cores do: they sleep, they take exceptions."""
+CORE, EXCEPTION, TASK = "core", "exception", "task"
+"""Kinds of what cores do: they sleep, they take exceptions, they run tasks."""
 IN_PLACE = "reads in place"
 """The kind of clocks of reads in a memory window: only where they are asked for."""
 _FUNCTION = "function"
@@ -126,7 +126,7 @@ def excerpt(
         begin_ps,
         end_ps,
         tuple(core["name"] for core in report["cores"]),
-        tuple(_tracks(machine, begin_ps, end_ps)),
+        (*_tasks(machine, begin_ps, end_ps), *_tracks(machine, begin_ps, end_ps)),
         tuple(_calls(slices, begin_ps, end_ps)),
         tuple(_wires(machine, places, begin_ps, end_ps)),
         is_whole=not (dropped and complete_from_ps > begin_ps)
@@ -143,6 +143,15 @@ def _tracks(machine: Machine, begin_ps: int, end_ps: int) -> Iterator[Track]:
         if number in found:
             spans = sorted(found[number], key=lambda span: (span.begin_ps, span.end_ps))
             yield Track(scope, name, kind, tuple(spans), part, line)
+
+
+def _tasks(machine: Machine, begin_ps: int, end_ps: int) -> Iterator[Track]:
+    found: dict[str, list[Span]] = {}
+    for core, task, begin, end in machine.task_turns():
+        if begin < end_ps and end > begin_ps:
+            found.setdefault(core, []).append(Span(begin, end, task))
+    for core, spans in found.items():
+        yield Track(core, "tasks", TASK, tuple(spans))
 
 
 def _calls(

@@ -19,7 +19,7 @@ from matplotlib.patches import Rectangle
 from cyclescope.bench.results import ExperimentResult
 from cyclescope.bench.rows import RunRecord
 from cyclescope.bench.views import Moment
-from cyclescope.board.excerpts import CORE, EXCEPTION, Calls, Excerpt, Span, Track, Wire
+from cyclescope.board.excerpts import CORE, EXCEPTION, TASK, Calls, Excerpt, Span, Track, Wire
 from cyclescope.report import svg
 from cyclescope.report.colours import stand_in
 from cyclescope.report.figures import FONT, INCH, LETTER, WIDTH, quieten
@@ -41,6 +41,7 @@ _MOST_NAMED = 3
 _FUNCTIONS = "functions"
 # Kinds of lanes: their colours, and what the legend calls them; in its order.
 _KINDS = {
+    TASK: ("cause-7", "tasks"),
     _FUNCTIONS: ("cause-0", "functions of a core"),
     EXCEPTION: ("cause-4", "exceptions"),
     CORE: ("cpu", "core asleep or in reset"),
@@ -56,7 +57,7 @@ _KINDS = {
     "interrupt": ("cause-3", "interrupt and request lines"),
 }
 # In these stands what they are.
-_PALE = (_FUNCTIONS, "frame", "serial")
+_PALE = (TASK, _FUNCTIONS, "frame", "serial")
 _ALPHA = (0.42, 0.3, 0.2, 0.14)
 
 
@@ -145,9 +146,13 @@ def _plot(run: RunRecord, moment: Moment, excerpt: Excerpt | str, prefix: str) -
 def _lanes(moment: Moment, excerpt: Excerpt) -> Iterator[_Lane]:
     """Cores first, then devices in their order, wires last."""
     for core in excerpt.cores:
+        own = [one for one in excerpt.tracks if one.scope == core]
+        # one task all the time is no news
+        tasks = [one for one in own if one.kind == TASK and len(one.spans) > 1]
+        yield from _track_lanes(moment, tasks)
         for calls in (calls for calls in excerpt.calls if calls.core == core):
             yield from _function_lanes(calls, excerpt, moment.depth)
-        yield from _track_lanes(moment, [one for one in excerpt.tracks if one.scope == core])
+        yield from _track_lanes(moment, [one for one in own if one.kind != TASK])
     others = [one for one in excerpt.tracks if one.scope not in excerpt.cores]
     for scope in dict.fromkeys(track.scope for track in others):
         yield from _track_lanes(moment, [one for one in others if one.scope == scope])
@@ -335,7 +340,7 @@ class _Painter:
 
 def _said(lane: _Lane, span: Span) -> str:
     """What went on, in words."""
-    if lane.kind == _FUNCTIONS:
+    if lane.kind in (_FUNCTIONS, TASK):
         return span.text
     if lane.kind == "serial" and span.text:
         return f"{lane.name} {_character(span.text)}"
@@ -353,7 +358,7 @@ def _character(text: str) -> str:
 
 def _inside(lane: _Lane, span: Span, room: int) -> str:
     """What stands in a bar that has room for so many letters; empty if nothing fits."""
-    if lane.kind == _FUNCTIONS:
+    if lane.kind in (_FUNCTIONS, TASK):
         name = span.text.partition("(")[0]
         if len(name) <= room:
             return name

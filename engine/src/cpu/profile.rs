@@ -12,6 +12,7 @@ mod following;
 pub mod paths;
 pub mod reporting;
 mod slices;
+mod switches;
 
 pub use calls::Flow;
 use calls::Stacks;
@@ -21,6 +22,7 @@ use reporting::AtRate;
 use slices::KeptSlices;
 use std::cell::RefCell;
 use std::sync::Arc;
+use switches::{Switch, Switches};
 
 use super::accounts::Spent;
 use super::cost::Breakdown;
@@ -72,6 +74,8 @@ pub struct Profile {
     interrupts: Vec<Taken>,
     /// Calls for a timeline.
     slices: Option<KeptSlices>,
+    /// Which stack runs, for a timeline.
+    switches: Option<Switches>,
     /// The core has begun to run.
     has_begun: bool,
     /// What was counted at rates that the core's clock has had before.
@@ -104,11 +108,12 @@ struct Repeated {
     since: u64,
     counts: Vec<(u32, u32, u64)>,
     calls: Vec<(u32, u64)>,
+    switches: Vec<Switch>,
 }
 
 impl Profile {
-    /// The profile of a core that has done what was `seen`. `None` if the host has no memory for it.
-    pub fn new(options: &ProfileOptions, address_mask: u32, seen: Seen) -> Option<Profile> {
+    /// The profile of a core that has done what was `seen`, in `now` cycles. `None` if the host has no memory for it.
+    pub fn new(options: &ProfileOptions, address_mask: u32, seen: Seen, now: u64) -> Option<Profile> {
         let mut counters = Counters::new();
         let mut paths = Paths::new(options.watched.clone(), options.by_site);
         let task = paths.add_task(&mut counters, ELSEWHERE, String::new())?;
@@ -130,6 +135,7 @@ impl Profile {
             task_name: String::new(),
             interrupts: Vec::new(),
             slices: options.slices.map(KeptSlices::new),
+            switches: options.slices.map(|slices| Switches::new(slices.most, Switch { at: now, task })),
             has_begun: false,
             earlier_rates: Vec::new(),
         })
@@ -155,6 +161,7 @@ impl Profile {
     pub fn follow_rates(&mut self, rates: &[AtRate]) {
         if let Some(slices) = &mut self.slices {
             slices.follow_rates(rates);
+            self.switches.iter_mut().for_each(|switches| switches.window = slices.window);
         }
     }
 
@@ -276,6 +283,12 @@ impl Profile {
             self.paths.repeat_call(path, cycles, times);
         }
         let put_off = self.put_off_calls(repeated.since, cycles);
+        if !repeated.switches.is_empty() {
+            self.put_off_parked_calls(repeated.since, cycles);
+        }
+        if let Some(switches) = &mut self.switches {
+            switches.repeat(&repeated.switches, times, cycles / times);
+        }
         if has_calls {
             let (path, begun) = put_off.unwrap_or((self.here, repeated.since + cycles / times));
             self.keep_slice(Call { path, begun, cycles }, times);

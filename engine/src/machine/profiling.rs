@@ -1,17 +1,22 @@
 //! Profiles of all cores, and what their addresses mean.
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 use super::Machine;
 use super::programs::Program;
 use crate::elf;
 use crate::elf::debug::{self, Place};
-use crate::observe::profile::{CallPath, CoreProfile, PathKind, ProfileOptions, ShownCall, Slices, TaskName};
-use crate::observe::trace::CoreSlice;
+use crate::observe::profile::{
+    CallPath, CoreProfile, PathKind, ProfileOptions, ShownCall, ShownTurn, Slices, TaskName,
+};
+use crate::observe::trace::{CoreSlice, CoreTasks, Turn};
 use crate::time::Ps;
 
 /// Bytes of a task's name at the most.
 const LONGEST_NAME_BYTES: u32 = 32;
+/// What is called so that runs on the stack that a core began with.
+const FIRST_STACK: &str = "from reset";
 
 /// What profiles are to have.
 #[derive(Debug, Default)]
@@ -88,15 +93,41 @@ impl Machine {
             }
         }
         self.bus.master = None;
+        self.profiled.complete_from = profiles.iter().filter_map(|profile| profile.slices_complete_from).max();
         profiles
     }
 
     /// What functions the cores were in, as far as that is kept for a timeline: outer calls before those in them.
     pub fn function_slices(&mut self) -> Vec<CoreSlice> {
         let profiles = self.profiles();
-        self.profiled.complete_from = profiles.iter().filter_map(|profile| profile.slices_complete_from).max();
+        self.functions_in(&profiles)
+    }
+
+    /// Which task ran when, as far as that is kept for a timeline, of the cores that have more than one stack of calls.
+    pub fn task_turns(&mut self) -> Vec<CoreTasks> {
+        let profiles = self.profiles();
+        self.tasks_in(&profiles)
+    }
+
+    pub(super) fn tasks_in(&self, profiles: &[CoreProfile]) -> Vec<CoreTasks> {
+        let with_tasks = profiles.iter().filter(|profile| !profile.turns.is_empty());
+        let tasks_of = |profile: &CoreProfile| {
+            let named = self.named_paths(profile).into_iter();
+            let names: Vec<Arc<str>> = named
+                .map(|Named { task, .. }| if task.is_empty() { FIRST_STACK.into() } else { task.into() })
+                .collect();
+            let turn = |turn: &ShownTurn| {
+                let task = Arc::clone(&names[turn.task as usize]);
+                Turn { task, begin: turn.begin, end: turn.end }
+            };
+            CoreTasks { core: profile.name.clone(), turns: profile.turns.iter().map(turn).collect() }
+        };
+        with_tasks.map(tasks_of).collect()
+    }
+
+    pub(super) fn functions_in(&self, profiles: &[CoreProfile]) -> Vec<CoreSlice> {
         let mut slices: Vec<(Ps, Reverse<Ps>, u32, CoreSlice)> = Vec::new();
-        for profile in &profiles {
+        for profile in profiles {
             let named = self.named_paths(profile);
             for ShownCall { path, begin, end, skipped } in &profile.slices {
                 let Named { task, stack, name } = named[*path as usize].clone();
@@ -111,8 +142,8 @@ impl Machine {
         slices.into_iter().map(|(.., slice)| slice).collect()
     }
 
-    /// If there was no room for all calls that were to be kept for a timeline: when [`Machine::function_slices`] was
-    /// called last, none was missing from here on.
+    /// If there was no room for all calls that were to be kept for a timeline: when [`Machine::profiles`] was
+    /// made last, none was missing from here on.
     pub fn functions_complete_from(&self) -> Option<Ps> {
         self.profiled.complete_from
     }

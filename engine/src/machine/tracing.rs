@@ -40,14 +40,15 @@ impl Machine {
 
     /// What was recorded.
     pub fn timeline(&mut self) -> Timeline {
-        let slices = self.function_slices();
+        let profiles = self.profiles();
         let (from, to) = self.timeline_window;
         let source = Source {
             cores: self.cores.iter().map(|core| core.name().to_owned()).collect(),
             from,
             to: to.min(self.reached()),
             counters: self.totals_over_time.clone(),
-            slices,
+            slices: self.functions_in(&profiles),
+            tasks: self.tasks_in(&profiles),
         };
         Timeline::new(&self.bus.activities, source)
     }

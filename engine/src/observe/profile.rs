@@ -53,6 +53,17 @@ pub struct ShownCall {
     pub skipped: u64,
 }
 
+/// A time in which a core was on the stack of one task, for a timeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShownTurn {
+    /// The task's path.
+    pub task: u32,
+    /// When the core came to it.
+    pub begin: Ps,
+    /// When it went to another one.
+    pub end: Ps,
+}
+
 /// What a path ends in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathKind {
@@ -152,6 +163,9 @@ pub struct CoreProfile {
     pub slices: Vec<ShownCall>,
     /// There was no room for all of these: from here on none is missing.
     pub slices_complete_from: Option<Ps>,
+    /// Which task ran when, one behind the other, as far as that is kept for a timeline; nothing if there is one stack
+    /// of calls alone. The last goes on to the end of the profile.
+    pub turns: Vec<ShownTurn>,
     /// What was waited for on each path, if that was asked for: the path, what, and how long. It is time that `costs`
     /// has, too.
     pub waits: Vec<(u32, String, Ps)>,

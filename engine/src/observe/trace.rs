@@ -11,6 +11,7 @@ mod counters;
 mod flows;
 mod packets;
 mod slices;
+mod tasks;
 
 use std::collections::BTreeMap;
 
@@ -23,6 +24,7 @@ use packets::{
     SEQ_NEEDS_INCREMENTAL_STATE, TracePacket, TrackDescriptor, TrackEvent,
 };
 use slices::{Slice, Slices, lanes};
+pub use tasks::{CoreTasks, Turn};
 
 /// A piece has at least so many bytes, but for the last.
 const PIECE_BYTES: usize = 1 << 20;
@@ -68,6 +70,8 @@ pub struct Source {
     pub counters: Counters,
     /// What cores did, in the order of their begins; of those that begin at once the outer one first.
     pub slices: Vec<CoreSlice>,
+    /// Which tasks they ran, of those that have several.
+    pub tasks: Vec<CoreTasks>,
 }
 
 /// The trace, a piece at a time.
@@ -75,6 +79,8 @@ pub struct Source {
 pub struct Timeline {
     devices: Slices,
     slices: std::vec::IntoIter<CoreSlice>,
+    /// Tasks, each with its track.
+    turns: std::vec::IntoIter<(u64, Turn)>,
     samples: std::vec::IntoIter<Sample>,
     window: (Ps, Ps),
     tracks: Vec<Track>,
@@ -128,6 +134,7 @@ impl Timeline {
             devices: Slices::new(spans, &tracks, &flows, (from, to)),
             flows,
             slices: source.slices.into_iter(),
+            turns: Vec::new().into_iter(),
             samples: Vec::new().into_iter(),
             window: (from, to),
             tracks,
@@ -139,6 +146,7 @@ impl Timeline {
         let first = TracePacket { sequence_flags: Some(SEQ_INCREMENTAL_STATE_CLEARED), ..TracePacket::default() };
         timeline.packet(first);
         timeline.describe(&source.cores, &source.counters);
+        timeline.describe_tasks(source.tasks);
         let moved = source.counters.moved(from, to);
         let within = source.counters.samples().iter().filter(|sample| from <= sample.at && sample.at <= to);
         let counted = within.map(|Sample { at, changed }| {
@@ -366,6 +374,8 @@ impl Iterator for Timeline {
         while self.piece.len() < PIECE_BYTES {
             if let Some(slice) = self.devices.next() {
                 self.slice(&slice);
+            } else if let Some((track, turn)) = self.turns.next() {
+                self.turn(track, &turn);
             } else if let Some(slice) = self.slices.next() {
                 self.core_slice(&slice);
             } else if let Some(sample) = self.samples.next() {

@@ -9,6 +9,7 @@
 //! that leads elsewhere is a switch of tasks.
 
 use super::paths::{Call, Kind, NO_SITE};
+use super::switches::Switch;
 use super::{MOST_INTERRUPTS, Profile, Taken};
 use crate::storms::Source;
 use crate::time::Ps;
@@ -155,6 +156,12 @@ impl Profile {
         outermost
     }
 
+    /// The same of calls in other stacks, where iterations went from one to another.
+    pub(super) fn put_off_parked_calls(&mut self, since: u64, cycles: u64) {
+        let frames = self.stacks.parked.iter_mut().flat_map(|stack| &mut stack.frames);
+        frames.filter(|frame| frame.begun >= since).for_each(|frame| frame.begun += cycles);
+    }
+
     /// The program begins at an address.
     pub(super) fn begin_in(&mut self, pc: u32, now: u64) {
         if self.entries.binary_search(&(pc & self.address_mask)).is_ok() {
@@ -258,10 +265,22 @@ impl Profile {
         };
         let Some(place) = self.stacks.parked.iter().position(returns) else { return false };
         let other = self.stacks.parked.remove(place);
-        let left = std::mem::replace(&mut self.stacks.current, other);
+        let left = self.switch_to(other, now);
         self.park(left);
         self.pop(now);
         true
+    }
+
+    /// The core goes on in another stack: the one that it leaves.
+    fn switch_to(&mut self, other: Stack, now: u64) -> Stack {
+        let switch = Switch { at: now, task: other.task };
+        if let Some(repeated) = &mut self.repeated {
+            repeated.switches.push(switch);
+        }
+        if let Some(switches) = &mut self.switches {
+            switches.push(switch);
+        }
+        std::mem::replace(&mut self.stacks.current, other)
     }
 
     fn park(&mut self, stack: Stack) {
@@ -277,7 +296,7 @@ impl Profile {
         let address = target & self.address_mask;
         let Some(task) = self.paths.add_task(self.counters.get_mut(), address, name) else { return };
         let stack = Stack { task, frames: Vec::new(), interrupted: None };
-        let left = std::mem::replace(&mut self.stacks.current, stack);
+        let left = self.switch_to(stack, now);
         self.park(left);
         if self.entries.binary_search(&address).is_ok() {
             self.enter(NOWHERE, target, NOWHERE, now);
@@ -354,7 +373,7 @@ impl Profile {
         let interrupted = Some((return_pc, interrupted_sp));
         if let Some(place) = self.stacks.parked.iter().position(goes_on) {
             let other = Stack { interrupted: None, ..self.stacks.parked.remove(place) };
-            let left = std::mem::replace(&mut self.stacks.current, other);
+            let left = self.switch_to(other, now);
             return self.park(Stack { interrupted, ..left });
         }
         self.stacks.current.interrupted = interrupted;

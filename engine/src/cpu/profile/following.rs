@@ -25,7 +25,8 @@ impl Shell {
 
     /// Profiles what comes; `seen` is what the core has done so far. False if the host has no memory for it.
     pub fn begin_profile(&mut self, options: &ProfileOptions, address_mask: u32, seen: Seen) -> bool {
-        self.profile = Profile::new(options, address_mask, seen).map(Box::new);
+        let now = self.had(self.cycles);
+        self.profile = Profile::new(options, address_mask, seen, now).map(Box::new);
         if let Some(profile) = &mut self.profile {
             profile.follow_rates(&self.rates);
         }

@@ -9,7 +9,9 @@ use super::{ELSEWHERE, MOST_INTERRUPTS, Profile, Taken};
 use crate::bus::Bus;
 use crate::cpu::isa::CauseNames;
 use crate::cpu::waits::Shared;
-use crate::observe::profile::{CallPath, CoreProfile, InstructionCost, PathKind, ShownCall, TakenInterrupt, TimedCall};
+use crate::observe::profile::{
+    CallPath, CoreProfile, InstructionCost, PathKind, ShownCall, ShownTurn, TakenInterrupt, TimedCall,
+};
 use crate::storms::Source;
 use crate::time::{Cycles, Hz, Ps};
 
@@ -69,6 +71,7 @@ impl Profile {
             calls: self.paths.calls.iter().map(timed).collect(),
             slices: self.told_slices(told),
             slices_complete_from: self.slices.as_ref().and_then(KeptSlices::complete_from).map(|had| told.time(had)),
+            turns: self.told_turns(told),
             waits: waits(told),
             interrupts: self.interrupts.iter().filter_map(|taken| told_interrupt(taken, told)).collect(),
             notes: self.notes(),
@@ -86,6 +89,17 @@ impl Profile {
             skipped,
         });
         timed.filter(|call| call.begin < slices.wanted.to && call.end > slices.wanted.from).collect()
+    }
+
+    fn told_turns(&self, told: &Told) -> Vec<ShownTurn> {
+        let are_several = self.paths.all.iter().filter(|path| path.parent.is_none()).count() > 1;
+        let (true, Some(switches), Some(slices)) = (are_several, &self.switches, &self.slices) else {
+            return Vec::new();
+        };
+        let turns = switches.turns(told.had);
+        let timed =
+            turns.map(|(task, begun, ended)| ShownTurn { task, begin: told.time(begun), end: told.time(ended) });
+        timed.filter(|turn| turn.begin < slices.wanted.to && turn.end > slices.wanted.from).collect()
     }
 
     fn notes(&self) -> Vec<String> {

@@ -14,7 +14,7 @@ pub struct KeptSlices {
     /// Which are wanted.
     pub wanted: Slices,
     /// The window in cycles that the core has had, from the first one on to the last.
-    window: (u64, u64),
+    pub window: (u64, u64),
     /// Each with the number of iterations that it stands for if these were skipped, in the order of their ends.
     calls: VecDeque<(Call, u64)>,
     /// When the last one ended that had to go.
@@ -40,12 +40,12 @@ impl KeptSlices {
         if call.begun > to || end <= from {
             return;
         }
-        if self.calls.len() == self.wanted.most
+        self.calls.push_back((call, skipped));
+        if self.calls.len() > self.wanted.most
             && let Some((first, _)) = self.calls.pop_front()
         {
             self.dropped_until = Some(first.begun.wrapping_add(first.cycles));
         }
-        self.calls.push_back((call, skipped));
     }
 
     /// Those that are kept.

@@ -274,3 +274,35 @@ fn tasks_of_one_name_that_take_turns_have_a_track_each() {
     assert_eq!(on(tracks[0]), [0, 10, 30, 50, 50, 70]);
     assert_eq!(on(tracks[1]), [10, 20, 40, 60]);
 }
+
+#[test]
+fn the_tasks_that_a_core_runs_are_a_track_of_their_own() {
+    let turn = |task: &str, begin, end| Turn { task: task.into(), begin: Ps(begin), end: Ps(end) };
+    let turns = vec![
+        turn("from reset", 0, 1_000),
+        turn("idle", 1_000, 2_500),
+        turn("send", 2_500, 2_600),
+        turn("idle", 2_600, 8_000),
+    ];
+    let tasks = vec![CoreTasks { core: "cpu1".to_owned(), turns }];
+    let cores = vec!["cpu0".to_owned(), "cpu1".to_owned()];
+    let source = Source { cores, from: Ps(1_000), to: Ps(5_000), tasks, ..Source::default() };
+    let packets = read(Timeline::new(&Activities::default(), source));
+    let found = events(&packets);
+    let found: Vec<_> = found.iter().map(|(at, track, name, _)| (*at, track.as_str(), name.as_str())).collect();
+    let track = "cpu1/tasks";
+    let expected = [
+        (1, track, "idle"),
+        (2, track, "end"),
+        (2, track, "send"),
+        (2, track, "end"),
+        (2, track, "idle"),
+        (5, track, "end"),
+    ];
+    assert_eq!(found, expected);
+    let slices = slices_on(&packets, "tasks");
+    assert_eq!(
+        slices.iter().map(|it| it.2.clone()).collect::<Vec<_>>(),
+        [[1_000, 2_500], [2_500, 2_600], [2_600, 5_000]]
+    );
+}

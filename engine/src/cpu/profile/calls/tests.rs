@@ -9,7 +9,7 @@ const IRQ: Source = Source { name: "interrupt", number: Some(7), input: Some(7) 
 fn program() -> Profile {
     let entries = (1..16).map(|number| 0x100 * number).collect();
     let options = ProfileOptions { entries, ..ProfileOptions::default() };
-    let mut profile = Profile::new(&options, u32::MAX, Seen::default()).unwrap();
+    let mut profile = Profile::new(&options, u32::MAX, Seen::default(), 0).unwrap();
     profile.begin(0x100, 0);
     profile
 }
@@ -176,7 +176,7 @@ fn skipped_iterations_are_between_the_calls_before_them_and_the_last() {
     let entries = (1..16).map(|number| 0x100 * number).collect();
     let slices = crate::observe::profile::Slices { from: Ps::ZERO, to: Ps::MAX, most: 8 };
     let options = ProfileOptions { entries, slices: Some(slices), ..ProfileOptions::default() };
-    let mut profile = Profile::new(&options, u32::MAX, Seen::default()).unwrap();
+    let mut profile = Profile::new(&options, u32::MAX, Seen::default(), 0).unwrap();
     profile.begin(0x100, 0);
     let caller = profile.here;
     let accounts = crate::cpu::memory::Accounts::default();
@@ -207,11 +207,56 @@ fn skipped_iterations_are_between_the_calls_before_them_and_the_last() {
 }
 
 #[test]
+fn what_switches_stacks_in_skipped_iterations_is_there_as_if_they_had_been_run() {
+    let entries = (1..16).map(|number| 0x100 * number).collect();
+    let slices = crate::observe::profile::Slices { from: Ps::ZERO, to: Ps::MAX, most: 100 };
+    let options = ProfileOptions { entries, slices: Some(slices), ..ProfileOptions::default() };
+    let turns = |profile: &Profile, now| profile.switches.as_ref().unwrap().turns(now).collect::<Vec<_>>();
+    // Tasks that look at something in turns: function 7 swaps their stacks.
+    let iteration = |profile: &mut Profile, now| {
+        call(profile, 0x120, 7, 0x8000, now + 10);
+        profile.follow(Flow::Jump, 0x740, 0x310, 0x1f_ff00, now + 20);
+        call(profile, 0x310, 7, 0x1f_ff00, now + 60);
+        profile.follow(Flow::Jump, 0x740, 0x120, 0x8000, now + 70);
+    };
+    let run = |skipped: u64| {
+        let mut profile = Profile::new(&options, u32::MAX, Seen::default(), 5).unwrap();
+        profile.begin(0x100, 5);
+        call(&mut profile, 0x110, 7, 0x8000, 10);
+        profile.follow(Flow::Jump, 0x740, 0x300, 0x20_0000, 20);
+        call(&mut profile, 0x310, 7, 0x1f_ff00, 30);
+        profile.follow(Flow::Jump, 0x740, 0x110, 0x8000, 40);
+        // The loop is looked at when it has run once.
+        iteration(&mut profile, 100);
+        profile.begin_repeating(200);
+        iteration(&mut profile, 200);
+        let mut now = 300;
+        if skipped > 0 {
+            let accounts = crate::cpu::memory::Accounts::default();
+            profile.repeat((skipped, 100 * skipped), Default::default(), Default::default(), &accounts);
+            now += 100 * skipped;
+        }
+        profile.end_repeating();
+        while now < 1000 {
+            iteration(&mut profile, now);
+            now += 100;
+        }
+        (turns(&profile, now), calls_of(&profile, 7))
+    };
+    let all = run(0);
+    assert_eq!(all.0.len(), 3 + 2 * 9);
+    assert_eq!(all.0[0], (0, 5, 20));
+    assert!(all.0.windows(2).all(|turns| turns[0].2 == turns[1].1));
+    assert_eq!(all, run(5));
+    assert_eq!(all, run(7));
+}
+
+#[test]
 fn calls_from_two_places_have_two_paths_if_that_is_asked_for() {
     for (by_site, ways) in [(false, vec![(NO_SITE, 3)]), (true, vec![(0x110, 2), (0x120, 1)])] {
         let entries = (1..16).map(|number| 0x100 * number).collect();
         let options = ProfileOptions { entries, by_site, ..ProfileOptions::default() };
-        let mut profile = Profile::new(&options, u32::MAX, Seen::default()).unwrap();
+        let mut profile = Profile::new(&options, u32::MAX, Seen::default(), 0).unwrap();
         profile.begin(0x100, 0);
         for (time, returns) in [(10, 0x110), (20, 0x120), (30, 0x110)] {
             call(&mut profile, returns, 2, 0x8000, time);

@@ -1,0 +1,71 @@
+//! Which task a core runs: a track with one slice behind the other.
+
+use std::sync::Arc;
+
+use super::packets::{EXPLICIT, EventType, TracePacket, TrackDescriptor, TrackEvent};
+use super::{Named, PS_PER_NS, Timeline};
+use crate::time::Ps;
+
+/// Identifiers of these tracks, from this one on.
+const TASKS: u64 = 5 << 32;
+/// They stand before the core's other tracks.
+const RANK: i32 = -1;
+
+/// A time in which a core ran one task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// What the task is called.
+    pub task: Arc<str>,
+    /// When it began to run.
+    pub begin: Ps,
+    /// When another one did.
+    pub end: Ps,
+}
+
+/// Which tasks a core ran.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CoreTasks {
+    /// The core's label.
+    pub core: String,
+    /// In their order: none begins before the one before it has ended.
+    pub turns: Vec<Turn>,
+}
+
+impl Timeline {
+    /// Writes which cores have such a track.
+    pub(super) fn describe_tasks(&mut self, tasks: Vec<CoreTasks>) {
+        let mut turns = Vec::new();
+        for (number, tasks) in tasks.into_iter().enumerate() {
+            let uuid = TASKS + number as u64;
+            let descriptor = TrackDescriptor {
+                uuid: Some(uuid),
+                name: Some("tasks".to_owned()),
+                parent_uuid: self.scopes.get(&tasks.core).copied(),
+                child_ordering: Some(EXPLICIT),
+                sibling_order_rank: Some(RANK),
+                counter: None,
+            };
+            self.packet(TracePacket { track_descriptor: Some(descriptor), ..TracePacket::default() });
+            turns.extend(tasks.turns.into_iter().map(|turn| (uuid, turn)));
+        }
+        self.turns = turns.into_iter();
+    }
+
+    /// A slice of such a track, as far as it is in the window.
+    pub(super) fn turn(&mut self, uuid: u64, turn: &Turn) {
+        let (from, to) = self.window;
+        let (begin, end) = (turn.begin.max(from), turn.end.min(to));
+        if begin >= end {
+            return;
+        }
+        let (track_uuid, name_iid) = (Some(uuid), Some(self.names.of(Named::Event, &turn.task)));
+        let mut debug_annotations = Vec::new();
+        if !begin.0.is_multiple_of(PS_PER_NS) || !end.0.is_multiple_of(PS_PER_NS) {
+            debug_annotations.extend([self.number("begin_ps", begin.0), self.number("end_ps", end.0)]);
+        }
+        let r#type = Some(EventType::SliceBegin.into());
+        self.event(begin, TrackEvent { r#type, track_uuid, name_iid, debug_annotations, ..TrackEvent::default() });
+        let r#type = Some(EventType::SliceEnd.into());
+        self.event(end, TrackEvent { r#type, track_uuid, ..TrackEvent::default() });
+    }
+}
