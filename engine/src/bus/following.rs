@@ -8,10 +8,13 @@ use crate::observe::critical_path::Paths;
 use crate::time::Ps;
 
 impl Bus {
-    /// Follows the critical path from now on, if there are several cores to have one.
-    pub fn follow_critical_path(&mut self) {
+    /// Follows the critical path from now on, if there are several cores to have one; `quantum` is how far one may be
+    /// ahead of another.
+    pub fn follow_critical_path(&mut self, quantum: Ps) {
+        // Behind that, it ends its instruction.
+        let latest = Ps(2 * quantum.0);
         let cores = self.core_irqs.len();
-        self.critical = (cores > 1).then(|| Box::new(RefCell::new(Paths::new(cores))));
+        self.critical = (cores > 1).then(|| Box::new(RefCell::new(Paths::new(cores, latest))));
     }
 
     /// A store has arrived at a device: what it does up to [`Bus::store_over`] follows from that, if it is a core's.

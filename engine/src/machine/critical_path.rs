@@ -12,7 +12,7 @@ use crate::time::{Cycles, Ps};
 impl Machine {
     /// Follows it from now on.
     pub(super) fn follow_critical_path(&mut self) {
-        self.bus.follow_critical_path();
+        self.bus.follow_critical_path(self.quantum);
         if self.bus.critical.is_some() {
             self.cores.iter_mut().for_each(|core| core.watch_loops());
         }

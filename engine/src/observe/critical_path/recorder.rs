@@ -15,9 +15,6 @@ use crate::time::Ps;
 /// Events whose stores are remembered.
 const MOST_EVENTS: usize = 1 << 14;
 
-/// A core at work takes an interrupt so much later than it was raised at the most: another one is a quantum ahead.
-const LATEST: Ps = Ps::from_us(2);
-
 /// A store of a core to a device.
 #[derive(Clone, Copy, Debug)]
 struct Store {
@@ -72,14 +69,16 @@ pub struct Paths {
     events: BTreeMap<u64, Store>,
     /// Labels of devices whose interrupts were awaited.
     labels: Vec<String>,
+    /// So much later than it was raised a core at work takes an interrupt at the most.
+    latest: Ps,
     /// The core whose store had the run end.
     ended_by: Option<u32>,
 }
 
 impl Paths {
-    /// Those of so many cores.
-    pub fn new(cores: usize) -> Paths {
-        Paths { cores: vec![CorePath::default(); cores], ..Paths::default() }
+    /// Those of so many cores, which take interrupts so late at the most while they work: one may be ahead of another.
+    pub fn new(cores: usize, latest: Ps) -> Paths {
+        Paths { cores: vec![CorePath::default(); cores], latest, ..Paths::default() }
     }
 
     /// A core's store has arrived at a device; what comes follows from it up to [`Paths::over`].
@@ -160,7 +159,7 @@ impl Paths {
 
     /// A core takes an interrupt, and has only waited since then. True if that was for another core.
     pub fn interrupted(&mut self, core: usize, since: Ps, at: Ps) -> bool {
-        let raised = self.cores[core].raised.filter(|raise| raise.at <= at && raise.at + LATEST >= at);
+        let raised = self.cores[core].raised.filter(|raise| raise.at <= at && raise.at + self.latest >= at);
         let is_others = raised.is_some_and(|raise| self.go_over(core, raise, (since, at)));
         if is_others {
             self.cores[core].raised = None;

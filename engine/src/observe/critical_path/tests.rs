@@ -7,6 +7,7 @@ use proptest::prelude::*;
 
 const CORES: usize = 3;
 const MAILBOX: DeviceId = DeviceId(4);
+const LATEST: Ps = Ps(2_000_000);
 
 /// Core `to` slept from `since` on, until `from` stored at `stored`; it went on a little later.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +33,7 @@ fn woken_of(steps: &[(usize, usize, u64)]) -> Vec<Woken> {
 }
 
 fn forward(all: &[Woken], told: bool) -> Paths {
-    let mut paths = Paths::new(CORES);
+    let mut paths = Paths::new(CORES, LATEST);
     for Woken { from, to, since, stored } in all {
         paths.sleeps(*to, Ps(*since));
         paths.stored(*from as u32, MAILBOX, Ps(*stored));
@@ -116,7 +117,7 @@ fn what_is_never_told_is_cut_off_somewhere() {
 
 #[test]
 fn what_follows_from_an_event_follows_from_who_asked_for_it() {
-    let mut paths = Paths::new(2);
+    let mut paths = Paths::new(2, LATEST);
     paths.sleeps(1, Ps(50));
     paths.stored(0, MAILBOX, Ps(100));
     paths.asked_for(7);
@@ -139,7 +140,7 @@ fn what_follows_from_an_event_follows_from_who_asked_for_it() {
 #[test]
 fn an_interrupt_of_another_time_wakes_nobody() {
     for (stored, wakes) in [(100, 400), (40, 101)] {
-        let mut paths = Paths::new(2);
+        let mut paths = Paths::new(2, LATEST);
         paths.sleeps(1, Ps(50));
         paths.stored(0, MAILBOX, Ps(stored));
         paths.raised(1, Ps(100));
