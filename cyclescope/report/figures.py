@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from cyclescope.bench.rows import Row
-from cyclescope.report import svg
+from cyclescope.report import svg, words
 from cyclescope.report.colours import Style, stand_in
 from cyclescope.report.stacks import Panel
 from cyclescope.report.text import RowName, plain, scale_for, signed_percent
@@ -23,6 +23,7 @@ _SMALL_WIDTH, _SMALL_ROW = 330, 20
 _ROW, _SECOND_BAR, _FOOT = 30, 14, 40
 _BAR = 12
 FONT, _SMALL = 9, 8
+_VALUE = FONT - 0.5
 # What leads to a flame graph, and the room that it takes.
 FLAME_GRAPH = "flame graph"
 _LINK = 54
@@ -52,13 +53,20 @@ def comparison(rows: Sequence[NamedRow], prefix: str, title: str) -> Markup:
             gid = f"published-{place}"
             marks[gid] = f"{named.name}, published: {plain(row.published)} {row.unit}"
             _bar(axes, centre - offset, 0, scale.of(row.published), "published", gid)
-            _value(axes, scale.of(row.published), centre - offset, scale.text(row.published))
+            words.behind(
+                axes,
+                scale.text(row.published),
+                scale.of(row.published),
+                centre - offset,
+                _VALUE,
+                "muted",
+            )
         gid = f"simulated-{place}"
         marks[gid] = f"{named.name}, simulated: {plain(row.simulated)} {row.unit}"
         _bar(axes, centre + offset, 0, scale.of(row.simulated), "simulated", gid)
         error = signed_percent(row.error_pct)
         text = scale.text(row.simulated) + (f"  ({error})" if error else "")
-        _value(axes, scale.of(row.simulated), centre + offset, text, "ink")
+        words.behind(axes, text, scale.of(row.simulated), centre + offset, _VALUE)
     axes.set_xlim(0, max(map(scale.of, numbers), default=0) or 1)
     axes.set_xlabel(scale.quantity)
     return svg.inline(figure, prefix, title, marks)
@@ -80,7 +88,7 @@ def preview(rows: Sequence[NamedRow], prefix: str, title: str) -> Markup:
             middle = centre + (offset if len(shown) > 1 else 0)
             _bar(axes, middle, 0, scale.of(value or 0), what, gid, thick=6)
         end = max(scale.of(value or 0) for _, value, _ in shown)
-        _value(axes, end, centre, signed_percent(row.error_pct), "ink")
+        words.behind(axes, signed_percent(row.error_pct), end, centre, _VALUE)
     axes.set_xlabel(scale.quantity)
     return svg.inline(figure, prefix, title, marks)
 
@@ -113,11 +121,11 @@ def stacks(
             _segment(axes, centre, start_ps * per_ps, ps * per_ps, styles[cause], gid)
             start_ps += ps
         ends.append(start_ps * per_ps)
-        _value(axes, ends[-1], centre, scale.text(row.total_ps), "ink")
+        words.behind(axes, scale.text(row.total_ps), ends[-1], centre, _VALUE)
         if row.name in links:
             gid = f"flame-{place}"
             marks[gid], leading[gid] = f"{row.name}: flame graph of its run", links[row.name]
-            _link(axes, centre, right, gid)
+            words.ending(axes, FLAME_GRAPH, centre, right, _SMALL, "link", edge=1).set_gid(gid)
     axes.set_xlim(0, max(ends, default=0) or 1)
     axes.set_xlabel("share of the time, %" if panel.as_shares else scale.quantity)
     return svg.inline(figure, prefix, title, marks, leading)
@@ -164,18 +172,7 @@ def _name(axes: Axes, name: RowName, centre: float) -> None:
         lines.append((name.settings, _SMALL, "muted"))
     first = centre - (len(lines) - 1) * 5
     for number, (text, size, role) in enumerate(lines):
-        axes.annotate(
-            text,
-            (0, first + number * 10.5),
-            xycoords=axes.get_yaxis_transform(),
-            xytext=(-8, 0),
-            textcoords="offset points",
-            ha="right",
-            va="center_baseline",
-            fontsize=size,
-            color=stand_in(role),
-            parse_math=False,
-        )
+        words.ending(axes, text, first + number * 10.5, -8, size, role)
 
 
 def _centres(heights: Sequence[int]) -> list[float]:
@@ -209,35 +206,3 @@ def _segment(
         hatch=style.hatch or None,
     )
     bar.set_gid(gid)
-
-
-def _link(axes: Axes, centre: float, right: float, gid: str) -> None:
-    """The words of a link to a flame graph, at the right end of the plot."""
-    words = axes.annotate(
-        FLAME_GRAPH,
-        (1, centre),
-        xycoords=axes.get_yaxis_transform(),
-        xytext=(right, 0),
-        textcoords="offset points",
-        ha="right",
-        va="center_baseline",
-        fontsize=_SMALL,
-        color=stand_in("link"),
-        annotation_clip=False,
-        parse_math=False,
-    )
-    words.set_gid(gid)
-
-
-def _value(axes: Axes, end: float, centre: float, text: str, role: str = "muted") -> None:
-    axes.annotate(
-        text,
-        (end, centre),
-        xytext=(5, 0),
-        textcoords="offset points",
-        va="center_baseline",
-        fontsize=FONT - 0.5,
-        color=stand_in(role),
-        annotation_clip=False,
-        parse_math=False,
-    )

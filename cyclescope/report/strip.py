@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from cyclescope.bench.pivots import CLOSE_PCT
-from cyclescope.report import svg
+from cyclescope.report import svg, words
 from cyclescope.report.agreement import Agreement, Cell, draw_point
 from cyclescope.report.colours import stand_in
 from cyclescope.report.figures import FONT, INCH, LETTER, quieten
@@ -35,7 +35,9 @@ def draw(found: Agreement) -> Markup:
     marks: dict[str, str] = {}
     links: dict[str, str] = {}
     for group in groups:
-        _name(axes, group)
+        words.below(
+            axes, group.cells[0].experiment, (group.start + group.end) / 2, 12, FONT, "muted"
+        )
         for place, cell in enumerate(group.cells):
             gid = f"cell-{len(marks)}"
             marks[gid], links[gid] = cell.words, f"#{cell.target}"
@@ -84,20 +86,3 @@ def _axes(groups: Sequence[_Group], largest_pct: float) -> tuple[Figure, Axes]:
         lambda value, position: f"{value:+.0f} %".replace("-", "\N{MINUS SIGN}") if value else "0"
     )
     return figure, axes
-
-
-def _name(axes: Axes, group: _Group) -> None:
-    """An experiment's name below its numbers."""
-    axes.annotate(
-        group.cells[0].experiment,
-        ((group.start + group.end) / 2, 0),
-        xycoords=axes.get_xaxis_transform(),
-        xytext=(0, -12),
-        textcoords="offset points",
-        ha="center",
-        va="top",
-        fontsize=FONT,
-        color=stand_in("muted"),
-        annotation_clip=False,
-        parse_math=False,
-    )

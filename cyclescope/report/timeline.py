@@ -20,7 +20,7 @@ from cyclescope.bench.results import ExperimentResult
 from cyclescope.bench.rows import RunRecord
 from cyclescope.bench.views import Moment
 from cyclescope.board.excerpts import CORE, EXCEPTION, TASK, Calls, Excerpt, Span, Track, Wire
-from cyclescope.report import svg
+from cyclescope.report import svg, words
 from cyclescope.report.colours import stand_in
 from cyclescope.report.figures import FONT, INCH, LETTER, WIDTH, quieten
 from cyclescope.report.text import Scale, plain, scale_for
@@ -134,7 +134,7 @@ def _plot(run: RunRecord, moment: Moment, excerpt: Excerpt | str, prefix: str) -
     lanes = list(_lanes(moment, excerpt))
     used = {lane.kind for lane in lanes if lane.spans}
     legend = tuple(
-        (words, f"swatch {role}") for kind, (role, words) in _KINDS.items() if kind in used
+        (text, f"swatch {role}") for kind, (role, text) in _KINDS.items() if kind in used
     )
     text = moment.text if excerpt.is_whole else f"{moment.text} There was no room for all of it."
     return Plot(moment.title, text, run.label, _draw(moment, excerpt, lanes, prefix), legend)
@@ -245,7 +245,7 @@ class _Painter:
 
     def lane(self, number: int, lane: _Lane, top: float) -> None:
         """A lane with its label."""
-        self._label(lane.label, top)
+        words.ending(self._axes, lane.label, top + _BAR / 2, -6, FONT - 0.5, "ink")
         if lane.wire is not None:
             self._wire(number, lane.wire, top)
         for place, bar in enumerate(_bars(lane, self._excerpt.length_ps / self._width * _SHORTEST)):
@@ -255,7 +255,7 @@ class _Painter:
             self._rectangle(lane, (begin, end), top, gid)
             room = int(self._units(end - begin) / (_SMALL * _LETTER) - 0.6)
             if room > 0 and len(bar.spans) == 1 and (text := _inside(lane, bar.spans[0], room)):
-                self._text(text, (begin + end) / 2, top + _BAR / 2)
+                words.centred(self._axes, text, (begin + end) / 2, top + _BAR / 2, _SMALL)
 
     def at(self, ps: int) -> float:
         """Where a time is on the axis; what lies outside is at its end."""
@@ -311,31 +311,6 @@ class _Painter:
         more = len(names) - len(most)
         together = ", ".join(most) + (f" and {more} more" if more > 0 else "")
         return f"{lane.owner}: {together}, {times}"
-
-    def _label(self, text: str, top: float) -> None:
-        self._axes.annotate(
-            text,
-            (0, top + _BAR / 2),
-            xycoords=self._axes.get_yaxis_transform(),
-            xytext=(-6, 0),
-            textcoords="offset points",
-            ha="right",
-            va="center_baseline",
-            fontsize=FONT - 0.5,
-            color=stand_in("ink"),
-            parse_math=False,
-        )
-
-    def _text(self, text: str, at: float, centre: float) -> None:
-        self._axes.annotate(
-            text,
-            (at, centre),
-            ha="center",
-            va="center_baseline",
-            fontsize=_SMALL,
-            color=stand_in("ink"),
-            parse_math=False,
-        )
 
 
 def _said(lane: _Lane, span: Span) -> str:

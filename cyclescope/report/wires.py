@@ -16,7 +16,7 @@ from matplotlib.patches import Rectangle
 from cyclescope.bench.results import ExperimentResult
 from cyclescope.bench.views import Frames
 from cyclescope.board.frames import MISO, MOSI, Frame, Phase, Span, Wire
-from cyclescope.report import svg
+from cyclescope.report import svg, words
 from cyclescope.report.colours import stand_in
 from cyclescope.report.figures import FONT, INCH, LETTER, WIDTH, quieten
 from cyclescope.report.text import plain
@@ -109,16 +109,17 @@ def _draw(view: Frames, panels: Sequence[_Panel], prefix: str) -> Markup:
     marks: dict[str, str] = {}
     for panel in panels:
         centre = (panel.first_wire + panel.top + panel.height) / 2
-        _words(axes, panel.name, centre, -left, "ink")
+        words.ending(axes, panel.name, centre, -left, FONT, "ink")
         marks |= _phases(axes, panel, longest)
         top = panel.first_wire
         for wire, name in panel.wires:
             low = top + _height(wire) - _BETWEEN
-            _words(axes, name, low - _HIGH / 2, -6, "muted")
+            words.ending(axes, name, low - _HIGH / 2, -6, _SMALL, "muted")
             marks |= _wire(axes, panel, wire, name, low, _MARGIN * longest)
             top += _height(wire)
         first = panel.first_wire + _height(panel.wires[0][0]) - _BETWEEN - _HIGH / 2
-        _duration(axes, panel, first, _MARGIN * longest)
+        text = f"{plain(_us(panel.length_ps), 4)} us"
+        words.behind(axes, text, panel.at(panel.length_ps) + _MARGIN * longest, first, FONT - 0.5)
     return svg.inline(figure, prefix, view.title, marks)
 
 
@@ -135,7 +136,9 @@ def _phases(axes: Axes, panel: _Panel, longest: float) -> dict[str, str]:
         fits = (end - start) / longest * width >= len(_said(span)) * _SMALL * LETTER
         low = panel.first_wire - 2
         _bar(axes, (start, end), low, _PHASE_COLOURS[number % len(_PHASE_COLOURS)], gid)
-        _centred(axes, _said(span), (start + end) / 2, low - (_BYTE - 1) * (0.5 if fits else 1.5))
+        words.centred(
+            axes, _said(span), (start + end) / 2, low - (_BYTE - 1) * (0.5 if fits else 1.5), _SMALL
+        )
     return marks
 
 
@@ -193,7 +196,9 @@ def _wire(
         marks[gid] = f"{panel.name}, {called}: {byte.value:02X}, {span}"
         ends = panel.at(byte.start_ps), panel.at(byte.end_ps)
         _bar(axes, ends, low - _HIGH - 2, _COLOURS[wire], gid)
-        _centred(axes, f"{byte.value:02X}", sum(ends) / 2, low - _HIGH - 2 - (_BYTE - 1) / 2)
+        words.centred(
+            axes, f"{byte.value:02X}", sum(ends) / 2, low - _HIGH - 2 - (_BYTE - 1) / 2, _SMALL
+        )
     return marks
 
 
@@ -214,47 +219,3 @@ def _bar(axes: Axes, ends: tuple[float, float], low: float, role: str, gid: str)
     bar = Rectangle((start, low), end - start, 1 - _BYTE, facecolor=stand_in(role), alpha=0.18)
     bar.set_gid(gid)
     axes.add_patch(bar)
-
-
-def _centred(axes: Axes, text: str, at: float, centre: float) -> None:
-    axes.annotate(
-        text,
-        (at, centre),
-        ha="center",
-        va="center_baseline",
-        fontsize=_SMALL,
-        color=stand_in("ink"),
-        annotation_clip=False,
-        parse_math=False,
-    )
-
-
-def _duration(axes: Axes, panel: _Panel, centre: float, margin: float) -> None:
-    axes.annotate(
-        f"{plain(_us(panel.length_ps), 4)} us",
-        (panel.at(panel.length_ps) + margin, centre),
-        xytext=(5, 0),
-        textcoords="offset points",
-        va="center_baseline",
-        fontsize=FONT - 0.5,
-        color=stand_in("ink"),
-        annotation_clip=False,
-        parse_math=False,
-    )
-
-
-def _words(axes: Axes, text: str, centre: float, right: float, role: str) -> None:
-    """Words that end so far beside the left end of the axes."""
-    axes.annotate(
-        text,
-        (0, centre),
-        xycoords=axes.get_yaxis_transform(),
-        xytext=(right, 0),
-        textcoords="offset points",
-        ha="right",
-        va="center_baseline",
-        fontsize=FONT if role == "ink" else _SMALL,
-        color=stand_in(role),
-        annotation_clip=False,
-        parse_math=False,
-    )
