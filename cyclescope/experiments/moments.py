@@ -72,12 +72,13 @@ CARD_PROBE = Moment(
 
 RHEALSTONE = Moment(
     "A task switch, with code in flash and caches off",
-    "The processor reads each instruction from the flash in place, which is what takes the time.",
+    "Two tasks yield to each other: the lane of tasks has which of them runs. The processor reads "
+    "each instruction from the flash in place, which is what takes the time.",
     settings={"operation": "task-switch", "memory": "qspi", "cache": "off", "loops": 1},
     function="vTaskSwitchContext",
-    call=2,
+    call=5,
     before_ps=15 * _US,
-    length_ps=60 * _US,
+    length_ps=240 * _US,
     hidden=("pit: *", "sfr: *"),
     in_place=True,
 )
