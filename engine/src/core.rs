@@ -255,6 +255,27 @@ pub struct CallMark {
     pub begins: bool,
 }
 
+/// A window as the eras of [`Core::begin_era`]: from the begin of one to that of another, at the end of which the
+/// core's clock had this rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowEras {
+    /// The first of them.
+    pub from: u32,
+    /// The first behind them.
+    pub to: u32,
+    /// The clock.
+    pub rate: Hz,
+}
+
+/// What a core waited for in a window.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitedIn {
+    /// All of it.
+    pub all: WaitedFor,
+    /// That in calls that ended in the window, by section.
+    pub sections: Vec<WaitedFor>,
+}
+
 /// A core: it runs instructions on its own local time.
 pub trait Core: Send {
     /// Label of its node.
@@ -363,6 +384,15 @@ pub trait Core: Send {
 
     /// What it has done so far. The bus names the causes.
     fn report(&mut self, bus: &Bus) -> CoreReport;
+
+    /// What it has done so far, but for what it waited for: if an era begins here, that is told apart from what it
+    /// waits for later, by the era's number. Numbers go up from 1.
+    fn begin_era(&mut self, bus: &Bus, era: Option<u32>) -> CoreReport;
+
+    /// What it waited for in each of these windows; `None` if it does not tell.
+    fn waited_in(&self, _bus: &Bus, _windows: &[WindowEras]) -> Option<Vec<WaitedIn>> {
+        None
+    }
 
     /// Has code compiled for the host, where that can be done. A core that can do it does it by itself.
     fn compile(&mut self, _how: Compiling) {}

@@ -368,7 +368,7 @@ impl Machine {
         self.name_calls(&mut cores);
         let counters = self.counters_of(&cores);
         let (results, notes) = (self.results(), self.notes());
-        let windows = self.windows.done.clone();
+        let windows = self.told_windows();
         let failed_saves = self.take_failed_saves();
         let unmodelled = self.unmodelled();
         let critical_path = self.critical_path(&cores, elapsed);
@@ -408,11 +408,15 @@ impl Machine {
 
     /// What each core has done so far.
     fn core_reports(&mut self) -> Vec<CoreReport> {
+        self.reports_by(|core, bus| core.report(bus))
+    }
+
+    fn reports_by(&mut self, report: impl Fn(&mut dyn Core, &Bus) -> CoreReport) -> Vec<CoreReport> {
         let mut reports = Vec::new();
         for (index, core) in self.cores.iter_mut().enumerate() {
             // What lies between it and the memories has its own names.
             self.bus.master = Some(index);
-            let mut report = core.report(&self.bus);
+            let mut report = report(core.as_mut(), &self.bus);
             self.progress[index].name_time_held(&mut report.counted);
             reports.push(report);
         }

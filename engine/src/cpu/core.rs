@@ -11,7 +11,7 @@ use super::shell::Shell;
 use super::spins::Spins;
 use crate::bus::Bus;
 use crate::bus::code::{CodeLog, CodeSpan};
-use crate::core::{CallMark, Compiled, Compiling, Core, CoreReport, Stop};
+use crate::core::{CallMark, Compiled, Compiling, Core, CoreReport, Stop, WaitedIn, WindowEras};
 use crate::elf::Machine;
 use crate::inputs::Inputs;
 use crate::memory::cache::CacheShape;
@@ -566,6 +566,15 @@ impl<I: Isa> Core for Cpu<I> {
         self.shell.waits_woke(bus);
         let totals = self.totals();
         self.shell.report(bus, &totals, I::counters(self))
+    }
+
+    fn begin_era(&mut self, bus: &Bus, era: Option<u32>) -> CoreReport {
+        let totals = self.totals();
+        self.shell.begin_era(bus, &totals, era)
+    }
+
+    fn waited_in(&self, bus: &Bus, windows: &[WindowEras]) -> Option<Vec<WaitedIn>> {
+        self.shell.waited_in(bus, windows)
     }
 
     fn profile(&mut self, options: &ProfileOptions) -> bool {

@@ -175,7 +175,12 @@ impl<T: Totals> Sections<T> {
         self.lost
     }
 
-    /// The calls under way: the function, and a number of the call.
+    /// How many calls have begun: each has the number of those before it.
+    pub fn begun(&self) -> u64 {
+        self.begun
+    }
+
+    /// The calls under way, in their order: the function, and a number of the call.
     pub fn open_calls(&self) -> Vec<(usize, u64)> {
         self.open.iter().map(|open| (open.section, open.entry.number)).collect()
     }

@@ -10,9 +10,9 @@ use super::memory::Accounts;
 use super::profile::Profile;
 use super::profile::reporting::{AtRate, Told};
 use super::sections::{CallSite, Sections};
-use super::waits::{Shared, Waited, Waits, Within};
+use super::waits::{CallsAtEdge, OfEra, Shared, Teller, Waited, Waits, Within};
 use crate::bus::Bus;
-use crate::core::{CoreReport, Counted, SectionReport, Stop};
+use crate::core::{CoreReport, Counted, SectionReport, Stop, WaitedIn, WindowEras};
 use crate::faults::CoreFault;
 use crate::observe::profile::CoreProfile;
 use crate::storms::Source;
@@ -190,10 +190,44 @@ impl Shell {
 
     /// What the core has done so far, which took `totals`.
     pub fn report(&self, bus: &Bus, totals: &Totals, counters: Vec<(String, u64)>) -> CoreReport {
+        let shared = self.waits.as_ref().map(|waits| waits.sums(bus));
+        self.report_with(bus, totals, counters, shared)
+    }
+
+    /// The same, but for what was waited for: that is told apart from here on, by this number.
+    pub fn begin_era(&mut self, bus: &Bus, totals: &Totals, era: Option<u32>) -> CoreReport {
+        if let (Some(waits), Some(era)) = (&mut self.waits, era) {
+            let calls = CallsAtEdge { begun: self.sections.begun(), open: self.sections.open_calls() };
+            waits.begin_era(era, (self.cycles, self.instructions), &totals.memory, &calls);
+        }
+        self.report_with(bus, totals, Vec::new(), None)
+    }
+
+    /// What was waited for in each of these windows.
+    pub fn waited_in(&self, bus: &Bus, windows: &[WindowEras]) -> Option<Vec<WaitedIn>> {
+        let eras = self.waits.as_ref()?.by_era(bus, &self.sections.open_calls());
+        let (teller, none) = (Teller::new(bus, self.causes), Waited::default());
+        let told = |window: &WindowEras| {
+            let OfEra { all, sections } = eras.between(window.from, window.to);
+            let of = |section| teller.told(sections.get(&section).unwrap_or(&none), window.rate);
+            let sections = (0..self.sections.sections.len()).map(of).collect();
+            WaitedIn { all: teller.told(&all, window.rate), sections }
+        };
+        Some(windows.iter().map(told).collect())
+    }
+
+    fn report_with(
+        &self,
+        bus: &Bus,
+        totals: &Totals,
+        counters: Vec<(String, u64)>,
+        mut shared: Option<Shared>,
+    ) -> CoreReport {
         let counted = self.earlier.counted(bus, self.clock, totals);
-        let mut shared = self.waits.as_ref().map(|waits| waits.sums(bus));
-        let sections = self.section_reports(bus, shared.as_mut());
+        let teller = shared.is_some().then(|| Teller::new(bus, self.causes));
+        let sections = self.section_reports(bus, shared.as_mut().zip(teller.as_ref()));
         let at_clocks = counted.iter().map(Counted::time).fold(Ps::ZERO, |sum, time| sum + time);
+        let told = shared.zip(teller).map(|(shared, teller)| teller.told(&shared.all, self.clock));
         CoreReport {
             name: self.name.clone(),
             clock: self.clock,
@@ -203,23 +237,25 @@ impl Shell {
             counted,
             between_clocks: self.now().saturating_sub(at_clocks),
             cut: None,
-            waited: shared.as_ref().map(|shared| shared.all.told(bus, self.clock, self.causes)),
+            waited: told,
             sections,
             counters,
         }
     }
 
     /// The watched functions, and what was waited for in their calls if that is told.
-    fn section_reports(&self, bus: &Bus, shared: Option<&mut Shared>) -> Vec<SectionReport> {
+    fn section_reports(&self, bus: &Bus, shared: Option<(&mut Shared, &Teller)>) -> Vec<SectionReport> {
         let mut reports = self.sections.reports(bus, self.clock);
         let mut ended = None;
-        if let Some(shared) = shared {
+        let mut teller = None;
+        if let Some((shared, names)) = shared {
             shared.close_calls(&self.sections.open_calls());
             ended = Some(shared.take_ended());
             for (index, report) in reports.iter_mut().enumerate() {
                 let waited = shared.sections.get(&index).cloned().unwrap_or_default();
-                report.waited = Some(waited.told(bus, self.clock, self.causes));
+                report.waited = Some(names.told(&waited, self.clock));
             }
+            teller = Some(names);
         }
         for (index, section) in self.sections.sections.iter().enumerate() {
             let Some(kept) = &section.kept else { continue };
@@ -229,7 +265,7 @@ impl Shell {
                     kept.waited(*number, waited);
                 }
             }
-            let told = |waited: &Waited| ended.is_some().then(|| waited.told(bus, self.clock, self.causes));
+            let told = |waited: &Waited| teller.map(|teller| teller.told(waited, self.clock));
             reports[index].kept = Some(kept.report(bus, told));
         }
         reports

@@ -11,11 +11,14 @@
 //! first behind them is waited just so. A device may tell later what it did, as its registers show it later: waits are
 //! shared out when it has been accessed again, or in the end.
 
+mod eras;
 mod path;
 mod sharing;
 mod told;
 
+pub use eras::{CallsAtEdge, OfEra};
 pub use sharing::{Shared, Waited};
+pub use told::Teller;
 
 use std::sync::Arc;
 
@@ -24,6 +27,7 @@ use crate::bus::Bus;
 use crate::bus::device::DeviceId;
 use crate::observe::critical_path::Paths;
 use crate::time::{Cycles, Hz, Ps};
+use eras::Eras;
 use sharing::{Episode, Found, Growth, KnownRanks};
 
 /// Instructions from one look at a device to the next, in a loop that does nothing else.
@@ -180,6 +184,7 @@ pub struct Waits {
     pending: Vec<Episode>,
     ranks: KnownRanks,
     shared: Shared,
+    eras: Eras,
 }
 
 /// What a load of a device's register gives.
@@ -226,6 +231,7 @@ impl Waits {
             pending: Vec::new(),
             ranks: KnownRanks::default(),
             shared: Shared::default(),
+            eras: Eras::default(),
         }
     }
 
@@ -236,6 +242,7 @@ impl Waits {
         self.looks.clear();
         self.answers.clear();
         self.done = Point::default();
+        self.eras.change_clock();
     }
 
     /// Iterations with so many instructions are counted without being run. They are like one that began after `begun`
@@ -369,7 +376,7 @@ impl Waits {
             found: Found::Looking(now.device),
             whole: (self.time(from.cycle), self.time(now.at.cycle)),
             pieces: Vec::new(),
-            memory: Growth::between(&from.memory, &now.at.memory),
+            memory: self.eras.grown(from, &now.at),
             within: before.within.and(&now.within),
         }
     }
@@ -385,7 +392,7 @@ impl Waits {
         if before.look.goes_on(now, MOST_BETWEEN_ANSWERS) {
             let whole = (self.time(before.from.cycle), self.time(now.at.cycle));
             let pieces = without(whole, &before.looked);
-            let mut memory = Growth::between(&before.from.memory, &now.at.memory);
+            let mut memory = self.eras.grown(&before.from, &now.at);
             memory.remove(&before.memory);
             let within = before.look.within.and(&now.within);
             let found = Found::Answered(now.device);
@@ -450,13 +457,13 @@ impl Waits {
         let place = if self.pending.len() > MOST_PENDING { ready } else { place };
         if place > 0 {
             for episode in self.pending.drain(..place) {
-                let waited = self.shared.share(bus, &mut self.ranks, &episode);
+                let waited = self.shared.share(bus, &mut self.ranks, &mut self.eras, &episode);
                 if let Some(critical) = &bus.critical {
                     path::add(bus, &mut critical.borrow_mut(), &mut self.ranks, self.core, &episode, waited);
                 }
             }
             bus.activities.waited_to(self.core as usize, self.oldest());
-            self.shared.close_calls(&within.sections);
+            self.eras.add_calls(self.shared.close_calls(&within.sections));
         }
         self.tell_path(bus, now);
     }
@@ -506,8 +513,9 @@ impl Waits {
     pub fn sums(&self, bus: &Bus) -> Shared {
         let mut shared = self.shared.clone();
         let mut ranks = self.ranks.clone();
-        let run = self.run_so_far();
-        self.pending.iter().chain(&run).for_each(|episode| drop(shared.share(bus, &mut ranks, episode)));
+        for episode in self.pending.iter().chain(&self.run_so_far()) {
+            shared.share(bus, &mut ranks, &mut Eras::default(), episode);
+        }
         shared
     }
 }

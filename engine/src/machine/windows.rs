@@ -1,16 +1,22 @@
-//! Windows: what every core did while a call of a watched function lasted.
+//! Windows: what every core did while a call of a watched function lasted, and what it waited for.
 //!
 //! A core that comes to the begin or end of such a call stops there until no other that runs is behind it; then all of
 //! them are looked at. Another core may be ahead by an instruction, or by up to the quantum if it ran before: its share
 //! of a window is as exact as that.
+//!
+//! What cores wait for is known only some time later, so an era of each begins there ([`crate::core::Core::begin_era`]);
+//! in the end a window has the eras from its begin to its end.
 
 use super::Machine;
-use crate::core::{CallMark, CoreReport, Counted, SectionReport};
+use crate::core::{CallMark, CoreReport, Counted, SectionReport, WindowEras};
 use crate::time::{Cycles, Ps};
 
 /// Most windows that are kept: a run that makes more calls has them of the first ones. Of calls that never return, so
 /// many are waited for.
 const MOST_WINDOWS: usize = 4096;
+/// Most eras: more than the windows that are kept begin and end with, but where many calls never return. Those that
+/// come then have windows that don't tell of waits.
+const MOST_ERAS: u32 = 4 * MOST_WINDOWS as u32;
 
 /// A call, and what all cores did from its begin to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,18 +29,41 @@ pub struct Window {
     pub begin: Ps,
     /// When it returned.
     pub end: Ps,
-    /// Each core's instructions, cycles, causes and sections in that time. Causes without cycles are left out.
+    /// Each core's instructions, cycles, causes, sections and waits in that time. Causes without cycles are left out.
     pub cores: Vec<CoreReport>,
+}
+
+/// A call under way.
+#[derive(Debug)]
+struct Open {
+    core: usize,
+    section: String,
+    begin: Ps,
+    /// The era that began with it.
+    era: Option<u32>,
+    /// How all cores were then.
+    before: Vec<CoreReport>,
 }
 
 /// The windows of a run.
 #[derive(Debug, Default)]
 pub(super) struct Windows {
-    /// Calls under way: the core, the function, and how all were when it began.
-    open: Vec<(usize, String, Ps, Vec<CoreReport>)>,
-    pub done: Vec<Window>,
+    open: Vec<Open>,
+    /// Calls that have ended; and their eras, up to the one that began with their end.
+    done: Vec<(Window, Option<(u32, u32)>)>,
     /// Calls for whose windows there was no room.
     pub lost: u64,
+    /// The era that began last.
+    era: u32,
+}
+
+impl Windows {
+    /// The number of an era that begins now, if one is to.
+    fn next_era(&mut self) -> Option<u32> {
+        let begins = self.done.len() < MOST_WINDOWS && self.era < MOST_ERAS;
+        self.era += u32::from(begins);
+        begins.then_some(self.era)
+    }
 }
 
 impl Machine {
@@ -50,25 +79,50 @@ impl Machine {
                 self.pass_time(other, now);
             }
         }
-        let reports = self.core_reports();
+        let era = self.windows.next_era();
+        let reports = self.reports_by(|core, bus| core.begin_era(bus, era));
         for CallMark { section, begins } in marks {
             let name = reports[core].sections.get(section).map_or_else(String::new, |section| section.name.clone());
+            let Windows { open, done, lost, .. } = &mut self.windows;
             if begins {
-                if self.windows.open.len() == MOST_WINDOWS {
-                    self.windows.open.remove(0);
-                    self.windows.lost += 1;
+                if open.len() == MOST_WINDOWS {
+                    open.remove(0);
+                    *lost += 1;
                 }
-                self.windows.open.push((core, name, now, reports.clone()));
-            } else if let Some(index) = self.windows.open.iter().rposition(|open| (open.0, &open.1) == (core, &name)) {
-                let (core, section, begin, before) = self.windows.open.remove(index);
-                if self.windows.done.len() == MOST_WINDOWS {
-                    self.windows.lost += 1;
+                open.push(Open { core, section: name, begin: now, era, before: reports.clone() });
+            } else if let Some(index) = open.iter().rposition(|open| (open.core, &open.section) == (core, &name)) {
+                let Open { core, section, begin, era: from, before } = open.remove(index);
+                if done.len() == MOST_WINDOWS {
+                    *lost += 1;
                     continue;
                 }
                 let cores = reports.iter().zip(&before).map(|(after, before)| between(before, after)).collect();
-                self.windows.done.push(Window { core, section, begin, end: now, cores });
+                done.push((Window { core, section, begin, end: now, cores }, from.zip(era)));
             }
         }
+    }
+
+    /// The windows so far, with what was waited for in them.
+    pub(super) fn told_windows(&mut self) -> Vec<Window> {
+        let (mut windows, eras): (Vec<Window>, Vec<_>) = self.windows.done.iter().cloned().unzip();
+        for (index, core) in self.cores.iter().enumerate() {
+            let known = windows.iter_mut().zip(&eras).filter_map(|(window, eras)| {
+                let (report, (from, to)) = (&mut window.cores[index], (*eras)?);
+                let eras = WindowEras { from, to, rate: report.clock };
+                Some((report, eras))
+            });
+            let (reports, eras): (Vec<&mut CoreReport>, Vec<WindowEras>) = known.unzip();
+            // What lies between it and the memories has its own names.
+            self.bus.master = Some(index);
+            for (report, waited) in reports.into_iter().zip(core.waited_in(&self.bus, &eras).into_iter().flatten()) {
+                report.waited = Some(waited.all);
+                for (section, waited) in report.sections.iter_mut().zip(waited.sections) {
+                    section.waited = Some(waited);
+                }
+            }
+        }
+        self.bus.master = None;
+        windows
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Within;
+use super::eras::Eras;
 use crate::activity::{Candidate, Kind, Ranks};
 use crate::bus::Bus;
 use crate::bus::device::DeviceId;
@@ -37,14 +38,23 @@ pub struct Episode {
     pub within: Arc<Within>,
 }
 
-/// Cycles by the numbers of sums of [`Accounts`].
+/// Cycles by the numbers of sums of [`Accounts`], and by eras as long as it is not shared out what they were for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Growth(Vec<(u32, u64)>);
+pub struct Growth(Vec<Grown>);
+
+/// What a sum has grown by in an era.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Grown {
+    era: u32,
+    sum: u32,
+    cycles: u64,
+}
 
 impl Growth {
-    /// What has come between two moments.
-    pub fn between(from: &Accounts, to: &Accounts) -> Growth {
-        Growth(to.growth_since(from))
+    /// Adds what has come between two moments of an era, before which nothing of that has come.
+    pub fn extend(&mut self, era: u32, from: &Accounts, to: &Accounts) {
+        let grown = to.growth_since(from).into_iter();
+        self.0.extend(grown.map(|(sum, cycles)| Grown { era, sum, cycles }));
     }
 
     /// Nothing has come.
@@ -54,27 +64,48 @@ impl Growth {
 
     /// Adds more.
     pub fn add(&mut self, more: &Growth) {
-        for (sum, cycles) in &more.0 {
-            match self.0.iter_mut().find(|(known, _)| known == sum) {
-                Some((_, known)) => *known += cycles,
-                None => self.0.push((*sum, *cycles)),
-            }
+        more.0.iter().for_each(|grown| self.add_one(*grown));
+    }
+
+    fn add_one(&mut self, more: Grown) {
+        match self.of(more) {
+            Some(known) => known.cycles += more.cycles,
+            None => self.0.push(more),
         }
     }
 
     /// Takes a part of it away.
     pub fn remove(&mut self, part: &Growth) {
-        for (sum, cycles) in &part.0 {
-            if let Some((_, known)) = self.0.iter_mut().find(|(known, _)| known == sum) {
-                *known = known.saturating_sub(*cycles);
+        for grown in &part.0 {
+            if let Some(known) = self.of(*grown) {
+                known.cycles = known.cycles.saturating_sub(grown.cycles);
             }
         }
     }
 
+    fn of(&mut self, same: Grown) -> Option<&mut Grown> {
+        self.0.iter_mut().find(|known| (known.era, known.sum) == (same.era, same.sum))
+    }
+
+    /// The sums by number, those of each era by themselves.
+    #[cfg(test)]
+    pub fn sums(&self) -> impl Iterator<Item = (u32, u64)> {
+        self.0.iter().map(|grown| (grown.sum, grown.cycles))
+    }
+
+    /// The same with their eras.
+    #[cfg(test)]
+    pub fn by_era(&self) -> impl Iterator<Item = (u32, u32, u64)> {
+        self.0.iter().map(|grown| (grown.era, grown.sum, grown.cycles))
+    }
+
     /// By the names of sums.
     pub fn named(&self, names: &[String]) -> Vec<(String, Cycles)> {
-        let named = |(sum, cycles): &(u32, u64)| Some((names.get(*sum as usize)?.clone(), Cycles(*cycles)));
-        self.0.iter().filter_map(named).collect()
+        let named = |grown: &Grown| Some((names.get(grown.sum as usize)?.clone(), Cycles(grown.cycles)));
+        // In one order, whatever came first.
+        let mut sums: Vec<&Grown> = self.0.iter().collect();
+        sums.sort_unstable_by_key(|grown| (grown.sum, grown.era));
+        sums.into_iter().filter_map(named).collect()
     }
 }
 
@@ -157,9 +188,11 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// Shares an episode out: gives what was waited for.
-    pub fn share(&mut self, bus: &Bus, known: &mut KnownRanks, episode: &Episode) -> Option<Waited> {
-        let waited = waited(bus, known, episode)?;
+    /// Shares an episode out, among eras, too: gives what was waited for.
+    pub fn share(&mut self, bus: &Bus, known: &mut KnownRanks, eras: &mut Eras, episode: &Episode) -> Option<Waited> {
+        let parts = waited_by_era(bus, known, eras, episode);
+        parts.iter().for_each(|part| eras.add(part.era, &part.waited));
+        let waited = whole(parts)?;
         self.all.add(&waited);
         episode.within.sections.iter().for_each(|call| self.open.entry(*call).or_default().add(&waited));
         if let Some((path, _)) = episode.within.frames.last() {
@@ -168,10 +201,12 @@ impl Shared {
         Some(waited)
     }
 
-    /// Only these calls are still under way: what others waited for goes to their functions, as their time does.
-    pub fn close_calls(&mut self, open: &[(usize, u64)]) {
+    /// Only these calls are still under way: what others waited for goes to their functions, as their time does. Gives
+    /// these others.
+    pub fn close_calls(&mut self, open: &[(usize, u64)]) -> &[((usize, u64), Waited)] {
+        let known = self.ended.len();
         if self.open.keys().all(|call| open.contains(call)) {
-            return;
+            return &[];
         }
         for (call, waited) in std::mem::take(&mut self.open) {
             if open.contains(&call) {
@@ -181,6 +216,7 @@ impl Shared {
                 self.ended.push((call, waited));
             }
         }
+        &self.ended[known..]
     }
 
     /// What each call waited for that has ended, since this was last asked. More of a call may come later.
@@ -206,29 +242,68 @@ impl KnownRanks {
 
 /// What was waited for in an episode; `None` if it was no wait.
 pub fn waited(bus: &Bus, known: &mut KnownRanks, episode: &Episode) -> Option<Waited> {
+    whole(waited_by_era(bus, known, &Eras::default(), episode))
+}
+
+/// What was waited for in an era.
+#[derive(Debug, Default)]
+struct Part {
+    era: u32,
+    waited: Waited,
+    /// Picoseconds in which nothing known went on.
+    rest: u64,
+}
+
+/// All of it together.
+fn whole(parts: Vec<Part>) -> Option<Waited> {
+    parts.into_iter().map(|part| part.waited).reduce(|mut all, more| {
+        all.add(&more);
+        all
+    })
+}
+
+/// The part of an era.
+fn part(parts: &mut Vec<Part>, era: u32) -> &mut Part {
+    let place = parts.iter().rposition(|part| part.era == era).unwrap_or_else(|| {
+        parts.push(Part { era, ..Part::default() });
+        parts.len() - 1
+    });
+    &mut parts[place]
+}
+
+/// What was waited for in an episode, by era; nothing if it was no wait.
+fn waited_by_era(bus: &Bus, known: &mut KnownRanks, eras: &Eras, episode: &Episode) -> Vec<Part> {
     let ranks = known.of(&episode.found);
     let found = |candidate: Candidate| match &episode.found {
         Found::Looking(device) => rank(bus, *device, candidate),
         Found::Answered(device) => rank_of_answer(bus, *device, candidate),
         Found::Asleep(by) => rank_of_sleep(bus, by.as_deref(), candidate),
     };
+    let mut parts = Vec::new();
     if matches!(episode.found, Found::Answered(_)) && bus.activities.had_none(episode.whole, ranks, found) {
-        return None;
+        return parts;
     }
-    let mut waited = Waited::default();
-    let mut rest = 0;
-    bus.activities.share(episode.pieces(), ranks, found, |(from, to), shares| {
-        rest += (to - from).0 - shares.iter().map(|(_, time)| time.0).sum::<u64>();
+    bus.activities.share(&eras.cut(episode.pieces()), ranks, found, |(from, to), shares| {
+        let Part { waited, rest, .. } = part(&mut parts, eras.at(from));
+        *rest += (to - from).0 - shares.iter().map(|(_, time)| time.0).sum::<u64>();
         shares.iter().for_each(|(track, time)| *waited.activities.entry(*track).or_default() += time.0);
     });
-    match &episode.found {
-        Found::Asleep(by) if rest > 0 => drop(waited.asleep.insert(by.clone().unwrap_or_default(), rest)),
-        Found::Answered(_) if waited.activities.is_empty() => return None,
-        Found::Looking(device) | Found::Answered(device) if rest > 0 => drop(waited.looking.insert(device.0, rest)),
-        _ => {}
+    // It has waited only if the chip was busy at all.
+    if matches!(episode.found, Found::Answered(_)) && parts.iter().all(|part| part.waited.activities.is_empty()) {
+        return Vec::new();
     }
-    waited.memory = episode.memory.clone();
-    Some(waited)
+    for Part { waited, rest, .. } in parts.iter_mut().filter(|part| part.rest > 0) {
+        match &episode.found {
+            Found::Asleep(by) => drop(waited.asleep.insert(by.clone().unwrap_or_default(), *rest)),
+            Found::Looking(device) | Found::Answered(device) => drop(waited.looking.insert(device.0, *rest)),
+        }
+    }
+    for grown in &episode.memory.0 {
+        // Accesses in all of an era may be those of looks, which are waits by themselves.
+        let era = if eras.are_none() { 0 } else { grown.era };
+        part(&mut parts, era).waited.memory.add_one(Grown { era: 0, ..*grown });
+    }
+    parts
 }
 
 /// In which order a look at a device is for what went on: what its chips do comes before the wire that leads to them.

@@ -1,41 +1,33 @@
 //! Waits as the user reads them.
 
 use super::sharing::Waited;
-use crate::activity::Kind;
+use crate::activity::{Kind, Track};
 use crate::bus::Bus;
 use crate::cpu::isa::CauseNames;
 use crate::cpu::memory::Accounts;
 use crate::observe::waits::{ASLEEP, HELD, WaitedFor};
 use crate::time::{Hz, Ps};
 
-impl Waited {
-    /// The names of activities that were waited for, what each is one of, and its time.
-    fn named(&self, bus: &Bus) -> Vec<(String, Kind, Ps)> {
-        let tracks = bus.activities.tracks();
-        let activity = |(track, time): (&u32, &u64)| {
-            let track = &tracks[*track as usize];
-            (format!("{}: {}", track.scope, track.activity.name), track.activity.kind, Ps(*time))
-        };
-        summed(self.activities.iter().map(activity))
+/// What it takes to tell of waits: names.
+pub struct Teller<'a> {
+    bus: &'a Bus,
+    causes: &'a CauseNames,
+    /// Names of the sums of [`Accounts`].
+    accounts: Vec<String>,
+    tracks: Vec<Track>,
+}
+
+impl<'a> Teller<'a> {
+    /// With the names of a core's causes.
+    pub fn new(bus: &'a Bus, causes: &'a CauseNames) -> Teller<'a> {
+        Teller { bus, causes, accounts: Accounts::names(bus), tracks: bus.activities.tracks() }
     }
 
-    /// All of it by name, as a stack has it.
-    pub fn rows(&self, bus: &Bus) -> Vec<(String, Ps)> {
-        let looking = self.looking.iter().map(|(device, time)| (looked_at(bus, *device), Ps(*time)));
-        let activities = self.named(bus).into_iter().map(|(name, _, time)| (name, time));
-        let rows = activities.chain(looking).chain(self.sleeps());
-        rows.filter(|(_, time)| *time > Ps::ZERO).collect()
-    }
-
-    fn sleeps(&self) -> Vec<(String, Ps)> {
-        let name = |by: &str| if by.is_empty() { ASLEEP.to_owned() } else { format!("{by}: interrupt awaited") };
-        self.asleep.iter().map(|(by, time)| (name(by), Ps(*time))).collect()
-    }
-
-    /// As the user reads it, of a core whose clock has this rate.
-    pub fn told(&self, bus: &Bus, rate: Hz, names: &CauseNames) -> WaitedFor {
-        let device = |(device, time): (&u32, &u64)| (looked_at(bus, *device), Ps(*time));
-        let accesses = self.memory.named(&Accounts::names(bus)).into_iter().filter(|(_, cycles)| cycles.0 > 0);
+    /// What was waited for as the user reads it, where the core's clock has this rate.
+    pub fn told(&self, waited: &Waited, rate: Hz) -> WaitedFor {
+        let device = |(device, time): (&u32, &u64)| (looked_at(self.bus, *device), Ps(*time));
+        let accesses = waited.memory.named(&self.accounts).into_iter().filter(|(_, cycles)| cycles.0 > 0);
+        let names = self.causes;
         let own = [
             names.issue,
             names.operand_wait,
@@ -49,13 +41,37 @@ impl Waited {
             HELD,
         ];
         WaitedFor {
-            activities: self.named(bus),
-            looking: self.looking.iter().map(device).collect(),
-            asleep: self.sleeps(),
+            activities: waited.named(&self.tracks),
+            looking: waited.looking.iter().map(device).collect(),
+            asleep: waited.sleeps(),
             accesses: accesses.collect(),
             rate,
             own: own.to_vec(),
         }
+    }
+}
+
+impl Waited {
+    /// The names of activities that were waited for, what each is one of, and its time.
+    fn named(&self, tracks: &[Track]) -> Vec<(String, Kind, Ps)> {
+        let activity = |(track, time): (&u32, &u64)| {
+            let track = &tracks[*track as usize];
+            (format!("{}: {}", track.scope, track.activity.name), track.activity.kind, Ps(*time))
+        };
+        summed(self.activities.iter().map(activity))
+    }
+
+    /// All of it by name, as a stack has it.
+    pub fn rows(&self, bus: &Bus) -> Vec<(String, Ps)> {
+        let looking = self.looking.iter().map(|(device, time)| (looked_at(bus, *device), Ps(*time)));
+        let activities = self.named(&bus.activities.tracks()).into_iter().map(|(name, _, time)| (name, time));
+        let rows = activities.chain(looking).chain(self.sleeps());
+        rows.filter(|(_, time)| *time > Ps::ZERO).collect()
+    }
+
+    fn sleeps(&self) -> Vec<(String, Ps)> {
+        let name = |by: &str| if by.is_empty() { ASLEEP.to_owned() } else { format!("{by}: interrupt awaited") };
+        self.asleep.iter().map(|(by, time)| (name(by), Ps(*time))).collect()
     }
 }
 

@@ -31,7 +31,7 @@ use self::decoded::Table;
 use self::interrupts::Interrupts;
 use super::core::{RiscV, call_site_of};
 use crate::bus::Bus;
-use crate::core::{CallMark, Core, CoreReport, Stop};
+use crate::core::{CallMark, Core, CoreReport, Stop, WaitedIn, WindowEras};
 use crate::cpu::isa::Isa as _;
 use crate::cpu::memory::Accounts;
 use crate::cpu::memory::fetch::prefetch_next::PrefetchNext;
@@ -226,5 +226,15 @@ impl Core for Picorv32 {
         let report = self.shell.report(bus, &self.shell.totals(&self.accounts), counters);
         // There are no blocks to be compiled.
         CoreReport { never_compiled: report.instructions, ..report }
+    }
+
+    fn begin_era(&mut self, bus: &Bus, era: Option<u32>) -> CoreReport {
+        let totals = self.shell.totals(&self.accounts);
+        let report = self.shell.begin_era(bus, &totals, era);
+        CoreReport { never_compiled: report.instructions, ..report }
+    }
+
+    fn waited_in(&self, bus: &Bus, windows: &[WindowEras]) -> Option<Vec<WaitedIn>> {
+        self.shell.waited_in(bus, windows)
     }
 }

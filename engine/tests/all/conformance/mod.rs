@@ -15,6 +15,7 @@ mod running;
 mod target;
 mod targets;
 mod tiers;
+mod windows;
 mod written;
 
 pub use code::sweep;
@@ -50,6 +51,8 @@ macro_rules! properties_of {
                 kept_calls:
                     each_call_has_what_it_took_and_waited_for
                     a_long_call_waits_for_the_device;
+                windows:
+                    each_window_has_what_was_waited_for;
                 code:
                     code_that_is_written_runs_as_written
                     a_store_to_the_next_instructions_takes_effect
@@ -148,6 +151,8 @@ macro_rules! pairs_of {
                     a_core_wakes_another_by_a_write
                     a_core_begins_when_it_is_let_out_of_reset
                     polling_is_skipped_while_the_other_core_waits;
+                windows:
+                    a_window_has_what_another_core_waited_for;
             }
         }
     )*};

@@ -7,6 +7,7 @@ use crate::support::pair::{Entries, JOURNAL, PROGRAMS, QUANTA, SHARED, pair_at, 
 use cyclescope_engine::core::Core;
 use cyclescope_engine::machine::{Machine, Outcome};
 use cyclescope_engine::time::Ps;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 /// Cores that a board may have two of.
@@ -26,13 +27,22 @@ pub trait Pair: Target + Sized {
 
     /// The machine, with a program for each core.
     fn pair(programs: [&[Step]; 2]) -> (Machine, Arc<Mutex<Entries>>) {
+        let (machine, journal, _) = Self::pair_with_labels(programs);
+        (machine, journal)
+    }
+
+    /// The same, and where the labels of the first program are.
+    fn pair_with_labels(programs: [&[Step]; 2]) -> (Machine, Arc<Mutex<Entries>>, BTreeMap<u32, u32>) {
         let begin = [Set(A, SHARED), Set(B, JOURNAL), Set(C, 0), Set(G, 0)];
-        let code = [0, 1].map(|core: usize| {
+        let [first, second] = [0, 1].map(|core: usize| {
             let listens = words(Self::LISTENS);
             let at = Self::local(PROGRAMS[core]) + listens.len() as u32;
-            [listens, assemble::<Self>(at, &[&begin, programs[core]].concat()).0].concat()
+            let (program, labels) = assemble::<Self>(at, &[&begin, programs[core]].concat());
+            ([listens, program].concat(), labels)
         });
-        pair_at([0, 1].map(Self::core), PROGRAMS.map(Self::start), Self::INTERRUPT, [&code[0], &code[1]])
+        let cores = [0, 1].map(Self::core);
+        let (machine, journal) = pair_at(cores, PROGRAMS.map(Self::start), Self::INTERRUPT, [&first.0, &second.0]);
+        (machine, journal, first.1)
     }
 }
 

@@ -1,0 +1,322 @@
+//! Eras: from one edge of windows ([`crate::machine::windows`]) to the next, with what was waited for in each.
+//!
+//! Waits are shared out some time after they have ended, and one may go on beyond an edge. So edges are remembered, and
+//! waits are split there, when it is known what they were for: their time, and the accesses in them. Calls count in the
+//! era in which they end, whole, as their time does.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use super::sharing::{Growth, Waited};
+use super::{MOST_BETWEEN, MOST_BETWEEN_ANSWERS, Point, Waits, between};
+use crate::bus::Bus;
+use crate::cpu::memory::Accounts;
+use crate::time::Ps;
+
+/// Calls that began in one era and ended in another, of which none more is shared out, are forgotten when they are so
+/// many.
+const MANY_ENDED: usize = 1 << 10;
+
+/// The calls of watched functions at an edge.
+pub struct CallsAtEdge {
+    /// How many have begun so far: they have these numbers.
+    pub begun: u64,
+    /// Those under way: the function, and the call's number. They are in order.
+    pub open: Vec<(usize, u64)>,
+}
+
+/// An edge.
+#[derive(Clone, Debug)]
+struct Edge {
+    /// The number of the era that begins here.
+    era: u32,
+    at: Ps,
+    /// Calls that had begun.
+    begun: u64,
+}
+
+/// Where a core stood at an edge, or at several between which it accessed nothing.
+#[derive(Clone, Debug)]
+struct Stood {
+    cycle: u64,
+    memory: Accounts,
+    /// The era that ended there.
+    ended: u32,
+}
+
+/// What was waited for in an era, or in several.
+#[derive(Clone, Debug, Default)]
+pub struct OfEra {
+    /// All of it.
+    pub all: Waited,
+    /// What calls waited for that ended then, by function.
+    pub sections: BTreeMap<usize, Waited>,
+}
+
+impl OfEra {
+    fn add(&mut self, more: &OfEra) {
+        self.all.add(&more.all);
+        more.sections.iter().for_each(|(section, waited)| self.sections.entry(*section).or_default().add(waited));
+    }
+}
+
+/// The eras of a core. The first, before any edge, has the number 0.
+#[derive(Clone, Debug, Default)]
+pub struct Eras {
+    edges: Vec<Edge>,
+    of: BTreeMap<u32, OfEra>,
+    /// Numbers of calls under way at the last edge, in order.
+    open: Vec<u64>,
+    /// By number: eras in which calls ended that had begun in earlier ones.
+    ended: BTreeMap<u64, u32>,
+    /// Edges that a wait may go beyond.
+    stood: Vec<Stood>,
+}
+
+impl Eras {
+    /// True if there has been no edge.
+    pub fn are_none(&self) -> bool {
+        self.edges.is_empty()
+    }
+
+    /// The era that goes on.
+    fn last(&self) -> u32 {
+        self.edges.last().map_or(0, |edge| edge.era)
+    }
+
+    /// The era that a time is in.
+    pub fn at(&self, time: Ps) -> u32 {
+        let place = self.edges.partition_point(|edge| edge.at <= time);
+        place.checked_sub(1).map_or(0, |place| self.edges[place].era)
+    }
+
+    /// Intervals that follow each other, none of them in more than one era.
+    pub fn cut<'a>(&self, pieces: &'a [(Ps, Ps)]) -> Cow<'a, [(Ps, Ps)]> {
+        let (Some(first), Some(last)) = (pieces.first(), pieces.last()) else { return Cow::Borrowed(pieces) };
+        let from = self.edges.partition_point(|edge| edge.at <= first.0);
+        let to = self.edges.partition_point(|edge| edge.at < last.1);
+        if from >= to {
+            return Cow::Borrowed(pieces);
+        }
+        let mut cut = Vec::with_capacity(pieces.len() + to - from);
+        for (begin, end) in pieces {
+            let mut begin = *begin;
+            for edge in &self.edges[from..to] {
+                if begin < edge.at && edge.at < *end {
+                    cut.push((begin, edge.at));
+                    begin = edge.at;
+                }
+            }
+            cut.push((begin, *end));
+        }
+        Cow::Owned(cut)
+    }
+
+    /// What has come in accesses between two points, the second of which is in the era that goes on.
+    pub(super) fn grown(&self, from: &Point, to: &Point) -> Growth {
+        let mut growth = Growth::default();
+        let mut before = &from.memory;
+        let first = self.stood.partition_point(|stood| stood.cycle <= from.cycle);
+        for stood in &self.stood[first..] {
+            growth.extend(stood.ended, before, &stood.memory);
+            before = &stood.memory;
+        }
+        growth.extend(self.last(), before, &to.memory);
+        growth
+    }
+
+    /// The clock has changed: cycles have other numbers, and no wait goes on.
+    pub(super) fn change_clock(&mut self) {
+        self.stood.clear();
+    }
+
+    /// An era begins, with this number, at a time, where the core stands at a point. Of waits that have ended before
+    /// `told`, nothing more comes; those that may go on began in `cycle` or later, if there are such.
+    fn begin(&mut self, era: u32, (at, told): (Ps, Ps), point: &Point, cycle: Option<u64>, calls: &CallsAtEdge) {
+        let ending = self.last();
+        let is_open = |call: &u64| calls.open.binary_search_by_key(call, |(_, number)| *number).is_ok();
+        self.ended.extend(self.open.iter().filter(|call| !is_open(call)).map(|call| (*call, ending)));
+        self.open.clear();
+        self.open.extend(calls.open.iter().map(|(_, number)| *number));
+        self.edges.push(Edge { era, at, begun: calls.begun });
+        if self.ended.len() > MANY_ENDED {
+            let oldest = self.at(told);
+            self.ended.retain(|_, era| *era >= oldest);
+        }
+        self.stood.retain(|stood| cycle.is_some_and(|cycle| cycle < stood.cycle));
+        let is_new = self.stood.last().is_none_or(|stood| stood.memory != point.memory);
+        if cycle.is_some() && is_new {
+            self.stood.push(Stood { cycle: point.cycle, memory: point.memory.clone(), ended: ending });
+        }
+    }
+
+    /// Adds what was waited for in an era.
+    pub fn add(&mut self, era: u32, waited: &Waited) {
+        if !self.are_none() {
+            self.of.entry(era).or_default().all.add(waited);
+        }
+    }
+
+    /// Adds what calls waited for that have ended.
+    pub fn add_calls(&mut self, ended: &[((usize, u64), Waited)]) {
+        if self.are_none() {
+            return;
+        }
+        for ((section, number), waited) in ended {
+            let of = self.of.entry(self.ended_in(*number)).or_default();
+            of.sections.entry(*section).or_default().add(waited);
+        }
+    }
+
+    /// The era in which a call ended.
+    fn ended_in(&self, number: u64) -> u32 {
+        if let Some(era) = self.ended.get(&number) {
+            return *era;
+        }
+        if self.open.binary_search(&number).is_ok() {
+            return self.last();
+        }
+        let place = self.edges.partition_point(|edge| edge.begun <= number);
+        place.checked_sub(1).map_or(0, |place| self.edges[place].era)
+    }
+
+    /// What was waited for from the begin of one era to that of another.
+    pub fn between(&self, from: u32, to: u32) -> OfEra {
+        let mut sum = OfEra::default();
+        self.of.range(from..to.max(from)).for_each(|(_, of)| sum.add(of));
+        sum
+    }
+}
+
+impl Waits {
+    /// An era begins with this number, where the core stands at this cycle and has done so many instructions.
+    pub fn begin_era(&mut self, era: u32, (cycle, instructions): (u64, u64), memory: &Accounts, calls: &CallsAtEdge) {
+        self.end_run();
+        let instructions = instructions.wrapping_sub(self.skipped_instructions);
+        let point = Point { cycle, instructions, idle: self.slept, memory: memory.clone() };
+        self.looks.retain(|look| between(&look.at, &point) <= MOST_BETWEEN);
+        self.answers.retain(|answer| between(&answer.look.at, &point) <= MOST_BETWEEN_ANSWERS);
+        let looks = self.looks.iter().map(|look| look.at.cycle);
+        let oldest = looks.chain(self.answers.iter().map(|answer| answer.from.cycle)).min();
+        let (at, told) = (self.time(cycle), self.begins().min().unwrap_or(Ps::MAX));
+        // Calls that have ended, but for waits that come later, are known before any is forgotten.
+        self.eras.begin(era, (at, told.min(at)), &point, oldest, calls);
+        self.eras.add_calls(self.shared.close_calls(&calls.open));
+    }
+
+    /// The eras with all so far; these calls are under way.
+    pub fn by_era(&self, bus: &Bus, open: &[(usize, u64)]) -> Eras {
+        let (mut shared, mut ranks, mut eras) = (self.shared.clone(), self.ranks.clone(), self.eras.clone());
+        for episode in self.pending.iter().chain(&self.run_so_far()) {
+            shared.share(bus, &mut ranks, &mut eras, episode);
+        }
+        eras.add_calls(shared.close_calls(open));
+        eras
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bus::{MapEntry, Target};
+    use crate::cpu::memory::Purpose;
+    use proptest::prelude::*;
+
+    fn calls(begun: u64, open: &[u64]) -> CallsAtEdge {
+        CallsAtEdge { begun, open: open.iter().map(|number| (0, *number)).collect() }
+    }
+
+    fn waited(ps: u64) -> Waited {
+        Waited { looking: [(0, ps)].into(), ..Waited::default() }
+    }
+
+    fn looked(of: &Waited) -> u64 {
+        of.looking.get(&0).copied().unwrap_or_default()
+    }
+
+    #[test]
+    fn a_call_counts_in_the_era_in_which_it_ends() {
+        let mut eras = Eras::default();
+        // Calls 0 and 1 end before the first edge, 2 in era 1, 3 in era 2, 4 and 5 in era 1, 6 in era 4.
+        let edges = [(3, &[2][..]), (6, &[3]), (6, &[]), (6, &[]), (7, &[])];
+        for (era, (begun, open)) in (1..).zip(edges) {
+            let at = Ps(100 * u64::from(era));
+            eras.begin(era, (at, Ps::ZERO), &Point::default(), None, &calls(begun, open));
+        }
+        let ended: Vec<u32> = (0..8).map(|number| eras.ended_in(number)).collect();
+        assert_eq!(ended, [0, 0, 1, 2, 1, 1, 4, 5]);
+        // One that is under way at the last edge, and ends.
+        eras.begin(6, (Ps(600), Ps::ZERO), &Point::default(), None, &calls(9, &[8]));
+        assert_eq!((eras.ended_in(7), eras.ended_in(8)), (5, 6));
+        eras.add_calls(&[((0, 3), waited(10)), ((0, 8), waited(5)), ((0, 3), waited(1))]);
+        let sections = |from, to| eras.between(from, to).sections.get(&0).map_or(0, looked);
+        assert_eq!((sections(0, 2), sections(2, 3), sections(3, 7), sections(0, 7)), (0, 11, 5, 16));
+    }
+
+    #[test]
+    fn calls_that_ended_long_ago_are_forgotten() {
+        let mut eras = Eras::default();
+        for n in 0..3 * MANY_ENDED as u64 {
+            let at = Ps(100 * n);
+            eras.begin(n as u32 + 1, (at, at), &Point::default(), None, &calls(n + 1, &[n]));
+        }
+        assert!(eras.ended.len() <= MANY_ENDED + 1, "{}", eras.ended.len());
+        assert_eq!(eras.ended_in(3 * MANY_ENDED as u64 - 2), 3 * MANY_ENDED as u32 - 1);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_lost_where_waits_are_cut(
+            edges in prop::collection::btree_set(0..200u64, 0..12),
+            pieces in prop::collection::vec((0..9u64, 1..60u64), 1..6),
+            // By cycle: what an access takes, at two targets.
+            accesses in prop::collection::btree_map(0..200u64, (any::<bool>(), 0..3u64), 0..40),
+            from in 0..200u64,
+        ) {
+            let mut bus = Bus::default();
+            for base in [0, 0x1000] {
+                let (name, target) = ("ram".into(), Target::Ram(0));
+                bus.map.push(MapEntry { name, base, last: base + 0xfff, target, route: None, cacheable: false });
+            }
+            let at = |cycle: u64| {
+                let mut memory = Accounts::default();
+                memory.follow(&bus);
+                for (_, (first, cycles)) in accesses.range(..cycle) {
+                    memory.add_at(usize::from(*first), Purpose::Load, *cycles, 1);
+                }
+                Point { cycle, memory, ..Point::default() }
+            };
+            let mut eras = Eras::default();
+            for (era, cycle) in (1..).zip(&edges) {
+                eras.begin(era, (Ps(*cycle), Ps::ZERO), &at(*cycle), Some(from), &calls(0, &[]));
+            }
+            let (from, to) = (at(from), at(200));
+            let grown = eras.grown(&from, &to);
+            let mut whole = Growth::default();
+            whole.extend(0, &from.memory, &to.memory);
+            for (sum, cycles) in whole.sums() {
+                prop_assert_eq!(grown.sums().filter(|(known, _)| *known == sum).map(|(_, n)| n).sum::<u64>(), cycles);
+            }
+            // Each era has those accesses that were in it.
+            for (era, sum, cycles) in grown.by_era() {
+                let begin = era.checked_sub(1).map_or(0, |before| eras.edges[before as usize].at.0);
+                let end = eras.edges.get(era as usize).map_or(200, |edge| edge.at.0);
+                let mut own = Growth::default();
+                own.extend(0, &at(begin.max(from.cycle)).memory, &at(end).memory);
+                prop_assert_eq!(own.sums().filter(|(known, _)| *known == sum).map(|(_, n)| n).sum::<u64>(), cycles);
+            }
+            // Pieces, one behind the other, with gaps.
+            let mut last = 0;
+            let pieces: Vec<(Ps, Ps)> = pieces.iter().map(|(gap, length)| {
+                let begin = last + gap;
+                last = begin + length;
+                (Ps(begin), Ps(last))
+            }).collect();
+            let cut = eras.cut(&pieces);
+            prop_assert!(cut.iter().all(|(begin, end)| begin < end && eras.at(*begin) == eras.at(Ps(end.0 - 1))));
+            let time = |pieces: &[(Ps, Ps)]| pieces.iter().map(|(begin, end)| end.0 - begin.0).sum::<u64>();
+            prop_assert_eq!(time(&cut), time(&pieces));
+            prop_assert!(cut.windows(2).all(|two| two[0].1 <= two[1].0));
+        }
+    }
+}
