@@ -10,6 +10,7 @@ import pytest
 from conftest import Command
 from test_bench import NAME, SHORT
 from test_report import Page, experiment, stack
+from test_report_views import VALUES
 
 from cyclescope import bench, experiments
 from cyclescope.bench import planning, result_files
@@ -153,3 +154,25 @@ def test_a_bench_writes_waits_and_flame_graphs_beside_its_report(
     assert refused.status != 0
     assert "flame.html: no bench has written it" in refused.stderr
     assert (folder / "flame.html").read_text() == "mine\n"
+
+
+def test_calls_that_tables_show_have_a_bar_each() -> None:
+    found = experiment()
+    rows = [
+        dataclasses.replace(
+            found.rows[1],
+            pivot=VALUES,
+            label=f"{size} B",
+            settings=found.rows[1].settings | {"size": size},
+            parts=stack(("the loop", size * 10**9)),
+            waits=stack(("card0: busy", size * 10**9 // 2), ("CPU", size * 10**9 // 2)),
+        )
+        for size in (64, 512)
+    ]
+    page = Page(render([dataclasses.replace(found, rows=tuple(rows))]))
+    assert "Timed calls" in page.words
+    assert "Whole runs" not in page.words
+    assert "The cycle stack of what each row times" in page.words
+    assert "64 B: card0: busy, 32 ms, 50 %" in page.words
+    assert "512 B: card0: busy, 256 ms, 50 %" in page.words
+    assert "512 B: the loop, 512 ms, 100 %" in page.words

@@ -146,7 +146,7 @@ class Cell:
     they show that the program did what the published one did. `pivots` and `sweeps` show many rows
     together: the first pivot and all sweeps that take the row. `parts` says how the metric's time
     is told apart in a run with these settings: by functions, or by causes where a run measures in
-    many settings, of which each has a call.
+    many settings, of which each has a call. Its row has what was waited for in that call, too.
 
     `counts_as` names the independent number that a published cell with these settings stands for;
     without it each is one. Of those that follow from one another (rates of which there are two,

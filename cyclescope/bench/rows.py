@@ -58,8 +58,9 @@ class Row:
     `pivot` and `sweeps` say how it is shown where it is one of many. `digits` is how many
     significant digits the document prints of `published`, if it rounds ("2E+05"); None for all.
     `parts` tells the measured time apart by what the cores did, where the experiment asks for that.
-    `waits` is what the first core waited for in what the metric times (`CoreResult.waits`); it is
-    empty where the run did not tell, and where one run measured in many settings.
+    `waits` is what the first core waited for in what the metric times (`CoreResult.waits`): in the
+    call that was measured where there are `parts`. It is empty where the run did not tell, and
+    where one run measured in many settings without them.
     """
 
     experiment: str

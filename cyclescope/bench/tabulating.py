@@ -15,7 +15,7 @@ from cyclescope.bench.running import metrics_of
 from cyclescope.bench.views import takes
 from cyclescope.board import Board
 from cyclescope.board.parameters import CALIBRATED, Parameter
-from cyclescope.board.results import Metric, StackEntry
+from cyclescope.board.results import Metric, StackEntry, WaitEntry
 
 # What `--set` has changed of a board, by path.
 _Changes = tuple[tuple[str, str], ...]
@@ -72,26 +72,31 @@ def _rows(job: Job, record: RunRecord) -> list[Row]:
     rows = []
     for cell in job.experiment.cells_of(job.run):
         metrics = [metric for metric in found if metric.name == cell.metric]
-        # what all measurements of a run waited for together is not what one of them did
-        waits = waits_of(record, cell.timed) if len(metrics) == 1 else ()
         rows += [
             replace(_row(job, record, cell, metric), parts=parts, waits=waits)
-            for metric, parts in _with_parts(cell, record, metrics)
+            for metric, parts, waits in _with_stacks(cell, record, metrics)
         ]
     return rows
 
 
-def _with_parts(
+def _with_stacks(
     cell: Cell, record: RunRecord, metrics: Sequence[Metric]
-) -> Iterator[tuple[Metric, tuple[StackEntry, ...]]]:
-    """A cell's metrics, each with the parts of its time: those of the call that it measured."""
+) -> Iterator[tuple[Metric, tuple[StackEntry, ...], tuple[WaitEntry, ...]]]:
+    """A cell's metrics, each with the parts of its time and what was waited for in it.
+
+    Where calls were measured, and there is a window for each, they are those of the metric's call.
+    """
     parts = cell.parts(record.settings)
     windows = record.result.windows if record.result and parts else ()
     calls = [window for window in windows if parts and window.section == parts.call]
-    stacks = [parts.of(window) for window in calls if parts]
-    if len(stacks) != len(metrics):
-        stacks = [()] * len(metrics)
-    yield from zip(metrics, stacks, strict=True)
+    if parts and len(calls) == len(metrics):
+        for metric, window in zip(metrics, calls, strict=True):
+            yield metric, parts.of(window), window.cores[0].waits or ()
+        return
+    # what all measurements of a run waited for together is not what one of them did
+    waits = waits_of(record, cell.timed) if len(metrics) == 1 else ()
+    for metric in metrics:
+        yield metric, (), waits
 
 
 def _row(job: Job, record: RunRecord, cell: Cell, metric: Metric) -> Row:

@@ -138,6 +138,8 @@ class Window:
 
     Times are simulated time in picoseconds. `sections` of `cores` count the calls that ended within
     the window. A core other than the caller may be counted up to the engine's quantum (1 us) off.
+    If the run was asked for it, `waits` of cores and sections share out the same time: a wait that
+    goes on beyond the window's begin or end is split there.
     """
 
     section: str

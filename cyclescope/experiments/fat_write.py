@@ -11,7 +11,7 @@ from functools import cache, partial
 
 from cyclescope.bench.experiment import Cell, Choice, Experiment, Run
 from cyclescope.bench.results import Omission
-from cyclescope.bench.rows import Row
+from cyclescope.bench.rows import Causes, Row
 from cyclescope.bench.views import Pivot, Sweep, Words
 from cyclescope.board.parameters import ASSUMED, CALIBRATED
 from cyclescope.board.results import Settings, Value
@@ -239,6 +239,11 @@ def _counts_as(metric: str, settings: Settings) -> str:
     return metric
 
 
+def _parts(metric: str, _: Settings) -> Causes | None:
+    """Each size has a call of what is timed."""
+    return Causes(fat_write_follows.LOOP) if metric == "total_time" else None
+
+
 def _cell(metric: str, label: str, key: str | None, pivot: Pivot, *sweeps: Sweep) -> Cell:
     return Cell(
         APP,
@@ -247,9 +252,10 @@ def _cell(metric: str, label: str, key: str | None, pivot: Pivot, *sweeps: Sweep
         key=key,
         where={"kind": "fwrite"},
         measured={"transfer": "transfer_bytes"},
-        timed=("write_file",) if metric == "total_time" else (),
+        timed=(fat_write_follows.LOOP,) if metric == "total_time" else (),
         pivots=(pivot, _NO_CRCS),
         sweeps=sweeps,
+        parts=partial(_parts, metric),
         counts_as=partial(_counts_as, metric),
     )
 

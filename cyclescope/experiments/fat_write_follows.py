@@ -21,12 +21,12 @@ TABLE = "fatfs_write_nios2"
 ODD_SIZES = (768, 1280, 1636)
 
 # What is timed, and the one function below it whose reads and writes are those of the FAT.
-_LOOP, _CHAIN = "write_file", "create_chain"
+LOOP, _CHAIN = "write_file", "create_chain"
 _CALL, _LOOK_UP, _COPY = "f_write", "get_fat", "memcpy"
 _READ, _WRITE, _WRITTEN = "disk_read", "disk_write", "sd_write"
 _BLOCK, _STOP = "sd_xmit_block", "sd_xmit_stop"
 WATCHED = (_CALL, _CHAIN, _LOOK_UP, _COPY, _READ, _WRITE, _WRITTEN, _BLOCK, _STOP)
-WINDOWS = (_LOOP, _CHAIN)
+WINDOWS = (LOOP, _CHAIN)
 
 # What the rows that follow are called, by metric.
 _COUNT_WORDS = {
@@ -166,7 +166,7 @@ def _windows(totals: Mapping[int, Row]) -> Mapping[int, _Windows]:
     """The windows of a run by size; none where the engine kept only some of them."""
     result = next(iter(totals.values())).run.result
     kept = result.windows if result else ()
-    loops = [window for window in kept if window.section == _LOOP]
+    loops = [window for window in kept if window.section == LOOP]
     chains = [window for window in kept if window.section == _CHAIN]
     if len(loops) != len(totals):
         return {}

@@ -19,6 +19,9 @@ from cyclescope.report.stacks import Panel
 from cyclescope.report.text import RowName, row_names
 
 _WHOLE_RUNS = "Whole runs"
+_TIMED_CALLS = "Timed calls"
+# Of both, tables have the values.
+_STACKS_ALONE = (_WHOLE_RUNS, _TIMED_CALLS)
 # What a run is called that measured the rows of a part.
 _WHOLE_RUN = "whole run"
 # Bases of parameters that no document gives as they are.
@@ -38,10 +41,10 @@ class StackFigure:
 
 @dataclass(frozen=True)
 class Part:
-    """Rows that are shown together: those with a published value, those beyond, or whole runs.
+    """Rows that are shown together: with a published value, beyond, or of what tables show.
 
-    `waits` is what their time was spent waiting for, `stack` what it went to. Whole runs have no
-    bars: tables have their values.
+    `waits` is what their time was spent waiting for, `stack` what it went to. Those of tables have
+    no bars, as the tables have their values; `is_whole` says that a run has one for all its calls.
     """
 
     title: str
@@ -49,6 +52,11 @@ class Part:
     bars: tuple[Markup, ...]
     waits: StackFigure | None
     stack: StackFigure | None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether its stacks are those of whole runs."""
+        return self.title == _WHOLE_RUNS
 
 
 @dataclass(frozen=True)
@@ -113,6 +121,7 @@ def panels(result: ExperimentResult) -> list[Panels]:
     parts = {
         "Published and simulated": published,
         "Beyond the document" if published else "Simulated": beyond,
+        _TIMED_CALLS: _named(_timed_calls(result.rows)),
         _WHOLE_RUNS: _named(_timed_runs(result.rows)),
     }
     return [_panels(title, rows) for title, rows in parts.items() if rows]
@@ -174,14 +183,19 @@ def shown(panel: Panel) -> Iterator[tuple[str, int]]:
                 yield cause, row.ps_of(cause)
 
 
+def _timed_calls(rows: Sequence[Row]) -> list[Row]:
+    """Of the rows in tables, those that timed one call, of which they have the stack."""
+    return [row for row in rows if row.pivot is not None and row.timed and row.parts]
+
+
 def _timed_runs(rows: Sequence[Row]) -> list[Row]:
-    """Of the rows in tables, one for each run and the functions that it timed.
+    """Of the other rows in tables, one for each run and the functions that it timed.
 
     A run that measured in many settings has one stack for all of them.
     """
     found: dict[tuple[int, tuple[str, ...]], Row] = {}
     for row in rows:
-        if row.pivot is not None and row.timed:
+        if row.pivot is not None and row.timed and not row.parts:
             own = {"label": " + ".join(row.timed), "settings": row.run.settings}
             whole = replace(row, **own, waits=waits_of(row.run, row.timed))
             found.setdefault((id(row.run), row.timed), whole)
@@ -200,7 +214,7 @@ def _part(
     prefix: str, panels: Panels, waits: Mapping[str, Style], styles: Mapping[str, Style]
 ) -> Part:
     title = panels.title
-    shown = () if title == _WHOLE_RUNS else panels.rows
+    shown = () if title in _STACKS_ALONE else panels.rows
     by_unit = itertools.groupby(sorted(shown, key=_unit), key=_unit)
     bars = tuple(
         figures.comparison(list(group), f"{prefix}-bars-{number}", f"{title}, {unit}")
@@ -236,7 +250,7 @@ def _unit(named: NamedRow) -> str:
 
 def _preview(result: ExperimentResult, found: Sequence[Panels]) -> sweeps.Plot | None:
     """What was published comes first: as bars if rows are shown one by one, else as lines."""
-    parts = [(one.title, one.rows) for one in found if one.title != _WHOLE_RUNS]
+    parts = [(one.title, one.rows) for one in found if one.title not in _STACKS_ALONE]
     title, rows = next(iter(parts), ("", []))
     if not any(named.row.published is not None for named in rows):
         drawn = sweeps.preview(result)

@@ -158,20 +158,21 @@ impl Accounts {
         Some([at(numbers[0])?, at(numbers[1])?])
     }
 
-    /// What has grown since `before`: the numbers of sums, and by what.
-    pub fn growth_since(&self, before: &Accounts) -> Vec<(u32, u64)> {
-        let mut growth = Vec::new();
-        let parts = self.parts.iter().zip(&before.parts).enumerate().filter(|(_, (now, before))| now != before);
-        growth.extend(parts.map(|(number, (now, before))| (number as u32, now - before)));
+    /// Tells what has grown since `before`: the number of each sum, and by what.
+    pub fn tell_growth_since(&self, before: &Accounts, mut tell: impl FnMut(u32, u64)) {
+        for (number, (now, before)) in self.parts.iter().zip(&before.parts).enumerate() {
+            if now != before {
+                tell(number as u32, now - before);
+            }
+        }
         for (entry, now) in self.entries.iter().enumerate() {
             let before = before.entries.get(entry).copied().unwrap_or_default();
             // Not the comparison of slices, which is a call.
             if now.iter().zip(before).any(|(now, before)| *now != before) {
                 let sums = now.iter().zip(before).enumerate().filter(|(_, (now, before))| *now != before);
-                growth.extend(sums.map(|(sum, (now, before))| (Self::number(entry, sum), now - before)));
+                sums.for_each(|(sum, (now, before))| tell(Self::number(entry, sum), now - before));
             }
         }
-        growth
     }
 
     const fn number(entry: usize, sum: usize) -> u32 {
