@@ -4,7 +4,7 @@
 //! them are looked at. Another core may be ahead by an instruction, or by up to the quantum if it ran before: its share
 //! of a window is as exact as that.
 //!
-//! What cores wait for is known only some time later, so an era of each begins there ([`crate::core::Core::begin_era`]);
+//! What cores wait for is known only some time later, so an era of each begins there ([`crate::core::Core`]);
 //! in the end a window has the eras from its begin to its end.
 
 use super::Machine;
