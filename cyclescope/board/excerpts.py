@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from cyclescope._engine import Machine, Stop
 from cyclescope.board.timelines import ASKED_FOR, KINDS
-from cyclescope.board.waveforms import changes, chosen
+from cyclescope.board.waveforms import asked_for, changes, chosen
 
 CORE, EXCEPTION, TASK = "core", "exception", "task"
 """Kinds of what cores do: they sleep, they take exceptions, they run tasks."""
@@ -115,7 +115,7 @@ def excerpt(
     kinds += [IN_PLACE] if in_place else []
     machine.record_timeline(kinds, _MOST_BYTES, begin_ps, end_ps, _MOST_CALLS)
     signals = machine.wave_signals()
-    places = chosen(signals, wires) if wires else []
+    places = chosen(signals, wires, asked_for(machine)) if wires else []
     if places:
         machine.record_waves(places)
     report = machine.run(end_ps, None, stop=stop)

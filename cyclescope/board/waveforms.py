@@ -9,13 +9,14 @@ import contextlib
 import os
 import re
 import struct
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from cyclescope._engine import Machine
 from cyclescope.board.frames import WIRES, Frame, Trigger, kept_frame, spi_buses
+from cyclescope.board.timelines import ASKED_FOR
 from cyclescope.errors import OutputError, UsageError
 from cyclescope.host import outputs
 from cyclescope.near import did_you_mean_or
@@ -33,9 +34,10 @@ _TIMESCALE = re.compile(r"(1|10|100)\s*(s|ms|us|ns|ps)")
 class Dump:
     """A file for waveforms, and what is to be in it.
 
-    `signals` are patterns of a shell over "scope.name", none for all signals but those of buses.
-    `timescale_ps` is the file's unit of time, to which times are rounded; None: the coarsest that
-    is exact. `is_fst` makes it a Fast Signal Trace.
+    `signals` are patterns of a shell over "scope.name", none for all signals. Those of buses and
+    FIFOs are only taken by patterns that fit no others. `timescale_ps` is the file's unit of time,
+    to which times are rounded; None: the coarsest that is exact. `is_fst` makes it a Fast Signal
+    Trace.
     """
 
     path: str | os.PathLike[str]
@@ -95,19 +97,24 @@ def format_timescale(unit_ps: int) -> str:
     return f"{unit_ps // _UNITS_PS[unit]} {unit}"
 
 
-def chosen(signals: Sequence[Signal], patterns: Sequence[str]) -> list[int]:
+def chosen(
+    signals: Sequence[Signal], patterns: Sequence[str], left_out: Set[tuple[str, str]] = frozenset()
+) -> list[int]:
     """The places of the signals that one of the patterns fits; of all if there is no pattern.
 
-    Raises `UsageError`, naming what is there, for a pattern that fits none.
+    Those in `left_out`, by scope and name, are taken by patterns that fit no others. Raises
+    `UsageError`, naming what is there, for a pattern that fits none.
     """
     names = _names(signals)
-    for pattern in patterns:
-        if not any(fnmatchcase(name, pattern) for name in names):
+    taken: set[int] = set()
+    for pattern in patterns or ("*",):
+        fits = {place for place, name in enumerate(names) if fnmatchcase(name, pattern)}
+        if patterns and not fits:
             there = f"it has {', '.join(names)}" if names else "it has none to record"
             hint = did_you_mean_or(pattern, names, there)
             raise UsageError(f"no signal of the board is called {pattern!r}{hint}")
-    fits = [not patterns or any(fnmatchcase(name, one) for one in patterns) for name in names]
-    return [place for place, fit in enumerate(fits) if fit]
+        taken |= {place for place in fits if signals[place][:2] not in left_out} or fits
+    return sorted(taken)
 
 
 def _names(signals: Iterable[Signal]) -> list[str]:
@@ -148,10 +155,7 @@ def recorded(
         yield recording
         recording.frame = _frame(machine, signals, trigger)
         return
-    wanted = chosen(signals, dump.signals)
-    if not dump.signals:
-        buses = _buses(machine)
-        wanted = [place for place in wanted if signals[place][:2] not in buses]
+    wanted = chosen(signals, dump.signals, asked_for(machine))
     with _scratch(dump.path) as scratch:
         machine.record_waves(sorted({*bus, *wanted}), scratch)
     try:
@@ -167,10 +171,13 @@ def _frame(machine: Machine, signals: Sequence[Signal], trigger: Trigger | None)
     return trigger and kept_frame(signals, changes(machine.wave_changes()), trigger)
 
 
-def _buses(machine: Machine) -> set[tuple[str, str]]:
-    """The signals of buses, which take long to record: each access goes over them by itself."""
-    tracks = machine.activities().tracks()
-    return {(scope, "bus_busy") for scope, _, kind, *_ in tracks if kind == "bus"}
+def asked_for(machine: Machine) -> set[tuple[str, str]]:
+    """The signals of buses and FIFOs, which take long to record, for each access and byte."""
+    return {
+        (scope, "bus_busy" if kind == "bus" else re.sub("[^a-z0-9]", "_", name.lower()))
+        for scope, name, kind, *_ in machine.activities().tracks()
+        if kind in ASKED_FOR
+    }
 
 
 def _check_bus(signals: Sequence[Signal], trigger: Trigger) -> None:

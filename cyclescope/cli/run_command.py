@@ -166,7 +166,7 @@ _GROUPS = {
     "trace_kinds",
     multiple=True,
     type=click.Choice((timelines.DEFAULT, *timelines.KINDS)),
-    help="Record only this kind of activity; default is all but bus and reads in place.",
+    help="Record only this kind of activity; default is all but bus, queue, reads in place.",
 )
 @click.option("--semihosting-dir", metavar="DIR", help="The folder whose files the firmware has.")
 @click.option(

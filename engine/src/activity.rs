@@ -4,7 +4,8 @@
 //!
 //! An [`Activity`] is one thing that a model does, a constant of its file. What a device tells of it are spans of time,
 //! exact to the picosecond, each with a [`Detail`]. Spans of one track (a device's activity, or one channel's of it)
-//! do not overlap. They are told in any order of time: mostly as they begin, with an end that lies ahead.
+//! do not overlap, but for those of [`Kind::Queue`]: a FIFO holds several entries at once. They are told in any order
+//! of time: mostly as they begin, with an end that lies ahead; an entry of a FIFO as it leaves.
 //!
 //! Polling loops are skipped all the same: what an iteration tells is then told as many times as it was skipped, in one
 //! record ([`Span::instances`]).
@@ -42,6 +43,8 @@ pub enum Kind {
     Transfer,
     /// A character on a serial line.
     Serial,
+    /// What is in a FIFO: a span for each entry, from when it enters to when it leaves. These overlap.
+    Queue,
     /// An analog value becomes a number, or a peripheral works one out.
     Conversion,
     /// A timer counts up to what it tells.
@@ -58,7 +61,7 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds, in the order of their bits in [`Kinds`].
-    pub const ALL: [Kind; 13] = [
+    pub const ALL: [Kind; 14] = [
         Kind::Wire,
         Kind::Frame,
         Kind::InPlace,
@@ -66,6 +69,7 @@ impl Kind {
         Kind::Busy,
         Kind::Transfer,
         Kind::Serial,
+        Kind::Queue,
         Kind::Conversion,
         Kind::Timer,
         Kind::Other,
@@ -84,6 +88,7 @@ impl Kind {
             Kind::Busy => "busy",
             Kind::Transfer => "transfer",
             Kind::Serial => "serial",
+            Kind::Queue => "queue",
             Kind::Conversion => "conversion",
             Kind::Timer => "timer",
             Kind::Other => "other",
@@ -131,6 +136,7 @@ impl Kinds {
 const FOR_WAITS: Kinds = Kinds::ALL
     .without(Kind::InPlace)
     .without(Kind::Bus)
+    .without(Kind::Queue)
     .without(Kind::Frame)
     .without(Kind::Core)
     .without(Kind::Exception);
@@ -371,6 +377,11 @@ impl PartialEq for Scope {
 impl Eq for Scope {}
 
 impl Scope {
+    /// A device that tells nobody, as by default.
+    pub const fn nobody() -> Scope {
+        Scope { activities: None, scope: 0 }
+    }
+
     /// The recording, if it has activities of this kind.
     #[inline]
     fn recorded(&self, kind: Kind) -> Option<MutexGuard<'_, Recording>> {

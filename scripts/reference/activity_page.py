@@ -31,6 +31,7 @@ KINDS = {
     "busy": "A chip can't be used meanwhile.",
     "transfer": "A DMA engine moves data.",
     "serial": "A character on a serial line.",
+    "queue": "An entry of a FIFO, from when it enters to when it leaves; these overlap.",
     "conversion": "A value is measured or worked out.",
     "timer": "A timer counts up to what it tells.",
     "other": "What firmware waits for beside these.",

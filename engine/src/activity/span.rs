@@ -301,7 +301,8 @@ impl Span {
         }
     }
 
-    /// Begins and ends of all times that it happens, one after the other. They do not overlap.
+    /// Begins and ends of all times that it happens, one after the other. They do not overlap, but for entries of a
+    /// FIFO.
     pub fn instances(&self) -> impl DoubleEndedIterator<Item = (Ps, Ps)> {
         (0..self.times).map(|nth| self.instance(nth))
     }
@@ -310,6 +311,11 @@ impl Span {
     pub fn instances_within(&self, from: Ps, to: Ps) -> impl Iterator<Item = (Ps, Ps)> {
         let first = self.first(from.saturating_sub(self.end), |(_, end)| end > from);
         (first..self.times).map(|nth| self.instance(nth)).take_while(move |(begin, _)| *begin < to)
+    }
+
+    /// True if the other one happens as often, and as far apart: as what the same iterations of a loop told.
+    pub fn recurs_with(&self, other: &Span) -> bool {
+        (self.times, self.step) == (other.times, other.step)
     }
 
     /// How many of them have a part in `from..to`. Costs the same however many there are.

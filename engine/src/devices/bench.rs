@@ -3,6 +3,7 @@
 pub mod dma;
 pub mod polled;
 
+use crate::activity::{Detail, Kind, Kinds, Span};
 use crate::bus::Bus;
 use crate::bus::device::{AccessSize, Device, DeviceId, FAR_END_LOOKS, IrqLine};
 use crate::clocks::User;
@@ -155,6 +156,28 @@ impl Bench {
             .filter(|change| Some(change.signal as usize) == signal)
             .map(|change| (change.at, change.level))
             .collect()
+    }
+
+    /// Brings device 0 out of reset and has what is in its FIFOs recorded from then on.
+    pub fn record_entries(&mut self) {
+        self.bus.with_device(DeviceId(0), Ps::ZERO, |device, ctx| device.reset(ctx));
+        self.bus.activities.start(Kinds::of(&[Kind::Queue]), 1 << 20);
+    }
+
+    /// The run ends at `end`: what was in a FIFO since then, each entry with when it came and left, and its value.
+    pub fn entries(&mut self, name: &str, end: Ps) -> Vec<(u64, u64, u32)> {
+        if let Some(device) = &mut self.bus.devices[0] {
+            device.finish(end);
+        }
+        self.bus.activities.end(end);
+        let tracks = self.bus.activities.tracks();
+        let spans = self.bus.activities.instances(Ps::ZERO, end, usize::MAX);
+        let of_fifo = spans.iter().filter(|span| tracks[span.track as usize].activity.name == name);
+        let entry = |span: &Span| match span.detail {
+            Detail::Value(value) => (span.begin.0, span.end.0, value),
+            _ => panic!("an entry without a value"),
+        };
+        of_fifo.map(entry).collect()
     }
 
     /// Pending interrupts of core 0.

@@ -1,6 +1,7 @@
 //! Signals that are no wires: what devices do, and their interrupt lines, as waveforms show them beside wires.
 //!
-//! They are made of activities ([`crate::activity`]): a signal is high while any of its tracks has a span. All that a
+//! They are made of activities ([`crate::activity`]): a signal is high while any of its tracks has a span, that of a
+//! FIFO while it has an entry. All that a
 //! chip is busy with is one signal, `busy`; an interrupt or request line is `irq`, `irq_2` and so on, in the order of
 //! the node's interrupts; any other activity has its own name, whatever part of the device does it.
 

@@ -1,6 +1,6 @@
 //! A run as a timeline, in the format of Perfetto (`ui.perfetto.dev`, `trace_processor`): what devices did as slices on
-//! tracks, with their details; what cores did; interrupts as flows from the device to the core that takes them; totals
-//! as counters.
+//! tracks, with their details; what cores did; interrupts as flows from the device to the core that takes them; totals,
+//! and how many entries FIFOs have, as counters.
 //!
 //! The format has nanoseconds. Times are rounded down to these; a slice whose time is no whole number of them has its
 //! picoseconds as arguments. What a polling loop did in iterations that were skipped is one slice where it is often.
@@ -9,16 +9,18 @@
 
 mod counters;
 mod flows;
+mod levels;
 mod packets;
 mod slices;
 mod tasks;
 
 use std::collections::BTreeMap;
 
-use crate::activity::{Activities, Detail, Kind, Track};
+use crate::activity::{Activities, Detail, Kind, Span, Track};
 use crate::time::Ps;
 pub use counters::{Counters, Sample};
 use flows::Flows;
+use levels::Level;
 use packets::{
     CounterDescriptor, DebugAnnotation, EXPLICIT, EventType, Interned, InternedData, SEQ_INCREMENTAL_STATE_CLEARED,
     SEQ_NEEDS_INCREMENTAL_STATE, TracePacket, TrackDescriptor, TrackEvent,
@@ -82,6 +84,8 @@ pub struct Timeline {
     /// Tasks, each with its track.
     turns: std::vec::IntoIter<(u64, Turn)>,
     samples: std::vec::IntoIter<Sample>,
+    /// Of FIFOs.
+    levels: std::vec::IntoIter<Level>,
     window: (Ps, Ps),
     tracks: Vec<Track>,
     scopes: BTreeMap<String, u64>,
@@ -128,7 +132,11 @@ impl Timeline {
     /// The timeline of what was recorded.
     pub fn new(activities: &Activities, source: Source) -> Timeline {
         let (from, to) = (source.from, source.to);
-        let (spans, tracks) = (activities.spans(from, to), activities.tracks());
+        let tracks = activities.tracks();
+        let is_entry = |span: &Span| tracks[span.track as usize].activity.kind == Kind::Queue;
+        let (entries, spans): (Vec<Span>, Vec<Span>) = activities.spans(from, to).into_iter().partition(is_entry);
+        // Before that, entries may be missing.
+        let complete_from = from.max(activities.summary().complete_from);
         let flows = Flows::new(&spans, &tracks, &source.cores);
         let mut timeline = Timeline {
             devices: Slices::new(spans, &tracks, &flows, (from, to)),
@@ -136,6 +144,7 @@ impl Timeline {
             slices: source.slices.into_iter(),
             turns: Vec::new().into_iter(),
             samples: Vec::new().into_iter(),
+            levels: levels::levels(&entries, (complete_from, to)).into_iter(),
             window: (from, to),
             tracks,
             scopes: BTreeMap::new(),
@@ -188,7 +197,8 @@ impl Timeline {
         for index in (0..told.len()).filter(|index| told[*index]) {
             let track = self.tracks[index].clone();
             let parent = self.scopes.get(&track.scope).copied();
-            self.track(TRACKS + index as u64, parent, &title(&track), Some(index + 1), None);
+            let counter = (track.activity.kind == Kind::Queue).then_some(CounterDescriptor { unit_name: None });
+            self.track(TRACKS + index as u64, parent, &title(&track), Some(index + 1), counter);
         }
         for (index, name) in all() {
             let parent = self.scopes.get(scope_of(name)).copied();
@@ -202,7 +212,8 @@ impl Timeline {
     /// By track: whether anything was told of it.
     fn told(&self) -> Vec<bool> {
         let mut told = vec![false; self.tracks.len()];
-        self.devices.tracks().for_each(|track| told[track as usize] = true);
+        let queues = self.levels.as_slice().iter().map(|level| level.track);
+        self.devices.tracks().chain(queues).for_each(|track| told[track as usize] = true);
         told
     }
 
@@ -356,14 +367,18 @@ impl Timeline {
 
     fn sample(&mut self, sample: &Sample) {
         for (place, total) in &sample.changed {
-            let event = TrackEvent {
-                r#type: Some(EventType::Counter.into()),
-                track_uuid: Some(COUNTERS + u64::from(*place)),
-                counter_value: Some((*total).min(i64::MAX as u64) as i64),
-                ..TrackEvent::default()
-            };
-            self.event(sample.at, event);
+            self.counter(sample.at, COUNTERS + u64::from(*place), *total);
         }
+    }
+
+    fn counter(&mut self, at: Ps, track_uuid: u64, value: u64) {
+        let event = TrackEvent {
+            r#type: Some(EventType::Counter.into()),
+            track_uuid: Some(track_uuid),
+            counter_value: Some(value.min(i64::MAX as u64) as i64),
+            ..TrackEvent::default()
+        };
+        self.event(at, event);
     }
 }
 
@@ -380,6 +395,8 @@ impl Iterator for Timeline {
                 self.core_slice(&slice);
             } else if let Some(sample) = self.samples.next() {
                 self.sample(&sample);
+            } else if let Some(Level { at, track, entries }) = self.levels.next() {
+                self.counter(at, TRACKS + u64::from(track), entries);
             } else {
                 break;
             }

@@ -8,11 +8,12 @@
 //! waits while the read FIFO is full: nothing is lost. The read interrupt is pending while 8 places or fewer are free,
 //! and from a pause of a character's time behind the last character on, until the data register is read.
 
-use crate::activity::Detail;
+use crate::activity::{Activity, Detail, Kind};
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError};
 use crate::devices::model::{Group, Model};
-use crate::devices::support::activities::{SENT, SERIAL};
+use crate::devices::support::activities::{RECEIVED, SENT};
 use crate::devices::support::axi_lite::{AxiLitePort, on_lanes};
+use crate::devices::support::fifo_entries::FifoEntries;
 use crate::devices::support::receiver::{Receiver, WhenFull};
 use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::dt::reader::NodeReader;
@@ -56,6 +57,15 @@ const WRITE_THRESHOLD_CHARACTERS: u64 = 8;
 /// The read interrupt is pending while so many places or fewer are free in the read FIFO.
 const READ_THRESHOLD_CHARACTERS: u64 = 8;
 
+/// What waits for the host.
+static WRITE_FIFO: Activity =
+    Activity::new(Kind::Queue, "write FIFO", "a character, from its write to where the host takes it; its value");
+/// What the host has sent.
+static READ_FIFO: Activity =
+    Activity::new(Kind::Queue, "read FIFO", "a character, from where it has come to its read; its value");
+/// What the device tells.
+const TOLD: &[&Activity] = &[&SENT, &RECEIVED, &WRITE_FIFO, &READ_FIFO];
+
 /// How the core is built, and how fast the host is.
 #[derive(Clone, Copy, Debug)]
 pub struct Params {
@@ -78,6 +88,8 @@ pub struct Juart {
     active_from: Ps,
     enables: u32,
     receiver: Receiver,
+    /// What is in the read FIFO, for who wants to know.
+    received: FifoEntries,
     /// When the host pauses, if it types nothing by then.
     pauses_at: Option<Ps>,
     /// The host has paused while characters waited, and none has been read since.
@@ -88,7 +100,7 @@ pub struct Juart {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Serial, &["altr,juart-1.0"], 1, from_node).telling(SERIAL);
+pub const MODEL: Model = Model::device(Group::Serial, &["altr,juart-1.0"], 1, from_node).telling(TOLD);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -112,6 +124,7 @@ impl Juart {
             active_from: params.character_ps,
             enables: 0,
             receiver: Receiver::default(),
+            received: FifoEntries::new(&READ_FIFO),
             pauses_at: None,
             paused: false,
             alarm: Alarm::default(),
@@ -139,6 +152,7 @@ impl Juart {
 
     fn read_data(&mut self, ctx: &mut Ctx) -> u32 {
         let Some(character) = self.receiver.take() else { return 0 };
+        self.received.leave(self.receiver.len() + 1, ctx.now, self.params.port.clock);
         self.paused = false;
         self.update(ctx);
         ctx.line_changed();
@@ -171,6 +185,7 @@ impl Juart {
         let taken_at = self.next_taken.0 + (self.waiting - 1) * self.params.character_ps.0;
         let begin = Ps(taken_at - self.params.character_ps.0);
         ctx.span(&SENT, begin, Ps(taken_at), Detail::Value(character.into()));
+        ctx.span(&WRITE_FIFO, ctx.now, Ps(taken_at), Detail::Value(character.into()));
         ctx.console_at(&[character], Ps(taken_at));
     }
 
@@ -185,6 +200,10 @@ impl Juart {
 }
 
 impl Device for Juart {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        self.received.observe(ctx.scope());
+    }
+
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         self.settle(ctx.now);
         let value = match offset & !3 {
@@ -243,8 +262,13 @@ impl Device for Juart {
         poll.state(self.pauses_at.map_or(0, |at| at.0));
         poll.state(self.paused);
         self.receiver.polled(poll);
+        self.received.polled(poll.clock(), poll);
         poll.state(self.sent_characters);
         true
+    }
+
+    fn finish(&mut self, _now: Ps) {
+        self.received.stay(self.receiver.len(), self.params.port.clock);
     }
 
     fn serial_port(&mut self) -> Option<&mut dyn SerialPort> {
@@ -268,7 +292,10 @@ impl SerialPort for Juart {
 
     fn receive(&mut self, character: u8, ctx: &mut Ctx) {
         self.settle(ctx.now);
-        self.receiver.put(character, FIFO_CHARACTERS as usize, WhenFull::Keep, ctx);
+        let before = self.receiver.len();
+        if self.receiver.put(character, FIFO_CHARACTERS as usize, WhenFull::Keep, ctx) {
+            self.received.come(before, ctx.now, character.into());
+        }
         self.pauses_at = Some(ctx.now + self.params.character_ps);
         self.update(ctx);
     }
@@ -330,6 +357,22 @@ mod tests {
         put(&mut bench, Ps(500 + 9 * CHARACTER), "d");
         assert_eq!(space(&mut bench, Ps(500 + 10 * CHARACTER - 1)), 63);
         assert_eq!(space(&mut bench, Ps(500 + 10 * CHARACTER)), 64);
+    }
+
+    #[test]
+    fn a_character_is_in_a_fifo_until_the_host_takes_it_or_the_program() {
+        let mut bench = uart();
+        bench.record_entries();
+        put(&mut bench, Ps(500), "ab");
+        bench.type_at(Ps(1000), "cd");
+        bench.run(Ps(3 * CHARACTER));
+        bench.value(Ps(3 * CHARACTER), DATA);
+        let end = 4 * CHARACTER;
+        let value = |character: u8| u32::from(character);
+        let sent = [(500, 500 + CHARACTER, value(b'a')), (500, 500 + 2 * CHARACTER, value(b'b'))];
+        assert_eq!(bench.entries("write FIFO", Ps(end)), sent);
+        let received = [(1000 + CHARACTER, 3 * CHARACTER, value(b'c')), (1000 + 2 * CHARACTER, end, value(b'd'))];
+        assert_eq!(bench.entries("read FIFO", Ps(end)), received);
     }
 
     #[test]

@@ -23,14 +23,17 @@ use std::collections::VecDeque;
 
 use self::registers::{SSICR0, SSICR1, SSIDR, SSIGR, SSIICR, SSIITR, SSISR, Settings, cr0, cr1, sr};
 use self::wire::{SELECTS, Wire};
+use crate::activity::Activity;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::activities::{RX_FIFO, TX_FIFO};
 use crate::devices::support::apb;
+use crate::devices::support::fifo_entries::Queues;
 use crate::devices::support::hosted_chip::{CONTROLLER_EVENT, Chips};
 use crate::devices::support::registers::flag;
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
-use crate::observe::spi::SPI;
+use crate::observe::spi::{FRAME, SHIFTING};
 use crate::polling::Poll;
 use crate::time::Ps;
 use crate::wire::spi::SpiTarget;
@@ -52,6 +55,8 @@ pub struct Ssi {
     flags: u32,
     transmit: VecDeque<u32>,
     receive: VecDeque<u32>,
+    /// What is in the FIFOs, for who wants to know.
+    queues: Queues,
     wire: Wire,
     /// When software last changed something that the wire depends on.
     changed_at: Ps,
@@ -61,8 +66,11 @@ pub struct Ssi {
     underruns: u64,
 }
 
+/// What it tells.
+const TOLD: &[&Activity] = &[&SHIFTING, &FRAME, &TX_FIFO, &RX_FIFO];
+
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Spi, &["ingenic,jz4740-ssi"], 1, from_node).telling(SPI);
+pub const MODEL: Model = Model::device(Group::Spi, &["ingenic,jz4740-ssi"], 1, from_node).telling(TOLD);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -89,6 +97,7 @@ impl Ssi {
             flags: 0,
             transmit: VecDeque::with_capacity(FIFO_WORDS),
             receive: VecDeque::with_capacity(FIFO_WORDS),
+            queues: Queues::default(),
             wire: Wire::new(chips, clock.rate),
             changed_at: Ps::ZERO,
             alarm: Alarm::default(),
@@ -102,7 +111,7 @@ impl Ssi {
     fn pass_to(&mut self, now: Ps) {
         loop {
             if let Some(received) = self.wire.pass_to(now) {
-                self.take_received(received);
+                self.take_received(received, self.wire.free_from());
             }
             let goes_on = if self.wire.waits() { self.go_on() } else { self.begin() };
             if !goes_on && self.wire.next_end().is_none_or(|end| end > now) {
@@ -116,7 +125,7 @@ impl Ssi {
         if self.settings.cr0 & cr0::SSIE == 0 || self.wire.is_busy() {
             return false;
         }
-        let Some(word) = self.transmit.pop_front() else { return false };
+        let Some(word) = self.pop_word() else { return false };
         self.wire.set_idle(self.settings, self.clock.rate, self.changed_at);
         self.wire.begin(word, self.changed_at);
         true
@@ -124,7 +133,7 @@ impl Ssi {
 
     /// The open frame goes on with the next word, or ends. False if it waits for either.
     fn go_on(&mut self) -> bool {
-        if let Some(word) = self.transmit.pop_front() {
+        if let Some(word) = self.pop_word() {
             self.wire.go_on(word, self.changed_at);
             return true;
         }
@@ -137,7 +146,16 @@ impl Ssi {
         false
     }
 
-    fn take_received(&mut self, word: u32) {
+    /// The next word to go, which leaves the FIFO as soon as the wire is free for it.
+    fn pop_word(&mut self) -> Option<u32> {
+        let word = self.transmit.pop_front()?;
+        let at = self.changed_at.max(self.wire.free_from());
+        self.queues.tx.leave(self.transmit.len() + 1, at, self.clock.rate);
+        Some(word)
+    }
+
+    /// A word has come by `at`.
+    fn take_received(&mut self, word: u32, at: Ps) {
         if self.settings.cr0 & cr0::DISREV != 0 {
             return;
         }
@@ -146,6 +164,7 @@ impl Ssi {
             self.overruns += 1;
             return;
         }
+        self.queues.rx.come(self.receive.len(), at, word);
         self.receive.push_back(word);
     }
 
@@ -163,9 +182,13 @@ impl Ssi {
             | flag(sr::RFHF, come >= self.settings.receive_trigger())
     }
 
-    fn register(&mut self, offset: u32) -> u32 {
+    fn register(&mut self, offset: u32, now: Ps) -> u32 {
         match offset {
-            SSIDR => self.receive.pop_front().unwrap_or(0),
+            SSIDR => {
+                let Some(word) = self.receive.pop_front() else { return 0 };
+                self.queues.rx.leave(self.receive.len() + 1, now, self.clock.rate);
+                word
+            }
             SSICR0 => self.settings.cr0,
             SSICR1 => self.settings.cr1,
             SSISR => self.status(),
@@ -186,7 +209,10 @@ impl Ssi {
             SSIDR if self.transmit.len() == FIFO_WORDS => {
                 ctx.note("a word was written to SSIDR while the transmit FIFO was full: it is lost");
             }
-            SSIDR => self.transmit.push_back(value),
+            SSIDR => {
+                self.queues.tx.come(self.transmit.len(), ctx.now, value);
+                self.transmit.push_back(value);
+            }
             SSICR0 => self.set_control(value, ctx),
             SSICR1 => {
                 if value & cr1::FMAT != 0 {
@@ -212,9 +238,11 @@ impl Ssi {
 
     fn set_control(&mut self, value: u32, ctx: &mut Ctx) {
         if value & cr0::TFLUSH != 0 {
+            self.queues.tx.clear(self.transmit.len(), ctx.now, self.clock.rate);
             self.transmit.clear();
         }
         if value & cr0::RFLUSH != 0 {
+            self.queues.rx.clear(self.receive.len(), ctx.now, self.clock.rate);
             self.receive.clear();
         }
         self.settings.cr0 = value & !(cr0::TFLUSH | cr0::RFLUSH);
@@ -253,7 +281,7 @@ impl Device for Ssi {
 
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         self.pass_to(ctx.now);
-        let register = self.register(offset & !3);
+        let register = self.register(offset & !3, ctx.now);
         self.settle(ctx);
         Ok(apb::read(register, offset, size, ctx))
     }
@@ -277,6 +305,7 @@ impl Device for Ssi {
 
     fn reset(&mut self, ctx: &mut Ctx) {
         self.wire.start(&self.label, ctx);
+        self.queues.observe(ctx);
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
@@ -314,7 +343,12 @@ impl Device for Ssi {
         self.receive.iter().for_each(|word| poll.state(*word));
         poll.state(self.wire.words);
         poll.state(self.wire.frames);
+        self.queues.polled(poll.clock(), poll);
         self.wire.chips.polled(poll)
+    }
+
+    fn finish(&mut self, _now: Ps) {
+        self.queues.stay((self.transmit.len(), self.receive.len()), self.clock.rate);
     }
 
     fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {

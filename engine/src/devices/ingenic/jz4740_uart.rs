@@ -20,14 +20,15 @@ mod receiving;
 use self::receiving::Receiving;
 use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError, Unsent};
 use crate::devices::model::{Group, Model};
-use crate::devices::support::activities::SERIAL;
+use crate::devices::support::activities::SERIAL_WITH_FIFOS;
 use crate::devices::support::apb;
+use crate::devices::support::fifo_entries::Queues;
 use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::devices::support::shift_register::ShiftRegister;
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
-use crate::time::{Hz, Ps};
+use crate::time::{Cycles, Hz, Ps};
 use std::collections::VecDeque;
 
 /// The register map while ULCR.DLAB is 0; UTHR and UFCR are behind URBR and UIIR.
@@ -111,10 +112,13 @@ pub struct Uart {
     /// The transmitter asks for data, and has not been answered.
     wants_data: bool,
     receiving: Receiving,
+    /// What is in the FIFOs, for who wants to know.
+    queues: Queues,
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Serial, &["ingenic,jz4740-uart"], 1, from_node).telling(SERIAL);
+pub const MODEL: Model =
+    Model::device(Group::Serial, &["ingenic,jz4740-uart"], 1, from_node).telling(SERIAL_WITH_FIFOS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -143,6 +147,7 @@ impl Uart {
             line: ShiftRegister::new(baud_clock),
             wants_data: false,
             receiving: Receiving::default(),
+            queues: Queues::default(),
         }
     }
 
@@ -192,17 +197,18 @@ impl Uart {
     fn settle(&mut self, ctx: &mut Ctx) {
         self.receiving.settle(self.line.cycle(ctx.now));
         while let Some(clock) = self.line.sent(ctx) {
-            self.shift(clock);
+            self.shift(clock, self.line.clock().ps_at_floor(Cycles(clock)));
         }
     }
 
-    /// Moves the next character, if one waits, to the free shift register.
-    fn shift(&mut self, clock: u64) {
+    /// Moves the next character, if one waits, to the free shift register, in a cycle of the baud clock and at a time.
+    fn shift(&mut self, clock: u64, at: Ps) {
         if self.divisor == 0 || self.fifo_control & UFCR_UME == 0 || !self.line.is_free() {
             return;
         }
         let end_clock = clock + self.character_clocks();
         if let Some(character) = self.waiting.pop_front() {
+            self.queues.tx.leave(self.waiting.len() + 1, at, self.line.clock());
             self.line.start(character, (clock, end_clock));
             self.wants_data |= self.line_status() & ULSR_TDRQ != 0;
         }
@@ -227,6 +233,9 @@ impl Uart {
         if self.waiting.len() == self.capacity() {
             ctx.note("a character was written while there was no room for it (ULSR.TDRQ): it is lost");
         } else {
+            if self.has_fifo() {
+                self.queues.tx.come(self.waiting.len(), ctx.now, character.into());
+            }
             self.waiting.push_back(character);
         }
     }
@@ -236,6 +245,9 @@ impl Uart {
             UTHR if self.line_control & ULCR_DLAB != 0 => self.divisor & 0xff,
             UIER if self.line_control & ULCR_DLAB != 0 => self.divisor >> 8,
             UTHR => {
+                if !self.receiving.is_empty() {
+                    self.queues.rx.leave(self.receiving.len(), now, self.line.clock());
+                }
                 let character = self.receiving.read();
                 self.restart_timeout(now);
                 character.into()
@@ -290,17 +302,19 @@ impl Uart {
             UACR => self.extra_clocks = value & 0xfff,
             _ => {}
         }
-        self.shift(self.line.cycle(ctx.now));
+        self.shift(self.line.cycle(ctx.now), ctx.now);
     }
 
     fn set_fifo_control(&mut self, value: u32, now: Ps) {
         // Changing the mode empties the FIFOs, as a 16550 does.
         let changes = (value ^ self.fifo_control) & UFCR_FME != 0;
         if value & UFCR_TFRT != 0 || changes {
+            self.queues.tx.clear(self.waiting.len(), now, self.line.clock());
             self.waiting.clear();
         }
         self.fifo_control = value & 0xd9;
         if value & UFCR_RFRT != 0 || changes {
+            self.queues.rx.clear(self.receiving.len(), now, self.line.clock());
             self.receiving.flush();
             self.restart_timeout(now);
         }
@@ -310,6 +324,7 @@ impl Uart {
 impl Device for Uart {
     fn reset(&mut self, ctx: &mut Ctx) {
         self.line.observe(ctx.scope());
+        self.queues.observe(ctx);
     }
 
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
@@ -354,6 +369,7 @@ impl Device for Uart {
             return false;
         }
         poll.phase(self.bus_clock.rate);
+        self.queues.polled(poll.clock(), poll);
         for register in [self.divisor, self.interrupts, self.fifo_control, self.line_control, self.modem_control] {
             poll.state(register);
         }
@@ -364,6 +380,10 @@ impl Device for Uart {
         poll.state(self.waiting.len() as u64);
         self.waiting.iter().for_each(|character| poll.state(*character));
         true
+    }
+
+    fn finish(&mut self, _now: Ps) {
+        self.queues.stay((self.waiting.len(), self.receiving.len()), self.line.clock());
     }
 
     fn unsent(&self) -> Unsent {

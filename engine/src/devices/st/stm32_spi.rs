@@ -25,16 +25,18 @@ use std::collections::VecDeque;
 
 use self::registers::*;
 use self::wire::Wire;
+use crate::activity::Activity;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::activities::{RX_FIFO, TX_FIFO};
 use crate::devices::support::dma_lines::DmaLine;
+use crate::devices::support::fifo_entries::Queues;
 use crate::devices::support::hosted_chip::{CONTROLLER_EVENT, Chips};
 use crate::devices::support::registers::{find, flag};
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::{ClockInput, Pin};
-use crate::observe::spi::SPI;
-use crate::observe::spi::SpiSignals;
+use crate::observe::spi::{FRAME, SHIFTING, SpiSignals};
 use crate::polling::Poll;
 use crate::time::{Cycles, Ps};
 use crate::wire::spi::{Lines, SpiTarget};
@@ -82,6 +84,8 @@ pub struct Spi {
     /// Frames that wait for the wire, and those that have come.
     transmit: VecDeque<u16>,
     receive: VecDeque<u16>,
+    /// What is in the FIFOs, for who wants to know.
+    queues: Queues,
     wire: Wire,
     /// Requests: transmit, receive.
     dma: [DmaLine; 2],
@@ -90,9 +94,12 @@ pub struct Spi {
     overruns: u64,
 }
 
+/// What it tells.
+const TOLD: &[&Activity] = &[&SHIFTING, &FRAME, &TX_FIFO, &RX_FIFO];
+
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Spi, &["st,stm32-spi", "st,stm32f4-spi", "st,stm32-spi-fifo"], 1, from_node).telling(SPI);
+    Model::device(Group::Spi, &["st,stm32-spi", "st,stm32f4-spi", "st,stm32-spi-fifo"], 1, from_node).telling(TOLD);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -125,6 +132,7 @@ impl Spi {
             clears_modf: false,
             transmit: VecDeque::with_capacity(FIFO_BYTES),
             receive: VecDeque::with_capacity(FIFO_BYTES),
+            queues: Queues::default(),
             wire: Wire::new(chips),
             dma,
             alarm: Alarm::default(),
@@ -182,8 +190,8 @@ impl Spi {
     fn settle(&mut self, now: Ps) {
         let cycle = self.params.clock.rate.cycles_until_floor(now).0;
         loop {
-            if let Some(word) = self.wire.take_received(cycle) {
-                self.take(word);
+            if let Some((word, sampled_at)) = self.wire.take_received(cycle) {
+                self.take(word, sampled_at);
             }
             let Some(free) = self.wire.end_word(cycle) else { return };
             if !self.is_on() {
@@ -194,16 +202,25 @@ impl Spi {
             // What waits to be sent stays where only reception is on.
             let next = if receives { Some(0) } else { self.transmit.pop_front() };
             let Some(frame) = next else { return };
+            if !receives {
+                let (before, rate) = (self.transmit.len() + 1, self.params.clock.rate);
+                self.queues.tx.leave(before, rate.ps_at_floor(Cycles(start)), rate);
+            }
             self.wire.begin(start, frame, self.control, self.bits(), self.params.clock.rate);
         }
     }
 
-    fn take(&mut self, word: u16) {
+    /// A word has come whose last bit was sampled in this cycle.
+    fn take(&mut self, word: u16, sampled_at: u64) {
         if self.receive.len() >= self.room() {
             self.overruns += u64::from(self.flags & SR_OVR == 0);
             self.flags |= SR_OVR;
             self.clears_ovr = false;
             return;
+        }
+        if self.params.has_fifos {
+            let at = self.params.clock.rate.ps_at_floor(Cycles(sampled_at));
+            self.queues.rx.come(self.receive.len(), at, word.into());
         }
         self.receive.push_back(word);
     }
@@ -218,6 +235,10 @@ impl Spi {
                 ctx.note("SPI_DR was written while it was full (TXE is 0): the word is lost");
                 return;
             }
+            if self.params.has_fifos {
+                let word = u32::from(*frame) & u32::MAX >> (32 - self.bits());
+                self.queues.tx.come(self.transmit.len(), ctx.now, word);
+            }
             self.transmit.push_back(*frame);
         }
         let cycle = self.params.clock.rate.cycles_until_ceil(ctx.now).0;
@@ -225,12 +246,18 @@ impl Spi {
     }
 
     /// A read of SPI_DR.
-    fn receive(&mut self, size: AccessSize) -> u32 {
+    fn receive(&mut self, size: AccessSize, now: Ps) -> u32 {
         self.clears_ovr |= self.flags & SR_OVR != 0;
         let packs = self.params.has_fifos && self.bits() <= 8 && size != AccessSize::Byte;
-        let first = u32::from(self.receive.pop_front().unwrap_or(0));
-        let second = if packs { self.receive.pop_front().unwrap_or(0) } else { 0 };
+        let first = u32::from(self.pop_received(now));
+        let second = if packs { self.pop_received(now) } else { 0 };
         first | u32::from(second) << 8
+    }
+
+    fn pop_received(&mut self, now: Ps) -> u16 {
+        let Some(word) = self.receive.pop_front() else { return 0 };
+        self.queues.rx.leave(self.receive.len() + 1, now, self.params.clock.rate);
+        word
     }
 
     fn set_control(&mut self, value: u32, ctx: &mut Ctx) {
@@ -294,6 +321,7 @@ impl Spi {
     /// The RCC resets it: registers are as they were at the start.
     fn reset_registers(&mut self, ctx: &mut Ctx) {
         self.wire.abandon();
+        self.queues.clear((self.transmit.len(), self.receive.len()), ctx.now, self.params.clock.rate);
         self.transmit.clear();
         self.receive.clear();
         (self.flags, self.clears_ovr, self.clears_modf) = (0, false, false);
@@ -302,7 +330,7 @@ impl Spi {
         self.update(ctx);
     }
 
-    fn register(&mut self, offset: u32, size: AccessSize) -> u32 {
+    fn register(&mut self, offset: u32, size: AccessSize, now: Ps) -> u32 {
         match offset {
             CR1 => self.control,
             CR2 => self.control2,
@@ -314,7 +342,7 @@ impl Spi {
                 }
                 status
             }
-            DR => self.receive(size),
+            DR => self.receive(size, now),
             CRCPR => self.kept[0],
             I2SCFGR => self.kept[1],
             I2SPR => self.kept[2],
@@ -363,12 +391,13 @@ impl Device for Spi {
             self.wire.select(index, !ctx.bus.wires.level(*pin), ctx.now);
         }
         self.wire.chips.start(ctx);
+        self.queues.observe(ctx);
     }
 
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         self.params.gate.read(offset, size, ctx, |offset, ctx| {
             self.settle(ctx.now);
-            let register = self.register(offset, size);
+            let register = self.register(offset, size, ctx.now);
             self.update(ctx);
             register
         })
@@ -443,7 +472,12 @@ impl Device for Spi {
         poll.state(self.wire.words);
         poll.state(self.receive.len() as u64);
         self.receive.iter().chain(&self.transmit).for_each(|frame| poll.state(*frame));
+        self.queues.polled(poll.clock(), poll);
         self.wire.chips.polled(poll)
+    }
+
+    fn finish(&mut self, _now: Ps) {
+        self.queues.stay((self.transmit.len(), self.receive.len()), self.params.clock.rate);
     }
 
     fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {

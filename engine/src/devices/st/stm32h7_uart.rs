@@ -21,6 +21,7 @@
 mod control;
 pub(super) mod frame;
 mod params;
+mod queues;
 mod receiving;
 mod registers;
 pub(super) mod transmitter;
@@ -39,13 +40,14 @@ use self::transmitter::Transmitter;
 use crate::activity::{Detail, Kind};
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, Reply, SerialPort, SlaveError, Unsent};
 use crate::devices::model::{Group, Model};
-use crate::devices::support::activities::{SENT, SERIAL};
+use crate::devices::support::activities::{SENT, SERIAL_WITH_FIFOS};
 use crate::devices::support::dma_lines::DmaLine;
+use crate::devices::support::fifo_entries::Queues;
 use crate::devices::support::registers::flag;
 use crate::dt::reader::NodeReader;
 use crate::observe::waves::SignalId;
 use crate::polling::Poll;
-use crate::time::Cycles;
+use crate::time::{Cycles, Ps};
 
 /// Eighths of the FIFO that USART_ISR.TXFT wants free, by TXFTCFG; values above say no more.
 const TXFT_EIGHTHS: [usize; 8] = [1, 2, 4, 6, 7, 8, 8, 8];
@@ -76,11 +78,13 @@ pub struct Uart {
     /// Requests to a DMA controller.
     dma: [DmaLine; 2],
     sent_characters: u64,
+    /// What is in the FIFOs, for who wants to know.
+    queues: Queues,
 }
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Serial, &["st,stm32h7-uart", params::LOW_POWER], 1, from_node).telling(SERIAL);
+    Model::device(Group::Serial, &["st,stm32h7-uart", params::LOW_POWER], 1, from_node).telling(SERIAL_WITH_FIFOS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -108,6 +112,7 @@ impl Uart {
             receiving: Receiving::default(),
             dma,
             sent_characters: 0,
+            queues: Queues::default(),
         }
     }
 
@@ -153,6 +158,7 @@ impl Uart {
                 self.complete = self.transmitter.is_idle();
                 self.print(frame.data(character), ctx);
             } else if let Some((character, start)) = self.transmitter.begin(cycle, frame.cycles()) {
+                self.tell_begun(start);
                 self.record(frame, character, start, ctx);
             } else {
                 return;
@@ -262,6 +268,9 @@ impl Uart {
         self.params.kernel_clock.is_needed(ctx);
         self.complete = false;
         let arrival = self.arrival(ctx);
+        if self.has_fifo() {
+            self.queues.tx.come(self.transmitter.waiting(), ctx.now, value);
+        }
         self.transmitter.put(value as u16, arrival);
     }
 
@@ -296,9 +305,11 @@ impl Uart {
 
     fn request(&mut self, value: u32, ctx: &mut Ctx) {
         if value & RQR_TXFRQ != 0 {
+            self.queues.tx.clear(self.transmitter.waiting(), ctx.now, self.params.kernel_clock.rate());
             self.transmitter.drop_waiting();
         }
         if value & RQR_RXFRQ != 0 {
+            self.queues.rx.clear(self.receiving.len(), ctx.now, self.params.kernel_clock.rate());
             self.receiving.flush();
         }
         if value & RQR_SBKRQ != 0 {
@@ -308,7 +319,9 @@ impl Uart {
 
     /// The RCC resets it: registers are as they were at the start.
     fn reset_registers(&mut self, ctx: &mut Ctx) {
+        self.tell_emptied(ctx);
         let kept = std::mem::replace(self, Uart::new(self.params.clone()));
+        self.queues = kept.queues;
         (self.dma, self.alarm, self.signal) = (kept.dma, kept.alarm, kept.signal);
         (self.receiving, self.sent_characters) = (kept.receiving, kept.sent_characters);
         self.receiving.reset();
@@ -345,6 +358,7 @@ impl Device for Uart {
         self.params.gate.follow(ctx);
         let name = ctx.bus.device_names[ctx.id.0 as usize].clone();
         self.signal = Some(ctx.bus.waves.signal(&name, "tx", true));
+        self.queues.observe(ctx);
     }
 
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
@@ -352,6 +366,7 @@ impl Device for Uart {
             self.settle(ctx);
             match offset {
                 RDR => {
+                    self.tell_read(ctx);
                     let character = self.receiving.read();
                     self.update(ctx);
                     ctx.line_changed();
@@ -419,9 +434,15 @@ impl Device for Uart {
             poll.state(register);
         }
         self.transmitter.state(|word| poll.state(word));
+        self.queues.polled(poll.clock(), poll);
         self.receiving.polled(poll);
         poll.state(self.sent_characters);
         true
+    }
+
+    fn finish(&mut self, _now: Ps) {
+        let entries = (self.transmitter.waiting(), self.receiving.len());
+        self.queues.stay(entries, self.params.kernel_clock.rate());
     }
 
     fn unsent(&self) -> Unsent {

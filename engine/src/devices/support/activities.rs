@@ -14,6 +14,22 @@ pub static RECEIVED: Activity = Activity::new(
 /// What all UARTs tell.
 pub const SERIAL: &[&Activity] = &[&SENT, &RECEIVED];
 
+/// What waits to be sent.
+pub static TX_FIFO: Activity = Activity::new(
+    Kind::Queue,
+    "TX FIFO",
+    "an entry, where there is a FIFO and it is on, from its write to where its place is free again, as the firmware \
+     can see it; its value",
+);
+/// What has been received.
+pub static RX_FIFO: Activity = Activity::new(
+    Kind::Queue,
+    "RX FIFO",
+    "an entry, where there is a FIFO and it is on, from where the firmware can see it to its read; its value",
+);
+/// What UARTs with FIFOs tell.
+pub const SERIAL_WITH_FIFOS: &[&Activity] = &[&SENT, &RECEIVED, &TX_FIFO, &RX_FIFO];
+
 /// A DMA channel at work.
 pub static TRANSFER: Activity = Activity::new(
     Kind::Transfer,

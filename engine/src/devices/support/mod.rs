@@ -7,6 +7,7 @@ pub mod axi_lite;
 pub mod bit_band;
 pub mod byte_registers;
 pub mod dma_lines;
+pub mod fifo_entries;
 pub mod hosted_chip;
 pub mod i2c_chips;
 pub mod kernel_clock;

@@ -14,6 +14,7 @@ pub mod commands;
 pub mod fifo;
 pub mod frames;
 pub mod params;
+mod queues;
 pub mod wire;
 pub mod xip;
 
@@ -26,10 +27,10 @@ use self::wire::{Control, Wire};
 use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::axi_lite::on_lanes;
+use crate::devices::support::fifo_entries::Queues;
 use crate::devices::support::hosted_chip::{CONTROLLER_EVENT, Chips};
 use crate::devices::support::registers::{AccessKind, Register, find, flag};
 use crate::dt::reader::NodeReader;
-use crate::observe::spi::SPI_WINDOW;
 use crate::observe::spi::SpiSignals;
 use crate::polling::Poll;
 use crate::time::{Cycles, Ps};
@@ -115,6 +116,7 @@ pub struct AxiQuadSpi {
     wire: Wire,
     tx: TxFifo,
     rx: RxFifo,
+    queues: Queues,
     cr: u32,
     ssr: u32,
     dgier: u32,
@@ -129,7 +131,7 @@ pub struct AxiQuadSpi {
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Spi, &["xlnx,axi-quad-spi-1.00.a", "xlnx,xps-spi-2.00.a"], 1, from_node).telling(SPI_WINDOW);
+    Model::device(Group::Spi, &["xlnx,axi-quad-spi-1.00.a", "xlnx,xps-spi-2.00.a"], 1, from_node).telling(queues::TOLD);
 
 /// Builds the core from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -147,6 +149,7 @@ impl AxiQuadSpi {
             wire: Wire::new(params.ext_spi_clock, u64::from(params.sck_ratio), params.lines, chips),
             tx: TxFifo::new(depth),
             rx: RxFifo::new(depth),
+            queues: Queues::default(),
             cr: reset_of(SPICR),
             ssr: reset_of(SPISSR),
             dgier: 0,
@@ -165,6 +168,7 @@ impl AxiQuadSpi {
         let seen_edge = self.seen_edge(now);
         self.wire.advance(&mut self.tx, &mut self.rx, seen_edge);
         while self.tx.free_one(seen_edge) {
+            self.tell_sent();
             self.ipisr |= match self.tx.occupancy() {
                 0 => irq::DTR_EMPTY,
                 left if left * 2 == self.params.fifo_depth => irq::TX_HALF_EMPTY,
@@ -172,6 +176,7 @@ impl AxiQuadSpi {
             };
         }
         while self.rx.see_one(seen_edge) {
+            self.tell_received();
             self.ipisr |= if self.rx.is_full() { irq::DRR_FULL } else { 0 };
         }
         if self.wire.totals.overruns != self.overruns_seen {
@@ -234,7 +239,11 @@ impl AxiQuadSpi {
             SPICR => self.set_control(value & register.mask, ctx),
             DTR => {
                 let visible_edge = self.effect_edge(ctx.now);
-                return self.tx.push(value as u8, visible_edge);
+                let accepted = self.tx.push(value as u8, visible_edge);
+                if accepted {
+                    self.tell_written(value as u8, ctx.now);
+                }
+                return accepted;
             }
             SPISSR => self.set_select(value, ctx),
             _ => ctx.note(&format!("a write to {}, which is read only, has no effect", register.name)),
@@ -259,11 +268,13 @@ impl AxiQuadSpi {
         }
         self.wire.set_clock_mode(value & cr::CPOL != 0, value & cr::CPHA != 0, edge);
         if tx_reset {
+            self.tell_tx_reset(ctx.now);
             self.tx.clear();
             self.wire.reset_frame();
         }
         if value & cr::RX_FIFO_RESET != 0 {
             self.wire.advance(&mut self.tx, &mut self.rx, edge);
+            self.tell_rx_reset(ctx.now);
             self.rx.clear();
         }
         if value & cr::SPE != 0 {
@@ -404,6 +415,9 @@ impl Device for AxiQuadSpi {
         self.wire.signals =
             SpiSignals::new(&ctx.bus.waves, ctx.scope(), ctx.label(), self.params.lines, self.params.slaves as usize);
         self.wire.signals.set_in_place(self.params.xip);
+        if self.params.fifo_depth > 0 {
+            self.queues.observe(ctx);
+        }
         self.wire.chips.start(ctx);
     }
 
@@ -414,6 +428,9 @@ impl Device for AxiQuadSpi {
         only_registers(range, ctx)?;
         self.catch_up(ctx.now);
         let value = self.register(offset & !3);
+        if offset & !3 == DRR && value.is_some() {
+            self.tell_read(ctx.now);
+        }
         self.follow_chips(ctx);
         self.update_interrupts(ctx);
         let reply = self.params.port.read(value.unwrap_or(0), offset, size, ctx.now);
@@ -515,11 +532,13 @@ impl Device for AxiQuadSpi {
         }
         self.tx.polled(spi, poll);
         self.rx.polled(spi, poll);
+        self.queues.polled(axi, poll);
         self.wire.polled(poll)
     }
 
     fn finish(&mut self, now: Ps) {
         self.catch_wire_up(now);
+        self.tell_rest();
     }
 
     fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {

@@ -14,8 +14,9 @@ use std::collections::VecDeque;
 use crate::activity::{Detail, Kind};
 use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError, Unsent};
 use crate::devices::model::{Group, Model};
-use crate::devices::support::activities::{SENT, SERIAL};
+use crate::devices::support::activities::{SENT, SERIAL_WITH_FIFOS};
 use crate::devices::support::axi_lite::{AxiLitePort, on_lanes};
+use crate::devices::support::fifo_entries::Queues;
 use crate::devices::support::receiver::{Receiver, WhenFull, passage};
 use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::dt::reader::NodeReader;
@@ -90,10 +91,13 @@ pub struct Uartlite {
     /// The latest event asked for: there is one for each change of the transmitter.
     scheduled: Ps,
     sent_characters: u64,
+    /// What is in the FIFOs, for who wants to know.
+    queues: Queues,
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Serial, &["xlnx,xps-uartlite-1.00.a"], 1, from_node).telling(SERIAL);
+pub const MODEL: Model =
+    Model::device(Group::Serial, &["xlnx,xps-uartlite-1.00.a"], 1, from_node).telling(SERIAL_WITH_FIFOS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -132,6 +136,7 @@ impl Uartlite {
             interrupt_enabled: false,
             scheduled: Ps::ZERO,
             sent_characters: 0,
+            queues: Queues::default(),
         }
     }
 
@@ -171,6 +176,7 @@ impl Uartlite {
     fn end_data(&mut self, sending: Sending, ctx: &mut Ctx) {
         self.sending = Some(Sending { data_sent: true, ..sending });
         if sending.in_fifo {
+            self.queues.tx.leave(self.tx_fifo.len(), self.next_change(sending), self.params.port.clock);
             self.tx_fifo.pop_front();
             if self.tx_fifo.is_empty() {
                 self.pulse(ctx);
@@ -209,7 +215,9 @@ impl Uartlite {
             ctx.note("a character was written to the full transmit FIFO: bus error (PG142, Transmit Data FIFO)");
             return false;
         }
-        self.tx_fifo.push_back((value & (0xff >> (8 - self.params.data_bits))) as u8);
+        let character = (value & (0xff >> (8 - self.params.data_bits))) as u8;
+        self.queues.tx.come(self.tx_fifo.len(), self.edge(ctx.now), character.into());
+        self.tx_fifo.push_back(character);
         if self.sending.is_none() {
             let clocks = self.params.port.clock.cycles_until_ceil(ctx.now).0;
             self.start(clocks.div_ceil(self.params.bit_clocks));
@@ -217,8 +225,10 @@ impl Uartlite {
         true
     }
 
-    fn control(&mut self, value: u32) {
+    fn control(&mut self, value: u32, now: Ps) {
+        let (clock, at) = (self.params.port.clock, self.edge(now));
         if value & CTRL_RST_TX_FIFO != 0 {
+            self.queues.tx.clear(self.tx_fifo.len(), at, clock);
             self.tx_fifo.clear();
             // The character on the wire is finished.
             if let Some(sending) = &mut self.sending {
@@ -226,6 +236,7 @@ impl Uartlite {
             }
         }
         if value & CTRL_RST_RX_FIFO != 0 {
+            self.queues.rx.clear(self.receiver.len(), at, clock);
             self.receiver.clear();
         }
         self.interrupt_enabled = value & CTRL_ENABLE_INTR != 0;
@@ -245,6 +256,11 @@ impl Uartlite {
         1 + self.params.data_bits + u64::from(self.params.parity) + 1
     }
 
+    /// The edge of the port's clock at which it takes an access that arrives at `now`.
+    fn edge(&self, now: Ps) -> Ps {
+        self.params.port.clock.edge_at_or_after(now)
+    }
+
     fn bit_edge(&self, bit: u64) -> Ps {
         self.params.port.clock.ps_at_floor(Cycles(bit * self.params.bit_clocks))
     }
@@ -255,11 +271,18 @@ impl Device for Uartlite {
         offset & !3 == RX_FIFO
     }
 
+    fn reset(&mut self, ctx: &mut Ctx) {
+        self.queues.observe(ctx);
+    }
+
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         self.advance(ctx);
         let value = match offset & !3 {
             RX_FIFO => match self.receiver.take() {
-                Some(character) => character.into(),
+                Some(character) => {
+                    self.queues.rx.leave(self.receiver.len() + 1, self.edge(ctx.now), self.params.port.clock);
+                    character.into()
+                }
                 None => {
                     ctx.note("the empty receive FIFO was read: bus error (PG142, Receive Data FIFO)");
                     return Err(SlaveError { done: self.params.port.read(0, offset, size, ctx.now).done });
@@ -288,7 +311,7 @@ impl Device for Uartlite {
         let reply = self.params.port.written(ctx.now);
         match offset & !3 {
             TX_FIFO if !self.push(value, ctx) => return Err(SlaveError { done: reply.done }),
-            CTRL_REG => self.control(value),
+            CTRL_REG => self.control(value, ctx.now),
             _ => {}
         }
         self.advance(ctx);
@@ -307,6 +330,7 @@ impl Device for Uartlite {
         poll.state(self.interrupt_enabled);
         poll.state(self.sent_characters);
         poll.state(self.overrun);
+        self.queues.polled(self.params.port.clock, poll);
         self.receiver.polled(poll);
         self.tx_fifo.iter().for_each(|character| poll.state(*character));
         if let Some(sending) = self.sending {
@@ -321,6 +345,10 @@ impl Device for Uartlite {
             return change > poll.now();
         }
         true
+    }
+
+    fn finish(&mut self, _now: Ps) {
+        self.queues.stay((self.tx_fifo.len(), self.receiver.len()), self.params.port.clock);
     }
 
     fn unsent(&self) -> Unsent {
@@ -352,7 +380,12 @@ impl SerialPort for Uartlite {
         self.advance(ctx);
         let was_empty = self.receiver.is_empty();
         let character = character & (0xff >> (8 - self.params.data_bits));
-        self.overrun |= !self.receiver.put(character, FIFO_DEPTH_CHARACTERS, WhenFull::Keep, ctx);
+        let before = self.receiver.len();
+        let has_room = self.receiver.put(character, FIFO_DEPTH_CHARACTERS, WhenFull::Keep, ctx);
+        self.overrun |= !has_room;
+        if has_room {
+            self.queues.rx.come(before, self.edge(ctx.now), character.into());
+        }
         if was_empty {
             self.pulse(ctx);
         }

@@ -9,7 +9,7 @@ use crate::activity::{Detail, Span, Track};
 use crate::time::Ps;
 
 /// Repetitions that are slices of their own: more of them, by one polling loop, are one.
-const MOST_REPETITIONS: u64 = 64;
+pub const MOST_REPETITIONS: u64 = 64;
 /// Details that a slice of several has: of more, the first.
 const MOST_DETAILS: usize = 4;
 

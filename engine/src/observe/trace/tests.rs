@@ -7,6 +7,7 @@ use crate::activity::{Activity, Kinds};
 
 static PROGRAM: Activity = Activity::new(Kind::Busy, "page program", "");
 static FRAME: Activity = Activity::new(Kind::Frame, "frame", "");
+static FIFO: Activity = Activity::new(Kind::Queue, "TX FIFO", "");
 static SENT: Activity = Activity::new(Kind::Serial, "character sent", "");
 
 /// Trace, to read what was written.
@@ -93,6 +94,29 @@ fn a_window_has_what_is_in_it_and_many_repetitions_are_one_slice() {
         slices(1_000_500, 1_004_500).iter().map(|event| event.0).collect::<Vec<_>>(),
         [1000, 1001, 1002, 1003, 1004, 1005]
     );
+}
+
+#[test]
+fn fifos_are_counters_of_their_devices() {
+    let activities = Activities::default();
+    let spi = activities.scope("spi0");
+    activities.start(Kinds::ALL, 1 << 20);
+    spi.span(&FIFO, Ps(1_000), Ps(4_500), Detail::Value(7));
+    spi.span(&FIFO, Ps(2_000), Ps(9_000_000), Detail::Value(7));
+    // A loop's exchanges of two bytes, in nanoseconds 5000 to 8.005 million.
+    let mark = activities.mark();
+    spi.span(&FIFO, Ps(5_000_000), Ps(5_000_700), Detail::Value(5));
+    spi.span(&FIFO, Ps(5_000_200), Ps(5_000_900), Detail::Value(0));
+    activities.repeat(&mark, crate::time::Hz::new(1_000_000_000).unwrap(), 8, 999_999);
+    let packets = read(Timeline::new(&activities, Source { to: Ps(9_000_000_000), ..Source::default() }));
+    let tracks: Vec<_> = packets.iter().filter_map(|packet| packet.track_descriptor.as_ref()).collect();
+    assert_eq!(tracks.iter().map(|track| track.counter.is_some()).collect::<Vec<_>>(), [false, true]);
+    let found: Vec<_> = events(&packets).into_iter().map(|(at, track, level, _)| (at, track, level)).collect();
+    assert!(found.iter().all(|(_, track, _)| track == "spi0/TX FIFO"), "{found:?}");
+    let levels: Vec<_> = found.iter().map(|(at, _, level)| (*at, level.parse::<u64>().unwrap())).collect();
+    // The one that stays until nanosecond 9000 is there beside the loop's.
+    assert_eq!(levels[..5], [(0, 0), (1, 1), (2, 2), (4, 1), (5_000, 3)]);
+    assert_eq!(levels[5..], [(9_000, 2), (8_004_992, 0)]);
 }
 
 #[test]

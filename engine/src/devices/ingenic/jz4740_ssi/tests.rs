@@ -340,3 +340,22 @@ proptest! {
         prop_assert!(seen.rises.windows(2).all(|pair| pair[0] <= pair[1]));
     }
 }
+
+#[test]
+fn a_word_is_in_a_fifo_until_the_wire_takes_it_or_the_firmware() {
+    let mut wired = wired();
+    wired.bench.record_entries();
+    for word in [1, 2, 3] {
+        wired.write(1000, SSIDR, word);
+    }
+    wired.read(3000, SSIDR);
+    wired.write(3500, SSICR0, cr0::SSIE | cr0::RFLUSH);
+    // The first word goes through at once, and takes 8 bits of 40 ns, as each of the others behind it.
+    let times = |times: &[(u64, u64)]| times.iter().map(|(from, to)| (from * NS, to * NS)).collect::<Vec<_>>();
+    let mut told = |name| {
+        let entries = wired.bench.entries(name, Ps(4000 * NS));
+        entries.into_iter().map(|(from, to, value)| ((from, to), value)).unzip::<_, _, Vec<_>, Vec<_>>()
+    };
+    assert_eq!(told("TX FIFO"), (times(&[(1000, 1320), (1000, 1640)]), vec![2, 3]));
+    assert_eq!(told("RX FIFO").0, times(&[(1320, 3000), (1640, 3500), (1960, 3500)]));
+}

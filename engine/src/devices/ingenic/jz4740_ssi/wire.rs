@@ -93,6 +93,14 @@ impl Wire {
         matches!(self.phase, Phase::Waiting(_))
     }
 
+    /// Behind [`Wire::pass_to`], when a word ended that waits for the next one, or the frame that was over last.
+    pub fn free_from(&self) -> Ps {
+        match self.phase {
+            Phase::Waiting(end) => self.time(end),
+            _ => self.free_at,
+        }
+    }
+
     /// The end of the word or of the frame that is under way: what an event is for.
     pub fn next_end(&self) -> Option<Ps> {
         match self.phase {

@@ -53,6 +53,16 @@ impl Receiving {
         ]
     }
 
+    /// Characters that wait.
+    pub fn len(&self) -> usize {
+        self.receiver.len()
+    }
+
+    /// True if none waits.
+    pub fn is_empty(&self) -> bool {
+        self.receiver.is_empty()
+    }
+
     /// A read of URBR.
     pub fn read(&mut self) -> u8 {
         self.receiver.take().unwrap_or(0)
@@ -123,7 +133,12 @@ impl SerialPort for Uart {
             let when_full = if self.has_fifo() { WhenFull::Keep } else { WhenFull::Overwrite };
             let data = character & (0xff >> (3 - (self.line_control & ULCR_WLS)));
             let capacity = self.capacity();
-            self.receiving.overrun |= !self.receiving.receiver.put(data, capacity, when_full, ctx);
+            let before = self.receiving.len();
+            let has_room = self.receiving.receiver.put(data, capacity, when_full, ctx);
+            self.receiving.overrun |= !has_room;
+            if self.has_fifo() && has_room {
+                self.queues.rx.come(before, ctx.now, data.into());
+            }
             self.restart_timeout(ctx.now);
         }
         self.update(ctx);

@@ -304,3 +304,48 @@ fn nothing_is_received_while_the_uart_is_off() {
     assert_eq!(read(&mut bench, 6000 + 2079, ULSR) & ULSR_DR, 0);
     assert_eq!(read(&mut bench, 6000 + 2080, ULSR) & ULSR_DR, ULSR_DR);
 }
+
+#[test]
+fn a_character_is_in_the_transmit_fifo_until_the_shift_register_takes_it() {
+    let mut bench = with_fifo();
+    bench.record_entries();
+    send(&mut bench, 100, "abcd");
+    bench.run(cycle(5000));
+    bench.write(cycle(5000), UFCR, UFCR_UME | UFCR_FME | UFCR_TFRT).unwrap();
+    send(&mut bench, 6000, "e");
+    let at = |number: u64| cycle(number).0;
+    // The first one goes through at once. A character takes 2080 clocks; the fourth is flushed, and what comes within
+    // the third waits for its end.
+    let expected = [
+        (at(100), at(2180), u32::from(b'b')),
+        (at(100), at(4260), u32::from(b'c')),
+        (at(100), at(5000), u32::from(b'd')),
+        (at(6000), at(6340), u32::from(b'e')),
+    ];
+    bench.run(cycle(7000));
+    assert_eq!(bench.entries("TX FIFO", cycle(7000)), expected);
+}
+
+#[test]
+fn a_character_is_in_the_receive_fifo_until_it_is_read() {
+    let mut bench = with_fifo();
+    bench.record_entries();
+    bench.type_at(cycle(0), "ab");
+    bench.run(cycle(5000));
+    assert_eq!(bench.value(cycle(5000), UTHR), u32::from(b'a'));
+    let at = |number: u64| cycle(number).0;
+    let expected = [(at(2080), at(5000), u32::from(b'a')), (at(4160), at(6000), u32::from(b'b'))];
+    assert_eq!(bench.entries("RX FIFO", cycle(6000)), expected);
+}
+
+#[test]
+fn holding_registers_are_no_fifos() {
+    let mut bench = uart(UFCR_UME);
+    bench.record_entries();
+    bench.type_at(cycle(0), "a");
+    send(&mut bench, 100, "ab");
+    bench.run(cycle(5000));
+    bench.value(cycle(5000), UTHR);
+    assert_eq!(bench.entries("TX FIFO", cycle(6000)), []);
+    assert_eq!(bench.entries("RX FIFO", cycle(6000)), []);
+}

@@ -294,3 +294,35 @@ fn a_frame_size_changed_with_frames_waiting_counts_no_more_than_there_is() {
     rig.put(20, CR2, 15 << 8);
     assert_eq!(rig.get(21, SR) >> SR_FTLVL & 3, 3);
 }
+
+#[test]
+fn a_frame_is_in_a_fifo_until_the_wire_takes_it_or_the_firmware() {
+    let mut rig = rig(true, &[(CR1, MASTER)]);
+    rig.bench.record_entries();
+    for byte in [1, 2, 3] {
+        rig.sized(100, AccessSize::Byte, Some(byte));
+    }
+    for cycle in [200, 210] {
+        rig.sized(cycle, AccessSize::Byte, None);
+    }
+    // A cycle from the write on; 16 cycles a frame, whose last bit is sampled a cycle before its end. The chip answers
+    // with what it got before.
+    let in_cycles = |entries: Vec<(u64, u64, u32)>| {
+        let cycle = |ps| clock().cycles_until_floor(Ps(ps)).0;
+        entries.into_iter().map(|(from, to, value)| (cycle(from), cycle(to), value)).collect::<Vec<_>>()
+    };
+    let sent = in_cycles(rig.bench.entries("TX FIFO", at(300)));
+    assert_eq!(sent, [(100, 101, 1), (100, 117, 2), (100, 133, 3)]);
+    let received = in_cycles(rig.bench.entries("RX FIFO", at(300)));
+    assert_eq!(received, [(116, 200, 0xa5), (132, 210, 1), (148, 300, 2)]);
+}
+
+#[test]
+fn data_registers_are_no_fifos() {
+    let mut rig = rig(false, &[(CR1, MASTER)]);
+    rig.bench.record_entries();
+    rig.put(100, DR, 1);
+    rig.get(200, DR);
+    assert_eq!(rig.bench.entries("TX FIFO", at(300)), []);
+    assert_eq!(rig.bench.entries("RX FIFO", at(300)), []);
+}

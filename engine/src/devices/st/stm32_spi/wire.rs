@@ -47,10 +47,10 @@ impl Wire {
         }
     }
 
-    /// The word that has been received by `cycle`, once.
-    pub fn take_received(&mut self, cycle: u64) -> Option<u16> {
+    /// The word that has been received by `cycle`, once, and when its last bit was sampled.
+    pub fn take_received(&mut self, cycle: u64) -> Option<(u16, u64)> {
         let word = self.word.as_mut().filter(|word| word.sampled_at <= cycle)?;
-        word.received.take()
+        Some((word.received.take()?, word.sampled_at))
     }
 
     /// Ends the word on the wire if it is over in `cycle`: when the wire has been free since; `None` where it is not.

@@ -86,6 +86,16 @@ impl Receiving {
         self.last.into()
     }
 
+    /// Characters that wait.
+    pub fn len(&self) -> usize {
+        self.receiver.len()
+    }
+
+    /// True if a new character takes the place of the last one where there is no room (USART_CR3.OVRDIS).
+    pub const fn overwrites(&self, [.., cr3]: [u32; 3]) -> bool {
+        cr3 & CR3_OVRDIS != 0
+    }
+
     /// True if a character waits to be read.
     pub fn has_any(&self) -> bool {
         !self.receiver.is_empty()
@@ -149,9 +159,10 @@ impl SerialPort for Uart {
         if let Some(frame) = self.frame().filter(|_| self.receives()) {
             let when_full = if self.control[2] & CR3_OVRDIS != 0 { WhenFull::Overwrite } else { WhenFull::Keep };
             let data = frame.data(character.into()) as u8;
-            let capacity = self.capacity();
+            let (capacity, before) = (self.capacity(), self.receiving.len());
             let lost = !self.receiving.receiver.put(data, capacity, when_full, ctx);
             self.receiving.overrun |= lost && when_full == WhenFull::Keep;
+            self.tell_received(data, before, ctx);
             let cycle = self.cycle(ctx);
             let bits = u64::from(self.timeout & RTOR_RTO);
             let counts = self.control[1] & CR2_RTOEN != 0;

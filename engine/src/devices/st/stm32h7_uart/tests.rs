@@ -1,4 +1,5 @@
 mod clocks;
+mod queues;
 mod receiving;
 
 use super::*;

@@ -85,6 +85,11 @@ impl TxFifo {
         (self.freed..self.sent).map(|index| self.slots[(index % SLOTS) as usize].edge)
     }
 
+    /// The edge at which the byte left of which AXI has come to know last.
+    pub fn freed_edge(&self) -> u64 {
+        self.slots[(self.freed.wrapping_sub(1) % SLOTS) as usize].edge
+    }
+
     /// Bytes that the wire has not sent, and from which edge on it can take the last of them.
     pub fn unsent(&self) -> Option<(u64, u64)> {
         let count = self.written - self.sent;
@@ -154,7 +159,18 @@ impl RxFifo {
 
     /// The edges at which bytes came of which AXI does not know.
     pub fn unseen(&self) -> impl Iterator<Item = u64> {
-        (self.seen..self.received).map(|index| self.slots[(index % SLOTS) as usize].edge)
+        self.unseen_bytes().map(|(_, edge)| edge)
+    }
+
+    /// The same with the bytes.
+    pub fn unseen_bytes(&self) -> impl Iterator<Item = (u8, u64)> {
+        (self.seen..self.received).map(|index| self.slots[(index % SLOTS) as usize]).map(|slot| (slot.byte, slot.edge))
+    }
+
+    /// The byte of which AXI has come to know last, and the edge at which it came.
+    pub fn seen_byte(&self) -> (u8, u64) {
+        let slot = self.slots[(self.seen.wrapping_sub(1) % SLOTS) as usize];
+        (slot.byte, slot.edge)
     }
 
     /// AXI comes to know of one more byte that came at `seen_edge` or earlier: false if there is none.

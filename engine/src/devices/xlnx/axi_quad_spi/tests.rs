@@ -11,6 +11,7 @@ use crate::wire::spi::{Burst, Drive, SpiTarget};
 
 mod node;
 mod polling;
+mod queues;
 mod xip_mode;
 
 /// What a [`Script`] saw.

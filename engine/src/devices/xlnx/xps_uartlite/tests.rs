@@ -1,3 +1,4 @@
+mod queues;
 mod receiving;
 
 use super::*;

@@ -1,0 +1,225 @@
+//! When the entries of a FIFO came, kept beside the FIFO only while somebody records what is in it.
+
+use std::collections::VecDeque;
+
+use super::activities::{RX_FIFO, TX_FIFO};
+use crate::activity::{Activity, Detail, Kind, Scope};
+use crate::bus::device::Ctx;
+use crate::polling::Poll;
+use crate::time::{Cycles, Hz, Ps};
+
+/// What is in a FIFO, as an activity of [`Kind::Queue`]: an entry is told when it leaves. The device says what comes
+/// and goes, each time with how many there were before; of what came before anybody recorded it nothing is told. A
+/// copy tells nobody.
+#[derive(Clone, Debug)]
+pub struct FifoEntries {
+    activity: &'static Activity,
+    scope: Scope,
+    /// The first that came first. `None`: it is not known when.
+    entries: VecDeque<Option<Entry>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    came: Ps,
+    value: u32,
+}
+
+impl FifoEntries {
+    /// An empty FIFO's. Nobody records them before [`FifoEntries::observe`].
+    pub const fn new(activity: &'static Activity) -> FifoEntries {
+        FifoEntries { activity, scope: Scope::nobody(), entries: VecDeque::new() }
+    }
+
+    /// They are told as activities of this device from now on.
+    pub fn observe(&mut self, scope: Scope) {
+        self.scope = scope;
+    }
+
+    /// True if they are recorded.
+    #[inline]
+    pub fn are_recorded(&self) -> bool {
+        self.scope.records(Kind::Queue)
+    }
+
+    /// One more comes at `at`, where there were `before`.
+    #[inline]
+    pub fn come(&mut self, before: usize, at: Ps, value: u32) {
+        if self.keeps(before) {
+            self.entries.push_back(Some(Entry { came: at, value }));
+        }
+    }
+
+    /// The first of `before` leaves at `at`, an edge of `clock`.
+    #[inline]
+    pub fn leave(&mut self, before: usize, at: Ps, clock: Hz) {
+        if self.keeps(before) {
+            let entry = self.entries.pop_front().flatten();
+            self.tell(entry, at, clock);
+        }
+    }
+
+    /// The last of `before` leaves, for another to take its place.
+    pub fn leave_last(&mut self, before: usize, at: Ps, clock: Hz) {
+        if self.keeps(before) {
+            let entry = self.entries.pop_back().flatten();
+            self.tell(entry, at, clock);
+        }
+    }
+
+    /// All of `before` leave at once: the FIFO is reset.
+    pub fn clear(&mut self, before: usize, at: Ps, clock: Hz) {
+        if self.keeps(before) {
+            for entry in std::mem::take(&mut self.entries) {
+                self.tell(entry, at, clock);
+            }
+        }
+    }
+
+    /// The run is over: those that are still there stay.
+    pub fn stay(&mut self, before: usize, clock: Hz) {
+        self.clear(before, Ps::MAX, clock);
+    }
+
+    /// True if entries are recorded; it then has `before` of them.
+    #[inline]
+    fn keeps(&mut self, before: usize) -> bool {
+        if !self.are_recorded() {
+            self.entries.clear();
+            return false;
+        }
+        while self.entries.len() < before {
+            self.entries.push_front(None);
+        }
+        while self.entries.len() > before {
+            self.entries.pop_front();
+        }
+        true
+    }
+
+    fn tell(&self, entry: Option<Entry>, left: Ps, clock: Hz) {
+        if let Some(Entry { came, value }) = entry {
+            self.scope.clocked_span(self.activity, clock, came, left.max(came), Detail::Value(value));
+        }
+    }
+
+    /// For [`crate::bus::device::Device::polled`]: in a loop that lets entries through, they have come later each time.
+    /// `clock` is one whose [`Poll::phase`] is listed, or the one that polls.
+    pub fn polled(&mut self, clock: Hz, poll: &mut Poll) {
+        for entry in self.entries.iter_mut().flatten() {
+            let edge = clock.cycles_until_ceil(entry.came);
+            if clock.ps_at_floor(edge) == entry.came {
+                let Cycles(mut edge) = edge;
+                poll.edge(clock, &mut edge);
+                entry.came = clock.ps_at_floor(Cycles(edge));
+            } else {
+                // That can't be moved exactly.
+                poll.state(entry.came.0);
+            }
+        }
+    }
+}
+
+/// Those of the two FIFOs of most devices.
+#[derive(Clone, Debug)]
+pub struct Queues {
+    /// What waits to be sent.
+    pub tx: FifoEntries,
+    /// What was received.
+    pub rx: FifoEntries,
+}
+
+impl Default for Queues {
+    fn default() -> Queues {
+        Queues { tx: FifoEntries::new(&TX_FIFO), rx: FifoEntries::new(&RX_FIFO) }
+    }
+}
+
+impl Queues {
+    /// They are told as activities of this device from now on.
+    pub fn observe(&mut self, ctx: &Ctx) {
+        self.tx.observe(ctx.scope());
+        self.rx.observe(ctx.scope());
+    }
+
+    /// [`FifoEntries::clear`] of both, which have so many.
+    pub fn clear(&mut self, (sending, received): (usize, usize), at: Ps, clock: Hz) {
+        self.tx.clear(sending, at, clock);
+        self.rx.clear(received, at, clock);
+    }
+
+    /// [`FifoEntries::stay`] of both.
+    pub fn stay(&mut self, entries: (usize, usize), clock: Hz) {
+        self.clear(entries, Ps::MAX, clock);
+    }
+
+    /// [`FifoEntries::polled`] of both.
+    pub fn polled(&mut self, clock: Hz, poll: &mut Poll) {
+        self.tx.polled(clock, poll);
+        self.rx.polled(clock, poll);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::activity::{Activities, Kinds};
+
+    static FIFO: Activity = Activity::new(Kind::Queue, "TX FIFO", "");
+
+    #[test]
+    fn entries_are_told_as_they_leave() {
+        let (clock, activities) = (Hz::new(100_000_000).unwrap(), Activities::default());
+        let mut entries = FifoEntries::new(&FIFO);
+        entries.observe(activities.scope("uart0"));
+        // Nobody knows when that came.
+        entries.come(0, Ps(1), 7);
+        activities.start(Kinds::of(&[Kind::Queue]), 1 << 16);
+        for (before, at, value) in [(1, 10, b'a'), (2, 20, b'b'), (3, 30, b'c'), (4, 40, b'd')] {
+            entries.come(before, Ps(at), value.into());
+        }
+        entries.leave(5, Ps(50), clock);
+        entries.leave(4, Ps(60), clock);
+        entries.leave_last(3, Ps(70), clock);
+        entries.clear(2, Ps(80), clock);
+        entries.come(0, Ps(90), b'e'.into());
+        entries.stay(1, clock);
+        activities.end(Ps(100));
+        let spans = activities.spans(Ps::ZERO, Ps::MAX);
+        let told: Vec<_> = spans.iter().map(|it| (it.begin.0, it.end.0, it.detail.clone())).collect();
+        let value = |character: u8| Detail::Value(character.into());
+        let expected = [
+            (10, 60, value(b'a')),
+            (20, 80, value(b'b')),
+            (30, 80, value(b'c')),
+            (40, 70, value(b'd')),
+            (90, 100, value(b'e')),
+        ];
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn entries_of_skipped_iterations_have_come_later() {
+        let (clock, activities) = (Hz::new(100_000_000).unwrap(), Activities::default());
+        let mut entries = FifoEntries::new(&FIFO);
+        entries.observe(activities.scope("uart0"));
+        activities.start(Kinds::of(&[Kind::Queue]), 1 << 16);
+        // One between two edges, which stays; then one for each iteration of 50 clocks.
+        let look = |entries: &mut FifoEntries, cycle: u64| {
+            let mut poll = Poll::look(clock, Cycles(cycle));
+            entries.polled(clock, &mut poll);
+            poll
+        };
+        entries.come(0, Ps(1_000_500), 0);
+        entries.come(1, Ps(10_000_000), 1);
+        let before = look(&mut entries, 1_010);
+        entries.leave_last(2, Ps(10_200_000), clock);
+        entries.come(1, Ps(10_500_000), 1);
+        let after = look(&mut entries, 1_060);
+        assert!(after.repeats(&before));
+        entries.polled(clock, &mut after.skip(&before, 10));
+        entries.clear(2, Ps(20_000_000), clock);
+        let begins: Vec<_> = activities.spans(Ps::ZERO, Ps::MAX).iter().map(|span| span.begin.0).collect();
+        assert_eq!(begins, [1_000_500, 10_000_000, 15_500_000]);
+    }
+}
