@@ -157,6 +157,8 @@ impl Recording {
 
     pub fn end(&mut self, at: Ps) {
         self.ended = Some(at);
+        // What was dropped may have ended later.
+        self.complete_from = self.complete_from.min(at);
         if let Some(mut sink) = self.sink.take() {
             let spans = self.spans(Ps::ZERO, at);
             spans.iter().for_each(|span| sink(&|track| self.track_at(track), span, at));

@@ -91,6 +91,9 @@ fn the_first_go_when_there_is_no_room() {
     assert_eq!(told(&activities)[0], ("program", 150, 155));
     activities.forget_before(Ps(200));
     assert_eq!((told(&activities).len(), activities.summary().dropped), (5, 15));
+    (0..20).for_each(|_| scope.span(&PROGRAM, Ps(260), Ps::MAX, Detail::None));
+    activities.end(Ps(270));
+    assert_eq!(activities.summary().complete_from, Ps(270));
 }
 
 #[test]
