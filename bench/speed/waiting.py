@@ -54,4 +54,4 @@ def compare(pairs: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         bench = [sys.executable, "-m", "cyclescope", "bench", "fat-write", "--out", folder]
         whole, _ = timed(bench)
-    say(f"the experiment fat-write whole, both write orders at once: {whole:.1f} s")
+    say(f"the experiment fat-write whole, with waits and profiles of both runs at once: {whole:.1f} s")
