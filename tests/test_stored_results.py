@@ -24,7 +24,7 @@ SHORT_RUNS = (
     *("quad-spi-throughput", "rhealstone", "bitbang-spi", "rpmsg-tty", "m4-rules"),
     "thread-metric",
 )
-MOST_S = 1.2
+MOST_S = 2
 
 # ---- the store
 
