@@ -54,4 +54,5 @@ def compare(pairs: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         bench = [sys.executable, "-m", "cyclescope", "bench", "fat-write", "--out", folder]
         whole, _ = timed(bench)
-    say(f"the experiment fat-write whole, with waits and profiles of both runs at once: {whole:.1f} s")
+    title = "the experiment fat-write whole, with waits and profiles of both runs at once"
+    say(f"{title}: {whole:.1f} s")
