@@ -326,6 +326,9 @@ class Machine:
     def wave_signals(self) -> list[tuple[str, str, bool]]:
         """The wires that can be recorded: scope, name, and level at rest."""
 
+    def wave_signals_of(self, kinds: list[str]) -> list[int]:
+        """Places in `wave_signals` of what is made of activities of these kinds."""
+
     def record_waves(self, signals: list[int], file: str | None = None) -> None:
         """Changes of these wires, by their places in `wave_signals`, are recorded from now on.
 

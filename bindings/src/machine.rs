@@ -498,6 +498,15 @@ impl Machine {
         })
     }
 
+    /// Places in `wave_signals` of what is made of activities of these kinds.
+    fn wave_signals_of(&self, kinds: List<String>) -> PyResult<Vec<usize>> {
+        let kinds = kinds_of(Some(kinds))?;
+        self.with(|engine| {
+            let bus = engine.bus();
+            Ok(bus.device_signals.of_kinds(kinds, &bus.activities))
+        })
+    }
+
     /// Changes of these wires, by their places in `wave_signals`, are recorded from now on. What memory should not hold
     /// goes to `file`, which is empty and may be removed after the call; without one there is a limit. Raises
     /// EngineError for a wire that is not there, OSError if the file can't be opened.

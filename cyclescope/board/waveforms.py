@@ -98,11 +98,11 @@ def format_timescale(unit_ps: int) -> str:
 
 
 def chosen(
-    signals: Sequence[Signal], patterns: Sequence[str], left_out: Set[tuple[str, str]] = frozenset()
+    signals: Sequence[Signal], patterns: Sequence[str], left_out: Set[int] = frozenset()
 ) -> list[int]:
     """The places of the signals that one of the patterns fits; of all if there is no pattern.
 
-    Those in `left_out`, by scope and name, are taken by patterns that fit no others. Raises
+    Those at the places `left_out` are taken by patterns that fit no others. Raises
     `UsageError`, naming what is there, for a pattern that fits none.
     """
     names = _names(signals)
@@ -113,7 +113,7 @@ def chosen(
             there = f"it has {', '.join(names)}" if names else "it has none to record"
             hint = did_you_mean_or(pattern, names, there)
             raise UsageError(f"no signal of the board is called {pattern!r}{hint}")
-        taken |= {place for place in fits if signals[place][:2] not in left_out} or fits
+        taken |= fits - left_out or fits
     return sorted(taken)
 
 
@@ -171,13 +171,9 @@ def _frame(machine: Machine, signals: Sequence[Signal], trigger: Trigger | None)
     return trigger and kept_frame(signals, changes(machine.wave_changes()), trigger)
 
 
-def asked_for(machine: Machine) -> set[tuple[str, str]]:
-    """The signals of buses and FIFOs, which take long to record, for each access and byte."""
-    return {
-        (scope, "bus_busy" if kind == "bus" else re.sub("[^a-z0-9]", "_", name.lower()))
-        for scope, name, kind, *_ in machine.activities().tracks()
-        if kind in ASKED_FOR
-    }
+def asked_for(machine: Machine) -> set[int]:
+    """The places of signals of buses and FIFOs, which change often and take the host longer."""
+    return set(machine.wave_signals_of(list(ASKED_FOR)))
 
 
 def _check_bus(signals: Sequence[Signal], trigger: Trigger) -> None:

@@ -1,9 +1,9 @@
 //! Signals that are no wires: what devices do, and their interrupt lines, as waveforms show them beside wires.
 //!
 //! They are made of activities ([`crate::activity`]): a signal is high while any of its tracks has a span, that of a
-//! FIFO while it has an entry. All that a
-//! chip is busy with is one signal, `busy`; an interrupt or request line is `irq`, `irq_2` and so on, in the order of
-//! the node's interrupts; any other activity has its own name, whatever part of the device does it.
+//! FIFO while it has an entry. All that a chip is busy with is one signal, `busy`; an interrupt or request line is
+//! `irq`, `irq_2` and so on, in the order of the node's interrupts; any other activity has its own name, whatever part
+//! of the device does it.
 
 use std::collections::BTreeMap;
 
@@ -44,6 +44,15 @@ impl DeviceSignals {
 
     fn of(&self, track: &Track) -> Option<SignalId> {
         self.signals.get(&(track.scope.clone(), name_of(track)?)).copied()
+    }
+
+    /// The places in [`Waves::signals`] of those that are made of activities of these kinds, in their order.
+    pub fn of_kinds(&self, kinds: Kinds, activities: &Activities) -> Vec<usize> {
+        let tracks = activities.tracks().into_iter().filter(|track| kinds.has(track.activity.kind));
+        let mut places: Vec<usize> = tracks.filter_map(|track| self.of(&track)).map(SignalId::place).collect();
+        places.sort_unstable();
+        places.dedup();
+        places
     }
 
     /// Has those at these places in [`Waves::signals`] recorded, from now on.
@@ -93,6 +102,8 @@ mod tests {
         let signals = DeviceSignals::declare(&activities, &waves);
         let names: Vec<String> = waves.signals().iter().map(|it| format!("{}.{}", it.scope, it.name)).collect();
         assert_eq!(names, ["flash0.busy", "dma0.dma_transfer"]);
+        let of = |kinds: &[Kind]| signals.of_kinds(Kinds::of(kinds), &activities);
+        assert_eq!((of(&[Kind::Busy]), of(&[Kind::Transfer]), of(&[Kind::Bus])), (vec![0], vec![1], vec![]));
         signals.record(&[0, 1], &activities, &waves);
         waves.start();
         flash.span(&PROGRAM, Ps(30), Ps(40), Detail::None);
