@@ -24,6 +24,7 @@ MODULES = [
         "dt",
         "one_line",
         "time",
+        "state",
     ),
 ]
 TESTS = re.compile(r"#\[cfg\(test\)\]\nmod \w+ \{.*", re.DOTALL)

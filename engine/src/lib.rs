@@ -34,6 +34,7 @@ pub mod pipe;
 pub mod polling;
 pub mod semihosting;
 pub mod serial;
+pub mod state;
 pub mod storms;
 pub mod time;
 pub mod wire;

@@ -1,0 +1,178 @@
+//! `#[derive(State)]` and `#[derive(Fresh)]`: see `state.rs` of the engine, which has the traits.
+//!
+//! `#[state(skip)]` before a field says that it is no state: what the board gives, a link to another part of the
+//! machine, or something that is worked out anew. It stays as it is when a snapshot is loaded.
+//! `#[state(with = module)]` has a field saved and loaded by `module::save(&field, &mut Saver)` and
+//! `module::load(&mut field, &mut Loader)`.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::punctuated::Punctuated;
+use syn::{Data, DeriveInput, Field, Fields, Ident, Member, Meta, Path, Token, parse_macro_input};
+
+/// Derives `State`: all fields in their order, under their names.
+#[proc_macro_derive(State, attributes(state))]
+pub fn derive_state(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    state_of(&input).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Derives `Fresh`: something to load a snapshot into, whatever it is. Not for types with fields that are skipped.
+#[proc_macro_derive(Fresh, attributes(state))]
+pub fn derive_fresh(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    fresh_of(&input).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// How a field is saved.
+enum How {
+    Plain,
+    Skipped,
+    With(Path),
+}
+
+fn how(field: &Field) -> syn::Result<How> {
+    let mut how = How::Plain;
+    for attribute in field.attrs.iter().filter(|attribute| attribute.path().is_ident("state")) {
+        for meta in attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated)? {
+            how = match &meta {
+                Meta::Path(path) if path.is_ident("skip") => How::Skipped,
+                Meta::NameValue(pair) if pair.path.is_ident("with") => {
+                    let value = &pair.value;
+                    How::With(syn::parse2(quote!(#value))?)
+                }
+                _ => return Err(syn::Error::new_spanned(meta, "`skip` or `with = module`")),
+            };
+        }
+    }
+    Ok(how)
+}
+
+/// Saves and loads fields that are bound to `bound`.
+fn fields_of(fields: &Fields, bound: &[Ident]) -> syn::Result<(TokenStream, TokenStream)> {
+    let (mut saves, mut loads) = (TokenStream::new(), TokenStream::new());
+    for ((field, member), bound) in fields.iter().zip(fields.members()).zip(bound) {
+        let name = name_of(&member);
+        match how(field)? {
+            How::Plain => {
+                saves.extend(quote!(to.field(#name); crate::state::State::save(#bound, to);));
+                loads.extend(quote!(crate::state::State::load(#bound, from)?;));
+            }
+            How::With(module) => {
+                saves.extend(quote!(to.field(#name); #module::save(#bound, to);));
+                loads.extend(quote!(#module::load(#bound, from)?;));
+            }
+            How::Skipped => {}
+        }
+    }
+    Ok((saves, loads))
+}
+
+fn name_of(member: &Member) -> String {
+    match member {
+        Member::Named(name) => name.to_string(),
+        Member::Unnamed(index) => index.index.to_string(),
+    }
+}
+
+/// A pattern for all fields that binds the saved ones, and the names that it binds; `_`-named ones of the rest.
+fn pattern(fields: &Fields) -> syn::Result<(TokenStream, Vec<Ident>)> {
+    let (mut pattern, mut names) = (TokenStream::new(), Vec::new());
+    for (index, (field, member)) in fields.iter().zip(fields.members()).enumerate() {
+        let name = format_ident!("field_{index}");
+        let is_skipped = matches!(how(field)?, How::Skipped);
+        pattern.extend(if is_skipped { quote!(#member: _,) } else { quote!(#member: #name,) });
+        names.push(name);
+    }
+    Ok((quote!({ #pattern }), names))
+}
+
+fn state_of(input: &DeriveInput) -> syn::Result<TokenStream> {
+    let name = &input.ident;
+    let (saves, loads) = match &input.data {
+        Data::Struct(data) => {
+            let (pattern, names) = pattern(&data.fields)?;
+            let (saves, loads) = fields_of(&data.fields, &names)?;
+            let text = name.to_string();
+            (
+                quote!(let Self #pattern = self; to.begin(#text); #saves to.end();),
+                quote!(let Self #pattern = self; #loads),
+            )
+        }
+        Data::Enum(data) => {
+            let (mut saves, mut loads) = (TokenStream::new(), TokenStream::new());
+            for (index, variant) in data.variants.iter().enumerate() {
+                let (pattern, names) = pattern(&variant.fields)?;
+                let (save, load) = fields_of(&variant.fields, &names)?;
+                let (ident, text, index) = (&variant.ident, variant.ident.to_string(), index as u32);
+                saves.extend(quote!(Self::#ident #pattern => { to.variant(#text, #index); #save to.end(); }));
+                let fresh = fresh_fields(&variant.fields);
+                loads.extend(quote! {
+                    #index => {
+                        if !matches!(self, Self::#ident { .. }) {
+                            *self = Self::#ident #fresh;
+                        }
+                        if let Self::#ident #pattern = self { #load }
+                    }
+                });
+            }
+            (
+                quote!(match self { #saves }),
+                quote!(match from.variant()? { #loads _ => return Err(crate::state::Damaged) }),
+            )
+        }
+        Data::Union(_) => return Err(syn::Error::new_spanned(name, "a union is no state")),
+    };
+    let bounded = bounded(input, &quote!(crate::state::State));
+    let (generics, types, bounds) = bounded.split_for_impl();
+    Ok(quote! {
+        #[allow(clippy::all, clippy::pedantic, unused_variables, irrefutable_let_patterns)]
+        impl #generics crate::state::State for #name #types #bounds {
+            fn save(&self, to: &mut crate::state::Saver) { #saves }
+            fn load(&mut self, from: &mut crate::state::Loader) -> Result<(), crate::state::Damaged> {
+                #loads
+                Ok(())
+            }
+        }
+    })
+}
+
+/// The generics of a type, each of whose parameters has the bound.
+fn bounded(input: &DeriveInput, bound: &TokenStream) -> syn::Generics {
+    let mut generics = input.generics.clone();
+    for parameter in input.generics.type_params() {
+        let name = &parameter.ident;
+        generics.make_where_clause().predicates.push(syn::parse_quote!(#name: #bound));
+    }
+    generics
+}
+
+fn fresh_fields(fields: &Fields) -> TokenStream {
+    let members = fields.members();
+    quote!({ #(#members: crate::state::Fresh::fresh(),)* })
+}
+
+fn fresh_of(input: &DeriveInput) -> syn::Result<TokenStream> {
+    let name = &input.ident;
+    let made = match &input.data {
+        Data::Struct(data) => {
+            let fields = fresh_fields(&data.fields);
+            quote!(Self #fields)
+        }
+        Data::Enum(data) => {
+            let Some(first) = data.variants.first() else {
+                return Err(syn::Error::new_spanned(name, "nothing to begin with"));
+            };
+            let (ident, fields) = (&first.ident, fresh_fields(&first.fields));
+            quote!(Self::#ident #fields)
+        }
+        Data::Union(_) => return Err(syn::Error::new_spanned(name, "a union is no state")),
+    };
+    let bounded = bounded(input, &quote!(crate::state::Fresh));
+    let (generics, types, bounds) = bounded.split_for_impl();
+    Ok(quote! {
+        impl #generics crate::state::Fresh for #name #types #bounds {
+            fn fresh() -> Self { #made }
+        }
+    })
+}
