@@ -6,14 +6,16 @@
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
+use crate::state::{Damaged, Fresh, Loader, Saver, State};
+
 const PS_PER_SECOND: u128 = 1_000_000_000_000;
 
 /// A point in simulated time, or a span of it, in picoseconds. 64 bits last 213 days.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub struct Ps(pub u64);
 
 /// A number of cycles of some clock.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub struct Cycles(pub u64);
 
 /// The frequency of a clock; never zero. All clocks have an edge at time 0.
@@ -24,6 +26,24 @@ pub struct Hz {
     period_ps: Ratio,
     /// Its reciprocal.
     per_ps: Ratio,
+}
+
+impl State for Hz {
+    fn save(&self, to: &mut Saver) {
+        self.hz.save(to);
+    }
+
+    fn load(&mut self, from: &mut Loader) -> Result<(), Damaged> {
+        *self = Hz::new(u64::loaded(from)?).ok_or(Damaged)?;
+        Ok(())
+    }
+}
+
+impl Fresh for Hz {
+    fn fresh() -> Hz {
+        const ANY: Hz = Hz::new(1).expect("it is not 0");
+        ANY
+    }
 }
 
 /// A fraction in lowest terms to multiply by again and again: multiplications take the place of the division.

@@ -1,13 +1,14 @@
 //! What references in a devicetree lead to: devices, interrupt lines, pins of ports, clocks.
 
+use crate::state::{Fresh, State};
 use crate::time::Hz;
 
 /// A device's place in the machine: its index in the bus, in the order of the board description.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub struct DeviceId(pub u32);
 
 /// An interrupt line, as wired by the board.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub enum IrqLine {
     /// Bit `bit` of core `core`'s pending interrupts (RISC-V: the number in `mip`).
     Core {
@@ -26,15 +27,16 @@ pub enum IrqLine {
 }
 
 /// A clock that firmware can change: the phandle of its node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub struct ClockId(pub u32);
 
 /// A clock as its consumer has it: the rate that was last seen, and which clock it is if its rate can change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State)]
 pub struct ClockInput {
     /// Its rate.
     pub rate: Hz,
     /// Which one it is; `None` for a clock whose rate stays.
+    #[state(skip)]
     pub id: Option<ClockId>,
 }
 
@@ -55,7 +57,7 @@ impl From<Hz> for ClockInput {
 pub const PINS_OF_PORT: u32 = 32;
 
 /// A pin of a port, and the wire at it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub struct Pin {
     /// The device that has the pin.
     pub port: DeviceId,
