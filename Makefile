@@ -18,7 +18,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1
 
 ENGINE_SOURCES := Cargo.toml Cargo.lock pyproject.toml \
-	$(shell find engine bindings \( -name '*.rs' -o -name '*.toml' \) -not -path '*/tests/*' 2>/dev/null)
+	$(shell find engine debugger bindings \( -name '*.rs' -o -name '*.toml' \) -not -path '*/tests/*' 2>/dev/null)
 
 .PHONY: build bench sensitivity results-in-docs test differential fuzz speed lint format docs wheel lock clean
 

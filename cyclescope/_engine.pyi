@@ -113,6 +113,73 @@ class Stop:
     def reached_ps(self) -> int:
         """The simulated time that a run with this stop has reached, some tenths of a second ago."""
 
+class Hold:
+    """A debugger's hold on a machine that has been loaded, and not run."""
+
+    def __init__(self, machine: Machine) -> None: ...
+    def resume(
+        self,
+        limit_ps: int,
+        until_ps: int | None = None,
+        step: int | None = None,
+        range: tuple[int, int] | None = None,
+        into_handlers: bool = False,
+        console: Callable[[bytes], None] | None = None,
+        stream: Callable[[str, bytes], None] | None = None,
+        stop: Stop | None = None,
+    ) -> tuple[str, int | None, tuple[int, int, bool] | None]:
+        """Run on until something halts the machine, or step a core by its index.
+
+        Gives why ("break", "watch", "stepped", "time", "interrupted", "ended"), the core, and the
+        first and last byte that was watched for, with whether it was a store.
+        """
+
+    def end(
+        self,
+        console: Callable[[bytes], None] | None = None,
+        stream: Callable[[str, bytes], None] | None = None,
+    ) -> dict[str, Any]:
+        """The report of the run, as `Machine.run` gives it; nothing runs afterwards."""
+
+    def set_breaks(self, addresses: list[int]) -> None:
+        """Have all cores stop before instructions at these addresses, and at no others."""
+
+    def set_watches(self, watches: list[tuple[int, int, bool, bool]]) -> None:
+        """Watch these physical addresses, and no others: first, last byte, loads, stores.
+
+        `EngineError` for loads from memory, and for what is nowhere.
+        """
+
+    def registers(self, core: int) -> list[tuple[str, int, str, int]]:
+        """A core's registers: name, bits, "general", "float" or "system", value."""
+
+    def set_register(self, core: int, number: int, value: int) -> bool:
+        """Write a register by its place in `registers`; False if it can't be written."""
+
+    def position(self, core: int) -> tuple[int, int, int, int]:
+        """Next address, stack pointer, instructions so far, local time in picoseconds."""
+
+    def read(self, core: int, addr: int, length: int) -> bytes:
+        """Memory as a core sees it: as many bytes as can be read without side effects."""
+
+    def write(self, core: int, addr: int, data: bytes) -> bool:
+        """Write memory as a core sees it, without time; False if some of it can't be written."""
+
+    def force_read(self, core: int, addr: int, bytes: int) -> int:
+        """Load 1, 2 or 4 bytes as a core does; `EngineError` where nothing answers."""
+
+    def physical(self, core: int, addr: int) -> int | None:
+        """The physical address of what a core has at `addr`; None where nothing is."""
+
+class Gdb:
+    """A client of GDB's remote protocol at a socket or pipes, who holds one run."""
+
+    def __init__(self, input: int, output: int, console: bool = False) -> None:
+        """Take file descriptors, which are duplicated.
+
+        With `console`, what is printed goes to the client alone.
+        """
+
 class Activities:
     """What the devices of a machine do: recorded if that is asked for, and free if not."""
 
@@ -227,12 +294,14 @@ class Machine:
         stream: Callable[[str, bytes], None] | None = None,
         stop: Stop | None = None,
         note: Callable[[str], None] | None = None,
+        gdb: Gdb | None = None,
     ) -> dict[str, Any]:
         """Run until exit, fault or limit (simulated picoseconds); the GIL is released.
 
         `stream` gets what devices print on lines of their own, with their labels. `stop` ends the
         run early, with a report: its outcome is "interrupted". `note` gets at once those notes that
-        tell what makes a run slow. `BoardError` if another run has an
+        tell what makes a run slow. `gdb` holds the machine first, until its client lets go.
+        `BoardError` if another run has an
         image of the board: it is this run's alone until it ends.
         """
 

@@ -11,8 +11,10 @@ use arguments::Arg;
 mod activities;
 mod arguments;
 mod caught;
+mod debugging;
 mod describe;
 mod fat;
+mod gdb;
 mod lines;
 mod machine;
 mod nodes;
@@ -89,6 +91,8 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(python::models::declared, module)?)?;
     module.add_class::<python::base::DeviceBase>()?;
     module.add_class::<activities::Activities>()?;
+    module.add_class::<debugging::Hold>()?;
+    module.add_class::<gdb::Gdb>()?;
     module.add_class::<stop::Stop>()?;
     module.add_class::<machine::Machine>()
 }

@@ -21,6 +21,7 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::activities::{Activities, kinds_of};
 use crate::arguments::{Arg, List};
 use crate::caught::caught;
+use crate::gdb::Gdb;
 use crate::lines::{StepItem, far_end};
 use crate::profile::PlaceItem;
 use crate::python::calls::Calls;
@@ -51,7 +52,7 @@ pub struct Machine {
 impl Machine {
     /// Does something with the engine. Raises EngineError if a run goes on, on another thread or as the one that is
     /// calling back, and for what is wrong in the engine itself.
-    fn with<T>(&self, work: impl FnOnce(&mut Engine) -> PyResult<T>) -> PyResult<T> {
+    pub fn with<T>(&self, work: impl FnOnce(&mut Engine) -> PyResult<T>) -> PyResult<T> {
         let mut engine = match self.engine.try_lock() {
             Ok(engine) => engine,
             Err(TryLockError::Poisoned(poisoned)) => PoisonError::into_inner(poisoned),
@@ -128,16 +129,16 @@ fn check_signals(engine: &mut Engine, signals: &[usize]) -> PyResult<()> {
 }
 
 /// Who gets what is printed while a run goes on, and what came of it.
-struct Sinks {
-    console: Option<Py<PyAny>>,
-    stream: Option<Py<PyAny>>,
-    note: Option<Py<PyAny>>,
-    raised: Option<PyErr>,
+pub struct Sinks {
+    pub console: Option<Py<PyAny>>,
+    pub stream: Option<Py<PyAny>>,
+    pub note: Option<Py<PyAny>>,
+    pub raised: Option<PyErr>,
 }
 
 impl Sinks {
     /// Hands on what was printed. False stops the run: for an exception, which is kept in `raised`, or a signal.
-    fn take(&mut self, printed: &Printed) -> bool {
+    pub fn take(&mut self, printed: &Printed) -> bool {
         let result = Python::attach(|py| {
             if let Some(console) = self.console.as_ref().filter(|_| !printed.console.is_empty()) {
                 console.call1(py, (PyBytes::new(py, &printed.console),))?;
@@ -315,8 +316,9 @@ impl Machine {
     /// Runs to the firmware's end, or to `limit_ps`; raises BoardError if another run has an image of the board.
     /// `console` gets bytes as they come, and `stream` a label and bytes of each device that prints on a line of its
     /// own. An exception in them (or a signal) stops the run and is raised after it; `stop` stops it with a report.
-    /// `note` gets notes that should not wait for the end.
-    #[pyo3(signature = (limit_ps=None, console=None, stream=None, stop=None, note=None))]
+    /// `note` gets notes that should not wait for the end. `gdb` holds the machine first, until it lets go.
+    #[pyo3(signature = (limit_ps=None, console=None, stream=None, stop=None, note=None, gdb=None))]
+    #[allow(clippy::too_many_arguments)]
     fn run<'py>(
         &self,
         py: Python<'py>,
@@ -325,13 +327,17 @@ impl Machine {
         stream: Option<Py<PyAny>>,
         stop: Option<&Stop>,
         note: Option<Py<PyAny>>,
+        gdb: Option<&Gdb>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let limit = Ps(limit_ps.map_or(u64::MAX / 2, |limit| limit.0.min(u64::MAX / 2)));
         let mut sinks = Sinks { console, stream, note, raised: None };
         self.calls.begin(py, stop)?;
         let report = self.with_run(py, |engine| {
             engine.stop_on(stop.map(Stop::shared).unwrap_or_default());
-            Ok(py.detach(|| engine.run(limit, |printed| sinks.take(printed))))
+            py.detach(|| match gdb {
+                None => Ok(engine.run(limit, |printed| sinks.take(printed))),
+                Some(gdb) => gdb.run(engine, limit, &mut |printed| sinks.take(printed)).map_err(EngineError::new_err),
+            })
         })?;
         match sinks.raised.or(self.calls.take_raised()) {
             Some(error) => Err(error),

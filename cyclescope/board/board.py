@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cyclescope._engine import Machine, Stop
+from cyclescope._engine import Gdb, Machine, Stop
 from cyclescope.board import parameters, timelines, users_devices, waveforms
 from cyclescope.board.devicetree import refuse_host_files
 from cyclescope.board.frames import Trigger
@@ -35,6 +35,7 @@ from cyclescope.near import did_you_mean_or
 from cyclescope.units import parse_time_ps
 
 if TYPE_CHECKING:
+    from cyclescope.board.debugger import Debugger
     from cyclescope.board.lines import Scripts
     from cyclescope.devices.model import Model
     from cyclescope.profile.profile import Profile
@@ -245,6 +246,7 @@ class Board:
         waits: bool = False,
         calls: Iterable[str] = (),
         longest_calls: int = 10,
+        gdb: Gdb | None = None,
     ) -> RunResult:
         """Run the loaded firmware from reset, until it exits, faults or reaches the limit.
 
@@ -292,6 +294,9 @@ class Board:
         to 10000) are kept by themselves: each one's time by what it waited for, its arguments and
         its caller.
 
+        `gdb` is a debugger (`cyclescope.host.gdb_port`), who holds the machine from reset on, until
+        it lets go.
+
         An exception of a sink stops the run too, and is raised when all else is written. Raises
         `EngineError` if nothing is loaded, or the firmware has no such function, or the board no
         such bus; `UsageError` for patterns, endings, units and numbers that are none, `OutputError`
@@ -330,7 +335,7 @@ class Board:
         ):
             started_ns = time.perf_counter_ns()
             outcome = attached.run(
-                limit_ps, text.write, streams.write, sinks.stop, sinks.guarded(note)
+                limit_ps, text.write, streams.write, sinks.stop, sinks.guarded(note), gdb
             )
             wall_ns = time.perf_counter_ns() - started_ns
             recording.end_ps = outcome["elapsed_ps"]
@@ -354,6 +359,16 @@ class Board:
                 None if profiled is None else _profile(machine, result, profiled, waits, call_sites)
             ),
         )
+
+    def debug(self, console: ConsoleSink | None = None) -> Debugger:
+        """The loaded firmware, halted at reset, to be run as a program in Python wants.
+
+        Raises `EngineError` if nothing is loaded.
+        """
+        from cyclescope.board.debugger import Debugger  # few runs have one
+
+        machine = self.start()
+        return Debugger(self, machine, self._program.name, console)
 
     def _check_cores(self, sections: Iterable[str]) -> None:
         """Raises `EngineError` for a function of a core that the board has not."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from cyclescope._engine import Machine, Stop
+from cyclescope._engine import Gdb, Machine, Stop
 from cyclescope.errors import UsageError
 
 if TYPE_CHECKING:
@@ -179,11 +179,12 @@ class Attached:
         stream: StreamBytes,
         stop: Stop,
         note: Callable[[str], None] | None,
+        gdb: Gdb | None = None,
     ) -> dict[str, Any]:
         """Run from reset to the end; as `Machine.run`."""
         machine = self._machine
         if not self._terminals:
-            return machine.run(limit_ps, console, stream, stop, note)
+            return machine.run(limit_ps, console, stream, stop, note, gdb)
         console, stream = self._beside(console), self._beside_named(stream)
         pacer = _Pacer(machine.now()) if self._pace else None
         while True:

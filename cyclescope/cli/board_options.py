@@ -7,13 +7,17 @@ import click
 from cyclescope.cli import completions
 
 
-def _load(_context: click.Context, _param: click.Parameter, files: tuple[str, ...]) -> None:
+def load_devices(
+    _context: click.Context, _param: click.Parameter, files: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Run the files of `--devices`."""
     if files:
         # what nobody asks for takes no time
         from cyclescope.devices import load
 
         for file in files:
             load(file)
+    return files
 
 
 board_option = click.option(
@@ -31,14 +35,16 @@ sets_option = click.option(
     shell_complete=completions.settings,
 )
 
+DEVICES_HELP = "Run a Python file that defines devices of the board."
+
 # The files are run before the command begins.
 devices_option = click.option(
     "--devices",
     multiple=True,
     metavar="FILE",
     expose_value=False,
-    callback=_load,
-    help="Run a Python file that defines devices of the board.",
+    callback=load_devices,
+    help=DEVICES_HELP,
 )
 
 limit_option = click.option(

@@ -18,6 +18,7 @@ from cyclescope.board.results import INTERRUPTED, RunResult
 from cyclescope.cli import completions, shown_run, stopped_run
 from cyclescope.cli.board_options import board_option, devices_option, limit_option, sets_option
 from cyclescope.cli.colour import no_color_option
+from cyclescope.cli.gdb_options import GdbOptions, gdb_options
 from cyclescope.cli.option_groups import GroupedCommand
 from cyclescope.cli.program_options import ProgramOptions, program_options
 from cyclescope.cli.serial_options import LineOptions, line_options
@@ -76,6 +77,7 @@ _GROUPS = {
         *("sections", "calls", "longest", "waits", "waves", "vcd", "vcd_signals", "vcd_timescale"),
         *("trace", "trace_from", "trace_for", "trace_memory", "trace_kinds"),
     ),
+    "A debugger": ("gdb_address", "gdb_any_address"),
     "The firmware's host": ("semihosting_dir", "stdin"),
     "What is said": ("quiet", "verbose", "no_color", "json_file", "exit_status"),
     "How the simulator works": ("skip_polling", "compile_after"),
@@ -173,6 +175,7 @@ _GROUPS = {
     "--stdin", type=InputFile(), metavar="FILE|-", help="The firmware's input by semihosting."
 )
 @line_options
+@gdb_options
 @click.option("-q", "--quiet", is_flag=True, help="Print the console only: no summary, no notes.")
 @click.option("-v", "--verbose", is_flag=True, help="Also print what was loaded, and all counters.")
 @no_color_option
@@ -210,6 +213,7 @@ def run_command(
     quiet: bool,
     verbose: bool,
     line: LineOptions,
+    gdb: GdbOptions,
     exit_status: str,
     arguments: tuple[str, ...],
 ) -> int:
@@ -239,7 +243,11 @@ def run_command(
     outputs |= {"--trace": trace, "--save-script": line.save_script}
     check_outputs(outputs, loaded.inputs)
     is_stdin_taken = stdin is not None and stdin is getattr(sys.stdin, "buffer", None)
-    with interrupts.held_back() as held, line.opened(loaded, is_stdin_taken) as lines:
+    with (
+        interrupts.held_back() as held,
+        line.opened(loaded, is_stdin_taken) as lines,
+        gdb.client(held, lines.is_interactive) as debugger,
+    ):
         shown = shown_run.run(
             loaded,
             held,
@@ -266,6 +274,7 @@ def run_command(
             semihosting_dir=semihosting_dir,
             stdin=stdin,
             arguments=arguments,
+            gdb=debugger,
             **line.arguments(lines),
         )
         result, outlet = shown.result, shown.outlet

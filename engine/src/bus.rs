@@ -17,6 +17,7 @@ pub mod risen;
 mod shared_lines;
 mod transactions;
 mod transfers;
+pub mod watches;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -48,6 +49,7 @@ use crate::wires::{Pin, Wires};
 use path::{InStep, Path, Paths, Times, View};
 use shared_lines::SharedLines;
 use transactions::Transactions;
+use watches::Watches;
 
 /// Notes of devices that tell the user enough.
 const MOST_NOTES: usize = 1000;
@@ -231,6 +233,8 @@ pub struct Bus {
     pub code_written: CodeLog,
     /// Where memory came to hold decoded instructions: cores then drop their shortcuts for stores there.
     pub code_marked: CodeLog,
+    /// What a debugger watches.
+    pub watches: Watches,
     /// Transfers from and to memories by devices so far.
     pub transfers_by_devices: u64,
     /// What the firmware may use of the host's by semihosting.
@@ -335,7 +339,7 @@ impl Bus {
     pub fn read_alone(&mut self, addr: u32, now: u64, bytes: u32, is_next: impl FnOnce(u64) -> bool) -> Option<Alone> {
         let entry = self.entry_at(addr)?;
         let MapEntry { base, target: Target::Device(id, range), .. } = self.map[entry] else { return None };
-        if self.core_irqs.len() > 1 {
+        if self.core_irqs.len() > 1 || self.watches.has_device_reads() {
             return None;
         }
         let path = self.paths.get()?.of(self.master, entry);
@@ -348,6 +352,9 @@ impl Bus {
     pub fn alike(&mut self, addr: u32, bytes: u32) -> Option<Window> {
         let entry = self.entry_at(addr)?;
         let Target::Device(id, range) = self.map[entry].target else { return None };
+        if self.watches.has_device_reads() {
+            return None;
+        }
         self.devices[id.0 as usize].as_deref_mut()?.alike(range, bytes)
     }
 

@@ -1,6 +1,9 @@
 //! What the machine knows of a core, whatever its instruction set.
 
+pub mod debug;
+
 use crate::bus::Bus;
+use crate::core::debug::Debugged;
 use crate::elf::Machine;
 use crate::elf::debug::Place;
 use crate::faults::CoreFault;
@@ -19,6 +22,8 @@ pub enum Stop {
     Waiting,
     /// It is at the begin or end of a call that is marked: see [`Core::mark_calls`].
     Mark,
+    /// It is where a debugger wants it to stop: before an instruction, or behind one whose access is watched.
+    Break,
     /// The firmware ended the run, with this status.
     Exit(i32),
     /// The firmware did something from which it can't go on.
@@ -277,7 +282,7 @@ pub struct WaitedIn {
 }
 
 /// A core: it runs instructions on its own local time.
-pub trait Core: Send {
+pub trait Core: Debugged + Send {
     /// Label of its node.
     fn name(&self) -> &str;
 

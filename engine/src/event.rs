@@ -65,6 +65,13 @@ impl EventQueue {
         self.heap.peek().map_or(Ps::MAX, |Reverse(event)| event.due)
     }
 
+    /// All of them, in their order.
+    pub fn to_come(&self) -> Vec<Event> {
+        let mut events: Vec<Event> = self.heap.iter().map(|Reverse(event)| *event).collect();
+        events.sort();
+        events
+    }
+
     /// Takes the next event if it is due at `now` or earlier.
     pub fn pop_due(&mut self, now: Ps) -> Option<Event> {
         if self.next_due() > now {

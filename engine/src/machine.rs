@@ -2,6 +2,7 @@
 
 mod calls;
 mod critical_path;
+pub mod debugging;
 pub mod ending;
 pub mod host;
 mod images;
@@ -27,6 +28,7 @@ use crate::dt::params::Parameter;
 use crate::observe::critical_path::CriticalPath;
 use crate::observe::trace::Counters;
 use crate::time::{Cycles, Hz, Ps};
+use debugging::Debugging;
 use ending::StopRequest;
 use programs::Program;
 use progress::{Activity, Progress};
@@ -193,6 +195,9 @@ pub struct Machine {
     /// The core that ended the run by itself.
     ended_by: Option<usize>,
     stop: StopRequest,
+    /// The end of a slice that was left before it, for a debugger.
+    slice_end: Option<Ps>,
+    debugging: Debugging,
     /// For a timeline: its window, and totals so far.
     timeline_window: (Ps, Ps),
     totals_over_time: Counters,
@@ -221,6 +226,8 @@ impl Machine {
             end_notes: Vec::new(),
             ended_by: None,
             stop: StopRequest::default(),
+            slice_end: None,
+            debugging: Debugging::default(),
             timeline_window: (Ps::ZERO, Ps::MAX),
             totals_over_time: Counters::default(),
         }
@@ -270,6 +277,7 @@ impl Machine {
 
     /// Has iterations of polling loops skipped or not. It changes nothing but the speed of the simulation.
     pub fn skip_polling(&mut self, skip: bool) {
+        self.debugging.skips_polling = Some(skip);
         self.cores.iter_mut().for_each(|core| core.skip_polling(skip));
     }
 
@@ -304,8 +312,10 @@ impl Machine {
             return self.report(fault);
         }
         let outcome = loop {
-            let slice_end = self.now().saturating_add(self.cores[0].clock().ps_at_floor(SLICE_CYCLES)).min(limit);
-            let slice_end = slice_end.min(self.sampled_at());
+            if let Some(outcome) = self.debugging.take_ended() {
+                break outcome;
+            }
+            let slice_end = self.next_slice_end(limit);
             let ended = self.run_slice(slice_end, limit, &mut pause);
             self.stop.set_reached(self.now());
             let go_on = pause(&self.take_printed());
@@ -316,6 +326,14 @@ impl Machine {
             }
         };
         self.end(outcome, &mut pause)
+    }
+
+    /// The end of the slice that begins now, or goes on.
+    fn next_slice_end(&mut self, limit: Ps) -> Ps {
+        self.slice_end.take().unwrap_or_else(|| {
+            let slice_end = self.now().saturating_add(self.cores[0].clock().ps_at_floor(SLICE_CYCLES)).min(limit);
+            slice_end.min(self.sampled_at())
+        })
     }
 
     /// Runs `count` instructions of the program's core one by one; gives its registers after each.
@@ -334,7 +352,7 @@ impl Machine {
             // Nobody is there to take what was printed.
             self.bus.output.take();
             match stop {
-                Stop::Horizon | Stop::Mark => {}
+                Stop::Horizon | Stop::Mark | Stop::Break => {}
                 Stop::Waiting => self.cores[self.main].idle(self.bus.events.next_due().min(now + self.quantum)),
                 Stop::Exit(code) => return Some(Outcome::Exit(code)),
                 Stop::Fault(fault) => return Some(Outcome::Fault(self.fault_text(self.main, &fault))),

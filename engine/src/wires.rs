@@ -203,6 +203,15 @@ impl Wires {
         self.port(port).is_some_and(|port| port.moving != 0)
     }
 
+    /// The levels of all wires that have a name in waveforms.
+    pub fn named_levels(&self, waves: &Waves) -> Vec<(String, bool)> {
+        let named =
+            self.ports.iter().flatten().flat_map(|port| {
+                port.named.iter().map(|(mask, signal)| (waves.name_of(*signal), port.levels & mask != 0))
+            });
+        named.collect()
+    }
+
     /// Tells a recorder that starts what all named wires are.
     pub fn tell_levels(&self, waves: &Waves) {
         for port in self.ports.iter().flatten() {

@@ -18,6 +18,8 @@ pub struct CodeSpan {
 }
 
 impl CodeSpan {
+    /// Nothing: cores have to look at something else.
+    pub const NOTHING: CodeSpan = CodeSpan { ram: usize::MAX - 1, first: 0, last: 0 };
     /// What is in no RAM, all of it: a device says nothing of places.
     pub const ELSEWHERE: CodeSpan = CodeSpan { ram: usize::MAX, first: 0, last: u32::MAX };
 }
@@ -66,6 +68,7 @@ impl Bus {
         if self.rams[ram].write(offset, bytes) {
             let last = offset + (bytes.len() - 1) as u32;
             self.code_written.tell(CodeSpan { ram, first: offset, last });
+            self.see_write(ram, offset, last);
         }
     }
 
@@ -74,6 +77,7 @@ impl Bus {
     pub(crate) fn put_in_ram(&mut self, ram: usize, offset: u32, bytes: u32, value: u32) {
         if self.rams[ram].put(offset, bytes, value) {
             self.code_written.tell(CodeSpan { ram, first: offset, last: offset + (bytes - 1) });
+            self.see_write(ram, offset, offset + (bytes - 1));
         }
     }
 

@@ -131,10 +131,14 @@ impl Bus {
                 self.rams[ram].read(offset, &mut bytes[..size.bytes() as usize]);
                 Ok((u32::from_le_bytes(bytes), done))
             }
-            Target::Device(id, range) => self
-                .with_device(id, at, |device, ctx| device.read(range, offset, size, ctx))
-                .map(|reply| (reply.value, reply.done))
-                .map_err(|error| self.slave_fault(entry, addr, error.done)),
+            Target::Device(id, range) => {
+                if self.watches.has_device_reads() {
+                    self.see_access(addr, size.bytes(), false);
+                }
+                self.with_device(id, at, |device, ctx| device.read(range, offset, size, ctx))
+                    .map(|reply| (reply.value, reply.done))
+                    .map_err(|error| self.slave_fault(entry, addr, error.done))
+            }
         }
     }
 
@@ -158,8 +162,11 @@ impl Bus {
                 self.write_ram(ram, offset, &value.to_le_bytes()[..size.bytes() as usize]);
                 Ok(done)
             }
-            Target::Device(id, range) => self
-                .with_device(id, at, |device, ctx| {
+            Target::Device(id, range) => {
+                if self.watches.has_devices() {
+                    self.see_access(addr, size.bytes(), true);
+                }
+                self.with_device(id, at, |device, ctx| {
                     let is_followed = ctx.bus.store_arrives(ctx.core, id, ctx.now);
                     let reply = device.write(range, offset, size, value, ctx);
                     if is_followed {
@@ -168,7 +175,8 @@ impl Bus {
                     reply
                 })
                 .map(|reply| reply.done)
-                .map_err(|error| self.slave_fault(entry, addr, error.done)),
+                .map_err(|error| self.slave_fault(entry, addr, error.done))
+            }
         }
     }
 

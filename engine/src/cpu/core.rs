@@ -11,6 +11,7 @@ use super::shell::Shell;
 use super::spins::Spins;
 use crate::bus::Bus;
 use crate::bus::code::{CodeLog, CodeSpan};
+use crate::core::debug::Debugged as _;
 use crate::core::{CallMark, Compiled, Compiling, Core, CoreReport, Stop, WaitedIn, WindowEras};
 use crate::elf::Machine;
 use crate::inputs::Inputs;
@@ -187,6 +188,9 @@ impl<I: Isa> Cpu<I> {
                 return Stop::Horizon;
             }
             self.follow_memory(bus);
+            if self.shell.stop.is_some() {
+                continue;
+            }
             self.memory.follow_transfers(bus);
             self.isa.see(self.shell.irqs.look(bus, self.shell.cycles));
             if I::is_between(self) {
@@ -195,6 +199,7 @@ impl<I: Isa> Cpu<I> {
                 // What has slept is what is interrupted, not the handler.
                 self.shell.waits_woke(bus);
                 self.note_interrupt(bus);
+                self.shell.breaks.interrupts += 1;
                 I::take(self, bus, interrupt);
             } else if !self.run_next(bus, single) {
                 continue;
@@ -214,6 +219,10 @@ impl<I: Isa> Cpu<I> {
         self.shell.waits_woke(bus);
         if self.shell.sections.has_marks() {
             self.shell.stop = Some(Stop::Mark);
+            return false;
+        }
+        if !single && self.shell.breaks_at(self.pc & I::ADDRESS_MASK) {
+            self.shell.stop = Some(Stop::Break);
             return false;
         }
         let before = (self.shell.instructions, self.shell.exceptions);
@@ -361,7 +370,7 @@ impl<I: Isa> Cpu<I> {
         // the next time.
         let (cold, entry) = (&self.blocks.cold[from as usize], &self.blocks.cold[to as usize].entry);
         let same = I::may_link(cold.entry.context, entry.context) && cold.pending[exit] == self.pending;
-        if cold.entry.extent == Extent::Whole && !self.shell.sections.stops_at(self.pc) && same {
+        if cold.entry.extent == Extent::Whole && !self.shell.stops_at(self.pc & I::ADDRESS_MASK) && same {
             self.blocks.link(from, exit, to);
         }
     }
@@ -377,6 +386,9 @@ impl<I: Isa> Cpu<I> {
     #[cold]
     #[inline(never)]
     fn follow_writes(&mut self, bus: &Bus) {
+        if bus.watches.are_hit() {
+            self.shell.stop = Some(Stop::Break);
+        }
         if bus.line_buffers.epoch() != self.buffers_epoch {
             self.buffers_epoch = bus.line_buffers.epoch();
             self.memory.forget_fetched();
@@ -503,8 +515,7 @@ impl<I: Isa> Core for Cpu<I> {
     }
 
     fn step(&mut self, bus: &mut Bus) -> Stop {
-        self.begin(bus, Ps(u64::MAX / 2));
-        self.run_loop(bus, true)
+        self.step_until(bus, Ps(u64::MAX / 2))
     }
 
     fn reset(&mut self, bus: &mut Bus) {

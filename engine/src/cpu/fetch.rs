@@ -171,7 +171,7 @@ impl<I: Isa> Cpu<I> {
     fn look_for_lines(&mut self, index: u32) -> bool {
         let here = match self.blocks.cold[index as usize].fetch {
             _ if self.blocks.cold[index as usize].is_dead => false,
-            _ if self.shell.sections.stops_at(self.blocks.hot[index as usize].pc & I::ADDRESS_MASK) => false,
+            _ if self.shell.stops_at(self.blocks.hot[index as usize].pc & I::ADDRESS_MASK) => false,
             _ if !I::is_current(self, index) => false,
             Via::Local => true,
             Via::Uncached => I::FETCHES_IN_BLOCKS,

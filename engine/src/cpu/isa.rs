@@ -20,6 +20,8 @@ use super::profile::Flow;
 use super::read::Read;
 use super::sections::CallSite;
 use crate::bus::Bus;
+use crate::bus::device::AccessSize;
+use crate::core::debug::{Architecture, Register};
 use crate::elf::Machine;
 use crate::encoding::Encoding;
 use crate::inputs::Inputs;
@@ -169,6 +171,26 @@ pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
 
     /// The function that the core is in, by its registers.
     fn call_site(core: &Cpu<Self>) -> CallSite;
+
+    /// What debuggers call it.
+    const ARCHITECTURE: Architecture;
+
+    /// See [`crate::core::debug::Debugged::debug_registers`].
+    fn debug_registers(core: &Cpu<Self>, bus: &Bus) -> Vec<Register>;
+
+    /// See [`crate::core::debug::Debugged::set_debug_register`].
+    fn set_debug_register(core: &mut Cpu<Self>, bus: &mut Bus, number: usize, value: u64) -> bool;
+
+    /// What a load from one of the core's own registers would give, without side effects; `None` if there is none at
+    /// `addr`.
+    fn peek_own(_core: &Cpu<Self>, _addr: u32, _size: AccessSize) -> Option<u32> {
+        None
+    }
+
+    /// True if the next instruction belongs to the one before: it is in the delay slot of a branch.
+    fn is_in_slot(_core: &Cpu<Self>) -> bool {
+        false
+    }
 
     /// The address of the next instruction, then the registers that users expect.
     fn registers(core: &Cpu<Self>) -> Vec<u32>;

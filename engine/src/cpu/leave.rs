@@ -193,7 +193,7 @@ impl<I: Isa> Cpu<I> {
             && before.context == self.isa.context()
             && !self.blocks.is_uncached(index)
             // Calls are looked for where blocks begin.
-            && !self.shell.sections.are_watched()
+            && !self.shell.has_stops()
             && self.has_lines(index);
         if !stays {
             return false;

@@ -13,6 +13,7 @@ mod core;
 pub mod cost;
 pub mod counting;
 pub(crate) mod deadline;
+mod debugging;
 pub(crate) mod fast_forward;
 mod fetch;
 pub(crate) mod handlers;

@@ -92,6 +92,9 @@ impl<I: Isa> Cpu<I> {
                 break false;
             }
             at = end;
+            if self.shell.breaks.stop_at(at) {
+                break true;
+            }
             if ends || read.instrs.len() == longest || (at ^ start) >= PAGE_BYTES {
                 break true;
             }

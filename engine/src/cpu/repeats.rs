@@ -129,7 +129,7 @@ impl<I: Isa> Repeats for Cpu<I> {
         self.follow_memory(bus);
         if self.shell.stop.is_some()
             || self.shell.cycles >= self.shell.deadline.limit
-            || self.shell.sections.stops_at(self.pc)
+            || self.shell.stops_at(self.pc & I::ADDRESS_MASK)
         {
             return None;
         }

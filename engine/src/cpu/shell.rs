@@ -12,6 +12,7 @@ use super::profile::reporting::{AtRate, Told};
 use super::sections::{CallSite, Sections};
 use super::waits::{CallsAtEdge, OfEra, Shared, Teller, Waited, Waits, Within};
 use crate::bus::Bus;
+use crate::core::debug::Breaks;
 use crate::core::{CoreReport, Counted, SectionReport, Stop, WaitedIn, WindowEras};
 use crate::faults::CoreFault;
 use crate::observe::profile::CoreProfile;
@@ -46,6 +47,8 @@ pub(crate) struct Shell {
     pub fixed: Breakdown,
     pub spent: Spent,
     pub sections: Sections<Totals>,
+    /// Where a debugger has it stop.
+    pub breaks: Breaks,
     pub profile: Option<Box<Profile>>,
     pub waits: Option<Box<Waits>>,
     /// The calls that it was in when it last told of a wait.
@@ -79,6 +82,7 @@ impl Shell {
             fixed: Breakdown::default(),
             spent: Spent::default(),
             sections: Sections::default(),
+            breaks: Breaks::default(),
             profile: None,
             waits: None,
             known_calls: Arc::default(),
@@ -119,6 +123,25 @@ impl Shell {
     pub fn update_limit(&mut self, bus: &Bus, cycle: u64) {
         self.deadline.follow(bus);
         self.irqs.follow(bus, cycle, &mut self.deadline);
+    }
+
+    /// True if the outer loop has to see this address: a watched function begins or returns there, or a debugger has
+    /// the core stop.
+    #[inline]
+    pub fn stops_at(&self, pc: u32) -> bool {
+        self.sections.stops_at(pc) || self.breaks.stop_at(pc)
+    }
+
+    /// True if there is any such address.
+    #[inline]
+    pub fn has_stops(&self) -> bool {
+        self.sections.are_watched() || self.breaks.are_set()
+    }
+
+    /// True if a debugger has the core stop before the instruction at `pc`, which is the next.
+    #[inline]
+    pub fn breaks_at(&mut self, pc: u32) -> bool {
+        self.breaks.are_set() && self.breaks.hit(pc, self.instructions, self.exceptions)
     }
 
     /// Lets time pass to the first edge at `until` or later. Gives the cycles.

@@ -88,6 +88,12 @@ impl Progress {
 impl Machine {
     /// Runs up to `slice_end`: `None` if that was reached, and the run goes on.
     pub(super) fn run_slice(&mut self, slice_end: Ps, limit: Ps, pause: Pause) -> Option<Outcome> {
+        if let Some((core, horizon)) = self.debugging.take_turn() {
+            let ended = self.run_turn(core, horizon, pause);
+            if ended.is_some() || self.debugging.is_halted() {
+                return ended;
+            }
+        }
         loop {
             if self.stop.is_made() {
                 return Some(Outcome::Interrupted);
@@ -121,6 +127,9 @@ impl Machine {
                 return (now >= limit).then(|| Outcome::Limit(self.limit_text(limit)));
             }
             let Some((_, next)) = next else { continue };
+            if self.halt_for_watch(next) || self.debugging.halt_in_time(now) {
+                return None;
+            }
             if std::mem::take(&mut self.progress[next].marked) {
                 self.follow_marks(next);
             }
@@ -128,7 +137,7 @@ impl Machine {
                 return Some(outcome);
             }
             // What was printed is shown, and the user may end the wait.
-            if self.bus.host.is_waiting() {
+            if self.bus.host.is_waiting() || self.debugging.is_halted() {
                 return None;
             }
         }
@@ -147,9 +156,21 @@ impl Machine {
             }
         }
         self.bus.order.begin(until, self.quantum);
+        self.run_turn(core, horizon, pause)
+    }
+
+    /// Runs a core on in its turn, which has begun and goes up to `horizon`.
+    fn run_turn(&mut self, core: usize, horizon: Ps, pause: Pause) -> Option<Outcome> {
         self.bus.master = Some(core);
-        let stop = self.run_printing(core, horizon, pause);
+        let stop = match self.debugging.steps(core) {
+            true => self.run_stepped(core, horizon, pause),
+            false => self.run_to_time(core, horizon, pause),
+        };
         self.bus.master = None;
+        if stop == Some(Stop::Break) {
+            self.halt_in_turn(core, horizon);
+            return None;
+        }
         // Before clocks change: what a core wants is forgotten with its clock's old rate.
         self.progress[core].wanted = self.bus.order.take_wanted();
         self.follow_clocks();
@@ -159,7 +180,7 @@ impl Machine {
             self.ended_by = Some(core);
         }
         match stop {
-            Stop::Horizon => None,
+            Stop::Horizon | Stop::Break => None,
             Stop::Mark => {
                 self.progress[core].marked = true;
                 None
@@ -181,7 +202,7 @@ impl Machine {
             return Some(Outcome::Fault(self.deadlock_text()));
         }
         for core in 0..self.cores.len() {
-            self.pass_time(core, due.min(slice_end));
+            self.pass_time(core, due.min(slice_end).min(self.debugging.until()));
             if self.progress[core].activity == Activity::Waiting {
                 self.progress[core].activity = Activity::Running;
                 self.bus.order.wakes(core);

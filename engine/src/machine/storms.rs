@@ -48,7 +48,8 @@ impl Machine {
         Some(format!("{name}: it has events without end at {at}: no time passes between them, so the run can't go on"))
     }
 
-    fn device_name(&self, device: DeviceId) -> &str {
+    /// The label of a device.
+    pub fn device_name(&self, device: DeviceId) -> &str {
         &self.bus.device_names[device.0 as usize]
     }
 }

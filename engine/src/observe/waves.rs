@@ -121,6 +121,13 @@ impl Waves {
         SignalId(place | COUNTED)
     }
 
+    /// What users call a signal: the label of its node, and its name there.
+    pub fn name_of(&self, signal: SignalId) -> String {
+        let recording = self.recording();
+        let signal = recording.signals.get((signal.0 & !COUNTED) as usize);
+        signal.map_or_else(String::new, |Signal { scope, name, .. }| format!("{scope}.{name}"))
+    }
+
     /// From now on changes are recorded, in memory.
     pub fn start(&self) {
         self.recording().on = true;

@@ -2,6 +2,7 @@
 //! instruction by instruction, all comes to the same.
 
 use crate::support::arm_m::*;
+use crate::support::debugged::{Halts, run_debugged};
 use crate::support::random;
 use cyclescope_engine::machine::{Machine, Outcome, RunReport};
 use cyclescope_engine::time::Ps;
@@ -150,7 +151,7 @@ fn ending(machine: &mut Machine, report: &RunReport) -> String {
 
 #[test]
 fn however_it_runs_it_comes_to_the_same() {
-    let mut exceptions = 0;
+    let (mut exceptions, mut halts) = (0, Halts::default());
     for seed in 1..=150 {
         let program = Random(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(seed)).program();
         let mut whole = machine(&program, &handlers());
@@ -169,7 +170,16 @@ fn however_it_runs_it_comes_to_the_same() {
         assert_eq!(stepped.trace(100_000, |_| ()), Some(Outcome::Exit(0)), "{seed}");
         let report = stepped.report(Outcome::Exit(0));
         assert_eq!(ending(&mut stepped, &report), expected, "{seed}: instruction by instruction");
+
+        let mut debugged = machine(&program, &handlers());
+        let code = PROGRAM..PROGRAM + 2 * program.len() as u32;
+        let (report, had) = run_debugged(&mut debugged, seed, Ps::from_us(1_000_000), code);
+        assert_eq!(ending(&mut debugged, &report), expected, "{seed}: debugged");
+        halts.breaks += had.breaks;
+        halts.steps += had.steps;
+        halts.times += had.times;
     }
+    assert!(halts.breaks.min(halts.steps).min(halts.times) > 500, "{halts:?}");
     assert!(exceptions > 500, "{exceptions}");
 }
 

@@ -1,6 +1,7 @@
 //! Random programs on the MIPS core: however they are run, in one go, in slices or instruction by instruction, all
 //! comes to the same.
 
+use crate::support::debugged::run_debugged;
 use crate::support::mips::*;
 use crate::support::random;
 use cyclescope_engine::isa::mips::config::CoreConfig;
@@ -265,13 +266,13 @@ fn programs_take_the_same_time_however_they_are_run() {
         let timing = [timing(), timing(), FAST, SLOW_BUT_FOR_EXCEPTIONS][number / 4 % 4];
         let system = SystemConfig { branch_targets: [0, 4, 64][number / 3 % 3], ..config().system };
         let core = CoreConfig { system, timing, ..config() };
-        let mut machines = [0; 3].map(|_| machine_of(&core, place, &program));
+        let mut machines = [0; 4].map(|_| machine_of(&core, place, &program));
         if number % 5 == 0 {
             machines
                 .iter_mut()
                 .for_each(|machine| machine.watch_address("function", (at & !(PAGE_BYTES - 1)) + FUNCTIONS[0]));
         }
-        let [running, stepping, sliced] = &mut machines;
+        let [running, stepping, sliced, debugged] = &mut machines;
         let ran = running.run(LONGEST, |_| true);
         let outcome = ran.outcome.clone();
         assert!(matches!(outcome, Outcome::Exit(0)), "{number}: {outcome:?}");
@@ -282,6 +283,10 @@ fn programs_take_the_same_time_however_they_are_run() {
         assert_eq!(sliced.report(outcome).cores, ran.cores, "{number}");
         assert_eq!(stepping.registers(), running.registers(), "{number}");
         assert_eq!(sliced.registers(), running.registers(), "{number}");
+        let code = place.0..place.0 + 4 * program.len() as u32;
+        let (report, _) = run_debugged(debugged, number as u64 + 1, LONGEST, code);
+        assert_eq!(report.cores, ran.cores, "{number}: debugged");
+        assert_eq!(debugged.registers(), running.registers(), "{number}: debugged");
         interrupts += running.registers()[1 + INTERRUPTS as usize];
     }
     assert!(interrupts > 100, "{interrupts}");

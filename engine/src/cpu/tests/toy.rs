@@ -7,6 +7,7 @@
 use crate::bus::Bus;
 use crate::bus::device::AccessSize;
 use crate::core::Stop;
+use crate::core::debug::{Architecture, Register};
 use crate::cpu::access::{Asked, Moves};
 use crate::cpu::block::{Draft, Entry, FALLEN, TAKEN};
 use crate::cpu::cost::Cost;
@@ -154,6 +155,16 @@ impl Isa for Toy {
 
     fn call_site(core: &ToyCore) -> CallSite {
         CallSite { pc: core.pc, return_pc: core.x[RETURN], sp: core.x[SP], arguments: [0; 4] }
+    }
+
+    const ARCHITECTURE: Architecture = Architecture::RiscV32;
+
+    fn debug_registers(_: &ToyCore, _: &Bus) -> Vec<Register> {
+        Vec::new()
+    }
+
+    fn set_debug_register(_: &mut ToyCore, _: &mut Bus, _: usize, _: u64) -> bool {
+        false
     }
 
     fn registers(core: &ToyCore) -> Vec<u32> {

@@ -9,12 +9,37 @@ use super::profile::Profile;
 use super::registers::{LR, SINK};
 use super::system::{Effect, Exception, Kind, Lookup, System};
 use crate::bus::Bus;
+use crate::core::debug::{Architecture, Group, Register};
 use crate::cpu::access::Asked;
 use crate::cpu::memory::Mmu as _;
 use crate::cpu::memory::access::how;
 
 impl Profile for System {
     type Flow = ();
+
+    const ARCHITECTURE: Architecture = Architecture::ArmA;
+
+    fn special_registers(core: &Arm<System>, bus: &Bus) -> Vec<Register> {
+        let pending = core.shell.irqs.up(bus, core.shell.cycles).low();
+        let registers = core.isa.system.special_registers(&core.x, pending);
+        registers.into_iter().map(|(name, value)| Register::word(name, Group::System, value)).collect()
+    }
+
+    fn set_special_register(core: &mut Arm<System>, bus: &mut Bus, number: usize, value: u32) -> bool {
+        let pending = core.shell.irqs.up(bus, core.shell.cycles).low();
+        let effect = core.isa.system.set_special_register(number, value, pending);
+        if let Some(effect) = effect {
+            core.follow(bus, effect);
+        }
+        effect.is_some()
+    }
+
+    /// The mode stays, and with it the registers that it has of its own.
+    fn set_status(core: &mut Arm<System>, value: u32) -> bool {
+        core.isa.system.set_status(&mut core.x, value);
+        core.drop_blocks();
+        true
+    }
 
     fn take(core: &mut Arm<System>, bus: &mut Bus, exception: Exception) {
         core.take_exception(bus, exception);

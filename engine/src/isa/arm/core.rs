@@ -3,6 +3,7 @@
 use super::access::moves;
 use super::compile;
 use super::counting;
+use super::debug;
 use super::decoded::{self, Decoded};
 use super::m_profile;
 use super::op::{Code, Op};
@@ -13,6 +14,8 @@ use super::system::{Events, System};
 use super::timing::{CoreTiming, Pending, accesses};
 use super::{decode_a32, decode_t32};
 use crate::bus::Bus;
+use crate::bus::device::AccessSize;
+use crate::core::debug::{Architecture, Register};
 use crate::cpu::Cpu;
 use crate::cpu::block::{Blocks, Draft, EntryOf, TAKEN};
 use crate::cpu::compile::{COMPILE_AFTER, Emitter, RegisterBits, Resumed, Value};
@@ -154,6 +157,20 @@ impl<P: Profile> Isa for ArmSet<P> {
         let (return_pc, sp) = (core.x[usize::from(LR)] & !1, core.x[usize::from(SP)]);
         // r0 to r3 (AAPCS, section 6.1.1).
         CallSite { pc: core.pc, return_pc, sp, arguments: [0, 1, 2, 3].map(|register: usize| core.x[register]) }
+    }
+
+    const ARCHITECTURE: Architecture = P::ARCHITECTURE;
+
+    fn debug_registers(core: &Arm<P>, bus: &Bus) -> Vec<Register> {
+        debug::registers(core, bus)
+    }
+
+    fn set_debug_register(core: &mut Arm<P>, bus: &mut Bus, number: usize, value: u64) -> bool {
+        debug::set(core, bus, number, value)
+    }
+
+    fn peek_own(core: &Arm<P>, addr: u32, size: AccessSize) -> Option<u32> {
+        P::peek_own(core, addr, size)
     }
 
     fn registers(core: &Arm<P>) -> Vec<u32> {

@@ -72,7 +72,7 @@ impl<P: Profile> Arm<P> {
     }
 
     /// Does what a system instruction asked for.
-    fn follow(&mut self, bus: &mut Bus, effect: Effect) {
+    pub(super) fn follow(&mut self, bus: &mut Bus, effect: Effect) {
         match effect {
             Effect::Next | Effect::JumpTo(_) | Effect::DeviceRegister(_) => {}
             Effect::Wait => self.wait(bus),

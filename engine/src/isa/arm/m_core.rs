@@ -18,7 +18,9 @@ use super::profile::{Own, Profile, SystemSide as _};
 use super::registers::{COUNT, LR, SP};
 use super::timing::{Pending, ThreeStage};
 use crate::bus::Bus;
+use crate::bus::device::AccessSize;
 use crate::core::Stop;
+use crate::core::debug::{Architecture, Group, Register};
 use crate::cpu::handlers::HANDLER_FAILS;
 use crate::cpu::memory::access::how;
 use crate::encoding::Encoding;
@@ -71,6 +73,7 @@ impl Profile for System {
     type Flow = Flow;
 
     const EXCEPTIONS: &str = "exception entry and return";
+    const ARCHITECTURE: Architecture = Architecture::ArmM;
     const COMPILES_UNCACHED: bool = false;
     const THUMB: Encoding = Encoding::T32M;
 
@@ -141,6 +144,30 @@ impl Profile for System {
         if core.pc >= RETURNS && core.isa.flow.under_way.is_none() {
             core.return_from_handler(bus);
         }
+    }
+
+    fn special_registers(core: &Arm<System>, _bus: &Bus) -> Vec<Register> {
+        let registers = core.isa.system.special_registers(&core.x);
+        registers.into_iter().map(|(name, value)| Register::word(name, Group::System, value)).collect()
+    }
+
+    fn set_special_register(core: &mut Arm<System>, bus: &mut Bus, number: usize, value: u32) -> bool {
+        let before = core.isa.system.protection();
+        let is_set = core.isa.system.set_special_register(&mut core.x, number, value);
+        core.follow_system(before);
+        core.update_limit(bus);
+        is_set
+    }
+
+    /// Flags, T and ITSTATE: what is being handled stays.
+    fn set_status(core: &mut Arm<System>, value: u32) -> bool {
+        core.isa.system.restore_xpsr(&mut core.x, value);
+        core.drop_blocks();
+        true
+    }
+
+    fn peek_own(core: &Arm<System>, addr: u32, size: AccessSize) -> Option<u32> {
+        is_ppb(addr).then(|| core.isa.system.peek_own(addr, size, core.shell.had(core.shell.cycles)))?
     }
 
     fn prepare_vfp(core: &mut Arm<System>, bus: &mut Bus, begins: u64) -> Result<u64, Option<Exception>> {

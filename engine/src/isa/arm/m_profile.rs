@@ -16,6 +16,7 @@
 //!    [`System::finish_return`].
 
 pub mod config;
+mod debug;
 pub mod entry;
 pub mod exceptions;
 mod execute;

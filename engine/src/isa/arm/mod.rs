@@ -12,6 +12,7 @@ mod compile;
 pub mod config;
 pub mod core;
 mod counting;
+mod debug;
 pub mod decode_a32;
 pub mod decode_coprocessor;
 pub mod decode_t32;

@@ -10,6 +10,7 @@ use super::psr::ExecutionState;
 use super::system::{Effect, Lookup, Now, X};
 use crate::bus::Bus;
 use crate::bus::device::AccessSize;
+use crate::core::debug::{Architecture, Register};
 use crate::cpu::memory::Mmu;
 use crate::cpu::memory::access::{Abort, Status};
 use crate::encoding::Encoding;
@@ -124,6 +125,8 @@ pub trait Profile: SystemSide + Sized + 'static {
 
     /// What time in exceptions is called, for the user.
     const EXCEPTIONS: &str = "exception entry";
+    /// What debuggers call it.
+    const ARCHITECTURE: Architecture;
     /// Code that is fetched past the cache is compiled, too. Not where the next fetch is under way while the last one's
     /// instructions run: compiled code would do little but ask.
     const COMPILES_UNCACHED: bool = true;
@@ -181,6 +184,20 @@ pub trait Profile: SystemSide + Sized + 'static {
     /// The exception to be taken instead of the instruction; `None` for an undefined instruction.
     fn prepare_vfp(_core: &mut Arm<Self>, _bus: &mut Bus, _begins: u64) -> Result<u64, Option<Self::Exception>> {
         Err(None)
+    }
+
+    /// Registers that debuggers show behind those of all profiles.
+    fn special_registers(core: &Arm<Self>, bus: &Bus) -> Vec<Register>;
+
+    /// Writes one of them, by its place. False if it can't be written.
+    fn set_special_register(core: &mut Arm<Self>, bus: &mut Bus, number: usize, value: u32) -> bool;
+
+    /// Writes the status register, as far as a debugger may. False if it may not.
+    fn set_status(core: &mut Arm<Self>, value: u32) -> bool;
+
+    /// What a load from one of the core's own registers would give, without side effects; `None` if there is none.
+    fn peek_own(_core: &Arm<Self>, _addr: u32, _size: AccessSize) -> Option<u32> {
+        None
     }
 
     /// True if the address is one of the core's own registers: asked before each access that has no shortcut.

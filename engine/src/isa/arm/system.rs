@@ -7,6 +7,7 @@
 
 mod attributes;
 pub mod config;
+mod debug;
 pub mod effect;
 pub mod exceptions;
 mod execute;

@@ -4,6 +4,7 @@ use super::access::moves;
 use super::compile;
 use super::config::SystemConfig;
 use super::counting;
+use super::debug;
 use super::decoded::{self, Decoded, Ending, OP_BYTES};
 use super::faults::Raised;
 use super::op::{Code, HI, LO, Op, RA};
@@ -13,6 +14,7 @@ use super::system::exceptions::RESET_VECTOR;
 use super::system::{Exception, Now, System};
 use super::timing::{CoreTiming, Pending};
 use crate::bus::Bus;
+use crate::core::debug::{Architecture, Register};
 use crate::cpu::Cpu;
 use crate::cpu::block::{Blocks, Draft, EntryOf};
 use crate::cpu::compile::{COMPILE_AFTER, Emitter, RegisterBits, Resumed};
@@ -150,6 +152,20 @@ impl Isa for MipsSet {
     }
 
     /// pc, $0 to $31, HI, LO, Status, Cause, EPC.
+    const ARCHITECTURE: Architecture = Architecture::Mips32;
+
+    fn debug_registers(core: &Mips, bus: &Bus) -> Vec<Register> {
+        debug::registers(core, bus)
+    }
+
+    fn set_debug_register(core: &mut Mips, bus: &mut Bus, number: usize, value: u64) -> bool {
+        debug::set(core, bus, number, value as u32)
+    }
+
+    fn is_in_slot(core: &Mips) -> bool {
+        core.isa.delayed.is_some()
+    }
+
     fn registers(core: &Mips) -> Vec<u32> {
         let now = Now { pending: core.shell.irqs.seen().low(), instructions: core.shell.instructions };
         let system = [12, 13, 14].map(|register| core.isa.system.register(register, 0, now));

@@ -98,7 +98,7 @@ pub(super) fn read(
     let decoded = Decoded { op, before_cycles: 0, never_compiled_before: 0, clean: false, felt: [Felt::default(); 2] };
     read.push(decoded, OP_BYTES);
     let behind = at.wrapping_add(OP_BYTES);
-    let watched = core.shell.sections.stops_at(behind);
+    let watched = core.shell.stops_at(behind);
     let ends = if op.code.is_branch() {
         watched || at ^ behind >= PAGE_BYTES || !fits_slot(core, bus, behind)
     } else {

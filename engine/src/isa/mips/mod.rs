@@ -10,6 +10,7 @@ mod compile;
 pub mod config;
 pub mod core;
 mod counting;
+mod debug;
 pub mod decode;
 pub mod decoded;
 mod execute;

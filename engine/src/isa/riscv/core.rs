@@ -2,6 +2,7 @@
 
 use super::compile;
 use super::counting;
+use super::debug;
 use super::decode::decode;
 use super::exceptions::{Exception, Trap};
 use super::execute::moves;
@@ -9,6 +10,7 @@ use super::op::{Code, Instr, Op, TimingClass};
 use super::system::Csrs;
 use super::timing::{CoreTiming, Pending};
 use crate::bus::Bus;
+use crate::core::debug::{Architecture, Register};
 use crate::cpu::block::{Blocks, Draft, EntryOf, FALLEN};
 use crate::cpu::compile::{COMPILE_AFTER, Emitter, RegisterBits, Resumed};
 use crate::cpu::cost::Cost;
@@ -103,6 +105,16 @@ impl Isa for RiscV {
 
     fn call_site(core: &Hart) -> CallSite {
         call_site_of(core.pc, &core.x)
+    }
+
+    const ARCHITECTURE: Architecture = Architecture::RiscV32;
+
+    fn debug_registers(core: &Hart, bus: &Bus) -> Vec<Register> {
+        debug::registers(core, bus)
+    }
+
+    fn set_debug_register(core: &mut Hart, bus: &mut Bus, number: usize, value: u64) -> bool {
+        debug::set(core, bus, number, value as u32)
     }
 
     fn registers(core: &Hart) -> Vec<u32> {

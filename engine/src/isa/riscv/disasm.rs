@@ -14,7 +14,7 @@ pub const REGISTER_NAMES: [&str; 32] = [
 
 /// CSRs that machine-mode code uses (privileged specification, table 6). Others show as their number.
 #[rustfmt::skip]
-const CSR_NAMES: [(i32, &str); 29] = [
+pub const CSR_NAMES: [(i32, &str); 29] = [
     (0x300, "mstatus"), (0x301, "misa"), (0x304, "mie"), (0x305, "mtvec"), (0x306, "mcounteren"), (0x310, "mstatush"),
     (0x320, "mcountinhibit"), (0x340, "mscratch"), (0x341, "mepc"), (0x342, "mcause"), (0x343, "mtval"), (0x344, "mip"),
     (0x7a0, "tselect"), (0xb00, "mcycle"), (0xb02, "minstret"), (0xb80, "mcycleh"), (0xb82, "minstreth"),

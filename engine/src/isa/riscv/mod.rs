@@ -8,6 +8,7 @@ mod compile;
 pub mod compressed;
 pub mod core;
 mod counting;
+mod debug;
 pub mod decode;
 pub mod disasm;
 pub mod exceptions;

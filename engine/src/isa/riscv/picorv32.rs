@@ -17,6 +17,7 @@
 
 mod config;
 mod data;
+mod debugging;
 mod decoded;
 mod interrupts;
 mod next;
@@ -31,6 +32,7 @@ use self::decoded::Table;
 use self::interrupts::Interrupts;
 use super::core::{RiscV, call_site_of};
 use crate::bus::Bus;
+use crate::core::debug::Debugged as _;
 use crate::core::{CallMark, Core, CoreReport, Stop, WaitedIn, WindowEras};
 use crate::cpu::isa::Isa as _;
 use crate::cpu::memory::Accounts;
@@ -70,6 +72,8 @@ pub struct Picorv32 {
     ended: bool,
     accounts: Accounts,
     polls: Polls,
+    /// A debugger watches something.
+    watches: bool,
     /// Map entries that were accessed over the bus since `Repeats::forget_touched`, as bits of
     /// [`crate::bus::entry_bit`].
     touched: u64,
@@ -95,12 +99,14 @@ impl Picorv32 {
             ended: false,
             accounts: Accounts::default(),
             polls: Polls::default(),
+            watches: false,
             touched: 0,
         }
     }
 
     fn begin(&mut self, bus: &Bus, until: Ps) {
         self.port.attach(bus);
+        self.watches = bus.watches.are_set();
         self.accounts.follow(bus);
         self.shell.deadline.begin(bus, until);
         self.follow_bus(bus, self.shell.cycles);
@@ -119,7 +125,8 @@ impl Picorv32 {
         let now = self.ended
             || self.shell.stop.is_some()
             || self.shell.waiting
-            || self.shell.sections.are_watched()
+            || self.shell.has_stops()
+            || self.watches
             || self.shell.profile.is_some()
             || self.polls.has_candidate;
         let interrupts = self.interrupts.attention_cycles(self.shell.instructions);
@@ -157,8 +164,7 @@ impl Core for Picorv32 {
     }
 
     fn step(&mut self, bus: &mut Bus) -> Stop {
-        self.begin(bus, Ps(u64::MAX / 2));
-        self.run_loop(bus, true)
+        self.step_until(bus, Ps(u64::MAX / 2))
     }
 
     fn idle(&mut self, until: Ps) {

@@ -4,6 +4,7 @@
 
 pub mod arm;
 pub mod arm_m;
+pub mod debugged;
 pub mod floats;
 pub mod late;
 pub mod mips;

@@ -3,6 +3,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use super::debugged::run_debugged;
 use super::{arm, mips, rig, riscv};
 use cyclescope_engine::bus::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use cyclescope_engine::bus::{Bus, MapEntry, Route, Target};
@@ -139,6 +140,14 @@ pub fn pair_at(
     (machine, entries)
 }
 
+/// The same with a debugger, which halts them again and again.
+fn run_pair_debugged((mut machine, journal): (Machine, Arc<Mutex<Entries>>), seed: u64) -> (RunReport, Entries) {
+    let code = PROGRAMS[0]..PROGRAMS[0] + 0x100;
+    let (report, _) = run_debugged(&mut machine, seed, Ps::from_us(5000), code);
+    let entries = journal.lock().unwrap().clone();
+    (report, entries)
+}
+
 /// Runs both to the exit, one ahead of the other by at most `quantum`.
 pub fn run_pair((mut machine, journal): (Machine, Arc<Mutex<Entries>>), quantum: Ps) -> (RunReport, Entries) {
     machine.set_quantum(quantum);
@@ -155,6 +164,10 @@ pub fn run_alike(build: impl Fn() -> (Machine, Arc<Mutex<Entries>>)) -> (RunRepo
     for quantum in QUANTA {
         let again = run_pair(build(), quantum);
         assert!(again == first, "{quantum}: {:#?}\n{:#?}", again.0, first.0);
+    }
+    for seed in 1..4 {
+        let debugged = run_pair_debugged(build(), seed);
+        assert!(debugged == first, "debugged {seed}: {:#?}\n{:#?}", debugged.0, first.0);
     }
     first
 }

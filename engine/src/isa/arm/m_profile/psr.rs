@@ -14,7 +14,7 @@ const CPS_SET: u32 = 1 << 9;
 const CPS_CLEAR: u32 = 1 << 10;
 
 /// Special registers' numbers, those of the status left out (0 to 7).
-mod sysm {
+pub(super) mod sysm {
     pub const MSP: u32 = 8;
     pub const PSP: u32 = 9;
     pub const PRIMASK: u32 = 16;
@@ -36,7 +36,7 @@ impl System {
     }
 
     /// Flags, T and ITSTATE as a frame has them; IPSR has been set.
-    pub(super) fn restore_xpsr(&mut self, x: &mut X, value: u32) {
+    pub fn restore_xpsr(&mut self, x: &mut X, value: u32) {
         set_apsr(x, value, WRITES_FLAGS | WRITES_GE);
         self.state.thumb = value & T != 0;
         self.state.set_it_bits(value);

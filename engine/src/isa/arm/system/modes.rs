@@ -86,6 +86,25 @@ impl System {
         Some(if bank == self.mode.bank() { &mut x[SP as usize] } else { &mut self.banks.sp[bank] })
     }
 
+    /// SP, LR and SPSR of each mode by their names, for debuggers; User and System mode have no SPSR.
+    pub(super) fn banked(&self, x: &X) -> Vec<(&'static str, u32)> {
+        const NAMES: [[&str; 3]; BANKS] = [
+            ["sp_usr", "lr_usr", ""],
+            ["sp_fiq", "lr_fiq", "spsr_fiq"],
+            ["sp_irq", "lr_irq", "spsr_irq"],
+            ["sp_svc", "lr_svc", "spsr_svc"],
+            ["sp_abt", "lr_abt", "spsr_abt"],
+            ["sp_und", "lr_und", "spsr_und"],
+        ];
+        let of_bank = |bank: usize| {
+            let Banks { sp, lr, spsr, .. } = &self.banks;
+            let is_current = bank == self.mode.bank();
+            let stacked = if is_current { [x[SP as usize], x[LR as usize]] } else { [sp[bank], lr[bank]] };
+            NAMES[bank].into_iter().zip([stacked[0], stacked[1], spsr[bank]])
+        };
+        (0..BANKS).flat_map(of_bank).filter(|(name, _)| !name.is_empty()).collect()
+    }
+
     /// SPSR of the current mode; 0 where there is none (unpredictable).
     pub fn spsr(&self) -> u32 {
         if self.mode.has_spsr() { self.banks.spsr[self.mode.bank()] } else { 0 }

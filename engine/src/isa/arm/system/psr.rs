@@ -52,6 +52,14 @@ impl System {
         self.state.set_it_bits(value);
     }
 
+    /// As a debugger does: everything but the mode.
+    pub fn set_status(&mut self, x: &mut X, value: u32) {
+        set_apsr(x, value, 15);
+        self.masks = value & (A | I | F);
+        self.state.thumb = value & T != 0;
+        self.state.set_it_bits(value);
+    }
+
     /// As msr does to the SPSR of the mode.
     pub(super) fn write_spsr(&mut self, value: u32, fields: u8) {
         let mask = field_mask(fields) & SPSR_MASK;

@@ -90,6 +90,11 @@ impl Interrupts {
         taken
     }
 
+    /// Bits that can't interrupt.
+    pub fn mask(&self) -> u32 {
+        self.mask
+    }
+
     /// maskirq: gives the old mask.
     pub fn set_mask(&mut self, mask: u32) -> u32 {
         std::mem::replace(&mut self.mask, mask)

@@ -100,7 +100,7 @@ impl Repeats for Picorv32 {
             || self.shell.stop.is_some()
             || self.shell.waiting
             || cycle >= self.shell.deadline.limit
-            || self.shell.sections.stops_at(self.pc)
+            || self.shell.stops_at(self.pc)
             || self.interrupts.are_due(cycle, launched)
         {
             return None;

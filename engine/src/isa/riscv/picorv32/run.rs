@@ -28,6 +28,9 @@ impl Picorv32 {
             if let Some(stop) = self.shell.stop.take() {
                 return stop;
             }
+            if bus.watches.are_hit() {
+                return Stop::Break;
+            }
             if bus.exit.is_some() || self.shell.cycles >= self.shell.deadline.limit {
                 return Stop::Horizon;
             }
@@ -48,6 +51,9 @@ impl Picorv32 {
                 self.follow_sections();
                 if self.shell.sections.has_marks() {
                     return Stop::Mark;
+                }
+                if !single && self.shell.breaks_at(self.pc) {
+                    return Stop::Break;
                 }
                 if self.polls.has_candidate && !single {
                     fast_forward(self, bus);
@@ -163,6 +169,7 @@ impl Picorv32 {
 
     fn enter_handler(&mut self, bus: &mut Bus) {
         let taken = self.shell.cycles;
+        self.shell.breaks.interrupts += 1;
         let wanted = taken + u64::from(self.table.timing.interrupt);
         self.x[RETURN_ADDRESS] = self.pc | u32::from(self.was_compressed);
         self.x[CAUSES] = self.interrupts.enter(wanted);

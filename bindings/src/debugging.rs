@@ -1,0 +1,196 @@
+//! The class `Hold`: a debugger's hold on a machine, for programs in Python.
+
+use cyclescope_engine::bus::device::AccessSize;
+use cyclescope_engine::bus::watches::Watch;
+use cyclescope_engine::core::debug::{Group, Register};
+use cyclescope_engine::machine::debugging::{Halt, Step};
+use cyclescope_engine::machine::{Machine as Engine, Outcome};
+use cyclescope_engine::time::Ps;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::EngineError;
+use crate::arguments::{Arg, List};
+use crate::machine::{Machine, Sinks};
+use crate::stop::Stop;
+
+/// Name, bits, group, value.
+type RegisterItem = (String, u32, &'static str, u64);
+/// Why it halted, the core, and what was watched: first and last byte, and if it was a store.
+type HaltItem = (&'static str, Option<usize>, Option<(u32, u32, bool)>);
+
+/// A debugger's hold on a machine that has been loaded.
+#[pyclass(module = "cyclescope._engine")]
+pub struct Hold {
+    machine: Py<Machine>,
+    ended: Option<Outcome>,
+}
+
+impl Hold {
+    fn with<T>(&self, py: Python<'_>, work: impl FnOnce(&mut Engine) -> PyResult<T>) -> PyResult<T> {
+        self.machine.bind(py).borrow().with(work)
+    }
+
+    /// The same with a core, by its index; raises EngineError for one that is not there.
+    fn with_core<T>(
+        &self,
+        py: Python<'_>,
+        core: usize,
+        work: impl FnOnce(&mut Engine, usize) -> PyResult<T>,
+    ) -> PyResult<T> {
+        self.with(py, |engine| match core < engine.core_count() {
+            true => work(engine, core),
+            false => Err(EngineError::new_err(format!("the board has {} cores", engine.core_count()))),
+        })
+    }
+}
+
+#[pymethods]
+impl Hold {
+    /// Takes hold of a machine, which has not run.
+    #[new]
+    fn new(machine: Py<Machine>) -> Hold {
+        Hold { machine, ended: None }
+    }
+
+    /// Runs on until something halts the machine, up to `until_ps`, and to `limit_ps` in any case; a core makes one step, if it is named, or several
+    /// while the next instruction is in `range`. Gives why: "break", "watch", "stepped", "time", "interrupted"
+    /// or "ended". The sinks are those of `Machine.run`.
+    #[pyo3(signature = (limit_ps, until_ps=None, step=None, range=None, into_handlers=false, console=None, stream=None, stop=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn resume(
+        &mut self,
+        py: Python<'_>,
+        limit_ps: Arg<u64>,
+        until_ps: Option<Arg<u64>>,
+        step: Option<Arg<usize>>,
+        range: Option<(u32, u32)>,
+        into_handlers: bool,
+        console: Option<Py<PyAny>>,
+        stream: Option<Py<PyAny>>,
+        stop: Option<&Stop>,
+    ) -> PyResult<HaltItem> {
+        let mut sinks = Sinks { console, stream, note: None, raised: None };
+        let limit = Ps(limit_ps.0.min(u64::MAX / 2));
+        let halt = self.with(py, |engine| {
+            engine.stop_on(stop.map(Stop::shared).unwrap_or_default());
+            let step = step.map(|core| Step { core: core.0, range, into_handlers });
+            Ok(py.detach(|| {
+                engine.resume(step, until_ps.map(|until| Ps(until.0)), limit, |printed| sinks.take(printed))
+            }))
+        })?;
+        if let Some(error) = sinks.raised {
+            return Err(error);
+        }
+        Ok(match halt {
+            Halt::Break { core } => ("break", Some(core), None),
+            Halt::Watch { core, hit } => ("watch", Some(core), Some((hit.watch.first, hit.watch.last, hit.is_write))),
+            Halt::Stepped { core } => ("stepped", Some(core), None),
+            Halt::Interrupted => ("interrupted", None, None),
+            Halt::Time => ("time", None, None),
+            Halt::Ended(outcome) => {
+                self.ended = Some(outcome);
+                ("ended", None, None)
+            }
+        })
+    }
+
+    /// The report of the run, as `Machine.run` gives it: how it ended, or that it was interrupted here. Nothing runs
+    /// afterwards.
+    #[pyo3(signature = (console=None, stream=None))]
+    fn end<'py>(
+        &mut self,
+        py: Python<'py>,
+        console: Option<Py<PyAny>>,
+        stream: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let mut sinks = Sinks { console, stream, note: None, raised: None };
+        let outcome = self.ended.clone().unwrap_or(Outcome::Interrupted);
+        let report =
+            self.with(py, |engine| Ok(py.detach(|| engine.end_debugged(outcome, |printed| sinks.take(printed)))))?;
+        match sinks.raised {
+            Some(error) => Err(error),
+            None => crate::report::report(py, &report),
+        }
+    }
+
+    /// All cores stop before instructions at these addresses, and at no others.
+    fn set_breaks(&self, py: Python<'_>, addresses: List<u32>) -> PyResult<()> {
+        self.with(py, |engine| {
+            engine.set_breaks(addresses.0.into_iter().collect());
+            Ok(())
+        })
+    }
+
+    /// Watches these physical addresses, and no others: first and last byte, loads, stores. Raises EngineError for
+    /// loads from memory and for what is nowhere.
+    fn set_watches(&self, py: Python<'_>, watches: List<(u32, u32, bool, bool)>) -> PyResult<()> {
+        let watches = watches.0.into_iter().map(|(first, last, reads, writes)| Watch { first, last, reads, writes });
+        let refused = self.with(py, |engine| Ok(engine.set_watches(watches.collect())))?;
+        match refused.first() {
+            Some(watch) => Err(EngineError::new_err(format!("{:#010x} can't be watched so", watch.first))),
+            None => Ok(()),
+        }
+    }
+
+    /// The registers of a core: name, bits, "general", "float" or "system", value.
+    fn registers(&self, py: Python<'_>, core: Arg<usize>) -> PyResult<Vec<RegisterItem>> {
+        let item = |register: Register| {
+            let group = match register.group {
+                Group::General => "general",
+                Group::Float => "float",
+                Group::System => "system",
+            };
+            (register.name.into_owned(), register.bits, group, register.value)
+        };
+        self.with_core(py, core.0, |engine, core| Ok(engine.debug_registers(core).into_iter().map(item).collect()))
+    }
+
+    /// Writes a register of a core by its place in `registers`. False if it can't be written.
+    fn set_register(&self, py: Python<'_>, core: Arg<usize>, number: Arg<usize>, value: Arg<u64>) -> PyResult<bool> {
+        self.with_core(py, core.0, |engine, core| Ok(engine.set_debug_register(core, number.0, value.0)))
+    }
+
+    /// A core's next address, stack pointer, instructions so far and local time in picoseconds.
+    fn position(&self, py: Python<'_>, core: Arg<usize>) -> PyResult<(u32, u32, u64, u64)> {
+        self.with_core(py, core.0, |engine, core| {
+            let position = engine.position(core);
+            Ok((position.pc, position.sp, position.instructions, engine.time_of_core(core).0))
+        })
+    }
+
+    /// Memory as a core sees it, without side effects: as many bytes as can be read so.
+    fn read<'py>(
+        &self,
+        py: Python<'py>,
+        core: Arg<usize>,
+        addr: Arg<u32>,
+        length: Arg<u32>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        self.with_core(py, core.0, |engine, core| {
+            let mut bytes = vec![0; length.0 as usize];
+            let count = engine.debug_read(core, addr.0, &mut bytes);
+            Ok(PyBytes::new(py, &bytes[..count]))
+        })
+    }
+
+    /// Writes memory as a core sees it, without time. False if some of it can't be written.
+    fn write(&self, py: Python<'_>, core: Arg<usize>, addr: Arg<u32>, data: Arg<Vec<u8>>) -> PyResult<bool> {
+        self.with_core(py, core.0, |engine, core| Ok(engine.debug_write(core, addr.0, &data.0)))
+    }
+
+    /// Loads 1, 2 or 4 bytes as a core does, with what that does to a device. Raises EngineError where nothing answers.
+    fn force_read(&self, py: Python<'_>, core: Arg<usize>, addr: Arg<u32>, bytes: Arg<u32>) -> PyResult<u32> {
+        self.with_core(py, core.0, |engine, core| {
+            let nothing = || EngineError::new_err(format!("nothing, or an error, answers at {:#010x}", addr.0));
+            let size = AccessSize::of_bytes(bytes.0).ok_or_else(|| EngineError::new_err("1, 2 or 4 bytes"))?;
+            let (physical, _) = engine.physical(core, addr.0).ok_or_else(nothing)?;
+            engine.force_read(core, physical, size).map_err(|_| nothing())
+        })
+    }
+
+    /// The physical address of what a core has at `addr`; None where nothing is that it may read.
+    fn physical(&self, py: Python<'_>, core: Arg<usize>, addr: Arg<u32>) -> PyResult<Option<u32>> {
+        self.with_core(py, core.0, |engine, core| Ok(engine.physical(core, addr.0).map(|(physical, _)| physical)))
+    }
+}

@@ -1,0 +1,376 @@
+"""A run that halts where a program in Python wants it to: for tests and notebooks.
+
+debugger = cyclescope.Board("nucleo-f411re").load("app.elf").debug()
+debugger.run(until="main")
+core = debugger.core
+print(core.regs["pc"], debugger.mem.u32(0x2000_0000))
+
+Halting costs no simulated time and changes nothing: the firmware takes as many cycles as in
+`Board.run`. Reading memory and registers has no side effects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from cyclescope._engine import Hold, Machine
+from cyclescope.board.outcomes import run_result
+from cyclescope.board.printed import Console, ConsoleSink, Streams
+from cyclescope.board.results import RunResult
+from cyclescope.errors import EngineError, UsageError
+from cyclescope.near import did_you_mean_or
+from cyclescope.units import parse_time_ps
+
+if TYPE_CHECKING:
+    from cyclescope.board.board import Board
+
+_LIMIT = "10s"
+
+
+@dataclass(frozen=True)
+class Halt:
+    """Why a run halted, and where.
+
+    `reason` is "break", "watch", "step", "time" (the time that was asked for has come), "end" (the
+    firmware ended, can't go on, or reached the limit) or "interrupted".
+    """
+
+    reason: str
+    time_ps: int
+    core: str
+    pc: int
+    function: str
+    watched: int | None = None
+    is_write: bool = False
+
+
+# Whether the run is to halt there; what is not false says so.
+Callback = Callable[["Halt"], object]
+
+
+@dataclass
+class Breakpoint:
+    """Where a run halts: before the instruction at `addr`, whichever core comes there.
+
+    With a `callback` it halts there if that gives something true; `hits` counts all.
+    """
+
+    addr: int
+    callback: Callback | None = None
+    hits: int = 0
+    _remove: Callable[[Breakpoint], None] | None = field(default=None, repr=False)
+
+    def remove(self) -> None:
+        """Halt there no more."""
+        if self._remove is not None:
+            self._remove(self)
+            self._remove = None
+
+
+class Registers(Mapping[str, int]):
+    """A core's registers by their names, lower case; they can be set."""
+
+    def __init__(self, hold: Hold, core: int) -> None:
+        self._hold = hold
+        self._core = core
+
+    def _all(self) -> list[tuple[str, int, str, int]]:
+        return self._hold.registers(self._core)
+
+    def __getitem__(self, name: str) -> int:
+        """A register's value; `KeyError` if there is none of that name."""
+        for known, _, _, value in self._all():
+            if known == name:
+                return value
+        raise KeyError(name)
+
+    def __setitem__(self, name: str, value: int) -> None:
+        """Set a register, without time. `KeyError` if there is none, `UsageError` if it is fixed."""
+        for number, (known, bits, _, _) in enumerate(self._all()):
+            if known == name:
+                if not self._hold.set_register(self._core, number, value & (1 << bits) - 1):
+                    raise UsageError(f"{name}: can't be written")
+                return
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        """Their names, the general ones first."""
+        return iter([name for name, *_ in self._all()])
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._all())
+
+
+class Memory:
+    """Memory as a core sees it: `mem[0x2000_0000]`, `mem[0x2000_0000:0x2000_0010]`, `mem.u32(a)`.
+
+    Raises `EngineError` where nothing is, or what can't be read without side effects, as registers
+    of devices can't: those are read by `load`.
+    """
+
+    def __init__(self, hold: Hold, core: int) -> None:
+        self._hold = hold
+        self._core = core
+
+    def __getitem__(self, at: int | slice) -> Any:
+        """A byte, or bytes."""
+        if isinstance(at, slice):
+            return self.read(at.start, at.stop - at.start)
+        return self.read(at, 1)[0]
+
+    def __setitem__(self, at: int | slice, value: int | bytes) -> None:
+        """Set a byte, or bytes, without time; of a slice all of it."""
+        if isinstance(at, slice):
+            data = bytes(value)  # type: ignore[arg-type]
+            if len(data) != at.stop - at.start:
+                raise UsageError(f"{len(data)} bytes for {at.stop - at.start}")
+            self.write(at.start, data)
+        else:
+            self.write(at, bytes([value]))  # type: ignore[list-item]
+
+    def read(self, addr: int, length: int) -> bytes:
+        """So many bytes."""
+        data = self._hold.read(self._core, addr, length)
+        if len(data) < length:
+            raise EngineError(f"{addr + len(data):#010x}: no memory that can be read by a debugger")
+        return data
+
+    def write(self, addr: int, data: bytes) -> None:
+        """Write bytes, without time; flash, too, where its model can be programmed so."""
+        if not self._hold.write(self._core, addr, data):
+            raise EngineError(f"{addr:#010x}: no memory that can be written by a debugger")
+
+    def u8(self, addr: int) -> int:
+        """A byte."""
+        return self.read(addr, 1)[0]
+
+    def u16(self, addr: int) -> int:
+        """A half-word, little-endian."""
+        return int.from_bytes(self.read(addr, 2), "little")
+
+    def u32(self, addr: int) -> int:
+        """A word, little-endian."""
+        return int.from_bytes(self.read(addr, 4), "little")
+
+    def load(self, addr: int, length: int = 4) -> int:
+        """Load 1, 2 or 4 bytes as the core does, with what that does to a device."""
+        return self._hold.force_read(self._core, addr, length)
+
+
+class Core:
+    """A core of a run that is halted: `name`, its registers `regs`, its view of memory `mem`."""
+
+    def __init__(self, debugger: Debugger, index: int, name: str) -> None:
+        self.name = name
+        self.regs = Registers(debugger.hold, index)
+        self.mem = Memory(debugger.hold, index)
+        self._debugger = debugger
+        self._index = index
+
+    @property
+    def pc(self) -> int:
+        """The address of the next instruction."""
+        return self._debugger.hold.position(self._index)[0]
+
+    @property
+    def instructions(self) -> int:
+        """Instructions that it has run."""
+        return self._debugger.hold.position(self._index)[2]
+
+    @property
+    def time_ps(self) -> int:
+        """Its local time: cores may be a microsecond apart."""
+        return self._debugger.hold.position(self._index)[3]
+
+    @property
+    def function(self) -> str:
+        """The function that it is in, as its program's ELF names it; empty if that is unknown."""
+        return self._debugger.function_at(self.name, self.pc)
+
+    def step(self, count: int = 1, into_handlers: bool = False) -> Halt:
+        """Run so many instructions of this core; the others run as they would.
+
+        The handler of an interrupt that comes first is run, too, and not counted, unless steps go
+        `into_handlers`. A breakpoint on the way halts it.
+        """
+        halt = None
+        for _ in range(count):
+            halt = self._debugger.step(self._index, into_handlers)
+            if halt.reason != "step":
+                break
+        if halt is None:
+            raise UsageError(f"{count} steps: expected 1 or more")
+        return halt
+
+
+class Debugger:
+    """A loaded board's run, halted at reset: `Board.debug` makes one.
+
+    `cores` are its cores by name, `core` is the one that runs the program, and `mem` that one's
+    view of memory.
+    """
+
+    def __init__(
+        self, board: Board, machine: Machine, firmware: str, console: ConsoleSink | None
+    ) -> None:
+        self.hold = Hold(machine)
+        self._machine = machine
+        self._board = board
+        self._firmware = firmware
+        self._console, self._streams = Console(console), Streams(None)
+        self._breakpoints: list[Breakpoint] = []
+        self._watches: list[tuple[int, int, bool, bool]] = []
+        self._functions: dict[str, list[tuple[int, int, str]]] = {}
+        self._result: RunResult | None = None
+        names = [core["name"] for core in board.describe()["cores"]]
+        self.cores = {name: Core(self, index, name) for index, name in enumerate(names)}
+        main = next((name for name in names if self._functions_of(name)), names[0])
+        self.core = self.cores[main]
+        self.mem = self.core.mem
+
+    @property
+    def time_ps(self) -> int:
+        """The simulated time of the program's core."""
+        return self.core.time_ps
+
+    def run(
+        self, until: str | int | None = None, limit: str | int = _LIMIT, core: str | None = None
+    ) -> Halt:
+        """Run on to a breakpoint, or `until` a function begins, an address or a time is reached.
+
+        A text that is a time, such as "1.5ms", is the time since reset; another one is a function
+        of the program (of `core`'s). `limit` is the most simulated time since reset.
+        """
+        limit_ps = parse_time_ps(limit) if isinstance(limit, str) else limit
+        until_ps = _time_of(until)
+        place = None if until is None or until_ps is not None else self.address(until, core)
+        while True:
+            halt = self._resume(limit_ps, place, until_ps)
+            if halt.reason != "break" or halt.pc == place or self._halts_at(halt):
+                return halt
+
+    def break_at(
+        self, place: str | int, callback: Callback | None = None, core: str | None = None
+    ) -> Breakpoint:
+        """Halt at a function's begin or an address, or call back there."""
+        breakpoint = Breakpoint(self.address(place, core), callback)
+        breakpoint._remove = self._breakpoints.remove
+        self._breakpoints.append(breakpoint)
+        return breakpoint
+
+    def watch(self, addr: int, length: int = 4, loads: bool = False, stores: bool = True) -> None:
+        """Halt behind accesses to memory or a device's register; loads of devices only.
+
+        Raises `EngineError` if that can't be watched.
+        """
+        physical = self.hold.physical(self.core._index, addr)
+        if physical is None:
+            raise EngineError(f"{addr:#010x}: nothing is there")
+        watches = [*self._watches, (physical, physical + length - 1, loads, stores)]
+        self.hold.set_watches(watches)
+        self._watches = watches
+
+    def unwatch(self) -> None:
+        """Watch nothing any more."""
+        self._watches = []
+        self.hold.set_watches([])
+
+    def address(self, place: str | int, core: str | None = None) -> int:
+        """The address of a function, by its name; an address is itself.
+
+        Raises `UsageError` if there is no such function.
+        """
+        if isinstance(place, int):
+            return place
+        functions = self._functions_of(core or self.core.name)
+        for addr, _, name in functions:
+            if place in (name, name.partition("(")[0]):
+                return addr
+        hint = did_you_mean_or(place, [name for _, _, name in functions], "its ELF names no other")
+        raise UsageError(f"the firmware has no function {place}{hint}")
+
+    def function_at(self, core: str, addr: int) -> str:
+        """The function of a core's program that an address is in; empty if that is unknown."""
+        for begin, size, name in self._functions_of(core):
+            if begin <= addr < begin + max(size, 1):
+                return name
+        return ""
+
+    def step(self, core: int, into_handlers: bool) -> Halt:
+        """Run one instruction of a core: `Core.step`."""
+        return self._resume(parse_time_ps("1000s"), step=core, into_handlers=into_handlers)
+
+    def result(self) -> RunResult:
+        """End the run where it is: its result, as `Board.run` gives it. Nothing runs any more."""
+        if self._result is None:
+            outcome = self.hold.end(self._console.write, self._streams.write)
+            self._console.finish()
+            streams = self._streams.finish()
+            notes = (*self._console.notes("the console"), *self._streams.notes())
+            name, text = self._board.name, self._console.text
+            result = run_result(outcome, name, self._firmware, text, wall_ns=0)
+            self._result = replace(result, notes=(*result.notes, *notes), streams=streams)
+        return self._result
+
+    @property
+    def console(self) -> str:
+        """What the firmware has printed on its console, up to its last whole character."""
+        return self._console.text
+
+    def _functions_of(self, core: str) -> list[tuple[int, int, str]]:
+        if core not in self._functions:
+            self._functions[core] = self._machine.functions(core)
+        return self._functions[core]
+
+    def _resume(
+        self,
+        limit_ps: int,
+        place: int | None = None,
+        until_ps: int | None = None,
+        step: int | None = None,
+        into_handlers: bool = False,
+    ) -> Halt:
+        if self._result is not None:
+            raise UsageError("this run has ended: its result was taken")
+        addresses = {breakpoint.addr for breakpoint in self._breakpoints}
+        self.hold.set_breaks(sorted(addresses | ({place} if place is not None else set())))
+        reason, index, watched = self.hold.resume(
+            limit_ps,
+            until_ps,
+            step,
+            into_handlers=into_handlers,
+            console=self._console.write,
+            stream=self._streams.write,
+        )
+        core = self.core if index is None else list(self.cores.values())[index]
+        names = {"stepped": "step", "ended": "end"}
+        return Halt(
+            names.get(reason, reason),
+            core.time_ps,
+            core.name,
+            core.pc,
+            core.function,
+            None if watched is None else watched[0],
+            watched is not None and watched[2],
+        )
+
+    def _halts_at(self, halt: Halt) -> bool:
+        here = [breakpoint for breakpoint in self._breakpoints if breakpoint.addr == halt.pc]
+        halts = not here
+        for breakpoint in here:
+            breakpoint.hits += 1
+            halts |= breakpoint.callback is None or bool(breakpoint.callback(halt))
+        return halts
+
+
+def _time_of(until: str | int | None) -> int | None:
+    """A time in picoseconds, if it is one."""
+    if not isinstance(until, str):
+        return None
+    try:
+        return parse_time_ps(until)
+    except UsageError:
+        return None

@@ -1,0 +1,171 @@
+//! The `monitor` commands: what a debugger of a board with real timing can tell beyond registers and memory.
+
+use std::fmt::Write as _;
+
+use cyclescope_engine::bus::device::AccessSize;
+use cyclescope_engine::core::CoreReport;
+use cyclescope_engine::machine::Machine;
+use cyclescope_engine::time::{Cycles, Ps};
+
+use crate::target::Held;
+
+const HELP: &str = "\
+time                    simulated time, of all cores
+cycles                  each core's cycles since the machine halted last, by cause
+stack                   the same since the run began
+devices                 the board's devices, with their addresses
+wires                   levels of wires
+events                  what devices have asked for, first what is due next
+read ADDR [SIZE]        load 1, 2 or 4 bytes (4) as a core does, with what that does to a device
+write ADDR VALUE [SIZE] store so
+interrupts over|into    whether a step runs an interrupt's handler or enters it (over)
+help                    this
+";
+
+/// What the cores had done at a halt.
+#[derive(Clone, Debug)]
+pub struct Since(Vec<CoreReport>);
+
+impl Since {
+    /// What they have done by now.
+    pub fn now(machine: &mut Machine) -> Since {
+        Since(machine.debug_reports())
+    }
+}
+
+/// Begins the run anew.
+///
+/// # Errors
+/// What the client is told: this cannot be done.
+pub fn reset(_held: &mut Held) -> Result<(), &'static str> {
+    Err("the run cannot begin anew: start it again")
+}
+
+/// Does what a command says: the text for the user.
+pub fn run(held: &mut Held, command: &str) -> String {
+    let words: Vec<&str> = command.split_whitespace().collect();
+    match words[..] {
+        [] | ["help"] => HELP.to_owned(),
+        ["time"] => time(held.machine),
+        ["cycles"] => {
+            let since = held.since.clone();
+            cycles(held.machine, &since.0)
+        }
+        ["stack"] => cycles(held.machine, &[]),
+        ["devices"] => devices(held.machine),
+        ["wires"] => wires(held.machine),
+        ["events"] => events(held.machine),
+        ["read", addr] => read(held.machine, addr, "4"),
+        ["read", addr, size] => read(held.machine, addr, size),
+        ["write", addr, value] => write(held.machine, addr, value, "4"),
+        ["write", addr, value, size] => write(held.machine, addr, value, size),
+        ["interrupts", how @ ("over" | "into")] => {
+            held.into_handlers = how == "into";
+            format!("steps go {how} interrupt handlers\n")
+        }
+        [name, ..] => format!("'{}' is no command, or lacks something; monitor help lists them\n", name.escape_debug()),
+    }
+}
+
+fn time(machine: &Machine) -> String {
+    let mut text = String::new();
+    for core in 0..machine.core_count() {
+        let (name, at) = (machine.core_name(core), machine.time_of_core(core));
+        let _ = writeln!(text, "{name:<12} {at:>14} ({} ps), {}", at.0, machine.activity_of_core(core));
+    }
+    text
+}
+
+fn cycles(machine: &mut Machine, before: &[CoreReport]) -> String {
+    let mut text = String::new();
+    for (index, core) in machine.debug_reports().iter().enumerate() {
+        let before = before.get(index);
+        let had = |cause: &str| -> u64 {
+            let causes = before.map(CoreReport::causes).unwrap_or_default();
+            causes.iter().filter(|(name, _)| name == cause).map(|(_, Cycles(count))| count).sum()
+        };
+        let total = core.cycles.0 - before.map_or(0, |before| before.cycles.0);
+        let instructions = core.instructions - before.map_or(0, |before| before.instructions);
+        let _ = writeln!(text, "{}: {total} cycles, {instructions} instructions", core.name);
+        let mut seen: Vec<String> = Vec::new();
+        for (cause, Cycles(count)) in core.causes() {
+            // Two buses of a board may have the same name: what both took is together then.
+            let count = if seen.contains(&cause) { 0 } else { count.saturating_sub(had(&cause)) };
+            if count > 0 {
+                let percent_tenths = u128::from(count) * 1000 / u128::from(total.max(1));
+                let _ = writeln!(text, "  {count:>14}  {:>3}.{} %  {cause}", percent_tenths / 10, percent_tenths % 10);
+            }
+            seen.push(cause);
+        }
+    }
+    text
+}
+
+fn devices(machine: &Machine) -> String {
+    let mut text = String::new();
+    for device in &machine.description().devices {
+        let ranges: Vec<String> =
+            device.ranges.iter().map(|(base, last)| format!("{base:#010x}-{last:#010x}")).collect();
+        let _ = writeln!(text, "{:<16} {:<32} {}", device.name, device.compatible, ranges.join(", "));
+    }
+    text
+}
+
+fn wires(machine: &mut Machine) -> String {
+    let levels = machine.wire_levels();
+    if levels.is_empty() {
+        return "the board names no wires\n".to_owned();
+    }
+    levels.iter().map(|(name, level)| format!("{name:<24} {}\n", u8::from(*level))).collect()
+}
+
+fn events(machine: &Machine) -> String {
+    let (events, now) = (machine.events_to_come(), machine.time_of_core(machine.main_core()));
+    if events.is_empty() {
+        return "no device has asked for an event\n".to_owned();
+    }
+    let line = |(due, device): &(Ps, String)| {
+        let wait = due.saturating_sub(now);
+        format!("{:<14} in {wait:<14} at {due} ({} ps)\n", device, due.0)
+    };
+    events.iter().map(line).collect()
+}
+
+fn read(machine: &mut Machine, addr: &str, size: &str) -> String {
+    let (Some(addr), Some(size)) = (number(addr), size_of(size)) else { return no_access() };
+    let core = machine.main_core();
+    let Some((physical, _)) = machine.physical(core, addr) else { return nothing(addr) };
+    match machine.force_read(core, physical, size) {
+        Ok(value) => format!("{value:#0width$x}\n", width = 2 + 2 * size.bytes() as usize),
+        Err(_) => nothing(addr),
+    }
+}
+
+fn write(machine: &mut Machine, addr: &str, value: &str, size: &str) -> String {
+    let (Some(addr), Some(value), Some(size)) = (number(addr), number(value), size_of(size)) else {
+        return no_access();
+    };
+    let core = machine.main_core();
+    let Some((physical, _)) = machine.physical(core, addr) else { return nothing(addr) };
+    machine.force_write(core, physical, size, value).map_or_else(|_| nothing(addr), |()| String::new())
+}
+
+fn no_access() -> String {
+    "an address, a value, and 1, 2 or 4 bytes: monitor read 0x40004400 4\n".to_owned()
+}
+
+fn nothing(addr: u32) -> String {
+    format!("nothing, or an error, answers at {addr:#010x}\n")
+}
+
+/// A number as C has it.
+fn number(text: &str) -> Option<u32> {
+    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) => u32::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+fn size_of(text: &str) -> Option<AccessSize> {
+    AccessSize::of_bytes(text.parse().ok()?)
+}

@@ -1,0 +1,223 @@
+//! A client's session: packets while the machine is halted, and the machine while it runs.
+
+use std::io;
+use std::time::Duration;
+
+use cyclescope_engine::machine::debugging::Halt;
+use cyclescope_engine::machine::{Machine, Outcome, Printed};
+use cyclescope_engine::time::Ps;
+use gdbstub::common::Signal;
+use gdbstub::stub::state_machine::GdbStubStateMachine;
+use gdbstub::stub::{DisconnectReason, GdbStubBuilder, GdbStubError, MultiThreadStopReason};
+
+use crate::Link;
+use crate::monitor::Since;
+use crate::target::{Held, tid_of};
+
+/// How often the host is asked whether it wants something, while the client is silent.
+const IDLE: Duration = Duration::from_millis(50);
+/// The longest packet: what `load` and reads of memory are cut into.
+const PACKET_BYTES: usize = 1 << 14;
+
+/// How a client is served.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// How long the machine may run.
+    pub limit: Ps,
+    /// What is printed goes to the client, and nowhere else.
+    pub console_to_client: bool,
+}
+
+/// How a session ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The client has let go of the machine, which may run on.
+    Detached,
+    /// The client has gone without a word, or said what nobody understands: why, as a sentence for the user.
+    Lost(String),
+    /// The client ended the run.
+    Killed,
+    /// The user ended it.
+    Stopped,
+    /// The run is over.
+    Over(Outcome),
+}
+
+/// What the user sees of the machine.
+type Pause<'a> = &'a mut dyn FnMut(&Printed) -> bool;
+type Stub<'a> = GdbStubStateMachine<'static, Held<'a>, Link>;
+
+/// Serves the client at a link until it is done with the machine. `pause` gets what was printed, and says whether to go
+/// on; it is asked now and then while the machine is halted, too. Breakpoints and watchpoints are gone afterwards.
+pub fn serve(machine: &mut Machine, link: Link, options: Options, pause: Pause) -> Ended {
+    let mut held = Held::new(machine, options.limit);
+    let ended = session(&mut held, link, options, pause);
+    held.let_go();
+    ended
+}
+
+fn session(held: &mut Held, link: Link, options: Options, pause: Pause) -> Ended {
+    let mut over = None;
+    let built = GdbStubBuilder::new(link).packet_buffer_size(PACKET_BYTES).build();
+    let mut stub = match built.map(|stub| stub.run_state_machine(held)) {
+        Ok(Ok(stub)) => stub,
+        Ok(Err(error)) => return lost(error),
+        Err(_) => return Ended::Lost("the host has no memory for a client".to_owned()),
+    };
+    loop {
+        let next = match stub {
+            GdbStubStateMachine::Idle(mut idle) => match wait(idle.borrow_conn(), pause) {
+                Waited::Byte(byte) => idle.incoming_data(held, byte),
+                Waited::Ended(ended) => return ended,
+            },
+            GdbStubStateMachine::Running(running) => match run(running, held, options, pause, &mut over) {
+                Ok(next) => next,
+                Err(ended) => return ended,
+            },
+            GdbStubStateMachine::CtrlCInterrupt(interrupt) => {
+                let core = held.machine.main_core();
+                let reason = MultiThreadStopReason::SignalWithThread { tid: tid_of(core), signal: Signal::SIGINT };
+                held.since = Since::now(held.machine);
+                interrupt.interrupt_handled(held, Some(reason))
+            }
+            GdbStubStateMachine::Disconnected(gone) => return disconnected(gone.get_reason(), held, over),
+        };
+        stub = match next {
+            Ok(next) => next,
+            Err(error) => return if held.is_killed { Ended::Killed } else { lost(error) },
+        };
+    }
+}
+
+fn disconnected(reason: DisconnectReason, held: &Held, over: Option<Outcome>) -> Ended {
+    match (reason, over) {
+        _ if held.is_killed => Ended::Killed,
+        (DisconnectReason::Kill, _) => Ended::Killed,
+        (DisconnectReason::TargetExited(_) | DisconnectReason::TargetTerminated(_), Some(over)) => Ended::Over(over),
+        (_, _) => Ended::Detached,
+    }
+}
+
+enum Waited {
+    Byte(u8),
+    Ended(Ended),
+}
+
+/// The next byte of the client's.
+fn wait(link: &mut Link, pause: Pause) -> Waited {
+    loop {
+        if let Some(byte) = link.next() {
+            return Waited::Byte(byte);
+        }
+        if link.is_over() {
+            return Waited::Ended(Ended::Lost("the debugger has gone without detaching".to_owned()));
+        }
+        match link.has_news(IDLE) {
+            Ok(true) => {}
+            Ok(false) if pause(&Printed::default()) => {}
+            Ok(false) => return Waited::Ended(Ended::Stopped),
+            Err(error) => return Waited::Ended(Ended::Lost(format!("the line to the debugger failed: {error}"))),
+        }
+    }
+}
+
+type Running<'a> = gdbstub::stub::state_machine::GdbStubStateMachineInner<
+    'static,
+    gdbstub::stub::state_machine::state::Running,
+    Held<'a>,
+    Link,
+>;
+type Next<'a> = Result<Stub<'a>, GdbStubError<&'static str, io::Error>>;
+
+/// Runs the machine until it halts or the client says something.
+fn run<'a>(
+    mut running: Running<'a>,
+    held: &mut Held<'a>,
+    options: Options,
+    pause: Pause,
+    over: &mut Option<Outcome>,
+) -> Result<Next<'a>, Ended> {
+    let link = running.borrow_conn();
+    let (mut failed, mut stopped, mut spoke) = (None, false, false);
+    let (step, limit) = (held.step.take(), held.limit);
+    let halt = held.machine.resume(step.clone(), None, limit, |printed| {
+        let shown = show(link, printed, options, pause);
+        let news = shown.and_then(|go_on| Ok((go_on, link.has_news(Duration::ZERO)?)));
+        match news {
+            Ok((go_on, has_news)) => (stopped, spoke) = (!go_on, has_news),
+            Err(error) => failed = Some(error),
+        }
+        failed.is_none() && !stopped && !spoke
+    });
+    if let Some(error) = failed {
+        return Err(Ended::Lost(format!("the line to the debugger failed: {error}")));
+    }
+    let reason = match halt {
+        Halt::Time => return Err(Ended::Stopped),
+        Halt::Interrupted if stopped => return Err(Ended::Stopped),
+        Halt::Interrupted if !spoke => return Err(Ended::Stopped),
+        Halt::Interrupted => {
+            // What the client says may be no interrupt: the step is not over then.
+            held.step = step;
+            return match link.next() {
+                Some(byte) => Ok(running.incoming_data(held, byte)),
+                None => Err(Ended::Lost("the debugger has gone while the machine ran".to_owned())),
+            };
+        }
+        Halt::Break { core } => MultiThreadStopReason::SwBreak(tid_of(core)),
+        Halt::Stepped { core } => {
+            MultiThreadStopReason::SignalWithThread { tid: tid_of(core), signal: Signal::SIGTRAP }
+        }
+        Halt::Watch { core, hit } => {
+            let (addr, kind) = held.watched(hit.watch);
+            MultiThreadStopReason::Watch { tid: tid_of(core), kind, addr }
+        }
+        Halt::Ended(outcome) => {
+            let reason = ended_reason(&outcome, over.is_some(), held);
+            if let Some(text) = text_of(&outcome).filter(|_| over.is_none()) {
+                let _told = link.send_output(format!("{text}\n").as_bytes());
+            }
+            *over = Some(outcome);
+            reason
+        }
+    };
+    held.since = Since::now(held.machine);
+    Ok(running.report_stop(held, reason))
+}
+
+/// What was printed goes to the user, or to the client. Tells whether the user wants to go on.
+fn show(link: &mut Link, printed: &Printed, options: Options, pause: Pause) -> io::Result<bool> {
+    if !options.console_to_client {
+        return Ok(pause(printed));
+    }
+    if !printed.console.is_empty() {
+        link.send_output(&printed.console)?;
+    }
+    Ok(pause(&Printed { console: Vec::new(), ..printed.clone() }))
+}
+
+/// A run that can't go on is shown where it is; when it is told to go on all the same, it is over.
+fn ended_reason(outcome: &Outcome, was_told: bool, held: &Held) -> MultiThreadStopReason<u32> {
+    let tid = tid_of(held.machine.main_core());
+    match outcome {
+        Outcome::Exit(code) => MultiThreadStopReason::Exited(*code as u8),
+        Outcome::Fault(_) if !was_told => MultiThreadStopReason::SignalWithThread { tid, signal: Signal::SIGSEGV },
+        Outcome::Limit(_) if !was_told => MultiThreadStopReason::SignalWithThread { tid, signal: Signal::SIGXCPU },
+        _ => MultiThreadStopReason::Exited(1),
+    }
+}
+
+fn text_of(outcome: &Outcome) -> Option<&str> {
+    match outcome {
+        Outcome::Fault(text) | Outcome::Limit(text) | Outcome::Script(text) => Some(text),
+        Outcome::Exit(_) | Outcome::Interrupted => None,
+    }
+}
+
+fn lost(error: GdbStubError<&'static str, io::Error>) -> Ended {
+    if error.is_connection_error() {
+        let why = error.into_connection_error().map_or_else(String::new, |(error, _)| format!(": {error}"));
+        return Ended::Lost(format!("the line to the debugger failed{why}"));
+    }
+    Ended::Lost(format!("the debugger sent what can't be understood ({error})"))
+}

@@ -1,0 +1,440 @@
+//! The machine as gdbstub sees it: cores are threads 1, 2, ..., in the board's order.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
+
+use cyclescope_engine::bus::watches::Watch;
+use cyclescope_engine::machine::Machine;
+use cyclescope_engine::machine::debugging::Step;
+use cyclescope_engine::time::Ps;
+use gdbstub::common::{Pid, Signal, Tid};
+use gdbstub::target::ext::base::BaseOps;
+use gdbstub::target::ext::base::multithread::{
+    MultiThreadBase, MultiThreadRangeStepping, MultiThreadRangeSteppingOps, MultiThreadResume, MultiThreadResumeOps,
+    MultiThreadSchedulerLocking, MultiThreadSchedulerLockingOps, MultiThreadSingleStep, MultiThreadSingleStepOps,
+};
+use gdbstub::target::ext::base::single_register_access::{SingleRegisterAccess, SingleRegisterAccessOps};
+use gdbstub::target::ext::breakpoints::{
+    Breakpoints, BreakpointsOps, HwBreakpoint, HwBreakpointOps, HwWatchpoint, HwWatchpointOps, SwBreakpoint,
+    SwBreakpointOps, WatchKind,
+};
+use gdbstub::target::ext::extended_mode::{Args, AttachKind, ExtendedMode, ExtendedModeOps, ShouldTerminate};
+use gdbstub::target::ext::monitor_cmd::{ConsoleOutput, MonitorCmd, MonitorCmdOps};
+use gdbstub::target::ext::target_description_xml_override::{
+    TargetDescriptionXmlOverride, TargetDescriptionXmlOverrideOps,
+};
+use gdbstub::target::ext::thread_extra_info::{ThreadExtraInfo, ThreadExtraInfoOps};
+use gdbstub::target::{Target, TargetError, TargetResult};
+
+use crate::layout::Layout;
+use crate::monitor::{self, Since};
+use crate::registers::{Bytes, Machine32, Number};
+
+/// EFAULT: no memory there, or none that can be read without side effects.
+const NO_MEMORY: u8 = 14;
+/// EINVAL: no such register or thread.
+const NOTHING: u8 = 22;
+
+/// A watchpoint as the client asked for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    addr: u32,
+    len: u32,
+    kind: WatchKind,
+}
+
+/// A machine that a client holds.
+pub struct Held<'a> {
+    /// The machine.
+    pub machine: &'a mut Machine,
+    /// How long it may run.
+    pub limit: Ps,
+    layout: Layout,
+    xml: String,
+    /// By address: how many breakpoints.
+    breaks: BTreeMap<u32, u32>,
+    watches: Vec<Asked>,
+    /// The step that was asked for last.
+    pub step: Option<Step>,
+    /// Interrupt handlers are stepped into.
+    pub into_handlers: bool,
+    /// What the machine had done when it halted last.
+    pub since: Since,
+    /// The client wants the run to end.
+    pub is_killed: bool,
+}
+
+impl Held<'_> {
+    /// Takes hold of a machine.
+    pub fn new(machine: &mut Machine, limit: Ps) -> Held<'_> {
+        let cores: Vec<_> =
+            (0..machine.core_count()).map(|core| (machine.architecture(core), machine.debug_registers(core))).collect();
+        let layout = Layout::new(&cores);
+        let since = Since::now(machine);
+        Held {
+            machine,
+            limit,
+            xml: layout.xml(),
+            layout,
+            breaks: BTreeMap::new(),
+            watches: Vec::new(),
+            step: None,
+            into_handlers: false,
+            since,
+            is_killed: false,
+        }
+    }
+
+    /// Takes the client's breakpoints and watchpoints away.
+    pub fn let_go(&mut self) {
+        self.machine.set_breaks(BTreeSet::new());
+        self.machine.set_watches(Vec::new());
+    }
+
+    /// The core of a thread.
+    pub fn core_of(&self, tid: Tid) -> Option<usize> {
+        Some(tid.get() - 1).filter(|core| *core < self.machine.core_count())
+    }
+
+    /// What the client calls the address of a watchpoint that was hit, and how it was to be hit.
+    pub fn watched(&self, hit: Watch) -> (u32, WatchKind) {
+        let is_it = |asked: &&Asked| self.physical(asked.addr) == Some(hit.first);
+        let asked = self.watches.iter().find(is_it);
+        asked.map_or((hit.first, WatchKind::Write), |asked| (asked.addr, asked.kind))
+    }
+
+    /// A watchpoint's address is meant as the program's core has it.
+    fn physical(&self, addr: u32) -> Option<u32> {
+        Some(self.machine.physical(self.machine.main_core(), addr)?.0)
+    }
+
+    fn set_breaks(&mut self) {
+        self.machine.set_breaks(self.breaks.keys().copied().collect());
+    }
+
+    /// True if all of them can be watched.
+    fn set_watches(&mut self) -> bool {
+        let watch = |asked: &Asked| {
+            let first = self.physical(asked.addr)?;
+            let last = first.checked_add(asked.len.max(1) - 1)?;
+            let (reads, writes) = (asked.kind != WatchKind::Write, asked.kind != WatchKind::Read);
+            Some(Watch { first, last, reads, writes })
+        };
+        let watches: Vec<Option<Watch>> = self.watches.iter().map(watch).collect();
+        let all_known = watches.iter().all(Option::is_some);
+        self.machine.set_watches(watches.into_iter().flatten().collect()).is_empty() && all_known
+    }
+
+    fn add_break(&mut self, addr: u32) {
+        *self.breaks.entry(addr).or_default() += 1;
+        self.set_breaks();
+    }
+
+    fn remove_break(&mut self, addr: u32) -> bool {
+        let Some(count) = self.breaks.get_mut(&addr) else { return false };
+        *count -= 1;
+        if *count == 0 {
+            self.breaks.remove(&addr);
+            self.set_breaks();
+        }
+        true
+    }
+
+    fn begin_step(&mut self, tid: Tid, range: Option<(u32, u32)>) {
+        let into_handlers = self.into_handlers;
+        self.step = self.core_of(tid).map(|core| Step { core, range, into_handlers });
+    }
+}
+
+/// The thread of a core.
+pub fn tid_of(core: usize) -> Tid {
+    NonZeroUsize::MIN.saturating_add(core)
+}
+
+impl Target for Held<'_> {
+    type Arch = Machine32;
+    type Error = &'static str;
+
+    fn base_ops(&mut self) -> BaseOps<'_, Machine32, &'static str> {
+        BaseOps::MultiThread(self)
+    }
+
+    fn support_breakpoints(&mut self) -> Option<BreakpointsOps<'_, Self>> {
+        Some(self)
+    }
+
+    fn support_extended_mode(&mut self) -> Option<ExtendedModeOps<'_, Self>> {
+        Some(self)
+    }
+
+    fn support_monitor_cmd(&mut self) -> Option<MonitorCmdOps<'_, Self>> {
+        Some(self)
+    }
+
+    fn support_target_description_xml_override(&mut self) -> Option<TargetDescriptionXmlOverrideOps<'_, Self>> {
+        Some(self)
+    }
+}
+
+impl MultiThreadBase for Held<'_> {
+    fn read_registers(&mut self, regs: &mut Bytes, tid: Tid) -> TargetResult<(), Self> {
+        let core = self.core_of(tid).ok_or(TargetError::Errno(NOTHING))?;
+        let registers = self.machine.debug_registers(core);
+        regs.0.clear();
+        for slot in 0..self.layout.len() {
+            let bytes = self.layout.bytes_of(slot).unwrap_or(0);
+            match self.layout.value(core, slot, &registers) {
+                Some(value) => regs.0.extend(value.to_le_bytes()[..bytes].iter().copied().map(Some)),
+                None => regs.0.extend(std::iter::repeat_n(None, bytes)),
+            }
+        }
+        Ok(())
+    }
+
+    fn write_registers(&mut self, regs: &Bytes, tid: Tid) -> TargetResult<(), Self> {
+        let core = self.core_of(tid).ok_or(TargetError::Errno(NOTHING))?;
+        let bytes: Vec<u8> = regs.0.iter().map(|byte| byte.unwrap_or(0)).collect();
+        let mut left = bytes.as_slice();
+        let before = self.machine.debug_registers(core);
+        for slot in 0..self.layout.len() {
+            let Some((value, rest)) = left.split_at_checked(self.layout.bytes_of(slot).unwrap_or(0)) else { break };
+            left = rest;
+            let value = number(value);
+            // What has no effect on others is written last, so only what is new is written at all.
+            if self.layout.value(core, slot, &before).is_some_and(|before| before != value)
+                && let Some((own, value)) = self.layout.written(core, slot, value)
+            {
+                self.machine.set_debug_register(core, own, value);
+            }
+        }
+        Ok(())
+    }
+
+    fn support_single_register_access(&mut self) -> Option<SingleRegisterAccessOps<'_, Tid, Self>> {
+        Some(self)
+    }
+
+    fn read_addrs(&mut self, start_addr: u32, data: &mut [u8], tid: Tid) -> TargetResult<usize, Self> {
+        let core = self.core_of(tid).ok_or(TargetError::Errno(NOTHING))?;
+        match self.machine.debug_read(core, start_addr, data) {
+            0 if !data.is_empty() => Err(TargetError::Errno(NO_MEMORY)),
+            count => Ok(count),
+        }
+    }
+
+    fn write_addrs(&mut self, start_addr: u32, data: &[u8], tid: Tid) -> TargetResult<(), Self> {
+        let core = self.core_of(tid).ok_or(TargetError::Errno(NOTHING))?;
+        self.machine.debug_write(core, start_addr, data).then_some(()).ok_or(TargetError::Errno(NO_MEMORY))
+    }
+
+    fn list_active_threads(&mut self, thread_is_active: &mut dyn FnMut(Tid)) -> Result<(), &'static str> {
+        (0..self.machine.core_count()).map(tid_of).for_each(thread_is_active);
+        Ok(())
+    }
+
+    fn support_resume(&mut self) -> Option<MultiThreadResumeOps<'_, Self>> {
+        Some(self)
+    }
+
+    fn support_thread_extra_info(&mut self) -> Option<ThreadExtraInfoOps<'_, Self>> {
+        Some(self)
+    }
+}
+
+impl SingleRegisterAccess<Tid> for Held<'_> {
+    fn read_register(&mut self, tid: Tid, reg_id: Number, buf: &mut [u8]) -> TargetResult<usize, Self> {
+        let core = self.core_of(tid).ok_or(TargetError::Errno(NOTHING))?;
+        let bytes = self.layout.bytes_of(reg_id.0).ok_or(TargetError::Errno(NOTHING))?;
+        let registers = self.machine.debug_registers(core);
+        // None at all means that it is unavailable.
+        let Some(value) = self.layout.value(core, reg_id.0, &registers) else { return Ok(0) };
+        buf[..bytes].copy_from_slice(&value.to_le_bytes()[..bytes]);
+        Ok(bytes)
+    }
+
+    fn write_register(&mut self, tid: Tid, reg_id: Number, val: &[u8]) -> TargetResult<(), Self> {
+        let core = self.core_of(tid).ok_or(TargetError::Errno(NOTHING))?;
+        let bytes = self.layout.bytes_of(reg_id.0).filter(|bytes| *bytes <= val.len());
+        let value = bytes.map(|bytes| number(&val[..bytes])).ok_or(TargetError::Errno(NOTHING))?;
+        let written = self.layout.written(core, reg_id.0, value);
+        let is_set = written.is_some_and(|(own, value)| self.machine.set_debug_register(core, own, value));
+        is_set.then_some(()).ok_or(TargetError::Errno(NOTHING))
+    }
+}
+
+/// A number of up to eight bytes, little-endian.
+fn number(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
+impl MultiThreadResume for Held<'_> {
+    /// The machine runs when gdbstub is back in its loop.
+    fn resume(&mut self) -> Result<(), &'static str> {
+        Ok(())
+    }
+
+    fn clear_resume_actions(&mut self) -> Result<(), &'static str> {
+        self.step = None;
+        Ok(())
+    }
+
+    /// All cores go on, as time does.
+    fn set_resume_action_continue(&mut self, _tid: Tid, _signal: Option<Signal>) -> Result<(), &'static str> {
+        Ok(())
+    }
+
+    fn support_single_step(&mut self) -> Option<MultiThreadSingleStepOps<'_, Self>> {
+        Some(self)
+    }
+
+    fn support_range_step(&mut self) -> Option<MultiThreadRangeSteppingOps<'_, Self>> {
+        Some(self)
+    }
+
+    fn support_scheduler_locking(&mut self) -> Option<MultiThreadSchedulerLockingOps<'_, Self>> {
+        Some(self)
+    }
+}
+
+impl MultiThreadSingleStep for Held<'_> {
+    fn set_resume_action_step(&mut self, tid: Tid, _signal: Option<Signal>) -> Result<(), &'static str> {
+        self.begin_step(tid, None);
+        Ok(())
+    }
+}
+
+impl MultiThreadRangeStepping for Held<'_> {
+    fn set_resume_action_range_step(&mut self, tid: Tid, start: u32, end: u32) -> Result<(), &'static str> {
+        self.begin_step(tid, Some((start, end)));
+        Ok(())
+    }
+}
+
+impl MultiThreadSchedulerLocking for Held<'_> {
+    /// Time passes for all cores: the others run as they would.
+    fn set_resume_action_scheduler_lock(&mut self) -> Result<(), &'static str> {
+        Ok(())
+    }
+}
+
+impl ThreadExtraInfo for Held<'_> {
+    fn thread_extra_info(&self, tid: Tid, buf: &mut [u8]) -> Result<usize, &'static str> {
+        let Some(core) = self.core_of(tid) else { return Ok(0) };
+        let name = self.machine.core_name(core);
+        let text = format!("{name} {}, at {}", self.machine.activity_of_core(core), self.machine.time_of_core(core));
+        let count = text.len().min(buf.len());
+        buf[..count].copy_from_slice(&text.as_bytes()[..count]);
+        Ok(count)
+    }
+}
+
+impl Breakpoints for Held<'_> {
+    fn support_sw_breakpoint(&mut self) -> Option<SwBreakpointOps<'_, Self>> {
+        Some(self)
+    }
+
+    fn support_hw_breakpoint(&mut self) -> Option<HwBreakpointOps<'_, Self>> {
+        Some(self)
+    }
+
+    fn support_hw_watchpoint(&mut self) -> Option<HwWatchpointOps<'_, Self>> {
+        Some(self)
+    }
+}
+
+impl SwBreakpoint for Held<'_> {
+    fn add_sw_breakpoint(&mut self, addr: u32, _kind: usize) -> TargetResult<bool, Self> {
+        self.add_break(addr);
+        Ok(true)
+    }
+
+    fn remove_sw_breakpoint(&mut self, addr: u32, _kind: usize) -> TargetResult<bool, Self> {
+        Ok(self.remove_break(addr))
+    }
+}
+
+impl HwBreakpoint for Held<'_> {
+    fn add_hw_breakpoint(&mut self, addr: u32, _kind: usize) -> TargetResult<bool, Self> {
+        self.add_break(addr);
+        Ok(true)
+    }
+
+    fn remove_hw_breakpoint(&mut self, addr: u32, _kind: usize) -> TargetResult<bool, Self> {
+        Ok(self.remove_break(addr))
+    }
+}
+
+impl HwWatchpoint for Held<'_> {
+    fn add_hw_watchpoint(&mut self, addr: u32, len: u32, kind: WatchKind) -> TargetResult<bool, Self> {
+        self.watches.push(Asked { addr, len, kind });
+        if self.set_watches() {
+            return Ok(true);
+        }
+        self.watches.pop();
+        self.set_watches();
+        Ok(false)
+    }
+
+    fn remove_hw_watchpoint(&mut self, addr: u32, len: u32, kind: WatchKind) -> TargetResult<bool, Self> {
+        let Some(at) = self.watches.iter().position(|asked| *asked == Asked { addr, len, kind }) else {
+            return Ok(false);
+        };
+        self.watches.remove(at);
+        self.set_watches();
+        Ok(true)
+    }
+}
+
+impl TargetDescriptionXmlOverride for Held<'_> {
+    fn target_description_xml(
+        &self,
+        annex: &[u8],
+        offset: u64,
+        length: usize,
+        buf: &mut [u8],
+    ) -> TargetResult<usize, Self> {
+        if annex != b"target.xml" {
+            return Err(TargetError::NonFatal);
+        }
+        let from = usize::try_from(offset).unwrap_or(usize::MAX).min(self.xml.len());
+        let part = &self.xml.as_bytes()[from..];
+        let count = part.len().min(length).min(buf.len());
+        buf[..count].copy_from_slice(&part[..count]);
+        Ok(count)
+    }
+}
+
+/// The process of all clients; there is one.
+const PROCESS: Pid = Pid::MIN;
+
+impl ExtendedMode for Held<'_> {
+    fn run(&mut self, _filename: Option<&[u8]>, _args: Args<'_, '_>) -> TargetResult<Pid, Self> {
+        monitor::reset(self).map_err(|_| TargetError::NonFatal)?;
+        Ok(PROCESS)
+    }
+
+    fn attach(&mut self, _pid: Pid) -> TargetResult<(), Self> {
+        Ok(())
+    }
+
+    fn query_if_attached(&mut self, _pid: Pid) -> TargetResult<AttachKind, Self> {
+        Ok(AttachKind::Attach)
+    }
+
+    fn kill(&mut self, _pid: Option<Pid>) -> TargetResult<ShouldTerminate, Self> {
+        self.is_killed = true;
+        Ok(ShouldTerminate::Yes)
+    }
+
+    fn restart(&mut self) -> Result<(), &'static str> {
+        monitor::reset(self)
+    }
+}
+
+impl MonitorCmd for Held<'_> {
+    fn handle_monitor_cmd(&mut self, cmd: &[u8], mut out: ConsoleOutput<'_>) -> Result<(), &'static str> {
+        let text = monitor::run(self, &String::from_utf8_lossy(cmd));
+        out.write_raw(text.as_bytes());
+        Ok(())
+    }
+}

@@ -1,0 +1,128 @@
+//! What a debugger watches: memory that is written, by cores or by devices, and registers of devices that are accessed.
+//!
+//! It costs nothing. Bytes of a RAM that are watched are marked as if they held decoded instructions, so whoever writes
+//! them tells of it ([`Bus::write_ram`]), and cores leave their block behind that instruction. Loads of memory tell
+//! nobody: they can't be watched.
+
+use super::code::CodeSpan;
+use super::{Bus, Target};
+use crate::bus::device::DeviceId;
+
+/// What is to be watched, by physical addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Watch {
+    /// The first byte.
+    pub first: u32,
+    /// The last byte.
+    pub last: u32,
+    /// Loads are watched; of devices only.
+    pub reads: bool,
+    /// Stores are watched.
+    pub writes: bool,
+}
+
+/// An access that was watched for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// What was watched.
+    pub watch: Watch,
+    /// The core that made it, by its index; `None` for a device's.
+    pub core: Option<usize>,
+    /// The device that made it.
+    pub device: Option<DeviceId>,
+    /// It was a store.
+    pub is_write: bool,
+}
+
+/// All that is watched, and the accesses since someone looked.
+#[derive(Debug, Default)]
+pub struct Watches {
+    all: Vec<Watch>,
+    device_reads: bool,
+    of_devices: bool,
+    hits: Vec<Hit>,
+}
+
+impl Watches {
+    /// True if there is anything.
+    pub fn are_set(&self) -> bool {
+        !self.all.is_empty()
+    }
+
+    /// True if registers of devices are among it.
+    #[inline]
+    pub fn has_devices(&self) -> bool {
+        self.of_devices
+    }
+
+    /// True if loads from devices are among it.
+    #[inline]
+    pub fn has_device_reads(&self) -> bool {
+        self.device_reads
+    }
+
+    /// True if there are accesses that nobody has taken.
+    #[inline]
+    pub fn are_hit(&self) -> bool {
+        !self.hits.is_empty()
+    }
+
+    /// Takes the accesses since the last call.
+    pub fn take_hits(&mut self) -> Vec<Hit> {
+        std::mem::take(&mut self.hits)
+    }
+
+    fn at(&self, first: u32, last: u32, is_write: bool) -> Option<Watch> {
+        let wanted = |watch: &&Watch| if is_write { watch.writes } else { watch.reads };
+        self.all.iter().filter(wanted).find(|watch| first <= watch.last && watch.first <= last).copied()
+    }
+}
+
+impl Bus {
+    /// Watches this, and nothing else. Gives what can't be watched: loads from memory, and what is nowhere.
+    pub fn watch(&mut self, all: Vec<Watch>) -> Vec<Watch> {
+        let is_in_ram = |bus: &Bus, addr: u32| bus.ram_at(addr).is_some();
+        let (fit, refused): (Vec<Watch>, Vec<Watch>) = all
+            .into_iter()
+            .partition(|watch| self.entry_at(watch.first).is_some() && !(watch.reads && is_in_ram(self, watch.first)));
+        let mut devices = fit.iter().filter(|watch| !is_in_ram(self, watch.first));
+        let of_devices = devices.clone().next().is_some();
+        let device_reads = devices.any(|watch| watch.reads);
+        for watch in &fit {
+            self.mark_code(watch.first, watch.last - watch.first + 1);
+        }
+        self.watches.all = fit;
+        (self.watches.of_devices, self.watches.device_reads) = (of_devices, device_reads);
+        refused
+    }
+
+    /// Bytes of a RAM were written that are marked.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn see_write(&mut self, ram: usize, first: u32, last: u32) {
+        if !self.watches.are_set() {
+            return;
+        }
+        let bases = self.map.iter().filter(|entry| entry.target == Target::Ram(ram)).map(|entry| entry.base);
+        // A memory may be at several addresses.
+        let mut hits = bases.filter_map(|base| self.watches.at(base + first, base + last, true));
+        if let Some(watch) = hits.next() {
+            self.hit(watch, true);
+            self.mark_code(watch.first, watch.last - watch.first + 1);
+        }
+    }
+
+    /// A device is accessed at an address.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn see_access(&mut self, addr: u32, bytes: u32, is_write: bool) {
+        if let Some(watch) = self.watches.at(addr, addr + (bytes - 1), is_write) {
+            self.hit(watch, is_write);
+            self.code_written.tell(CodeSpan::NOTHING);
+        }
+    }
+
+    fn hit(&mut self, watch: Watch, is_write: bool) {
+        self.watches.hits.push(Hit { watch, core: self.master, device: self.calling, is_write });
+    }
+}

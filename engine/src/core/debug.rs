@@ -1,0 +1,159 @@
+//! What a debugger asks of a core: its registers, its view of memory, and to stop.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use super::Stop;
+use crate::bus::Bus;
+use crate::time::Ps;
+
+/// What kind of core it is, for debuggers: which registers they expect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Architecture {
+    /// RISC-V with 32 bits.
+    RiscV32,
+    /// Armv7-A.
+    ArmA,
+    /// Armv7-M.
+    ArmM,
+    /// MIPS32, little-endian.
+    Mips32,
+}
+
+/// What a register belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// The registers that instructions name, the program counter and the status register.
+    General,
+    /// Floating point.
+    Float,
+    /// System registers: CSRs, coprocessor 15, coprocessor 0, special registers.
+    System,
+}
+
+/// A register as a debugger shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Register {
+    /// Its name in the architecture's manual, in lower case.
+    pub name: Cow<'static, str>,
+    /// 32 or 64.
+    pub bits: u32,
+    /// What it belongs to.
+    pub group: Group,
+    /// What is in it.
+    pub value: u64,
+}
+
+impl Register {
+    /// A register of 32 bits.
+    pub fn word(name: impl Into<Cow<'static, str>>, group: Group, value: u32) -> Register {
+        Register { name: name.into(), bits: 32, group, value: value.into() }
+    }
+
+    /// A register of 64 bits.
+    pub fn double(name: impl Into<Cow<'static, str>>, group: Group, value: u64) -> Register {
+        Register { name: name.into(), bits: 64, group, value }
+    }
+}
+
+/// How far a core has come, as far as a debugger's steps are concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// Address of the next instruction.
+    pub pc: u32,
+    /// Stack pointer.
+    pub sp: u32,
+    /// Instructions that have run.
+    pub instructions: u64,
+    /// Interrupts that were taken.
+    pub interrupts: u64,
+    /// What has just run and what comes belong together: the next instruction is in a branch's delay slot, or an
+    /// exception is being entered or left.
+    pub is_between: bool,
+}
+
+/// Where a core stops for a debugger.
+#[derive(Debug, Default)]
+pub struct Breaks {
+    addresses: BTreeSet<u32>,
+    /// Where it stopped last: address, and instructions and exceptions so far. It goes on from there.
+    passed: Option<(u32, u64, u64)>,
+    /// Interrupts that were taken.
+    pub interrupts: u64,
+}
+
+impl Breaks {
+    /// The core stops before instructions at these addresses, and at no others.
+    pub fn set(&mut self, addresses: BTreeSet<u32>) {
+        self.addresses = addresses;
+    }
+
+    /// True if there are any.
+    #[inline]
+    pub fn are_set(&self) -> bool {
+        !self.addresses.is_empty()
+    }
+
+    /// True if the core stops before the instruction at an address.
+    #[inline]
+    pub fn stop_at(&self, pc: u32) -> bool {
+        self.addresses.contains(&pc)
+    }
+
+    /// True if a core that is at `pc`, after so many instructions and exceptions, stops there now: it does so once.
+    pub fn hit(&mut self, pc: u32, instructions: u64, exceptions: u64) -> bool {
+        let here = Some((pc, instructions, exceptions));
+        let is_hit = self.stop_at(pc) && self.passed != here;
+        if is_hit {
+            self.passed = here;
+        }
+        is_hit
+    }
+}
+
+/// A core as a debugger sees it.
+pub trait Debugged {
+    /// What kind of core it is.
+    fn architecture(&self) -> Architecture;
+
+    /// All registers, the general ones first, in the order in which their architecture's GDB descriptions have them.
+    /// Reading one changes nothing.
+    fn debug_registers(&self, bus: &Bus) -> Vec<Register>;
+
+    /// Writes a register, by its place in [`Debugged::debug_registers`], without time. False if it can't be written.
+    fn set_debug_register(&mut self, bus: &mut Bus, number: usize, value: u64) -> bool;
+
+    /// How far it has come.
+    fn position(&self) -> Position;
+
+    /// The physical address of what the core has at `addr`, and how many bytes from there on are behind each other as
+    /// well; `None` where it may not read.
+    fn physical(&self, bus: &Bus, addr: u32) -> Option<(u32, u32)>;
+
+    /// Copies a word or less of the core's own registers that have addresses, without side effects. False if there are
+    /// none at `addr`.
+    fn peek_own(&self, addr: u32, into: &mut [u8]) -> bool;
+
+    /// Has it stop with [`Stop::Break`] before instructions at these addresses.
+    fn set_breaks(&mut self, addresses: BTreeSet<u32>);
+
+    /// Runs one instruction, or takes one interrupt, unless its time reaches `until` before.
+    fn step_until(&mut self, bus: &mut Bus, until: Ps) -> Stop;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_core_stops_once_before_each_run_of_an_instruction() {
+        let mut breaks = Breaks::default();
+        assert!(!breaks.hit(0x100, 7, 0) && !breaks.are_set());
+        breaks.set([0x100].into());
+        assert!(breaks.hit(0x100, 7, 0));
+        assert!(!breaks.hit(0x100, 7, 0), "it goes on");
+        assert!(!breaks.hit(0x104, 8, 0));
+        assert!(breaks.hit(0x100, 9, 0), "it comes round again");
+        assert!(breaks.hit(0x100, 9, 1), "it is back from an interrupt");
+    }
+}

@@ -1,0 +1,301 @@
+//! A debugger's hold on the machine: breakpoints, watchpoints, steps.
+//!
+//! Halting costs no simulated time and changes nothing. The core that stops does so in the middle of its turn, and goes
+//! on with that turn, so the order in which cores run is that of a run without a debugger. Another core may therefore
+//! be up to a quantum ahead of the one that stopped, or behind it.
+//!
+//! A step is one instruction of one core; the others run as they would. An interrupt that is taken before it is handled
+//! first, so that the step ends behind the instruction.
+
+mod looks;
+
+use std::collections::BTreeSet;
+
+use super::host::Pause;
+use super::{Machine, Outcome, Printed, RunReport};
+use crate::bus::watches::{Hit, Watch};
+use crate::core::Stop;
+use crate::core::debug::Position;
+use crate::time::Ps;
+
+/// A step of a core.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The core, by its index.
+    pub core: usize,
+    /// It goes on while the next instruction is from the first of these addresses up to the second.
+    pub range: Option<(u32, u32)>,
+    /// Interrupt handlers are stepped into.
+    pub into_handlers: bool,
+}
+
+/// Why the machine halted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Halt {
+    /// A core is at a breakpoint.
+    Break {
+        /// The core, by its index.
+        core: usize,
+    },
+    /// Something was accessed that is watched.
+    Watch {
+        /// The core that runs, by its index.
+        core: usize,
+        /// The access.
+        hit: Hit,
+    },
+    /// A step is done.
+    Stepped {
+        /// The core, by its index.
+        core: usize,
+    },
+    /// The time has come up to which the machine was to run.
+    Time,
+    /// The user wants it.
+    Interrupted,
+    /// The run is over, or can't go on.
+    Ended(Outcome),
+}
+
+/// What a debugger wants of the machine, and how far that is.
+#[derive(Debug, Default)]
+pub(super) struct Debugging {
+    breaks: BTreeSet<u32>,
+    step: Option<Stepping>,
+    until: Option<Ps>,
+    /// A core that was stopped in the middle of its turn, and how far that goes.
+    turn: Option<(usize, Ps)>,
+    halt: Option<Halt>,
+    ended: Option<Outcome>,
+    /// Polling loops are skipped, if the user wants that.
+    pub skips_polling: Option<bool>,
+}
+
+/// A step that is under way.
+#[derive(Clone, Debug)]
+struct Stepping {
+    step: Step,
+    /// Where it began; of a range, where its last instruction did.
+    from: Option<Position>,
+    /// An interrupt was taken: its handler runs until the core is back at `from`.
+    in_handler: bool,
+}
+
+impl Debugging {
+    /// The core that goes on with its turn, and how far that goes.
+    pub fn take_turn(&mut self) -> Option<(usize, Ps)> {
+        self.turn.take()
+    }
+
+    /// How a run ended that a debugger held.
+    pub fn take_ended(&mut self) -> Option<Outcome> {
+        self.ended.take()
+    }
+
+    /// True if the machine is to halt.
+    pub fn is_halted(&self) -> bool {
+        self.halt.is_some()
+    }
+
+    /// The time at which the machine halts; [`Ps::MAX`] if it halts for other reasons only.
+    pub fn until(&self) -> Ps {
+        self.until.unwrap_or(Ps::MAX)
+    }
+
+    /// The machine halts as that time has come, if it has.
+    pub fn halt_in_time(&mut self, now: Ps) -> bool {
+        if now >= self.until() {
+            self.halt.get_or_insert(Halt::Time);
+        }
+        self.is_halted()
+    }
+
+    /// True if this core is being stepped.
+    pub fn steps(&self, core: usize) -> bool {
+        self.step.as_ref().is_some_and(|stepping| stepping.step.core == core)
+    }
+}
+
+impl Machine {
+    /// Has all cores stop before instructions at these addresses, as each sees them, and at no others.
+    pub fn set_breaks(&mut self, breaks: BTreeSet<u32>) {
+        if breaks != self.debugging.breaks {
+            self.debugging.breaks.clone_from(&breaks);
+            self.cores.iter_mut().for_each(|core| core.set_breaks(breaks.clone()));
+        }
+    }
+
+    /// Watches these physical addresses, and no others. Gives what can't be watched: see [`crate::bus::Bus::watch`].
+    pub fn set_watches(&mut self, watches: Vec<Watch>) -> Vec<Watch> {
+        let refused = self.bus.watch(watches);
+        // What is skipped is seen by nobody.
+        let skips = self.debugging.skips_polling.unwrap_or(true) && !self.bus.watches.has_device_reads();
+        self.cores.iter_mut().for_each(|core| core.skip_polling(skips));
+        refused
+    }
+
+    /// Runs on, or begins to, until something halts the machine, at `until` at the latest: as [`Machine::run`] does, whose report
+    /// [`Machine::end_debugged`] gives. One that has ended stays so.
+    pub fn resume(
+        &mut self,
+        step: Option<Step>,
+        until: Option<Ps>,
+        limit: Ps,
+        mut pause: impl FnMut(&Printed) -> bool,
+    ) -> Halt {
+        if let Err(fault) = self.begin_or_fault() {
+            return Halt::Ended(fault);
+        }
+        if let Some(outcome) = self.debugging.ended.clone() {
+            return Halt::Ended(outcome);
+        }
+        self.debugging.step = step.map(|step| Stepping { step, from: None, in_handler: false });
+        self.debugging.until = until;
+        let halt = self.run_to_halt(limit, &mut pause);
+        (self.debugging.step, self.debugging.until) = (None, None);
+        if let Halt::Ended(outcome) = &halt {
+            self.debugging.ended = Some(outcome.clone());
+        }
+        halt
+    }
+
+    fn run_to_halt(&mut self, limit: Ps, pause: Pause) -> Halt {
+        loop {
+            let slice_end = self.next_slice_end(limit);
+            let ended = self.run_slice(slice_end, limit, pause);
+            if let Some(halt) = self.debugging.halt.take() {
+                self.slice_end = Some(slice_end);
+                pause(&self.take_printed());
+                return halt;
+            }
+            self.stop.set_reached(self.now());
+            let go_on = pause(&self.take_printed());
+            match ended {
+                Some(Outcome::Interrupted) => {
+                    self.slice_end = Some(slice_end);
+                    return Halt::Interrupted;
+                }
+                Some(outcome) => return Halt::Ended(outcome),
+                None if !go_on => return Halt::Interrupted,
+                None => {}
+            }
+        }
+    }
+
+    /// Ends a run that a debugger has held: the report, as [`Machine::run`] gives it.
+    pub fn end_debugged(&mut self, outcome: Outcome, mut pause: impl FnMut(&Printed) -> bool) -> RunReport {
+        self.end(outcome, &mut pause)
+    }
+
+    /// Runs a core in its turn up to `horizon`: [`Stop::Break`], too, if the machine halts at a time before that.
+    pub(super) fn run_to_time(&mut self, core: usize, horizon: Ps, pause: Pause) -> Option<Stop> {
+        let until = self.debugging.until();
+        if until >= horizon {
+            return self.run_printing(core, horizon, pause);
+        }
+        let stop = self.run_printing(core, until, pause)?;
+        let now = self.core_time(core);
+        // The core would go on by itself, for nothing but the time.
+        let would_go_on = stop == Stop::Horizon
+            && (until..horizon).contains(&now)
+            && self.bus.next_stop() > now
+            && !self.bus.order.wants()
+            && !self.bus.clocks.are_pending()
+            && self.bus.exit.is_none();
+        if would_go_on {
+            self.debugging.halt = Some(Halt::Time);
+            return Some(Stop::Break);
+        }
+        Some(stop)
+    }
+
+    /// A core stopped for a debugger, in its turn up to `horizon`.
+    pub(super) fn halt_in_turn(&mut self, core: usize, horizon: Ps) {
+        self.debugging.turn = Some((core, horizon));
+        if self.debugging.halt.is_none() {
+            self.debugging.halt = Some(self.take_watch_halt(core).unwrap_or(Halt::Break { core }));
+        }
+    }
+
+    /// Something watched was accessed while no core ran: the machine halts before core `next` goes on.
+    pub(super) fn halt_for_watch(&mut self, next: usize) -> bool {
+        if self.bus.watches.are_hit() {
+            self.debugging.halt = self.take_watch_halt(next);
+        }
+        self.debugging.is_halted()
+    }
+
+    fn take_watch_halt(&mut self, core: usize) -> Option<Halt> {
+        let hit = self.bus.watches.take_hits().into_iter().next()?;
+        Some(Halt::Watch { core: hit.core.unwrap_or(core), hit })
+    }
+
+    /// Runs the core that is being stepped, up to `horizon`: [`Stop::Break`] when the step is done, or something else
+    /// halts it.
+    pub(super) fn run_stepped(&mut self, core: usize, horizon: Ps, pause: Pause) -> Option<Stop> {
+        let mut stepping = self.debugging.step.take()?;
+        let stop = loop {
+            if stepping.in_handler {
+                match self.run_printing(core, horizon, pause) {
+                    Some(Stop::Break) if self.is_back(core, &mut stepping) => {}
+                    stop => break stop,
+                }
+                continue;
+            }
+            let from = *stepping.from.get_or_insert_with(|| self.cores[core].position());
+            let stop = self.cores[core].step_until(&mut self.bus, horizon);
+            let now = self.cores[core].position();
+            if now.instructions != from.instructions {
+                stepping.from = None;
+                if stop == Stop::Horizon && self.goes_on(&stepping.step, now) {
+                    continue;
+                }
+                break Some(self.stepped(core, stop));
+            }
+            if now.interrupts == from.interrupts || now.is_between {
+                break Some(stop);
+            }
+            if stepping.step.into_handlers {
+                break Some(self.stepped(core, stop));
+            }
+            stepping.in_handler = true;
+            let breaks = self.debugging.breaks.iter().copied().chain([from.pc]).collect();
+            self.cores[core].set_breaks(breaks);
+        };
+        if stepping.in_handler && stop == Some(Stop::Break) {
+            self.cores[core].set_breaks(self.debugging.breaks.clone());
+        }
+        self.debugging.step = Some(stepping);
+        stop
+    }
+
+    /// The core stopped while an interrupt's handler ran. True if it is to run on: it is back where it was interrupted,
+    /// or somewhere that only looks like it.
+    fn is_back(&mut self, core: usize, stepping: &mut Stepping) -> bool {
+        let (now, from) = (self.cores[core].position(), stepping.from);
+        let at = |from: Position| now.pc == from.pc && !self.bus.watches.are_hit();
+        let Some(from) = from.filter(|from| at(*from)) else { return false };
+        if now.sp == from.sp {
+            (stepping.in_handler, stepping.from) = (false, None);
+            self.cores[core].set_breaks(self.debugging.breaks.clone());
+        }
+        now.sp == from.sp || !self.debugging.breaks.contains(&now.pc)
+    }
+
+    /// True if a step goes on behind an instruction.
+    fn goes_on(&self, step: &Step, now: Position) -> bool {
+        let is_in_range = step.range.is_some_and(|(first, end)| first <= now.pc && now.pc < end);
+        let is_stopped = self.bus.watches.are_hit() || self.debugging.breaks.contains(&now.pc);
+        now.is_between || is_in_range && !is_stopped
+    }
+
+    /// A step is done, unless its instruction has ended the run.
+    fn stepped(&mut self, core: usize, stop: Stop) -> Stop {
+        if matches!(stop, Stop::Exit(_) | Stop::Fault(_)) {
+            return stop;
+        }
+        let halt = self.take_watch_halt(core).unwrap_or(Halt::Stepped { core });
+        self.debugging.halt = Some(halt);
+        Stop::Break
+    }
+}
