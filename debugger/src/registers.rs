@@ -4,12 +4,12 @@ use std::num::NonZeroUsize;
 
 use gdbstub::arch::{Arch, RegId, Registers};
 
-/// A machine with addresses of 32 bits.
+/// A machine with addresses of 32 bits. GDB sends those of MIPS cores with 64, extended by their sign.
 #[derive(Debug)]
 pub enum Machine32 {}
 
 impl Arch for Machine32 {
-    type Usize = u32;
+    type Usize = u64;
     type Registers = Bytes;
     type BreakpointKind = usize;
     type RegId = Number;
@@ -20,10 +20,10 @@ impl Arch for Machine32 {
 pub struct Bytes(pub Vec<Option<u8>>);
 
 impl Registers for Bytes {
-    type ProgramCounter = u32;
+    type ProgramCounter = u64;
 
     /// Nobody asks: the layout knows where it is.
-    fn pc(&self) -> u32 {
+    fn pc(&self) -> u64 {
         0
     }
 
@@ -35,6 +35,12 @@ impl Registers for Bytes {
         self.0 = bytes.iter().copied().map(Some).collect();
         Ok(())
     }
+}
+
+/// An address as the machine has it; `None` if it has no such.
+pub fn address(sent: u64) -> Option<u32> {
+    let extended = sent as u32 as i32 as u64;
+    (sent == u64::from(sent as u32) || sent == extended).then_some(sent as u32)
 }
 
 /// A register by its place in the layout.

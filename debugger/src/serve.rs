@@ -170,7 +170,7 @@ fn run<'a>(
         }
         Halt::Watch { core, hit } => {
             let (addr, kind) = held.watched(hit.watch);
-            MultiThreadStopReason::Watch { tid: tid_of(core), kind, addr }
+            MultiThreadStopReason::Watch { tid: tid_of(core), kind, addr: addr.into() }
         }
         Halt::Ended(outcome) => {
             let reason = ended_reason(&outcome, over.is_some(), held);
@@ -197,7 +197,7 @@ fn show(link: &mut Link, printed: &Printed, options: Options, pause: Pause) -> i
 }
 
 /// A run that can't go on is shown where it is; when it is told to go on all the same, it is over.
-fn ended_reason(outcome: &Outcome, was_told: bool, held: &Held) -> MultiThreadStopReason<u32> {
+fn ended_reason(outcome: &Outcome, was_told: bool, held: &Held) -> MultiThreadStopReason<u64> {
     let tid = tid_of(held.machine.main_core());
     match outcome {
         Outcome::Exit(code) => MultiThreadStopReason::Exited(*code as u8),

@@ -28,7 +28,7 @@ use gdbstub::target::{Target, TargetError, TargetResult};
 
 use crate::layout::Layout;
 use crate::monitor::{self, Since};
-use crate::registers::{Bytes, Machine32, Number};
+use crate::registers::{Bytes, Machine32, Number, address};
 
 /// EFAULT: no memory there, or none that can be read without side effects.
 const NO_MEMORY: u8 = 14;
@@ -41,6 +41,12 @@ pub struct Asked {
     addr: u32,
     len: u32,
     kind: WatchKind,
+}
+
+impl Asked {
+    fn of(addr: u64, len: u64, kind: WatchKind) -> Option<Asked> {
+        Some(Asked { addr: address(addr)?, len: u32::try_from(len).ok()?, kind })
+    }
 }
 
 /// A machine that a client holds.
@@ -125,13 +131,16 @@ impl Held<'_> {
         self.machine.set_watches(watches.into_iter().flatten().collect()).is_empty() && all_known
     }
 
-    fn add_break(&mut self, addr: u32) {
+    fn add_break(&mut self, addr: u64) -> bool {
+        let Some(addr) = address(addr) else { return false };
         *self.breaks.entry(addr).or_default() += 1;
         self.set_breaks();
+        true
     }
 
-    fn remove_break(&mut self, addr: u32) -> bool {
-        let Some(count) = self.breaks.get_mut(&addr) else { return false };
+    fn remove_break(&mut self, addr: u64) -> bool {
+        let known = address(addr).and_then(|addr| Some((addr, self.breaks.get_mut(&addr)?)));
+        let Some((addr, count)) = known else { return false };
         *count -= 1;
         if *count == 0 {
             self.breaks.remove(&addr);
@@ -214,17 +223,19 @@ impl MultiThreadBase for Held<'_> {
         Some(self)
     }
 
-    fn read_addrs(&mut self, start_addr: u32, data: &mut [u8], tid: Tid) -> TargetResult<usize, Self> {
+    fn read_addrs(&mut self, start_addr: u64, data: &mut [u8], tid: Tid) -> TargetResult<usize, Self> {
         let core = self.core_of(tid).ok_or(TargetError::Errno(NOTHING))?;
-        match self.machine.debug_read(core, start_addr, data) {
+        let addr = address(start_addr).ok_or(TargetError::Errno(NO_MEMORY))?;
+        match self.machine.debug_read(core, addr, data) {
             0 if !data.is_empty() => Err(TargetError::Errno(NO_MEMORY)),
             count => Ok(count),
         }
     }
 
-    fn write_addrs(&mut self, start_addr: u32, data: &[u8], tid: Tid) -> TargetResult<(), Self> {
+    fn write_addrs(&mut self, start_addr: u64, data: &[u8], tid: Tid) -> TargetResult<(), Self> {
         let core = self.core_of(tid).ok_or(TargetError::Errno(NOTHING))?;
-        self.machine.debug_write(core, start_addr, data).then_some(()).ok_or(TargetError::Errno(NO_MEMORY))
+        let addr = address(start_addr).ok_or(TargetError::Errno(NO_MEMORY))?;
+        self.machine.debug_write(core, addr, data).then_some(()).ok_or(TargetError::Errno(NO_MEMORY))
     }
 
     fn list_active_threads(&mut self, thread_is_active: &mut dyn FnMut(Tid)) -> Result<(), &'static str> {
@@ -304,8 +315,8 @@ impl MultiThreadSingleStep for Held<'_> {
 }
 
 impl MultiThreadRangeStepping for Held<'_> {
-    fn set_resume_action_range_step(&mut self, tid: Tid, start: u32, end: u32) -> Result<(), &'static str> {
-        self.begin_step(tid, Some((start, end)));
+    fn set_resume_action_range_step(&mut self, tid: Tid, start: u64, end: u64) -> Result<(), &'static str> {
+        self.begin_step(tid, address(start).zip(address(end)));
         Ok(())
     }
 }
@@ -343,30 +354,29 @@ impl Breakpoints for Held<'_> {
 }
 
 impl SwBreakpoint for Held<'_> {
-    fn add_sw_breakpoint(&mut self, addr: u32, _kind: usize) -> TargetResult<bool, Self> {
-        self.add_break(addr);
-        Ok(true)
+    fn add_sw_breakpoint(&mut self, addr: u64, _kind: usize) -> TargetResult<bool, Self> {
+        Ok(self.add_break(addr))
     }
 
-    fn remove_sw_breakpoint(&mut self, addr: u32, _kind: usize) -> TargetResult<bool, Self> {
+    fn remove_sw_breakpoint(&mut self, addr: u64, _kind: usize) -> TargetResult<bool, Self> {
         Ok(self.remove_break(addr))
     }
 }
 
 impl HwBreakpoint for Held<'_> {
-    fn add_hw_breakpoint(&mut self, addr: u32, _kind: usize) -> TargetResult<bool, Self> {
-        self.add_break(addr);
-        Ok(true)
+    fn add_hw_breakpoint(&mut self, addr: u64, _kind: usize) -> TargetResult<bool, Self> {
+        Ok(self.add_break(addr))
     }
 
-    fn remove_hw_breakpoint(&mut self, addr: u32, _kind: usize) -> TargetResult<bool, Self> {
+    fn remove_hw_breakpoint(&mut self, addr: u64, _kind: usize) -> TargetResult<bool, Self> {
         Ok(self.remove_break(addr))
     }
 }
 
 impl HwWatchpoint for Held<'_> {
-    fn add_hw_watchpoint(&mut self, addr: u32, len: u32, kind: WatchKind) -> TargetResult<bool, Self> {
-        self.watches.push(Asked { addr, len, kind });
+    fn add_hw_watchpoint(&mut self, addr: u64, len: u64, kind: WatchKind) -> TargetResult<bool, Self> {
+        let Some(asked) = Asked::of(addr, len, kind) else { return Ok(false) };
+        self.watches.push(asked);
         if self.set_watches() {
             return Ok(true);
         }
@@ -375,10 +385,9 @@ impl HwWatchpoint for Held<'_> {
         Ok(false)
     }
 
-    fn remove_hw_watchpoint(&mut self, addr: u32, len: u32, kind: WatchKind) -> TargetResult<bool, Self> {
-        let Some(at) = self.watches.iter().position(|asked| *asked == Asked { addr, len, kind }) else {
-            return Ok(false);
-        };
+    fn remove_hw_watchpoint(&mut self, addr: u64, len: u64, kind: WatchKind) -> TargetResult<bool, Self> {
+        let asked = Asked::of(addr, len, kind);
+        let Some(at) = self.watches.iter().position(|known| Some(*known) == asked) else { return Ok(false) };
         self.watches.remove(at);
         self.set_watches();
         Ok(true)
