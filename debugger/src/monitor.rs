@@ -11,7 +11,7 @@ use crate::target::Held;
 
 const HELP: &str = "\
 time                    simulated time, of all cores
-cycles                  each core's cycles since the machine halted last, by cause
+cycles                  each core's cycles since the last halt, by cause; steps are no halts
 stack                   the same since the run began
 devices                 the board's devices, with their addresses
 wires                   levels of wires
@@ -22,14 +22,28 @@ interrupts over|into    whether a step runs an interrupt's handler or enters it 
 help                    this
 ";
 
-/// What the cores had done at a halt.
+/// What the cores had done at the last two halts, those behind steps left out.
 #[derive(Clone, Debug)]
-pub struct Since(Vec<CoreReport>);
+pub struct Halts {
+    last: Vec<CoreReport>,
+    before: Vec<CoreReport>,
+}
 
-impl Since {
-    /// What they have done by now.
-    pub fn now(machine: &mut Machine) -> Since {
-        Since(machine.debug_reports())
+impl Halts {
+    /// The machine is at its first one.
+    pub fn new(machine: &mut Machine) -> Halts {
+        let last = machine.debug_reports();
+        Halts { before: last.clone(), last }
+    }
+
+    /// The machine is at the next one.
+    pub fn add(&mut self, machine: &mut Machine) {
+        self.before = std::mem::replace(&mut self.last, machine.debug_reports());
+    }
+
+    /// From where on cycles count for a machine that has come to `now`: at a halt, from the one before.
+    fn since(&self, now: &[CoreReport]) -> &[CoreReport] {
+        if self.last == now { &self.before } else { &self.last }
     }
 }
 
@@ -48,10 +62,10 @@ pub fn run(held: &mut Held, command: &str) -> String {
         [] | ["help"] => HELP.to_owned(),
         ["time"] => time(held.machine),
         ["cycles"] => {
-            let since = held.since.clone();
-            cycles(held.machine, &since.0)
+            let now = held.machine.debug_reports();
+            cycles(&now, held.halts.since(&now))
         }
-        ["stack"] => cycles(held.machine, &[]),
+        ["stack"] => cycles(&held.machine.debug_reports(), &[]),
         ["devices"] => devices(held.machine),
         ["wires"] => wires(held.machine),
         ["events"] => events(held.machine),
@@ -76,9 +90,9 @@ fn time(machine: &Machine) -> String {
     text
 }
 
-fn cycles(machine: &mut Machine, before: &[CoreReport]) -> String {
+fn cycles(now: &[CoreReport], before: &[CoreReport]) -> String {
     let mut text = String::new();
-    for (index, core) in machine.debug_reports().iter().enumerate() {
+    for (index, core) in now.iter().enumerate() {
         let before = before.get(index);
         let had = |cause: &str| -> u64 {
             let causes = before.map(CoreReport::causes).unwrap_or_default();

@@ -11,7 +11,6 @@ use gdbstub::stub::state_machine::GdbStubStateMachine;
 use gdbstub::stub::{DisconnectReason, GdbStubBuilder, GdbStubError, MultiThreadStopReason};
 
 use crate::Link;
-use crate::monitor::Since;
 use crate::target::{Held, tid_of};
 
 /// How often the host is asked whether it wants something, while the client is silent.
@@ -77,7 +76,7 @@ fn session(held: &mut Held, link: Link, options: Options, pause: Pause) -> Ended
             GdbStubStateMachine::CtrlCInterrupt(interrupt) => {
                 let core = held.machine.main_core();
                 let reason = MultiThreadStopReason::SignalWithThread { tid: tid_of(core), signal: Signal::SIGINT };
-                held.since = Since::now(held.machine);
+                held.halts.add(held.machine);
                 interrupt.interrupt_handled(held, Some(reason))
             }
             GdbStubStateMachine::Disconnected(gone) => return disconnected(gone.get_reason(), held, over),
@@ -152,6 +151,7 @@ fn run<'a>(
     if let Some(error) = failed {
         return Err(Ended::Lost(format!("the line to the debugger failed: {error}")));
     }
+    let is_step = matches!(halt, Halt::Stepped { .. });
     let reason = match halt {
         Halt::Time => return Err(Ended::Stopped),
         Halt::Interrupted if stopped => return Err(Ended::Stopped),
@@ -181,7 +181,9 @@ fn run<'a>(
             reason
         }
     };
-    held.since = Since::now(held.machine);
+    if !is_step {
+        held.halts.add(held.machine);
+    }
     Ok(running.report_stop(held, reason))
 }
 

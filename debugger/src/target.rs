@@ -27,7 +27,7 @@ use gdbstub::target::ext::thread_extra_info::{ThreadExtraInfo, ThreadExtraInfoOp
 use gdbstub::target::{Target, TargetError, TargetResult};
 
 use crate::layout::Layout;
-use crate::monitor::{self, Since};
+use crate::monitor::{self, Halts};
 use crate::registers::{Bytes, Machine32, Number, address};
 
 /// EFAULT: no memory there, or none that can be read without side effects.
@@ -64,8 +64,8 @@ pub struct Held<'a> {
     pub step: Option<Step>,
     /// Interrupt handlers are stepped into.
     pub into_handlers: bool,
-    /// What the machine had done when it halted last.
-    pub since: Since,
+    /// What the machine had done at its last halts.
+    pub halts: Halts,
     /// The client wants the run to end.
     pub is_killed: bool,
 }
@@ -76,7 +76,7 @@ impl Held<'_> {
         let cores: Vec<_> =
             (0..machine.core_count()).map(|core| (machine.architecture(core), machine.debug_registers(core))).collect();
         let layout = Layout::new(&cores);
-        let since = Since::now(machine);
+        let halts = Halts::new(machine);
         Held {
             machine,
             limit,
@@ -86,7 +86,7 @@ impl Held<'_> {
             watches: Vec::new(),
             step: None,
             into_handlers: false,
-            since,
+            halts,
             is_killed: false,
         }
     }
