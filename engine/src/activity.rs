@@ -13,10 +13,12 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::state::{Fresh, State};
 use crate::time::{Hz, Ps};
 
 mod recording;
 mod repeats;
+mod saving;
 mod shares;
 mod span;
 
@@ -27,7 +29,7 @@ pub use shares::{Candidate, Ranks};
 pub use span::{Data, Detail, Span, Transaction, Within};
 
 /// What an activity is one of: by this, waits are told apart, and a recording is chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub enum Kind {
     /// Clocks on a wire between chips.
     Wire,
@@ -100,7 +102,7 @@ impl Kind {
 }
 
 /// Which kinds are recorded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct Kinds(u32);
 
 impl Kinds {
@@ -173,7 +175,7 @@ impl Activity {
 }
 
 /// An activity of a device, or of one of several parts of it that do the same at once (a channel, a chip select).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State, Fresh)]
 pub struct What {
     activity: &'static Activity,
     part: u32,

@@ -43,6 +43,7 @@ use crate::observe::signals::DeviceSignals;
 use crate::observe::unmodelled::Origins;
 use crate::observe::waves::Waves;
 use crate::order::{Order, ResetChange};
+use crate::state::{Fresh, State};
 use crate::storms::Storms;
 use crate::time::{Cycles, Hz, Ps};
 use crate::wires::{Pin, Wires};
@@ -55,15 +56,18 @@ use watches::Watches;
 const MOST_NOTES: usize = 1000;
 
 /// An interconnect between masters and targets: latency of its request and response channels, in its clock.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, State)]
 pub struct Route {
     /// Label of its node.
+    #[state(skip)]
     pub name: String,
     /// Its clock.
     pub clock: Hz,
     /// From a master's request to the target's port.
+    #[state(skip)]
     pub request_cycles: Cycles,
     /// From the target's answer to the master.
+    #[state(skip)]
     pub response_cycles: Cycles,
 }
 
@@ -75,7 +79,7 @@ impl Route {
 }
 
 /// What answers at an address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Target {
     /// Index into the bus's RAMs.
     Ram(usize),
@@ -84,7 +88,7 @@ pub enum Target {
 }
 
 /// A range of addresses.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct MapEntry {
     /// Label of the node.
     pub name: String,

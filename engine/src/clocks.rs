@@ -11,10 +11,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::dt::wiring::{ClockId, ClockInput, DeviceId};
+use crate::state::{Fresh, State};
 use crate::time::{Hz, Ps};
 
 /// Who runs by a clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub enum User {
     /// A core, by its index in the machine.
     Core(usize),
@@ -27,7 +28,7 @@ pub enum User {
 }
 
 /// A change that cores, interconnects and memories have yet to follow: they do so between two instructions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Change {
     /// Who.
     pub user: User,
@@ -41,14 +42,16 @@ pub struct Change {
 const NO_RATE: Hz = Hz::new(1).expect("it is not 0");
 
 /// The rates and gates that clock controllers have set.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, State)]
 pub struct Clocks {
     rates: BTreeMap<ClockId, Hz>,
+    #[state(skip)]
     users: BTreeMap<ClockId, Vec<User>>,
     gates: BTreeMap<u32, u32>,
     /// By the registers of the gates: which peripherals are held in reset.
     resets: BTreeMap<u32, u32>,
     /// Devices that follow a gate and its reset: its register and bit.
+    #[state(skip)]
     gate_users: Vec<(u32, u32, DeviceId)>,
     /// Those whose gate or reset has been opened or closed since they were told last.
     gated: BTreeSet<DeviceId>,

@@ -11,10 +11,11 @@ use crate::observe::critical_path::Paths;
 use crate::observe::profile::{CoreProfile, ProfileOptions};
 use crate::observe::stack::{Share, stack};
 use crate::observe::waits::{WaitShare, WaitedFor};
+use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 
 /// Why a core came back to the machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Stop {
     /// Its local time reached the horizon.
     Horizon,
@@ -66,7 +67,7 @@ pub struct Compiled {
 }
 
 /// What a core has done so far.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct CoreReport {
     /// Label of its node.
     pub name: String,
@@ -124,7 +125,7 @@ impl CoreReport {
 const CLOCK_CHANGES: &str = "change of the clock";
 
 /// Cycles by cause at one rate of a core's clock.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Counted {
     /// The rate.
     pub rate: Hz,
@@ -160,7 +161,7 @@ fn causes_of(counted: &[Counted]) -> Vec<(String, Cycles)> {
 }
 
 /// A watched function: the time from its entry to its return, over all calls.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct SectionReport {
     /// Its symbol.
     pub name: String,
@@ -194,7 +195,7 @@ impl SectionReport {
 }
 
 /// Single calls of a watched function.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct KeptReport {
     /// What the shortest call took; `None` if none has ended.
     pub shortest: Option<Ps>,
@@ -203,7 +204,7 @@ pub struct KeptReport {
 }
 
 /// A call of a watched function, from its entry to its return.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct CallReport {
     /// The how manieth of the function it was, from 1 on.
     pub nth: u64,
@@ -226,7 +227,7 @@ pub struct CallReport {
 }
 
 /// An argument of a call.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Argument {
     /// The parameter's name, or the register's if nobody tells that.
     pub name: String,
@@ -252,7 +253,7 @@ impl CallReport {
 }
 
 /// The begin or end of a call of a watched function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct CallMark {
     /// The function, by its index among the core's sections.
     pub section: usize,
@@ -282,7 +283,7 @@ pub struct WaitedIn {
 }
 
 /// A core: it runs instructions on its own local time.
-pub trait Core: Debugged + Send {
+pub trait Core: Debugged + State + Send {
     /// Label of its node.
     fn name(&self) -> &str;
 

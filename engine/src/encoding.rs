@@ -1,7 +1,9 @@
 //! How code is encoded: where instructions end, and how manuals write them.
 
+use crate::state::{Fresh, State};
+
 /// An encoding of instructions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Encoding {
     /// RV32IMC_Zicsr, and PicoRV32's own instructions.
     RiscV,

@@ -8,10 +8,11 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::dt::wiring::DeviceId;
+use crate::state::{Fresh, State};
 use crate::time::Ps;
 
 /// Something that a device asked to be told at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub struct Event {
     /// When it is due.
     pub due: Ps,
@@ -31,7 +32,7 @@ impl Event {
 }
 
 /// All events to come.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, State)]
 pub struct EventQueue {
     heap: BinaryHeap<Reverse<Event>>,
     scheduled: u64,

@@ -1,9 +1,10 @@
 //! Why a core can't go on, and the access that went wrong.
 
 use crate::encoding::Encoding;
+use crate::state::{Fresh, State};
 
 /// A trap that no handler of the firmware's can take.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct CoreFault {
     /// Address of the instruction.
     pub pc: u32,
@@ -26,7 +27,7 @@ pub struct CoreFault {
 }
 
 /// An access that got no answer, or an error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct FaultedAccess {
     /// Its address.
     pub addr: u32,
@@ -42,7 +43,7 @@ impl FaultedAccess {
 }
 
 /// Why an access was not done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Answer {
     /// The core takes no such address: it is no multiple of the access's size.
     Misaligned,
@@ -53,7 +54,7 @@ pub enum Answer {
 }
 
 /// Why the bus answers with an error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub enum BusFaultKind {
     /// No map entry holds the address.
     Unmapped,

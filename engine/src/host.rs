@@ -6,6 +6,7 @@
 pub mod errno;
 pub mod folder;
 pub mod input;
+mod saving;
 
 use std::fs::File;
 

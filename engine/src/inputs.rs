@@ -1,9 +1,10 @@
 //! The interrupt inputs of a core: which of them are up, and since when that is so.
 
+use crate::state::{Fresh, State};
 use crate::time::Ps;
 
 /// The levels of a core's interrupt inputs. Cores with few of them look at the lowest 32 only.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct Inputs {
     levels: [u32; Inputs::WORDS],
     changes: u32,

@@ -6,10 +6,11 @@
 //! until then its instruction is left for later. A core that waits for an interrupt makes no accesses, so nobody has to
 //! wait for it; when it is woken, what the running core may do ends there.
 
+use crate::state::{Fresh, State};
 use crate::time::Ps;
 
 /// A core's reset line, as a device drives it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct ResetChange {
     /// The core, by its index in the machine.
     pub core: usize,
@@ -20,7 +21,7 @@ pub struct ResetChange {
 }
 
 /// What the running core may do before others have come as far, and what it did to them.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Order {
     /// Accesses before this time come before all that other cores will do.
     until: Ps,

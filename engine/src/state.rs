@@ -7,9 +7,15 @@
 //!
 //! Bytes of a snapshot say nothing of their format: only the same build of the engine reads them.
 
+pub mod digest;
+pub mod pages;
+mod shared;
+mod texts;
+
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 
 pub use cyclescope_derive::{Fresh, State};
+pub use texts::kept;
 
 /// A snapshot that was cut off, or is not what it says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -89,7 +95,7 @@ pub enum Shown {
 
 /// A state by the names of its fields.
 pub fn shown<S: State + ?Sized>(state: &S) -> Shown {
-    let mut saver = Saver { bytes: Vec::new(), tree: Some(Tree::default()) };
+    let mut saver = Saver { tree: Some(Tree::default()), ..Saver::default() };
     state.save(&mut saver);
     saver.tree.and_then(|mut tree| tree.done.pop()).map_or(Shown::Nothing, |(_, shown)| shown)
 }
@@ -106,6 +112,7 @@ pub fn saved<S: State + ?Sized>(state: &S) -> Vec<u8> {
 pub struct Saver {
     bytes: Vec<u8>,
     tree: Option<Tree>,
+    refusal: Option<String>,
 }
 
 /// A tree that grows.
@@ -144,6 +151,16 @@ impl Saver {
     /// What was saved.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
+    }
+
+    /// Something can't be saved: why, in one line that names it. What is saved all the same is no snapshot then.
+    pub fn refuse(&mut self, why: String) {
+        self.refusal.get_or_insert(why);
+    }
+
+    /// The first reason of [`Saver::refuse`].
+    pub fn refusal(&self) -> Option<&str> {
+        self.refusal.as_deref()
     }
 
     /// Fields follow, up to [`Saver::end`].
@@ -213,17 +230,30 @@ impl Saver {
 #[derive(Clone, Debug)]
 pub struct Loader<'a> {
     left: &'a [u8],
+    refusal: Option<String>,
 }
 
 impl<'a> Loader<'a> {
     /// From these bytes.
     pub const fn new(bytes: &'a [u8]) -> Loader<'a> {
-        Loader { left: bytes }
+        Loader { left: bytes, refusal: None }
     }
 
     /// True if everything was loaded.
     pub const fn is_over(&self) -> bool {
         self.left.is_empty()
+    }
+
+    /// The snapshot is whole, and can't be loaded here: why, in one line that names what it is about. Who loads gives
+    /// this as its error.
+    pub fn refuse(&mut self, why: String) -> Damaged {
+        self.refusal.get_or_insert(why);
+        Damaged
+    }
+
+    /// The first reason of [`Loader::refuse`].
+    pub fn refusal(&self) -> Option<&str> {
+        self.refusal.as_deref()
     }
 
     /// As many bytes as that.
@@ -460,6 +490,57 @@ pub mod fixed {
     }
 }
 
+/// For a field that is worked out anew from the rest: `#[state(with = crate::state::dropped)]`. It is not saved, and is
+/// the default one behind a load.
+pub mod dropped {
+    use super::{Damaged, Loader, Saver};
+
+    /// Nothing.
+    pub fn save<S>(_: &S, to: &mut Saver) {
+        if let Some(tree) = &mut to.tree {
+            tree.leaf(super::Shown::Nothing);
+        }
+    }
+
+    /// What there was is forgotten.
+    ///
+    /// # Errors
+    /// None.
+    pub fn load<S: Default>(dropped: &mut S, _: &mut Loader) -> Result<(), Damaged> {
+        *dropped = S::default();
+        Ok(())
+    }
+}
+
+/// For a field that is there or not, as the board says: `#[state(with = crate::state::present)]`. It is loaded in
+/// place.
+pub mod present {
+    use super::{Damaged, Fresh, Loader, Saver, State};
+
+    /// As [`State::save`].
+    pub fn save<S: State>(one: &Option<S>, to: &mut Saver) {
+        match (one, to.is_shown()) {
+            (Some(one), true) => one.save(to),
+            (None, true) => ().save(to),
+            (one, false) => {
+                one.is_some().save(to);
+                one.iter().for_each(|one| one.save(to));
+            }
+        }
+    }
+
+    /// As [`State::load`].
+    ///
+    /// # Errors
+    /// [`Damaged`], too, if it was there and is not, or the other way round.
+    pub fn load<S: State>(one: &mut Option<S>, from: &mut Loader) -> Result<(), Damaged> {
+        if bool::loaded(from)? != one.is_some() {
+            return Err(Damaged);
+        }
+        one.iter_mut().try_for_each(|one| one.load(from))
+    }
+}
+
 impl<S: Fresh> State for Vec<S> {
     fn save(&self, to: &mut Saver) {
         to.list(self.len());
@@ -502,7 +583,7 @@ impl<S: Fresh> Fresh for Box<[S]> {
     }
 }
 
-impl<S: State> State for Box<S> {
+impl<S: State + ?Sized> State for Box<S> {
     fn save(&self, to: &mut Saver) {
         (**self).save(to);
     }
@@ -537,6 +618,39 @@ impl<S: Fresh> State for Option<S> {
         }
         *self = None;
         Ok(())
+    }
+}
+
+impl<S: Fresh, E: Fresh> State for Result<S, E> {
+    fn save(&self, to: &mut Saver) {
+        match self {
+            Ok(value) => {
+                to.variant("Ok", 0);
+                to.field("0");
+                value.save(to);
+            }
+            Err(error) => {
+                to.variant("Err", 1);
+                to.field("0");
+                error.save(to);
+            }
+        }
+        to.end();
+    }
+
+    fn load(&mut self, from: &mut Loader) -> Result<(), Damaged> {
+        *self = match from.variant()? {
+            0 => Ok(S::loaded(from)?),
+            1 => Err(E::loaded(from)?),
+            _ => return Err(Damaged),
+        };
+        Ok(())
+    }
+}
+
+impl<S: Fresh, E: Fresh> Fresh for Result<S, E> {
+    fn fresh() -> Self {
+        Ok(S::fresh())
     }
 }
 
@@ -738,6 +852,37 @@ mod tests {
         for len in 0..bytes.len() {
             assert_eq!(device("").load(&mut Loader::new(&bytes[..len])), Err(Damaged), "{len} bytes");
         }
+    }
+
+    #[test]
+    fn what_the_board_has_is_loaded_in_place() {
+        let mut bytes = Saver::default();
+        present::save(&Some(Port { pin: "a", level: true }), &mut bytes);
+        let bytes = bytes.into_bytes();
+        let mut port = Some(Port { pin: "b", level: false });
+        assert_eq!(present::load(&mut port, &mut Loader::new(&bytes)), Ok(()));
+        assert_eq!(port, Some(Port { pin: "b", level: true }));
+        assert_eq!(present::load(&mut None::<Port>, &mut Loader::new(&bytes)), Err(Damaged));
+    }
+
+    #[test]
+    fn results_and_texts_of_the_program_are_loaded() {
+        for before in [Ok(7), Err("refused"), Err("too late")] {
+            let mut after: Result<u32, &'static str> = Err("nothing");
+            assert_eq!(after.load(&mut Loader::new(&saved(&before))), Ok(()));
+            assert_eq!(after, before);
+        }
+    }
+
+    #[test]
+    fn the_first_reason_counts() {
+        let mut saver = Saver::default();
+        saver.refuse("model0: no".to_owned());
+        saver.refuse("model1: no".to_owned());
+        assert_eq!(saver.refusal(), Some("model0: no"));
+        let mut loader = Loader::new(&[]);
+        assert_eq!(loader.refuse("card0: no".to_owned()), Damaged);
+        assert_eq!(loader.refusal(), Some("card0: no"));
     }
 
     #[test]

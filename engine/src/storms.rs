@@ -6,6 +6,7 @@
 //! follows from simulated time alone. Counting happens at events and exceptions only.
 
 use crate::dt::wiring::{DeviceId, IrqLine};
+use crate::state::{Fresh, State};
 use crate::time::Ps;
 
 /// Where rates are looked at.
@@ -20,7 +21,7 @@ const ENOUGH: u64 = 500_000;
 const MOST_AT_ONCE: u64 = 1_000_000;
 
 /// How often something happens, by windows.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, State, Fresh)]
 struct Rate {
     window: u64,
     /// In this window.
@@ -49,7 +50,7 @@ impl Rate {
 }
 
 /// An exception, or an interrupt, as a core calls it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Source {
     /// Its name.
     pub name: &'static str,
@@ -60,7 +61,7 @@ pub struct Source {
 }
 
 /// Exceptions of a core.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, State, Fresh)]
 struct Taken {
     rate: Rate,
     /// Since the storm began, by source.
@@ -68,7 +69,7 @@ struct Taken {
 }
 
 /// A storm to tell of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Storm {
     /// A device has events.
     Events {
@@ -92,7 +93,7 @@ pub enum Storm {
 }
 
 /// What happens too often.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, State)]
 pub struct Storms {
     events: Vec<Rate>,
     taken: Vec<Taken>,

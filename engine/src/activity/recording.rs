@@ -6,6 +6,7 @@ use std::fmt;
 use super::shares::Candidate;
 use super::span::{Data, Detail, Span, Step, Transaction};
 use super::{Activity, INTERRUPT, Kind, Master, TRANSACTION, Track, What};
+use crate::state::{Fresh, State};
 use crate::time::{Hz, Ps};
 
 /// How much was recorded.
@@ -25,7 +26,7 @@ pub struct Summary {
 const FEW: usize = 64;
 
 /// A span whose end is not known.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State, Fresh)]
 pub(super) struct Open {
     pub begin: Ps,
     pub detail: Detail,
@@ -35,8 +36,8 @@ pub(super) struct Open {
 }
 
 /// A device's activity.
-#[derive(Clone, Copy, Debug)]
-struct Place {
+#[derive(Clone, Copy, Debug, State, Fresh)]
+pub(super) struct Place {
     scope: u32,
     what: What,
     /// The number of its span that was told last, if any.
@@ -50,7 +51,7 @@ pub(super) type Sink = Box<dyn FnMut(&dyn Fn(u32) -> Track, &Span, Ps) + Send>;
 const PASSED_BYTES: usize = 1 << 20;
 
 /// All that is known.
-#[derive(Default)]
+#[derive(Default, State)]
 pub(super) struct Recording {
     scopes: Vec<String>,
     tracks: Vec<Place>,
@@ -85,6 +86,7 @@ pub(super) struct Recording {
     for_waits: bool,
     /// By core: its waits up to here have been shared out.
     waited_to: Vec<Ps>,
+    #[state(skip)]
     sink: Option<Sink>,
     /// The latest begin that was told.
     latest: Ps,
@@ -97,6 +99,23 @@ impl fmt::Debug for Recording {
 }
 
 impl Recording {
+    /// True if somebody gets spans as they leave the ring.
+    pub fn has_sink(&self) -> bool {
+        self.sink.is_some()
+    }
+
+    /// True if all numbers of scopes and tracks are those of some.
+    pub fn is_sound(&self) -> bool {
+        let (scopes, tracks) = (self.scopes.len() as u32, self.tracks.len() as u32);
+        let is_track = |track: &u32| *track < tracks;
+        let spans = self.ring.iter().chain(&self.kept).map(|span| span.track);
+        self.of_scope.len() == self.scopes.len()
+            && self.of_scope.iter().flatten().all(is_track)
+            && self.tracks.iter().all(|place| place.scope < scopes)
+            && spans.chain(self.open.keys().copied()).all(|track| track < tracks)
+            && self.before.len() == self.ring.len()
+    }
+
     pub fn scope(&mut self, label: &str) -> u32 {
         let known = self.scopes.iter().position(|scope| scope == label);
         known.unwrap_or_else(|| {
@@ -110,7 +129,8 @@ impl Recording {
     pub fn track(&mut self, scope: u32, what: What) -> u32 {
         let same = |track: &&u32| {
             let Place { what: known, .. } = &self.tracks[**track as usize];
-            known.part == what.part && std::ptr::eq(known.activity, what.activity)
+            // One from a snapshot is a copy.
+            known.part == what.part && (std::ptr::eq(known.activity, what.activity) || known.activity == what.activity)
         };
         if let Some(track) = self.of_scope[scope as usize].iter().find(same) {
             return *track;

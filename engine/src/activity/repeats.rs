@@ -2,10 +2,11 @@
 
 use super::recording::Recording;
 use super::span::{Detail, Step};
+use crate::state::{Fresh, State};
 use crate::time::{Hz, Ps};
 
 /// What had been told at some moment. Nothing, if nothing is recorded.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct Mark {
     told: u64,
     changes: u64,

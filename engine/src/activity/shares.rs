@@ -3,6 +3,7 @@
 use super::recording::Recording;
 use super::span::Span;
 use super::{Activity, Kind};
+use crate::state::{Fresh, State};
 use crate::time::Ps;
 
 /// What a wait may have been for.
@@ -15,7 +16,7 @@ pub struct Candidate<'a> {
 }
 
 /// Tracks that a wait may have been for, each with its rank: lower ones come first.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, State, Fresh)]
 pub struct Ranks {
     tracks: Vec<(u32, u8)>,
     /// Tracks that were looked at.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::Track;
+use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 
 /// Bytes of a frame that are kept; the count goes on behind them.
@@ -11,7 +12,7 @@ const MOST_DATA: usize = 64;
 const PS_PER_SECOND: u128 = 1_000_000_000_000;
 
 /// What there is to say of one span.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub enum Detail {
     /// Nothing.
     #[default]
@@ -100,7 +101,7 @@ impl Detail {
 }
 
 /// An access on a bus.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Transaction {
     /// What answers: the label of its node.
     pub target: Arc<str>,
@@ -136,7 +137,7 @@ impl Transaction {
 }
 
 /// The first bytes of a frame, each way, and how many there were.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct Data {
     /// What the controller sent.
     pub sent: Vec<u8>,
@@ -151,7 +152,7 @@ pub struct Data {
 }
 
 /// Bits that make no whole byte yet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 struct Bits {
     bits: u8,
     count: u32,
@@ -220,7 +221,7 @@ impl Data {
 }
 
 /// How far apart the repetitions of a span are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub(super) struct Step {
     /// The clock whose edges they begin and end at; 0 for none, and then `by` is in picoseconds.
     pub hz: u64,
@@ -264,7 +265,7 @@ impl Step {
 }
 
 /// What repetitions of a span are together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Within {
     /// When the first one begins.
     pub begin: Ps,
@@ -277,7 +278,7 @@ pub struct Within {
 }
 
 /// A span of time in which something goes on, or several that are the same but for their times.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Span {
     /// Its place in [`super::Activities::tracks`].
     pub track: u32,

@@ -4,6 +4,8 @@
 //! The device says when such reads can follow, and is told of them when it is called the next time. Till then it looks
 //! as if they had not been.
 
+use crate::state::{Fresh, State};
+
 /// Such reads of a device.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
@@ -18,7 +20,7 @@ pub struct Window {
 }
 
 /// What both sides tell each other.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, State, Fresh)]
 #[repr(C)]
 pub struct Tally {
     /// 1 as long as reads are alike.

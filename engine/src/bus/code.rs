@@ -3,11 +3,13 @@
 
 use super::{Bus, Target};
 
+use crate::state::{Fresh, State};
+
 /// Spans that are remembered: who is further behind knows nothing.
 const SPANS: usize = 32;
 
 /// Bytes at one place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct CodeSpan {
     /// Index into the bus's RAMs.
     pub ram: usize,
@@ -25,7 +27,7 @@ impl CodeSpan {
 }
 
 /// The last spans of which cores have to be told.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct CodeLog {
     /// Grows with each span.
     epoch: u64,

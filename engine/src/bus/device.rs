@@ -10,6 +10,7 @@ use crate::observe::unmodelled::Touched;
 use crate::pipe::Pipe;
 use crate::polling::Poll;
 use crate::serial::{FarEnd, Passage};
+use crate::state::{Fresh, State};
 use crate::time::{Hz, Ps};
 use crate::wire::spi::SpiTarget;
 
@@ -333,7 +334,7 @@ impl Alarm {
 }
 
 /// Why a device ends the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct ExitRequest {
     /// Exit status of the firmware.
     pub code: i32,

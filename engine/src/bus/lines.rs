@@ -3,28 +3,34 @@
 use std::collections::VecDeque;
 
 use crate::dt::wiring::DeviceId;
+use crate::state::{Fresh, State};
 use crate::time::Ps;
 
 /// How a script has ended the run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Failure(pub String);
 
 /// All of them; most runs have none.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, State)]
 pub struct Lines {
     /// The UART whose line is the console, where the board says which: others print on lines of their own.
+    #[state(skip)]
     pub console: Option<DeviceId>,
     /// A script found what it did not expect.
     pub failure: Option<Failure>,
+    #[state(with = crate::state::fixed)]
     lines: Vec<Line>,
 }
 
 /// A line with somebody at its other end.
-#[derive(Debug)]
+#[derive(Debug, State)]
 struct Line {
+    #[state(skip)]
     uart: DeviceId,
+    #[state(skip)]
     far_end: DeviceId,
     /// The far end wants to know what the UART sends.
+    #[state(skip)]
     listens: bool,
     /// The far end waits until the UART takes characters.
     held: bool,

@@ -8,10 +8,11 @@
 use super::device::Device;
 use super::{Bus, MapEntry, Route, Target};
 use crate::memory::ram::{Direction, Ram};
+use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 
 /// What a core that sits on a bus of its own meets on the path to a map entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct View {
     /// Index of the interconnect on the path, if any.
     pub route: Option<usize>,
@@ -126,7 +127,7 @@ pub struct StepNumbers {
 }
 
 /// The master's cycles in which a transfer passed from one cause of waiting to the next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Times {
     /// The request reached the port.
     pub arrived: u64,

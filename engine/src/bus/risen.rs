@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 
 use crate::bus::device::{DeviceId, IrqLine};
+use crate::state::{Fresh, State};
 use crate::time::Ps;
 
 /// Controllers one behind the other.
 const MOST_CONTROLLERS: usize = 4;
 
 /// A line that is up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 struct Up {
     since: Ps,
     by: DeviceId,
@@ -19,7 +20,7 @@ struct Up {
 }
 
 /// Lines that are up.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, State)]
 pub struct Risen {
     is_on: bool,
     up: BTreeMap<IrqLine, Up>,

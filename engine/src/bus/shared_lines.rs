@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::dt::wiring::{DeviceId, IrqLine};
+use crate::state::State;
 
 /// Who drives each line that is shared.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, State)]
 pub struct SharedLines {
+    #[state(skip)]
     drivers: BTreeMap<IrqLine, BTreeSet<DeviceId>>,
     /// Those who hold it up.
     up: BTreeMap<IrqLine, BTreeSet<DeviceId>>,

@@ -7,10 +7,11 @@ use super::memory::Accounts;
 use super::sections;
 use crate::bus::Bus;
 use crate::core::Counted;
+use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz};
 
 /// What a core spends beside its instructions' static time and memory, in cycles.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct Spent {
     /// Part of the long operations that was not spent, because their condition did not hold.
     pub saved: u64,
@@ -36,7 +37,7 @@ impl Spent {
 }
 
 /// All of a core's time so far, by cause.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State, Fresh)]
 pub(crate) struct Totals {
     /// What the user calls the causes.
     pub names: &'static CauseNames,
@@ -100,7 +101,7 @@ impl sections::Totals for Totals {
 }
 
 /// What a core did at rates that its clock has had before.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, State, Fresh)]
 pub(crate) struct Earlier {
     /// The rates, in their order, and what it did at each.
     parts: Vec<(Hz, Totals)>,

@@ -369,6 +369,22 @@ impl<I: Isa> Blocks<I> {
         self.totals
     }
 
+    /// The same, with nothing changed.
+    pub fn totals_so_far(&self) -> Breakdown {
+        let mut totals = self.totals;
+        for (hot, cold) in self.hot.iter().zip(&self.cold) {
+            for exit in [FALLEN, TAKEN] {
+                totals.add_runs(cold.breakdown[exit], hot.runs[exit]);
+            }
+        }
+        totals
+    }
+
+    /// All blocks, which have been dropped, have come to that.
+    pub fn set_totals(&mut self, totals: Breakdown) {
+        self.totals = totals;
+    }
+
     /// Makes a block of decoded code. `line_bytes` is the size of the instruction cache's lines.
     pub fn add(&mut self, entry: EntryOf<I>, fetch: Via, line_bytes: u32, draft: Draft<I>) -> u32 {
         debug_assert!(self.hot.len() < MOST_BLOCKS, "compiled code knows where the table is: it must not grow");

@@ -77,10 +77,10 @@ pub struct Cpu<I: Isa> {
     /// No other core is there.
     only_core: bool,
     /// What is known of [`Bus::code_written`] and [`Bus::code_marked`].
-    written_epoch: u64,
-    marked_epoch: u64,
+    pub(super) written_epoch: u64,
+    pub(super) marked_epoch: u64,
     /// What is known of [`Bus::line_buffers`].
-    buffers_epoch: u64,
+    pub(super) buffers_epoch: u64,
 }
 
 impl<I: Isa> Cpu<I> {

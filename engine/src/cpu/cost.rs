@@ -1,5 +1,7 @@
 //! Time that instructions take by themselves, by cause.
 
+use crate::state::{Fresh, State};
+
 /// What one instruction cost, without memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
@@ -39,7 +41,7 @@ impl Cost {
 }
 
 /// Static cycles of a block by cause, and how many of its instructions are the interpreter's.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub struct Breakdown {
     /// One an instruction.
     pub issue: u64,

@@ -3,6 +3,7 @@
 use super::Cpu;
 use super::isa::Isa;
 use crate::bus::Bus;
+use crate::state::{Fresh, State};
 use crate::storms::Source;
 
 /// The handler does nothing but jump to itself.
@@ -15,13 +16,13 @@ pub(crate) const HANDLER_FAILS: &str = "its handler comes to it again and again"
 const MOST_NESTED: u32 = 1000;
 
 /// Exceptions in handlers, one after the other. `S` is all that tells one from another, but memory.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Nesting<S> {
+#[derive(Clone, Debug, Default, PartialEq, State)]
+pub(crate) struct Nesting<S: Fresh> {
     last: Option<S>,
     times: u32,
 }
 
-impl<S: PartialEq> Nesting<S> {
+impl<S: PartialEq + Fresh> Nesting<S> {
     /// A handler has come to an exception. True if it has come to this one too often to be in the course of anything.
     pub fn is_endless(&mut self, state: S) -> bool {
         let state = Some(state);

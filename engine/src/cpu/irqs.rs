@@ -4,13 +4,15 @@
 use super::deadline::Deadline;
 use crate::bus::Bus;
 use crate::inputs::Inputs;
+use crate::state::State;
 use crate::time::{Hz, Ps};
 
 /// A core's view of its interrupt inputs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State)]
 pub(crate) struct Irqs {
     clock: Hz,
     /// The core's index in the machine.
+    #[state(skip)]
     core: usize,
     /// Those that were up when last looked at.
     seen: Inputs,

@@ -25,12 +25,13 @@ use crate::core::debug::{Architecture, Register};
 use crate::elf::Machine;
 use crate::encoding::Encoding;
 use crate::inputs::Inputs;
+use crate::state::{Fresh, State};
 
 /// The abort of an access that an instruction set's memory management, or the bus, refuses.
 pub type AbortOf<I> = Abort<<<I as Isa>::Mmu as Mmu>::Status>;
 
 /// Results under way at an instruction boundary.
-pub trait Pending: Copy + Debug + Ord + Send {
+pub trait Pending: Copy + Debug + Ord + Send + Fresh {
     /// Nothing under way.
     const NONE: Self;
 
@@ -42,7 +43,7 @@ pub trait Pending: Copy + Debug + Ord + Send {
 
 /// Names of the causes of a core's own time, in the order in which they are shown. A cause that the core does not have
 /// is empty.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CauseNames {
     /// One cycle an instruction.
     pub issue: &'static str,
@@ -64,11 +65,11 @@ pub struct CauseNames {
 
 /// An instruction set, with the state of a core that is its own: everything but the address of the next instruction and
 /// the registers `x`.
-pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
+pub trait Isa: Clone + PartialEq + Sized + Send + State + 'static {
     /// What the board says of a core beyond what it says of any.
     type Config: Clone + Send;
     /// Its timing table.
-    type Timing: Clone + Send;
+    type Timing: Clone + Send + State;
     /// A decoded operation: what the inner loop runs.
     type Op: Copy + Debug + Send;
     /// A decoded instruction, as far as timing has to know it.
@@ -391,6 +392,9 @@ pub trait Isa: Clone + PartialEq + Sized + Send + 'static {
 
     /// The semihosting call of the instruction before the current address, or its next attempt.
     fn call_host(core: &mut Cpu<Self>, bus: &mut Bus);
+
+    /// A snapshot has been loaded: what is worked out from the state is forgotten.
+    fn loaded(_core: &mut Cpu<Self>) {}
 
     // ---- The core as the machine sees it: see [`crate::core::Core`]
 

@@ -3,6 +3,7 @@
 use crate::bus::device::DeviceId;
 use crate::bus::{Bus, Target, entry_bit};
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::{Cycles, Hz, Ps};
 
 /// Instructions of the longest loop that is looked at.
@@ -18,13 +19,15 @@ pub(crate) const TRIES: usize = 2;
 const LEAST_ITERATIONS: u64 = 16;
 
 /// What was done since the first look.
-#[derive(Default)]
+#[derive(Default, State)]
 pub struct Iteration {
     /// Instructions.
     pub steps: usize,
     /// The instructions that it ran, in their order, as the core names them.
+    #[state(skip)]
     pub instrs: Vec<u32>,
     /// Those that were run to their end: index and exit.
+    #[state(skip)]
     pub runs: Vec<(u32, usize)>,
     /// Words of RAM that it wrote, as they were before.
     written: Vec<(u32, [u8; 4])>,

@@ -7,10 +7,11 @@ use super::waits::Waited;
 use crate::bus::Bus;
 use crate::core::{CallReport, Counted, KeptReport};
 use crate::observe::waits::WaitedFor;
+use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 
 /// How a call began.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State, Fresh)]
 pub(crate) struct Entry {
     /// A number that no other call has, of whatever function: those that begin later have higher ones.
     pub number: u64,
@@ -25,8 +26,8 @@ pub(crate) struct Entry {
 }
 
 /// A call that has ended.
-#[derive(Clone, Debug)]
-pub(crate) struct KeptCall<T> {
+#[derive(Clone, Debug, State, Fresh)]
+pub(crate) struct KeptCall<T: Totals> {
     pub entry: Entry,
     /// What it took, at each rate that the clock had meanwhile.
     pub parts: Vec<(Hz, T)>,
@@ -37,8 +38,8 @@ pub(crate) struct KeptCall<T> {
 }
 
 /// The calls of a function that have ended.
-#[derive(Clone, Debug)]
-pub(crate) struct KeptCalls<T> {
+#[derive(Clone, Debug, State, Fresh)]
+pub(crate) struct KeptCalls<T: Totals> {
     /// So many are kept by themselves.
     most: usize,
     /// The shortest of all.

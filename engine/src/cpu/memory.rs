@@ -25,6 +25,7 @@ mod outward;
 pub mod plan;
 pub(crate) mod port;
 mod registers;
+mod saving;
 pub mod shortcut;
 mod stores;
 #[cfg(test)]
@@ -43,6 +44,7 @@ pub use mmu::{Identity, Mmu, Refusal};
 use crate::bus::code::CodeSpan;
 use crate::bus::{Bus, BusFault, Target};
 use crate::memory::cache::{Cache, CacheCounters, CacheShape, WritePolicy};
+use crate::state::Fresh;
 use crate::time::Hz;
 use access::{Abort, Status};
 use fetch::on_demand::WordBuffer;
@@ -74,7 +76,7 @@ pub struct Done<T, S> {
 }
 
 /// What an access goes through, which decides what it costs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, crate::state::State, Fresh)]
 pub enum Via {
     /// Tightly coupled memory: nothing.
     Local,
@@ -133,9 +135,11 @@ fn renumbered(cycle: u64, before: u64, now: u64) -> u64 {
 }
 
 /// What accesses to come depend on.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, crate::state::State)]
 pub struct State {
+    #[state(with = crate::state::present)]
     icache: Option<Cache>,
+    #[state(with = crate::state::present)]
     dcache: Option<Cache>,
     tlb: Tlb,
     /// What was fetched past the cache by chunks.
@@ -251,6 +255,17 @@ impl Memory {
 
     /// Registers that say what addresses mean, who may use them or which caches are on have changed.
     pub fn translation_changed<M: Mmu>(&mut self, mmu: &M) {
+        self.look_at(mmu);
+        self.clear_shortcuts();
+        self.learn_fetches();
+        self.fetched.clear();
+        self.forget_uncached();
+        // TRM, Micro TLB: any change of such a register flushes the micro TLBs.
+        self.state.tlb.flush_micro();
+    }
+
+    /// How accesses go follows from these registers.
+    fn look_at<M: Mmu>(&mut self, mmu: &M) {
         self.translates = M::TRANSLATES;
         self.flat = if M::TRANSLATES {
             !mmu.mmu_is_on()
@@ -260,12 +275,6 @@ impl Memory {
         self.cached = Memory::is_cached_simply(&self.config, mmu);
         let icache = mmu.icache_is_on() && self.config.icache.is_some();
         self.flat_fetch = !icache && (self.flat || !M::TRANSLATES);
-        self.clear_shortcuts();
-        self.learn_fetches();
-        self.fetched.clear();
-        self.forget_uncached();
-        // TRM, Micro TLB: any change of such a register flushes the micro TLBs.
-        self.state.tlb.flush_micro();
     }
 
     /// What a TLB that software fills has, or which address space is the current one, has changed: what was worked out

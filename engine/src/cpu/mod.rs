@@ -28,6 +28,7 @@ pub(crate) mod polls;
 pub(crate) mod profile;
 pub mod read;
 mod repeats;
+mod saving;
 pub mod sections;
 pub(crate) mod shell;
 mod spins;

@@ -11,6 +11,7 @@ pub mod counters;
 mod following;
 pub mod paths;
 pub mod reporting;
+mod saving;
 mod slices;
 mod switches;
 
@@ -29,13 +30,14 @@ use super::cost::Breakdown;
 use super::memory::Accounts;
 use crate::bus::Bus;
 use crate::observe::profile::{ProfileOptions, TaskName};
+use crate::state::{Fresh, State};
 use crate::time::Ps;
 
 /// The address of what belongs to no instruction.
 pub const ELSEWHERE: u32 = u32::MAX;
 
 /// Sums of a core's time as they were when last looked at: what is more has not been charged yet.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, State, Fresh)]
 #[repr(C)]
 pub struct Seen {
     /// What instructions took by themselves, but for runs of blocks, which have counters.
@@ -89,7 +91,7 @@ unsafe impl Send for Profile {}
 const MOST_INTERRUPTS: usize = 1 << 18;
 
 /// An interrupt that was taken. Times are cycles that the core has had.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State, Fresh)]
 struct Taken {
     path: u32,
     input: u32,

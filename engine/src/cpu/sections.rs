@@ -7,6 +7,7 @@ use super::kept_calls::{Entry, KeptCalls};
 use super::waits::Waited;
 use crate::bus::Bus;
 use crate::core::{CallMark, CallReport, Counted, SectionReport};
+use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -16,7 +17,7 @@ const MOST_OPEN: usize = 1 << 14;
 const MOST_STOPS: usize = 1 << 16;
 
 /// All of a core's time so far, as it counts it.
-pub(crate) trait Totals: Clone {
+pub(crate) trait Totals: Clone + Fresh {
     /// Adds what came between two moments, `times` times.
     fn add_difference(&mut self, to: &Self, from: &Self, times: u64);
 
@@ -31,8 +32,8 @@ pub(crate) trait Totals: Clone {
 }
 
 /// A function being watched.
-#[derive(Clone, Debug)]
-pub(crate) struct Section<T> {
+#[derive(Clone, Debug, State, Fresh)]
+pub(crate) struct Section<T: Totals> {
     pub name: String,
     /// Completed calls.
     pub calls: u64,
@@ -78,8 +79,8 @@ impl<T: Totals> Section<T> {
 }
 
 /// A call under way.
-#[derive(Debug)]
-struct Open<T> {
+#[derive(Debug, State, Fresh)]
+struct Open<T: Totals> {
     section: usize,
     sp: u32,
     entry: Entry,
@@ -102,8 +103,8 @@ pub struct CallSite {
 }
 
 /// The functions being watched.
-#[derive(Debug)]
-pub(crate) struct Sections<T> {
+#[derive(Debug, State)]
+pub(crate) struct Sections<T: Totals> {
     pub sections: Vec<Section<T>>,
     entries: BTreeMap<u32, usize>,
     stops: BTreeSet<u32>,
@@ -117,7 +118,7 @@ pub(crate) struct Sections<T> {
     marks: Vec<CallMark>,
 }
 
-impl<T> Default for Sections<T> {
+impl<T: Totals> Default for Sections<T> {
     fn default() -> Sections<T> {
         Sections {
             sections: Vec::new(),

@@ -16,17 +16,22 @@ use crate::core::debug::Breaks;
 use crate::core::{CoreReport, Counted, SectionReport, Stop, WaitedIn, WindowEras};
 use crate::faults::CoreFault;
 use crate::observe::profile::CoreProfile;
+use crate::state::State;
 use crate::storms::Source;
 use crate::time::{Cycles, Hz, Ps};
 use std::sync::Arc;
 
 /// A core, but for how it runs instructions.
+#[derive(State)]
 pub(crate) struct Shell {
     /// Label of its node.
+    #[state(skip)]
     pub name: String,
     /// Its index in the machine.
+    #[state(skip)]
     pub index: u32,
     pub clock: Hz,
+    #[state(skip)]
     causes: &'static CauseNames,
     /// Its time: the number of the clock's edge, of which there is one at time 0 at whatever rate it runs.
     pub cycles: u64,
@@ -37,6 +42,7 @@ pub(crate) struct Shell {
     pub instructions: u64,
     /// Exceptions and interrupts taken.
     pub exceptions: u64,
+    #[state(skip)]
     pub deadline: Deadline,
     pub irqs: Irqs,
     /// It waits for an interrupt.
@@ -54,6 +60,7 @@ pub(crate) struct Shell {
     /// The calls that it was in when it last told of a wait.
     pub known_calls: Arc<Within>,
     /// Counters of the call path that the core is on; of use only while there is a profile.
+    #[state(skip)]
     pub counts: *mut u64,
     /// The rates that its clock has had, the present one last.
     pub rates: Vec<AtRate>,

@@ -12,6 +12,7 @@ use super::isa::Isa;
 use super::iteration::{Iteration, View};
 use crate::bus::Bus;
 use crate::core::Stop;
+use crate::state::{Damaged, Fresh, Loader, Saver, State};
 use crate::time::Ps;
 
 /// Times between looks.
@@ -20,10 +21,10 @@ const INTERVAL: Ps = Ps::from_us(50);
 const MOST_INSTRUCTIONS: usize = 256;
 
 /// An instruction of a loop: its address, and a number for the registers before it.
-type State = (u32, u64);
+type Spot = (u32, u64);
 
 /// The loop that a core was last seen in.
-#[derive(Debug)]
+#[derive(Debug, State, Fresh)]
 struct Spin {
     since: Ps,
     /// What was when the iteration began that was watched.
@@ -31,7 +32,7 @@ struct Spin {
     cycles: u64,
     /// How long that took.
     period_cycles: u64,
-    states: Vec<State>,
+    states: Vec<Spot>,
     /// Stores to devices before.
     device_stores: u64,
 }
@@ -45,7 +46,7 @@ struct Watch<I> {
     instructions: u64,
     cycles: u64,
     iteration: Iteration,
-    states: Vec<State>,
+    states: Vec<Spot>,
 }
 
 /// What is known of a core's loops.
@@ -71,6 +72,51 @@ impl<I> Spins<I> {
     /// The core does something else.
     pub fn give_up(&mut self) {
         self.watch = None;
+    }
+
+    /// Adds them to a snapshot.
+    pub fn save(&self, to: &mut Saver)
+    where
+        I: State,
+    {
+        to.begin("Spins");
+        to.field("next");
+        self.next.save(to);
+        to.field("found");
+        self.found.save(to);
+        to.field("watch");
+        self.watch.is_some().save(to);
+        if let Some(watch) = &self.watch {
+            let Watch { isa, since, pc, results, instructions, cycles, iteration, states } = &**watch;
+            to.field("watched");
+            isa.save(to);
+            ((*since, *pc), (*instructions, *cycles)).save(to);
+            results.save(to);
+            iteration.save(to);
+            states.save(to);
+        }
+        to.end();
+    }
+
+    /// Becomes what was saved; `isa` is some state of the core's instruction set.
+    pub fn load(&mut self, isa: &I, from: &mut Loader) -> Result<(), Damaged>
+    where
+        I: State + Clone,
+    {
+        self.next.load(from)?;
+        self.found.load(from)?;
+        self.watch = None;
+        if bool::loaded(from)? {
+            let mut isa = isa.clone();
+            isa.load(from)?;
+            let ((since, pc), (instructions, cycles)) = Fresh::loaded(from)?;
+            let results = Fresh::loaded(from)?;
+            let (mut iteration, mut states) = (Iteration::default(), Vec::new());
+            iteration.load(from)?;
+            states.load(from)?;
+            self.watch = Some(Box::new(Watch { isa, since, pc, results, instructions, cycles, iteration, states }));
+        }
+        Ok(())
     }
 
     /// True if there may be something to do before the next instruction.

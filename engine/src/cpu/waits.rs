@@ -26,6 +26,7 @@ use super::memory::Accounts;
 use crate::bus::Bus;
 use crate::bus::device::DeviceId;
 use crate::observe::critical_path::Paths;
+use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 use eras::Eras;
 use sharing::{Episode, Found, Growth, KnownRanks};
@@ -46,7 +47,7 @@ const SHARED_AFTER: Ps = Ps::from_us(50);
 const MOST_PENDING: usize = 1 << 10;
 
 /// Where a core stands.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, State, Fresh)]
 struct Point {
     cycle: u64,
     instructions: u64,
@@ -64,7 +65,7 @@ impl Point {
 }
 
 /// The calls that a core is in.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct Within {
     /// Calls of watched functions: the function, and a number of the call.
     pub sections: Vec<(usize, u64)>,
@@ -85,7 +86,7 @@ impl Within {
 }
 
 /// A load of a device's register.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State, Fresh)]
 struct Look {
     device: DeviceId,
     /// The instruction.
@@ -116,7 +117,7 @@ impl Look {
 }
 
 /// A load that took something out of a device, which a chip may have answered.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State, Fresh)]
 struct Answer {
     look: Look,
     /// Up to here the time since is that of another answer.
@@ -150,7 +151,7 @@ impl Answer {
 
 /// Looks of one instruction, one after the other, with nothing else looked at between them: they make an episode when
 /// that has ended.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, State, Fresh)]
 struct Run {
     /// The physical address, if the load before was such a look.
     addr: Option<u32>,
@@ -162,7 +163,7 @@ struct Run {
 }
 
 /// What a core waits for.
-#[derive(Debug)]
+#[derive(Debug, State, Fresh)]
 pub struct Waits {
     /// The core, by its index in the machine.
     core: u32,
@@ -258,6 +259,13 @@ impl Waits {
             }
         }
         self.skipped_instructions += instructions;
+    }
+
+    /// What was looked at in these calls, which are the same as those that are known, was so in these themselves.
+    pub fn share_calls(&mut self, known: &Arc<Within>) {
+        let looks = self.looks.iter_mut().map(|look| &mut look.within);
+        let pending = self.pending.iter_mut().map(|episode| &mut episode.within);
+        looks.chain(pending).filter(|within| within == &known).for_each(|within| within.clone_from(known));
     }
 
     /// A store to a device.

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 
 use super::Image;
 use crate::one_line::one_line;
+use crate::state::{Fresh, State};
 
 /// Inlined functions in each other at the most.
 const MOST_FRAMES: usize = 64;
@@ -16,7 +17,7 @@ const MOST_FRAMES: usize = 64;
 type Reader<'a> = EndianSlice<'a, RunTimeEndian>;
 
 /// Where an address is in the source: of an inlined function first of all, then what that is in.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Place {
     /// The function; empty if it is not known.
     pub function: String,

@@ -1,7 +1,9 @@
 //! Error numbers as programs on the board know them: newlib's, which for the common ones are everybody's.
 
+use crate::state::{Fresh, State};
+
 /// Why a call failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Errno(pub u32);
 
 impl Errno {

@@ -13,8 +13,8 @@ pub enum Input {
     None,
     /// Bytes that are there already, and how many of them have been read.
     Bytes(Vec<u8>, usize),
-    /// A file, terminal or pipe of the host's that the user named.
-    File(File),
+    /// A file, terminal or pipe of the host's that the user named, and how many bytes have been read of it.
+    File(File, u64),
 }
 
 /// What an attempt to read came to.
@@ -40,9 +40,12 @@ impl Input {
                 *taken += count;
                 Ok(Got::Bytes(count))
             }
-            Input::File(file) if !is_ready(file, patience_ms)? => Ok(Got::Nothing),
-            Input::File(file) => match file.read(into) {
-                Ok(count) => Ok(Got::Bytes(count)),
+            Input::File(file, _) if !is_ready(file, patience_ms)? => Ok(Got::Nothing),
+            Input::File(file, read) => match file.read(into) {
+                Ok(count) => {
+                    *read += count as u64;
+                    Ok(Got::Bytes(count))
+                }
                 Err(error) if is_no_failure(error.kind()) => Ok(Got::Nothing),
                 Err(error) => Err(error),
             },
@@ -84,7 +87,7 @@ mod tests {
     #[test]
     fn a_pipe_is_waited_for_and_ends() {
         let (reader, writer) = rustix::pipe::pipe().unwrap();
-        let (mut input, mut writer) = (Input::File(reader.into()), File::from(writer));
+        let (mut input, mut writer) = (Input::File(reader.into(), 0), File::from(writer));
         let mut into = [0; 8];
         assert_eq!(input.read(&mut into, 1).unwrap(), Got::Nothing);
         writer.write_all(b"xy").unwrap();

@@ -11,6 +11,7 @@ use crate::observe::profile::{
     CallPath, CoreProfile, PathKind, ProfileOptions, ShownCall, ShownTurn, Slices, TaskName,
 };
 use crate::observe::trace::{CoreSlice, CoreTasks, Turn};
+use crate::state::State;
 use crate::time::Ps;
 
 /// Bytes of a task's name at the most.
@@ -19,7 +20,7 @@ const LONGEST_NAME_BYTES: u32 = 32;
 const FIRST_STACK: &str = "from reset";
 
 /// What profiles are to have.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, State)]
 pub(super) struct Profiled {
     /// By core: the functions whose calls are kept one by one.
     watched: Vec<Vec<u32>>,

@@ -11,10 +11,11 @@ use crate::clocks::{Change, User};
 use crate::core::{Counted, Stop};
 use crate::observe::profile::CoreProfile;
 use crate::observe::waits::HELD;
+use crate::state::{Fresh, State};
 use crate::time::{Cycles, Ps};
 
 /// What a core is doing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub(super) enum Activity {
     /// It runs instructions.
     #[default]
@@ -26,7 +27,7 @@ pub(super) enum Activity {
 }
 
 /// How a core is getting on.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, State, Fresh)]
 pub(super) struct Progress {
     pub activity: Activity,
     /// It waited when it was run last: it may have been told to look again since.

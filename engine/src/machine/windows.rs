@@ -9,6 +9,7 @@
 
 use super::Machine;
 use crate::core::{CallMark, CoreReport, Counted, SectionReport, WindowEras};
+use crate::state::{Fresh, State};
 use crate::time::{Cycles, Ps};
 
 /// Most windows that are kept: a run that makes more calls has them of the first ones. Of calls that never return, so
@@ -19,7 +20,7 @@ const MOST_WINDOWS: usize = 4096;
 const MOST_ERAS: u32 = 4 * MOST_WINDOWS as u32;
 
 /// A call, and what all cores did from its begin to its end.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Window {
     /// The core that made the call, by its index.
     pub core: usize,
@@ -34,7 +35,7 @@ pub struct Window {
 }
 
 /// A call under way.
-#[derive(Debug)]
+#[derive(Debug, State, Fresh)]
 struct Open {
     core: usize,
     section: String,
@@ -46,7 +47,7 @@ struct Open {
 }
 
 /// The windows of a run.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, State)]
 pub(super) struct Windows {
     open: Vec<Open>,
     /// Calls that have ended; and their eras, up to the one that began with their end.

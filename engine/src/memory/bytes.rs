@@ -1,7 +1,12 @@
 //! Memory of the host that is reached by raw pointers only: cores keep pointers into it across calls to the bus.
 
+mod pages;
+
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
+
+use crate::state::{Damaged, Fresh, Loader, Saver, State};
+use pages::PAGE_BYTES;
 
 /// Bytes that are zeroes at first.
 #[derive(Debug)]
@@ -68,6 +73,51 @@ impl Bytes {
         assert!(offset + from.len() <= self.layout.size(), "the bus checks spans");
         // SAFETY: as in `read`.
         unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), self.start.as_ptr().add(offset), from.len()) }
+    }
+}
+
+/// Only pages with something else than zeroes are saved: a board's DDR may have hundreds of thousands.
+impl State for Bytes {
+    fn save(&self, to: &mut Saver) {
+        if to.is_shown() {
+            return ().save(to);
+        }
+        self.layout.size().save(to);
+        let pages: Vec<usize> = self.touched_pages().filter(|page| !self.is_zero(*page)).collect();
+        pages.len().save(to);
+        for page in pages {
+            (page as u32).save(to);
+            let mut bytes = [0; PAGE_BYTES];
+            let len = self.page_len(page);
+            self.read(page * PAGE_BYTES, &mut bytes[..len]);
+            to.raw(&bytes[..len]);
+        }
+    }
+
+    fn load(&mut self, from: &mut Loader) -> Result<(), Damaged> {
+        if usize::loaded(from)? != self.layout.size() {
+            return Err(Damaged);
+        }
+        let count = from.list()?;
+        let touched: Vec<usize> = self.touched_pages().collect();
+        let mut touched = touched.into_iter().peekable();
+        let mut last = None;
+        for _ in 0..count {
+            let page = u32::loaded(from)? as usize;
+            if last.is_some_and(|last| last >= page) || page >= self.pages() {
+                return Err(Damaged);
+            }
+            last = Some(page);
+            while let Some(other) = touched.next_if(|other| *other <= page) {
+                if other != page {
+                    self.clear(other);
+                }
+            }
+            let bytes = from.raw(self.page_len(page))?;
+            self.write(page * PAGE_BYTES, bytes);
+        }
+        touched.for_each(|page| self.clear(page));
+        Ok(())
     }
 }
 

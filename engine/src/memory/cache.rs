@@ -1,13 +1,15 @@
 //! A cache's directory: which lines are present. The bytes themselves stay in the memory behind it, so contents are
 //! always coherent and only time depends on what is here.
 
+use crate::state::{Fresh, State};
+
 /// Largest cache: twice what the largest chips of the kind have, and a directory that fits a host.
 pub const MOST_BYTES: u32 = 16 << 20;
 /// Most lines of a set: each access looks at all of them.
 pub const MOST_WAYS: u32 = 1024;
 
 /// What a full set gives up for a new line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Replacement {
     /// The line that was used longest ago.
     LeastRecentlyUsed,
@@ -28,17 +30,21 @@ pub enum WritePolicy {
 }
 
 /// Shape and policies of a cache. Sizes are powers of two.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State)]
 pub struct CacheShape {
     /// Total size.
+    #[state(skip)]
     pub size_bytes: u32,
     /// Size of a line.
+    #[state(skip)]
     pub line_bytes: u32,
     /// Lines a set; 1 is direct-mapped.
+    #[state(skip)]
     pub ways: u32,
     /// Policy for a full set.
     pub replacement: Replacement,
     /// Policy for stores.
+    #[state(skip)]
     pub write: WritePolicy,
 }
 
@@ -69,7 +75,7 @@ impl CacheShape {
 }
 
 /// Totals since reset.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct CacheCounters {
     /// Lines brought in.
     pub fills: u64,
@@ -86,7 +92,7 @@ pub struct Victim {
     pub dirty: bool,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State, Fresh)]
 struct Line {
     /// Address of the line; [`NO_LINE`] when empty.
     addr: u32,
@@ -98,11 +104,14 @@ struct Line {
 pub const NO_LINE: u32 = u32::MAX;
 
 /// The directory of a cache.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 pub struct Cache {
     shape: CacheShape,
+    #[state(skip)]
     line_shift: u32,
+    #[state(skip)]
     set_mask: u32,
+    #[state(with = crate::state::fixed)]
     lines: Vec<Line>,
     uses: u64,
     /// The order of use was brought up to date in a copy: `uses` does not tell it any more.

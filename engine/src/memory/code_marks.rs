@@ -4,6 +4,8 @@
 
 use super::bytes::Bytes;
 
+use crate::state::State;
+
 /// Bytes that a mark is for.
 const MARKED_BYTES: u64 = 2;
 /// Marks in a word of them.
@@ -12,9 +14,10 @@ const WORD_MARKS: u64 = u32::BITS as u64;
 pub const WORD_BYTES: u32 = (MARKED_BYTES * WORD_MARKS) as u32;
 
 /// The marks of a RAM.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct CodeMarks {
     words: Bytes,
+    #[state(skip)]
     count: usize,
 }
 

@@ -6,6 +6,8 @@
 
 use super::ram::Direction;
 
+use crate::state::{Fresh, State};
+
 /// How addresses choose banks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decoding {
@@ -54,7 +56,7 @@ const MOST_BEATS: u64 = 256;
 const CLOSED: u32 = u32::MAX;
 
 /// A bank.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State, Fresh)]
 struct Bank {
     row: u32,
     /// The clock from which its row may be closed.
@@ -62,8 +64,9 @@ struct Bank {
 }
 
 /// The state of the memory.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 pub struct Dram {
+    #[state(skip)]
     timing: DramTiming,
     banks: [Bank; MOST_BANKS],
     /// The clock from which the next command can be given.

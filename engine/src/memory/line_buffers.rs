@@ -5,9 +5,10 @@
 //! instruction.
 
 use crate::dt::wiring::DeviceId;
+use crate::state::State;
 
 /// The buffers of a board's flash interface; of a board without one they are as they are by default.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, State)]
 pub struct LineBuffers {
     /// The device whose windows show the flash without wait states: no access takes time, wherever it goes.
     at_once: Option<DeviceId>,

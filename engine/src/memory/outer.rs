@@ -3,20 +3,25 @@
 //! cluster (`cache`) has none.
 
 use super::cache::{Cache, CacheShape, Replacement, Victim};
+use crate::state::State;
 use crate::time::{Cycles, Hz};
 
 /// Where it gets its times from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State)]
 pub struct OuterTiming {
     /// Its clock.
     pub clock: Hz,
     /// From a request at its slave port to the same at its master port, or to its RAMs; with the cache off, too.
+    #[state(skip)]
     pub request_cycles: Cycles,
     /// From an answer at its master port, or from its RAMs, to the same at its slave port.
+    #[state(skip)]
     pub response_cycles: Cycles,
     /// From one beat of a line to the next.
+    #[state(skip)]
     pub beat_cycles: Cycles,
     /// Bytes of a beat.
+    #[state(skip)]
     pub beat_bytes: u32,
 }
 
@@ -38,13 +43,14 @@ pub enum OuterEvent {
 }
 
 /// The cache.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 pub struct OuterCache {
     timing: OuterTiming,
     cache: Cache,
     /// It keeps lines.
     pub enabled: bool,
     /// It has no switch and no registers of its own: see [`OuterCache::follow_core`].
+    #[state(skip)]
     follows_core: bool,
     /// Cycles of a look at the tags, and of one at the data.
     pub ram_cycles: [Cycles; 2],

@@ -3,6 +3,7 @@
 use super::bytes::Bytes;
 use super::code_marks::CodeMarks;
 use super::dram::{Dram, DramTiming};
+use crate::state::State;
 use crate::time::{Cycles, Hz, Ps};
 
 /// A reservation of an exclusive load ends with a store to the same so many bytes.
@@ -13,22 +14,27 @@ pub const MOST_GRANT_CYCLES: u8 = 15;
 
 /// Timing of a RAM's port, in its own clock. A transfer of n beats takes the first word's cycles and `(n - 1) *
 /// beat_cycles`, and the port serves one transfer at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State)]
 pub struct PortTiming {
     /// Clock of the port.
     pub clock: Hz,
     /// From a read's request to its first beat; 0 only for tightly coupled memory, whose access fits the core's own
     /// cycle.
+    #[state(skip)]
     pub first_word_cycles: Cycles,
     /// From a write's request to the acceptance of its first beat: a controller may answer before the memory has the
     /// data.
+    #[state(skip)]
     pub write_first_word_cycles: Cycles,
     /// From one beat to the next of the same transfer.
+    #[state(skip)]
     pub beat_cycles: Cycles,
     /// Bytes a beat carries: a power of two.
+    #[state(skip)]
     pub beat_bytes: u32,
     /// Cycles of a core on whose bus matrix this is a slave: what an access waits for that begins on an idle bus, if
     /// the matrix has to grant the port anew.
+    #[state(skip)]
     pub idle_grant_cycles: u8,
 }
 
@@ -82,21 +88,24 @@ pub enum Direction {
 }
 
 /// A RAM on the bus.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Ram {
     bytes: Bytes,
     timing: PortTiming,
     /// What is behind the port, if that has a time of its own.
+    #[state(with = crate::state::present)]
     dram: Option<Dram>,
     /// The edge of the port's clock up to which it is busy with an earlier transfer.
     free_edge: u64,
     /// Where decoded instructions are.
     code: CodeMarks,
     /// Several cores write to it.
+    #[state(skip)]
     shared: bool,
     /// [`Bus::taken`](crate::bus::Bus::taken) when a device last had its port.
     taken: u64,
     /// No instructions come from it.
+    #[state(skip)]
     data_only: bool,
     /// Of shared memory: cores with a reservation, and the granule in which it is.
     reservations: Vec<(u32, u32)>,

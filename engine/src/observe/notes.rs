@@ -6,12 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::dt::wiring::DeviceId;
 use crate::faults::CoreFault;
+use crate::state::State;
 
 /// So many kinds of exceptions are told.
 const MOST_TRAPS: usize = 8;
 
 /// Notes, in the order in which they came: at most `MOST`.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, State)]
 pub struct Notes<const MOST: usize> {
     lines: Vec<String>,
     known: BTreeMap<Option<DeviceId>, BTreeSet<String>>,
@@ -45,7 +46,7 @@ impl<const MOST: usize> Notes<MOST> {
 }
 
 /// Exceptions that the firmware's own handler got, with the cores that took them.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, State)]
 pub struct Traps {
     kept: Vec<(usize, CoreFault)>,
     has_more: bool,

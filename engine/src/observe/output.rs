@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 
 use crate::dt::wiring::DeviceId;
+use crate::state::State;
 use crate::time::Cycles;
 
 /// When the host gets what was printed.
@@ -26,12 +27,13 @@ impl Default for HandOver {
 }
 
 /// Bytes that nobody has taken yet.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, State)]
 pub struct Output {
     console: Vec<u8>,
     streams: BTreeMap<DeviceId, Vec<u8>>,
     waiting_bytes: usize,
     /// See [`HandOver`].
+    #[state(skip)]
     pub hand_over: HandOver,
 }
 

@@ -1,5 +1,6 @@
 //! A core's profile as plain data: call paths, and for each of them what its instructions cost, by cause.
 
+use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 
 /// What a profile is to follow.
@@ -18,7 +19,7 @@ pub struct ProfileOptions {
 }
 
 /// Which calls are kept for a timeline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Slices {
     /// Those that have a part in this window.
     pub from: Ps,
@@ -30,7 +31,7 @@ pub struct Slices {
 
 /// Where a kernel keeps the name of the task that runs: what is at `variable` points to the task, of which the name
 /// stands at `offset`, ended by a 0.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct TaskName {
     /// Address of the pointer.
     pub variable: u32,

@@ -47,6 +47,25 @@ impl Spool {
         Ok(())
     }
 
+    /// All runs, in the order in which they were appended.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn runs(&self) -> io::Result<Vec<Vec<Change>>> {
+        let begins = std::iter::once(0).chain(self.ends.iter().copied());
+        let run = |(begin, end): (u64, &u64)| {
+            let mut bytes = vec![0; (end - begin) as usize * CHANGE_BYTES];
+            self.file.read_exact_at(&mut bytes, begin * CHANGE_BYTES as u64)?;
+            Ok(bytes.chunks_exact(CHANGE_BYTES).map(from_bytes).collect())
+        };
+        begins.zip(&self.ends).map(run).collect()
+    }
+
+    /// Forgets all runs: the next one is the first in the file.
+    pub fn empty(&mut self) {
+        self.ends.clear();
+    }
+
     /// All changes by time; at the same time as they were appended.
     ///
     /// # Errors

@@ -1,12 +1,13 @@
 //! The cycle stack: every cycle of a core's time, charged to one cause.
 
+use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 
 /// What accesses are for, as their causes begin: "load: ddr".
 pub const PURPOSES: [&str; 5] = ["fetch", "load", "store", "walk", "discarded fetch"];
 
 /// One cause's share of a core's time.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Share {
     /// The cause, as shown to the user ("issue", "load: spi0", ...).
     pub cause: String,

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::dt::wiring::DeviceId;
+use crate::state::State;
 use crate::time::Ps;
 
 /// Places that are kept of a register.
@@ -37,7 +38,7 @@ pub type Register = (DeviceId, usize, u32);
 pub type Place = (usize, u32);
 
 /// The instructions that registers without a model were accessed by.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, State)]
 pub struct Origins {
     wanted: Option<Register>,
     kept: BTreeMap<Register, Vec<Place>>,

@@ -2,6 +2,7 @@
 
 use super::stack::{PURPOSES, Share};
 use crate::activity::Kind;
+use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 
 /// The core's own work, whatever it is made of.
@@ -12,7 +13,7 @@ pub const HELD: &str = "held in reset";
 pub const ASLEEP: &str = "asleep";
 
 /// What a row of the stack is one of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Sort {
     /// An activity of this kind was waited for.
     Activity(Kind),
@@ -40,7 +41,7 @@ impl Sort {
 }
 
 /// A row of the stack by what was waited for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct WaitShare {
     /// What was waited for, and for how long.
     pub share: Share,
@@ -49,7 +50,7 @@ pub struct WaitShare {
 }
 
 /// What was waited for, and what of the stack by cause that was.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct WaitedFor {
     /// Time by activity, with what it is one of: "flash0: page program".
     pub activities: Vec<(String, Kind, Ps)>,

@@ -3,12 +3,15 @@
 //! Changes come in any order, as a device may learn of them late or know them ahead. They are sorted by time in the
 //! end; what is too much for memory goes to a file meanwhile ([`super::spool`]).
 
+mod saving;
+
 use std::fs::File;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::spool::{Merged, Spool};
+use crate::state::{Fresh, State};
 use crate::time::Ps;
 
 /// Most changes that are kept without a file: a run that never ends must not fill the memory.
@@ -21,7 +24,7 @@ pub(super) const COUNTED: u32 = 1 << 30;
 const COARSEST_PS: u64 = 100_000_000_000_000;
 
 /// A recorded wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct SignalId(u32);
 
 impl SignalId {
@@ -43,7 +46,7 @@ pub struct Signal {
 }
 
 /// A change of a wire's level.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Change {
     /// When.
     pub at: Ps,

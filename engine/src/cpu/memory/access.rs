@@ -5,6 +5,7 @@
 //! are; other instruction sets use those that fit.
 
 use crate::faults::BusFaultKind;
+use crate::state::{Fresh, State};
 
 /// What is done with an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +17,7 @@ pub struct Access {
 }
 
 /// Kinds of access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 #[allow(missing_docs)]
 pub enum Kind {
     Read,
@@ -25,7 +26,7 @@ pub enum Kind {
 }
 
 /// What an address means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Translation {
     /// The physical address.
     pub physical: u32,
@@ -49,7 +50,7 @@ impl Translation {
 }
 
 /// What kind of memory an address is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub enum MemoryType {
     /// Accesses happen exactly as programmed, one after the other.
     StronglyOrdered,
@@ -70,7 +71,7 @@ pub enum MemoryType {
 }
 
 /// Whether and how caches keep Normal memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Cacheability {
     /// Not at all.
     NonCacheable,
@@ -97,7 +98,7 @@ pub trait Status: Copy {
 }
 
 /// An access that could not be done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Abort<S> {
     /// Virtual address.
     pub va: u32,

@@ -3,6 +3,7 @@
 use super::meter::{Meter, Passed};
 use crate::bus::{Bus, entry_bit};
 use crate::observe::stack::PURPOSES;
+use crate::state::{Fresh, State};
 use crate::time::Cycles;
 
 /// What an access was for, in the order of [`PURPOSES`].
@@ -52,7 +53,7 @@ const PARTS: [&str; Part::Count as usize] =
     ["second-level cache", "TLB miss", "store buffer", "earlier line fill", "cache and TLB maintenance", "bus matrix"];
 
 /// The time of accesses so far, by cause.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct Accounts {
     entries: Vec<EntryCycles>,
     parts: [u64; Part::Count as usize],
@@ -61,7 +62,7 @@ pub struct Accounts {
 
 /// Map entries some of whose sums have grown since a profile has looked at them, as bits of [`entry_bit`]. It is
 /// nothing by which accounts differ.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, State, Fresh)]
 struct Grown(u64);
 
 impl PartialEq for Grown {

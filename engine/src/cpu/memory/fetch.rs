@@ -23,6 +23,7 @@ use crate::bus::device::AccessSize;
 use crate::bus::{Bus, BusFault, Target};
 use crate::faults::BusFaultKind;
 use crate::memory::cache::{Cache, NO_LINE};
+use crate::state::{Fresh, State};
 use crate::time::Ps;
 use order::Stamps;
 use passing::Passing;
@@ -79,6 +80,12 @@ impl FetchLines {
         self.remove(0, 1, |slot| slot.0.wrapping_sub(page) < bytes);
     }
 
+    /// No line is known to be there, nor that one was used.
+    pub fn forget_all(&mut self) {
+        self.stamps.fill(0);
+        self.clear();
+    }
+
     pub fn clear(&mut self) {
         self.slots.fill((NO_LINE, NO_LINE));
         self.went();
@@ -109,7 +116,7 @@ impl FetchLines {
 const NOWHERE: u32 = 1;
 
 /// Bytes that were fetched past the cache: virtual addresses. Compiled code writes them as one number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 #[repr(C, align(8))]
 pub(crate) struct Chunk {
     pub first: u32,
@@ -146,7 +153,7 @@ impl Chunk {
 }
 
 /// A fetch that is under way, or was when last looked at.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State, Fresh)]
 pub(super) struct Ahead {
     chunk: Chunk,
     /// The core cycle in which it has come.
@@ -156,7 +163,7 @@ pub(super) struct Ahead {
 
 /// What the prefetch unit holds where no cache holds the instructions. It follows the flow of instructions; where that
 /// goes elsewhere, all is dropped and fetched anew.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State, Fresh)]
 pub(super) struct Prefetch {
     pub chunk: Chunk,
     pub ahead: Option<Ahead>,

@@ -13,6 +13,7 @@ use super::Memory;
 use super::access::Kind;
 use super::accounts::Part;
 use crate::bus::{Bus, Target};
+use crate::state::{Fresh, State};
 
 /// First address of the system bus: Cortex-M4 TRM (Arm DDI 0439D), 2.3.1, Bus interfaces.
 pub const SYSTEM_BUS: u32 = 0x2000_0000;
@@ -21,7 +22,7 @@ pub const SYSTEM_BUS: u32 = 0x2000_0000;
 pub const GRANTS: usize = 16;
 
 /// A memory on the system bus that the matrix grants anew on an idle bus.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, State, Fresh)]
 #[repr(C)]
 pub struct Grant {
     /// Its first address.

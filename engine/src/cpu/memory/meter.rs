@@ -4,10 +4,11 @@ use super::Done;
 use super::access::Abort;
 use crate::bus::path::Times;
 use crate::bus::{Access, Bus};
+use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 
 /// A transfer that was made.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State, Fresh)]
 pub(super) struct Passed {
     /// What was read; 0 for a write.
     pub value: u32,

@@ -378,6 +378,18 @@ impl Shortcuts {
         self.held_mut().fill(EMPTY);
     }
 
+    /// No line is here, nor was one used.
+    pub fn forget_all(&mut self) {
+        self.clear();
+        self.used.iter_mut().for_each(|used| used.stamp = 0);
+        self.uses.clear();
+    }
+
+    /// The slave whose lines are looked at; 0 for none.
+    pub fn slave(&self) -> u8 {
+        self.owners[self.bank / self.bank_slots]
+    }
+
     /// The slots of all banks that may hold lines.
     fn held_mut(&mut self) -> &mut [Slot] {
         &mut self.slots[..self.held_slots]

@@ -3,11 +3,13 @@
 use super::renumbered;
 use std::mem::offset_of;
 
+use crate::state::{Fresh, State};
+
 /// Most entries that a store buffer can have.
 pub const MOST_ENTRIES: usize = 8;
 
 /// Stores under way, one after the other.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub(super) struct StoreBuffer {
     /// Core cycles in which the latest ends, in the order in which they come.
     ends: [u64; MOST_ENTRIES],

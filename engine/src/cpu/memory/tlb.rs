@@ -6,6 +6,8 @@
 
 use super::access::{Access, Kind, TlbEntries, Translation};
 
+use crate::state::{Fresh, State};
+
 /// Sizes of the buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TlbShape {
@@ -29,7 +31,7 @@ impl TlbShape {
 }
 
 /// What one entry knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub(super) struct Entry {
     /// First virtual address of the page.
     pub page: u32,
@@ -74,18 +76,21 @@ pub(super) fn permission(access: Access) -> u8 {
 }
 
 /// A fully associative buffer whose entries go in turn: to use one changes nothing.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, State)]
 struct Micro {
+    #[state(with = crate::state::fixed)]
     entries: Vec<Option<Entry>>,
     turn: usize,
 }
 
 /// The buffers.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 pub(super) struct Tlb {
     /// For data, for instructions.
     micro: [Micro; 2],
+    #[state(with = crate::state::fixed)]
     main: Vec<Option<Entry>>,
+    #[state(skip)]
     ways: usize,
     /// The way that is replaced next.
     turn: usize,

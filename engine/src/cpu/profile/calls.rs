@@ -11,6 +11,7 @@
 use super::paths::{Call, Kind, NO_SITE};
 use super::switches::Switch;
 use super::{MOST_INTERRUPTS, Profile, Taken};
+use crate::state::{Fresh, State};
 use crate::storms::Source;
 use crate::time::Ps;
 
@@ -24,7 +25,7 @@ const NOWHERE: u32 = u32::MAX;
 const SKIPPED_BYTES: u32 = 8;
 
 /// How a block ends, as far as calls are concerned.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 #[repr(u32)]
 pub enum Flow {
     /// It goes on in the same function, as far as its instructions tell.
@@ -38,7 +39,7 @@ pub enum Flow {
 }
 
 /// A call under way.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State, Fresh)]
 struct Frame {
     path: u32,
     /// The path that the caller is on.
@@ -56,7 +57,7 @@ struct Frame {
 }
 
 /// A stack of calls.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State, Fresh)]
 struct Stack {
     task: u32,
     frames: Vec<Frame>,
@@ -65,7 +66,7 @@ struct Stack {
 }
 
 /// The stacks of calls of a core.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub(super) struct Stacks {
     current: Stack,
     parked: Vec<Stack>,

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::cpu::cost::Breakdown;
+use crate::state::{Fresh, State};
 
 /// Counters that a path has room for.
 pub const MOST_COUNTERS: usize = 1 << 16;
@@ -31,7 +32,7 @@ pub struct Step {
 }
 
 /// A cause of a core's time, by its place in the names of a [`crate::core::CoreReport`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub enum Cause {
     /// One of [`Own`].
     Own(Own),
@@ -40,7 +41,7 @@ pub enum Cause {
 }
 
 /// What a core spends by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 #[allow(missing_docs)]
 pub enum Own {
     Issue,
@@ -81,7 +82,7 @@ pub enum What {
 }
 
 /// What instructions of a path did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct Row {
     /// Times that it ran.
     pub executions: u64,
@@ -144,6 +145,11 @@ impl Counters {
             arrays: Vec::new(),
             earlier: Rows::new(),
         }
+    }
+
+    /// No paths, and these rows from before.
+    pub fn with_rows(rows: Rows) -> Counters {
+        Counters { earlier: rows, ..Counters::new() }
     }
 
     /// The array of a further path, all 0: `None` if the host has no memory for it.

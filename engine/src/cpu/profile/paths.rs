@@ -1,6 +1,7 @@
 //! Call paths: a tree of tasks, functions and exceptions, each below what called or interrupted it.
 
 use super::counters::Counters;
+use crate::state::{Fresh, State};
 use crate::storms::Source;
 
 /// Paths at the most. What would be below a path for which there is no room belongs to that path.
@@ -9,7 +10,7 @@ const MOST_PATHS: usize = 1 << 14;
 const MOST_CALLS: usize = 1 << 20;
 
 /// What a path ends in.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Kind {
     /// A stack of its own, which began at an address: of a task, or what the core began with. Its name, if it is known.
     Task(u32, String),
@@ -20,7 +21,7 @@ pub enum Kind {
 }
 
 /// A path, and what is known of calls along it. Times are cycles that the core has had.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Path {
     /// The path that it goes on from; `None` for a task.
     pub parent: Option<u32>,
@@ -43,6 +44,7 @@ pub struct Path {
     /// Its calls are kept one by one, under this number of a watched function.
     watched: Option<u32>,
     /// Its counters.
+    #[state(skip)]
     counts: *mut u64,
 }
 
@@ -61,7 +63,7 @@ fn key(address: u32, site: u32) -> Key {
 }
 
 /// A call of a watched function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Call {
     /// Its path.
     pub path: u32,
@@ -72,7 +74,7 @@ pub struct Call {
 }
 
 /// All paths of a core.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Paths {
     /// They only grow.
     pub all: Vec<Path>,
@@ -90,6 +92,24 @@ pub struct Paths {
     pub merged: u64,
 }
 
+impl Fresh for Path {
+    fn fresh() -> Path {
+        Path {
+            parent: None,
+            kind: Kind::fresh(),
+            site: 0,
+            calls: 0,
+            elapsed: 0,
+            longest: 0,
+            shortest: 0,
+            longest_at: 0,
+            next: Vec::new(),
+            watched: None,
+            counts: std::ptr::null_mut(),
+        }
+    }
+}
+
 // SAFETY: the counters belong to the same core.
 unsafe impl Send for Paths {}
 
@@ -98,6 +118,22 @@ impl Paths {
     pub fn new(watched: Vec<u32>, by_site: bool) -> Paths {
         let calls = vec![Vec::new(); watched.len()];
         Paths { all: Vec::new(), sources: Vec::new(), by_site, watched, calls, dropped_calls: 0, merged: 0 }
+    }
+
+    /// Paths have been loaded: they get counters. `None` if the host has no memory for them.
+    pub fn count_with(&mut self, counters: &mut Counters) -> Option<()> {
+        let (all, calls) = (self.all.len() as u32, self.calls.len() as u32);
+        let is_sound = |path: &Path| {
+            let next = path.next.iter().map(|(_, next)| *next);
+            next.chain(path.parent).all(|path| path < all) && path.watched.is_none_or(|watched| watched < calls)
+        };
+        if all == 0 || !self.all.iter().all(is_sound) {
+            return None;
+        }
+        for path in &mut self.all {
+            path.counts = counters.add_path()?;
+        }
+        Some(())
     }
 
     /// The counters of a path.

@@ -12,11 +12,12 @@ use crate::cpu::waits::Shared;
 use crate::observe::profile::{
     CallPath, CoreProfile, InstructionCost, PathKind, ShownCall, ShownTurn, TakenInterrupt, TimedCall,
 };
+use crate::state::{Fresh, State};
 use crate::storms::Source;
 use crate::time::{Cycles, Hz, Ps};
 
 /// A time in which a core's clock had one rate.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State, Fresh)]
 pub struct AtRate {
     pub rate: Hz,
     /// Cycles that the core had had when it began.

@@ -6,10 +6,11 @@ use std::collections::VecDeque;
 use super::paths::Call;
 use super::reporting::AtRate;
 use crate::observe::profile::Slices;
+use crate::state::{Fresh, State};
 use crate::time::{Cycles, Ps};
 
 /// The calls of a core.
-#[derive(Debug)]
+#[derive(Debug, State, Fresh)]
 pub struct KeptSlices {
     /// Which are wanted.
     pub wanted: Slices,

@@ -2,8 +2,10 @@
 
 use std::collections::VecDeque;
 
+use crate::state::{Fresh, State};
+
 /// A core is on the stack of a task from then on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Switch {
     /// Cycles that the core had had.
     pub at: u64,
@@ -12,7 +14,7 @@ pub struct Switch {
 }
 
 /// The latest switches, in their order. Between two of them is the time of a task, to the cycle.
-#[derive(Debug)]
+#[derive(Debug, State, Fresh)]
 pub struct Switches {
     most: usize,
     /// The window that they are for: cycles that the core has had at its begin and at its end.

@@ -11,6 +11,7 @@ use super::sharing::{Growth, Waited};
 use super::{MOST_BETWEEN, MOST_BETWEEN_ANSWERS, Point, Waits, between};
 use crate::bus::Bus;
 use crate::cpu::memory::Accounts;
+use crate::state::{Fresh, State};
 use crate::time::Ps;
 
 /// Calls that began in one era and ended in another, of which none more is shared out, are forgotten when they are so
@@ -26,7 +27,7 @@ pub struct CallsAtEdge {
 }
 
 /// An edge.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State, Fresh)]
 struct Edge {
     /// The number of the era that begins here.
     era: u32,
@@ -36,7 +37,7 @@ struct Edge {
 }
 
 /// Where a core stood at an edge, or at several between which it accessed nothing.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State, Fresh)]
 struct Stood {
     cycle: u64,
     memory: Accounts,
@@ -45,7 +46,7 @@ struct Stood {
 }
 
 /// What was waited for in an era, or in several.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, State, Fresh)]
 pub struct OfEra {
     /// All of it.
     pub all: Waited,
@@ -61,7 +62,7 @@ impl OfEra {
 }
 
 /// The eras of a core. The first, before any edge, has the number 0.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, State, Fresh)]
 pub struct Eras {
     edges: Vec<Edge>,
     of: BTreeMap<u32, OfEra>,

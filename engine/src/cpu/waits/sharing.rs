@@ -9,13 +9,14 @@ use crate::activity::{Candidate, Kind, Ranks};
 use crate::bus::Bus;
 use crate::bus::device::DeviceId;
 use crate::cpu::memory::Accounts;
+use crate::state::{Fresh, State};
 use crate::time::{Cycles, Ps};
 
 /// An episode has as many pieces.
 const MOST_PIECES: usize = 64;
 
 /// How it was found that a core waits.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Found {
     /// It looked at a device.
     Looking(DeviceId),
@@ -26,7 +27,7 @@ pub enum Found {
 }
 
 /// A time in which a core may have waited.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State, Fresh)]
 pub struct Episode {
     pub found: Found,
     pub whole: (Ps, Ps),
@@ -39,11 +40,11 @@ pub struct Episode {
 }
 
 /// Cycles by the numbers of sums of [`Accounts`], and by eras as long as it is not shared out what they were for.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct Growth(Vec<Grown>);
 
 /// What a sum has grown by in an era.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 struct Grown {
     era: u32,
     sum: u32,
@@ -146,7 +147,7 @@ impl Episode {
 }
 
 /// What was waited for. Activities go by their tracks.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct Waited {
     /// Picoseconds in which an activity was waited for.
     pub activities: BTreeMap<u32, u64>,
@@ -172,7 +173,7 @@ impl Waited {
 }
 
 /// Waits that are shared out.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, State, Fresh)]
 pub struct Shared {
     /// All of them.
     pub all: Waited,
@@ -225,7 +226,7 @@ impl Shared {
 }
 
 /// What comes first of all that may go on, for each way to wait that there has been.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, State, Fresh)]
 pub struct KnownRanks(Vec<(Found, Ranks)>);
 
 impl KnownRanks {

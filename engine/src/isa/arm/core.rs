@@ -32,6 +32,7 @@ use crate::cpu::sections::CallSite;
 use crate::elf::Machine;
 use crate::encoding::Encoding;
 use crate::inputs::Inputs;
+use crate::state::State;
 
 /// A core of the application profile.
 pub type CortexA = Arm<System>;
@@ -46,7 +47,7 @@ pub type Arm<P> = Cpu<ArmSet<P>>;
 pub(super) const LEAVE: u8 = 1;
 
 /// What an Arm core has beside what all cores have.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, PartialEq, State)]
 pub struct ArmSet<P: Profile> {
     /// VFP registers, in words.
     pub(super) s: [u32; 64],

@@ -25,6 +25,7 @@ use crate::cpu::handlers::HANDLER_FAILS;
 use crate::cpu::memory::access::how;
 use crate::encoding::Encoding;
 use crate::faults::CoreFault;
+use crate::state::{Fresh, State};
 use crate::storms::Source;
 use crate::time::Cycles;
 
@@ -32,7 +33,7 @@ use crate::time::Cycles;
 const RETURNS: u32 = 0xf000_0000;
 
 /// Exceptions under way.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, State, Fresh)]
 pub struct Flow {
     /// SP and the first address have been read.
     started: bool,
@@ -40,14 +41,14 @@ pub struct Flow {
 }
 
 /// What goes on between instructions.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, State, Fresh)]
 enum UnderWay {
     Entry(Entering),
     Return(Returning),
 }
 
 /// A handler that is being left.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, State, Fresh)]
 struct Returning {
     frame: Unstack,
     /// The value with which it is left.
@@ -57,7 +58,7 @@ struct Returning {
 }
 
 /// An exception that is being entered.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, State, Fresh)]
 struct Entering {
     /// LR in its handler.
     link: u32,

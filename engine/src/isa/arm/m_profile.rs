@@ -43,6 +43,7 @@ use super::profile::SystemSide;
 use super::psr::ExecutionState;
 use super::system::{Effect, Now, X};
 use crate::inputs::Inputs;
+use crate::state::State;
 use floating::{FPSCR_MASK, FloatingPoint};
 use mpu::Mpu;
 use nvic::Nvic;
@@ -59,8 +60,9 @@ pub type Levels = [u32; 8];
 pub const SYSTICK_INPUT: u32 = 255;
 
 /// The system side of a core.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, State)]
 pub struct System {
+    #[state(skip)]
     config: SystemConfig,
     /// EPSR.T and ITSTATE. While T is 0 no instruction can be executed ([`Exception::InvalidState`]).
     pub(super) state: ExecutionState,

@@ -5,6 +5,8 @@
 //! and address are combined is not documented: here they are xored. A direct branch needs no target, as its own
 //! encoding has it.
 
+use crate::state::State;
+
 /// How a block's last instruction jumps, as far as prediction is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -37,7 +39,7 @@ pub(super) const RETURNS: usize = 4;
 pub(super) const LIKELY: u8 = 2;
 
 /// Where an indirect jump led.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State)]
 pub(super) struct Target {
     /// The jump's address.
     pub from: u32,
@@ -48,7 +50,7 @@ pub(super) struct Target {
 pub(super) const NOWHERE: u32 = 1;
 
 /// The state of a core's prediction.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, State)]
 pub struct Predictor {
     pub(super) patterns: [u8; PATTERNS],
     /// Whether the last eight branches were taken, the latest in bit 0.

@@ -15,10 +15,11 @@ use crate::cpu::memory::Mmu;
 use crate::cpu::memory::access::{Abort, Status};
 use crate::encoding::Encoding;
 use crate::inputs::Inputs;
+use crate::state::State;
 
 /// The state of a core beside its general and VFP registers. Where the memory asks it what addresses mean, it answers
 /// as an [`Mmu`].
-pub trait SystemSide: Mmu + Clone + PartialEq + Send {
+pub trait SystemSide: Mmu + Clone + PartialEq + Send + State {
     /// What the board says of it.
     type Config: Clone + Send;
     /// Why the flow of instructions is left: faults, calls, interrupts.
@@ -121,7 +122,7 @@ pub trait SystemSide: Mmu + Clone + PartialEq + Send {
 /// How a core of a profile enters and leaves exceptions, and what it has of its own.
 pub trait Profile: SystemSide + Sized + 'static {
     /// An exception that is being entered or left.
-    type Flow: Clone + Default + PartialEq + Send;
+    type Flow: Clone + Default + PartialEq + Send + State;
 
     /// What time in exceptions is called, for the user.
     const EXCEPTIONS: &str = "exception entry";

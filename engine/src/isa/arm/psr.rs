@@ -3,9 +3,11 @@
 use super::registers::{C, GE, N_SOURCE, PC, Q, V, Z_SOURCE};
 use super::system::X;
 
+use crate::state::State;
+
 /// What the next instruction is decoded by. ITSTATE has to be that of the instruction at hand whenever the status
 /// register is read or saved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State)]
 pub struct ExecutionState {
     /// T32; else A32.
     pub thumb: bool,

@@ -34,6 +34,7 @@ use super::profile::{SystemSide, byte_with};
 use super::psr::ExecutionState;
 use super::registers::COUNT;
 use crate::inputs::Inputs;
+use crate::state::State;
 use modes::Banks;
 use pmu::Pmu;
 use registers::{Registers, SCTLR_Z};
@@ -44,8 +45,9 @@ use vfp_control::{FPEXC_EN, FPSCR_MASK};
 pub type X = [u32; COUNT];
 
 /// The system side of a core.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, State)]
 pub struct System {
+    #[state(skip)]
     config: SystemConfig,
     mode: Mode,
     pub(super) state: ExecutionState,

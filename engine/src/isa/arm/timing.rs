@@ -10,6 +10,7 @@ use super::registers::{FLAGS, PC, RegisterSet};
 use crate::cpu::cost::Cost;
 use crate::cpu::isa;
 use crate::dt::reader::NodeReader;
+use crate::state::{Fresh, State};
 
 mod division;
 mod pairs;
@@ -22,7 +23,7 @@ pub use three_stage::{FloatingUses, FrontEnd, ThreeStage, accesses};
 const LONGEST_INSTRUCTION_CYCLES: u32 = 1000;
 
 /// The timing table of a core, in core cycles.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct CoreTiming {
     /// Stall of an instruction right behind one whose arithmetic result it needs early: shifted, or for an address.
     pub early_use: u8,
@@ -251,7 +252,7 @@ impl CoreTiming {
 
 /// Results under way at an instruction boundary: in how many cycles each register can be read, and in how many it can
 /// be read early. The flags are in the place of the program counter.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub struct Pending {
     /// Four bits a register.
     ready: u64,

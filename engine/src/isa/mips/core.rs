@@ -31,6 +31,7 @@ use crate::elf::Machine;
 use crate::encoding::Encoding;
 use crate::faults::FaultedAccess;
 use crate::inputs::Inputs;
+use crate::state::State;
 
 /// A core.
 pub type Mips = Cpu<MipsSet>;
@@ -46,13 +47,14 @@ const RANDOM: (u8, u8) = (1, 0);
 const STATUS: (u8, u8) = (12, 0);
 
 /// What a MIPS core has beside what all cores have.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, PartialEq, State)]
 pub struct MipsSet {
     pub(super) system: System,
     pub(super) predictor: Predictor,
     /// The next instruction is in the delay slot of the branch before it, which goes on here.
     pub(super) delayed: Option<u32>,
     /// Where the current translation leads.
+    #[state(skip)]
     pub(super) pages: Pages,
     /// The page of the next instruction, when it was looked for.
     pub(super) page: Page,
@@ -127,6 +129,10 @@ impl Isa for MipsSet {
     #[inline]
     fn go_to(core: &mut Mips, address: u32, _page: Page) {
         core.pc = address;
+    }
+
+    fn loaded(core: &mut Mips) {
+        core.isa.pages.forget();
     }
 
     #[inline]

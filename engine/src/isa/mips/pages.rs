@@ -1,6 +1,7 @@
 //! Where code is: for virtual pages that instructions were fetched from, the physical ones.
 
 use crate::cpu::memory::Via;
+use crate::state::{Fresh, State};
 
 /// Bytes of a page: no translation maps less.
 pub(super) const PAGE_BYTES: u32 = 1 << 12;
@@ -10,7 +11,7 @@ const SLOTS: usize = 1 << 8;
 const NOWHERE: u32 = 1;
 
 /// A page that is known to be at a virtual address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub struct Page {
     /// Its virtual address.
     va: u32,

@@ -4,13 +4,15 @@
 //! arch/mips/mach-jz47xx/start.S), and bit 4 keeps loops from going past it (Linux, cpu_probe_ingenic). Its size and
 //! its counters are not documented.
 
+use crate::state::State;
+
 /// Counters run from 0 to 3; taken is predicted from 2.
 pub(super) const LIKELY: u8 = 2;
 pub(super) const SURE: u8 = 3;
 /// The place of no branch: it is no multiple of 4.
 const NOWHERE: u32 = 1;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State)]
 #[repr(C)]
 pub(super) struct Entry {
     pub pc: u32,
@@ -21,9 +23,10 @@ pub(super) struct Entry {
 const EMPTY: Entry = Entry { pc: NOWHERE, target: 0, counter: 0 };
 
 /// The state of a core's prediction.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, State)]
 pub struct Predictor {
     /// By address, each branch in the place that its low bits choose. As many as a power of two, or none.
+    #[state(with = crate::state::fixed)]
     entries: Vec<Entry>,
 }
 

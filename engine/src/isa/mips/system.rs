@@ -18,9 +18,12 @@ use super::config::SystemConfig;
 use registers::Registers;
 use tlb::Tlb;
 
+use crate::state::State;
+
 /// The system side of a core.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, State)]
 pub struct System {
+    #[state(skip)]
     config: SystemConfig,
     registers: Registers,
     tlb: Tlb,

@@ -7,9 +7,10 @@ use super::op::{Code, HI, LO, Op, SINK};
 use crate::cpu::cost::Cost;
 use crate::cpu::isa;
 use crate::dt::reader::NodeReader;
+use crate::state::{Fresh, State};
 
 /// The timing table of a core, in core cycles.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct CoreTiming {
     /// Stall of an instruction right after a load whose result it uses.
     pub load_use: u8,
@@ -100,7 +101,7 @@ impl CoreTiming {
 const REGISTERS: usize = LO as usize + 1;
 
 /// Results under way at an instruction boundary: in how many cycles each register can be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub struct Pending {
     ready: [u8; REGISTERS],
     /// In how many cycles the multiplier and divider takes another operation.

@@ -26,6 +26,7 @@ use crate::cpu::{self, Cpu};
 use crate::elf::Machine;
 use crate::encoding::Encoding;
 use crate::inputs::Inputs;
+use crate::state::State;
 
 /// A pipelined core.
 pub type Hart = Cpu<RiscV>;
@@ -49,7 +50,7 @@ pub struct SystemConfig {
 }
 
 /// What a hart has beside what all cores have.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, PartialEq, State)]
 pub struct RiscV {
     pub(super) csrs: Csrs,
 }

@@ -24,6 +24,7 @@ mod next;
 mod profiling;
 mod repeats;
 mod run;
+mod saving;
 mod stops;
 
 pub use config::{Config, Extensions, Timing, from_node};

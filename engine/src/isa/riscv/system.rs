@@ -2,6 +2,8 @@
 
 use super::exceptions::{PLATFORM_INTERRUPTS, PRIORITY};
 
+use crate::state::State;
+
 /// mstatus.MIE: interrupts are taken.
 const MSTATUS_MIE: u32 = 1 << 3;
 /// mstatus.MPIE: MIE before the last trap.
@@ -16,7 +18,7 @@ const COUNTINHIBIT_MASK: u32 = 1 << 0 | 1 << 2;
 const MCAUSE_INTERRUPT: u32 = 1 << 31;
 
 /// A counter of the core as software sees it: it can be written, and stopped.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 struct Counter {
     /// What to add to the core's own count.
     offset: u64,
@@ -55,7 +57,7 @@ pub struct CsrContext {
 }
 
 /// The CSR file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, State)]
 pub struct Csrs {
     mstatus: u32,
     mie: u32,
@@ -65,8 +67,10 @@ pub struct Csrs {
     mcause: u32,
     mtval: u32,
     mcountinhibit: u32,
+    #[state(skip)]
     hart_id: u32,
     /// The bits of mip and mie that exist.
+    #[state(skip)]
     interrupts: u32,
     mcycle: Counter,
     minstret: Counter,

@@ -6,9 +6,10 @@ use super::op::{Code, Instr, TimingClass};
 use crate::cpu::cost::Cost;
 use crate::cpu::isa;
 use crate::dt::reader::NodeReader;
+use crate::state::{Fresh, State};
 
 /// The timing table of a core, in core cycles.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct CoreTiming {
     /// Stall of an instruction right after a load whose result it uses; one later stalls one less.
     pub load_use: u8,
@@ -116,7 +117,7 @@ impl CoreTiming {
 }
 
 /// Results still under way at an instruction boundary: up to two registers, and how many cycles from now each is ready.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub struct Pending {
     slots: [(u8, u8); 2],
 }

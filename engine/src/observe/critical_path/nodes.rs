@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::path::{Path, Piece, What};
+use crate::state::{Fresh, State};
 use crate::time::Ps;
 
 /// A place of the tree: a path up to there. Later ones have higher numbers.
@@ -17,7 +18,7 @@ const MOST_NODES: usize = 1 << 12;
 /// Fewer are not looked through.
 const FEW_NODES: usize = 64;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State, Fresh)]
 struct Node {
     before: NodeId,
     piece: Piece,
@@ -28,7 +29,7 @@ struct Node {
 }
 
 /// The tree.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State, Fresh)]
 pub(super) struct Nodes {
     nodes: BTreeMap<NodeId, Node>,
     next: NodeId,

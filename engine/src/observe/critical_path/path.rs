@@ -4,13 +4,14 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::dt::wiring::DeviceId;
+use crate::state::{Fresh, State};
 use crate::time::Ps;
 
 /// Stays that are kept: the longest.
 const MOST_STAYS: usize = 20;
 
 /// What a core does on a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub enum What {
     /// It waits for an activity of a device, by its track.
     Activity(u32),
@@ -23,7 +24,7 @@ pub enum What {
 }
 
 /// How a core that slept came onto a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub(crate) struct Entered {
     /// The core whose store had it woken.
     pub from: u32,
@@ -36,7 +37,7 @@ pub(crate) struct Entered {
 }
 
 /// All sleeps that ended alike.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub(crate) struct Sleeps {
     pub times: u64,
     pub held: Ps,
@@ -45,7 +46,7 @@ pub(crate) struct Sleeps {
 }
 
 /// A stay on one core.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub(crate) struct Stay {
     pub core: u32,
     pub begin: Ps,
@@ -62,7 +63,7 @@ impl Stay {
 }
 
 /// A piece of a path: some time of one core.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub(crate) struct Piece {
     pub core: u32,
     pub begin: Ps,
@@ -92,7 +93,7 @@ impl Piece {
 }
 
 /// A path from time 0 on, as far as it counts for what comes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub(crate) struct Path {
     /// Picoseconds by core and what it did.
     pub rows: BTreeMap<(u32, What), u64>,

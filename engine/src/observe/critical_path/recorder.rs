@@ -10,13 +10,14 @@ use std::collections::{BTreeMap, VecDeque};
 use super::nodes::{NodeId, Nodes, ROOT};
 use super::path::{Entered, Path, Piece, What};
 use crate::dt::wiring::DeviceId;
+use crate::state::{Fresh, State};
 use crate::time::Ps;
 
 /// Events whose stores are remembered.
 const MOST_EVENTS: usize = 1 << 14;
 
 /// A store of a core to a device.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State, Fresh)]
 struct Store {
     core: u32,
     device: DeviceId,
@@ -26,7 +27,7 @@ struct Store {
 }
 
 /// An interrupt input of a core went up.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State, Fresh)]
 struct Raise {
     at: Ps,
     /// What it followed from, if that was a store of another core.
@@ -34,7 +35,7 @@ struct Raise {
 }
 
 /// A core's path.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, State, Fresh)]
 struct CorePath {
     /// Up to here it is `head`, from here on the core's own time.
     begin: Ps,
@@ -59,7 +60,7 @@ pub enum Place {
 }
 
 /// The paths of all cores.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, State, Fresh)]
 pub struct Paths {
     cores: Vec<CorePath>,
     nodes: Nodes,

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use crate::state::{Fresh, State};
 use crate::time::Ps;
 
 /// More samples than so many are thinned out, and taken half as often from then on.
 const MOST_SAMPLES: usize = 4096;
 
 /// What totals were at one time, as far as they are not what they were before.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Sample {
     /// When.
     pub at: Ps,
@@ -17,7 +18,7 @@ pub struct Sample {
 }
 
 /// Totals over time. The default is none.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, State)]
 pub struct Counters {
     interval: Ps,
     /// When the next sample is to be taken, and none from when on.

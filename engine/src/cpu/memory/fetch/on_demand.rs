@@ -1,10 +1,12 @@
 //! Words are fetched when an instruction needs them; the last two are remembered.
 
+use crate::state::{Fresh, State};
+
 /// No word: none has an odd address.
 const NONE: u32 = 1;
 
 /// The words last fetched, the last one last: their addresses. Compiled code knows where they are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 #[repr(transparent)]
 pub struct WordBuffer {
     words: [u32; 2],

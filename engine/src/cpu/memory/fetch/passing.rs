@@ -6,9 +6,10 @@
 
 use super::super::Memory;
 use crate::memory::cache::NO_LINE;
+use crate::state::{Fresh, State};
 
 /// Such lines, by address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Passing {
     /// The one that is there, and the one that was held when it came.
     lines: [u32; 2],

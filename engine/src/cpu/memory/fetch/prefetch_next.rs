@@ -10,6 +10,7 @@
 //! *done* in cycle D.
 
 use crate::cpu::memory::port::Answer;
+use crate::state::{Fresh, State};
 
 /// A fetched instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +28,7 @@ pub struct Fetched {
 }
 
 /// What the fetch unit holds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct PrefetchNext {
     /// The upper half of the word read last, if it has not been used.
     held: Option<u16>,

@@ -3,6 +3,7 @@
 use super::System;
 use super::entry::Floating;
 use crate::isa::arm::vfp::is_allowed;
+use crate::state::State;
 
 /// What FPSCR keeps: N, Z, C, V, AHP, DN, FZ, RMode, and the cumulative exceptions.
 pub(super) const FPSCR_MASK: u32 = 0xf7c0_009f;
@@ -28,7 +29,7 @@ pub(super) mod fpccr {
 const CPACR_MASK: u32 = 0xf << 20;
 
 /// Registers of the floating-point unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State)]
 pub(super) struct FloatingPoint {
     pub fpscr: u32,
     pub fpccr: u32,

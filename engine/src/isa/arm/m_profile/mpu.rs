@@ -4,6 +4,7 @@ use super::scb::CCR_UNALIGN_TRP;
 use super::{FaultStatus, System};
 use crate::cpu::memory::Mmu;
 use crate::cpu::memory::access::{Abort, Access, Cacheability, Kind, MemoryType, Translation};
+use crate::state::State;
 
 /// Regions of a Cortex-M4.
 pub(super) const REGIONS: usize = 8;
@@ -34,7 +35,7 @@ pub enum Protection {
     On,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 struct Region {
     base: u32,
     attributes: u32,
@@ -101,7 +102,7 @@ impl Region {
 }
 
 /// The registers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub(super) struct Mpu {
     control: u32,
     number: u8,

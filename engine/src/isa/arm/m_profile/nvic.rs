@@ -3,13 +3,15 @@
 use super::exceptions::number;
 use super::{Levels, SYSTICK_INPUT};
 
+use crate::state::State;
+
 /// Priority of a core that handles nothing.
 pub(super) const LEAST_URGENT: i16 = 256;
 const NMI_PRIORITY: i16 = -2;
 const HARD_FAULT_PRIORITY: i16 = -1;
 
 /// AIRCR.PRIGROUP: how many of a priority's bits choose between exceptions that do not pre-empt each other.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub(super) struct Grouping(pub u8);
 
 impl Grouping {
@@ -28,15 +30,17 @@ pub(super) struct Candidate {
 }
 
 /// Pending, active and enabled exceptions, and their priorities; by exception number, external interrupt 0 being 16.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, State)]
 pub(super) struct Nvic {
     pub enabled: Set,
     pub pending: Set,
     pub active: Set,
     inputs: Levels,
     pub priorities: [u8; 256],
+    #[state(skip)]
     priority_mask: u8,
     /// Exception numbers that there are.
+    #[state(skip)]
     count: u32,
     pub grouping: Grouping,
 }
@@ -199,7 +203,7 @@ impl Nvic {
 }
 
 /// A set of numbers from 0 to 255.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub(super) struct Set([u64; 4]);
 
 impl Set {

@@ -4,6 +4,8 @@ use super::super::psr::{WRITES_FLAGS, WRITES_GE, apsr, set_apsr};
 use super::nvic::{Grouping, LEAST_URGENT};
 use super::{System, X};
 
+use crate::state::State;
+
 /// EPSR.T.
 const T: u32 = 1 << 24;
 
@@ -126,7 +128,7 @@ impl System {
 }
 
 /// PRIMASK, FAULTMASK and BASEPRI (ARM, B1.4.3 and B1.5.4).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub(super) struct Masks {
     pub primask: bool,
     pub faultmask: bool,

@@ -7,6 +7,8 @@ use super::floating::fpccr;
 use super::scb::{CCR_NONBASETHRDENA, CCR_STKALIGN};
 use super::{Exception, System, X, exc_return};
 
+use crate::state::{Fresh, State};
+
 /// What a return comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Return {
@@ -17,7 +19,7 @@ pub enum Return {
 }
 
 /// A frame to be read, and what it leads back to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Unstack {
     /// Address of its 8 words.
     pub address: u32,

@@ -3,6 +3,8 @@
 use super::exceptions::number;
 use super::nvic::Nvic;
 
+use crate::state::State;
+
 /// CFSR, bits of MMFSR.
 #[allow(missing_docs)]
 pub(super) mod mmfsr {
@@ -60,7 +62,7 @@ pub(super) const CCR_STKALIGN: u32 = 1 << 9;
 pub(super) const ACTLR_MASK: u32 = 0x307;
 
 /// The registers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State)]
 pub(super) struct Scb {
     pub vtor: u32,
     pub scr: u32,

@@ -5,6 +5,8 @@
 //! DEMCR.TRCENA are set, and begins at 0 with the former; that it wraps around makes no packet. What is written to
 //! stimulus ports goes nowhere, unless the board has a macrocell (`arm,armv7m-itm`).
 
+use crate::state::State;
+
 /// DEMCR.
 pub(super) const DEMCR_TRCENA: u32 = 1 << 24;
 pub(super) const DEMCR_MON_EN: u32 = 1 << 16;
@@ -35,7 +37,7 @@ const CPICNT: u32 = 0x8;
 const EVENT_MASK: u32 = 0xff;
 
 /// What the event counters count, since the core's reset.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub struct Events {
     /// Further cycles of instructions that are no accesses to memory, and waits for fetches.
     pub cpi: u64,
@@ -56,7 +58,7 @@ impl Events {
 }
 
 /// Registers of the three units.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub(super) struct Trace {
     pub demcr: u32,
     dwt_ctrl: u32,

@@ -3,8 +3,10 @@
 use super::super::registers::{LR, SP};
 use super::{System, X};
 
+use crate::state::{Fresh, State};
+
 /// Modes, under their numbers in CPSR.M.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 #[repr(u8)]
 #[allow(missing_docs)]
 pub enum Mode {
@@ -45,7 +47,7 @@ impl Mode {
 }
 
 /// The registers of modes other than the current one; those of the current mode are stale here.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, State)]
 pub(super) struct Banks {
     sp: [u32; BANKS],
     lr: [u32; BANKS],

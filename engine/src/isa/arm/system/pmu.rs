@@ -2,6 +2,8 @@
 
 use super::effect::Now;
 
+use crate::state::State;
+
 /// Most event counters that a core can have here.
 pub const MAX_COUNTERS: usize = 6;
 /// Enable bit of the cycle counter in PMCNTENSET and its like.
@@ -48,7 +50,7 @@ fn total(event: u32, now: &Now) -> u64 {
 }
 
 /// A 32-bit counter of a total that runs on by itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 struct Counter {
     value: u32,
     /// The total when it had this value.
@@ -76,7 +78,7 @@ impl Counter {
 }
 
 /// The monitors. Reading changes nothing in them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, State)]
 pub(super) struct Pmu {
     control: u32,
     enabled: u32,

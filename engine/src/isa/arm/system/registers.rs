@@ -5,6 +5,8 @@ use super::effect::{Effect, Now};
 use super::exceptions::{Abort, PENDING_FIQ, PENDING_IRQ};
 use super::{System, maintenance, timer};
 
+use crate::state::State;
+
 /// SCTLR.M: the MMU is on.
 pub(super) const SCTLR_M: u32 = 1 << 0;
 /// SCTLR.A: alignment is checked.
@@ -48,7 +50,7 @@ const TTBR0: Number = (2, 0, 0, 0);
 const CONTEXTIDR: Number = (13, 0, 0, 1);
 
 /// The registers that hold what was written, or what faults left.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, State)]
 pub(super) struct Registers {
     pub(super) sctlr: u32,
     pub(super) actlr: u32,

@@ -2,9 +2,10 @@
 
 use super::cycles;
 use crate::dt::reader::{NodeReader, PowerOfTwo};
+use crate::state::{Fresh, State};
 
 /// What a division takes, by the bits of its operands' magnitudes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct EarlyDivision {
     /// With an operand that is 0.
     pub of_zero: u8,

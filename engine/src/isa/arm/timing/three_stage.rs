@@ -18,9 +18,10 @@ use crate::dt::reader::NodeReader;
 use crate::isa::arm::decoded::Decoded;
 use crate::isa::arm::op::{Instr, TimingClass};
 use crate::isa::arm::registers::{FLAGS, LR, one};
+use crate::state::Fresh;
 
 /// The table of such a core, beyond that of others.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, crate::state::State, Fresh)]
 pub struct ThreeStage {
     /// Stall of a load or store whose address depends on the result of the arithmetic instruction before it.
     pub address_use: u8,
@@ -207,7 +208,7 @@ impl ThreeStage {
 }
 
 /// What a core of three stages has under way beside registers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, crate::state::State, Fresh)]
 pub struct State {
     front: front_end::State,
     floating: floating::State,

@@ -5,13 +5,15 @@ use super::status::{BEV, CAUSE_WRITABLE, ERL, STATUS_WRITABLE};
 use super::tlb::{HI_ASID, HI_VPN2, LO_WRITABLE, MASK_WRITABLE, legal_mask};
 use super::{Effect, Now};
 
+use crate::state::State;
+
 /// Config.K0: cacheability of kseg0.
 pub(super) const CONFIG_K0: u32 = 7;
 /// Context: base of a page table, which software writes; the rest is of the address that missed the TLB.
 pub(super) const CONTEXT_PTE_BASE: u32 = 0x1ff << 23;
 
 /// What is stored of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub(super) struct Registers {
     pub index: u32,
     pub wired: u32,

@@ -6,6 +6,8 @@
 use super::System;
 use super::{Effect, Now};
 
+use crate::state::State;
+
 /// Index: no entry matched.
 const INDEX_P: u32 = 1 << 31;
 /// EntryLo: the page is in all address spaces; valid; may be written.
@@ -21,7 +23,7 @@ pub(super) const HI_ASID: u32 = 0xff;
 pub(super) const MASK_WRITABLE: u32 = 0x01ff_e000;
 
 /// A pair of pages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State)]
 pub(super) struct Entry {
     /// First address of the pair.
     vpn2: u32,
@@ -56,8 +58,9 @@ impl Entry {
 }
 
 /// The buffer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, State)]
 pub(super) struct Tlb {
+    #[state(with = crate::state::fixed)]
     entries: Vec<Entry>,
     /// Instructions since reset when Random was last put to its upper end.
     random_since: u64,

@@ -3,6 +3,8 @@
 //! Bit 0 is the timer, bit 1 an environment call, a breakpoint or an unknown encoding, bit 2 a misaligned access to
 //! data; all bits can be raised from outside. What is raised stays pending until a handler is entered for it.
 
+use crate::state::State;
+
 /// Pending bit of the timer.
 const TIMER: u32 = 1 << 0;
 /// Pending bit of ebreak, ecall, and unknown encodings.
@@ -11,7 +13,7 @@ pub const BREAKPOINT: u32 = 1 << 1;
 pub const BUS_ERROR: u32 = 1 << 2;
 
 /// The interrupt state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State)]
 pub struct Interrupts {
     pending: u32,
     /// Lines from outside that are up.

@@ -6,6 +6,7 @@
 //! gcc/config/arm/cortex-m4-fpu.md.)
 
 use crate::isa::arm::op::{Code, Op};
+use crate::state::Fresh;
 
 /// What a floating-point instruction does with the single registers: bit n is Sn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,7 +20,7 @@ pub struct Uses {
 }
 
 /// Results under way.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, crate::state::State, Fresh)]
 pub struct State {
     /// Cycles until the next floating-point instruction can issue.
     busy: u8,

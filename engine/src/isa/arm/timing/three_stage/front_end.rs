@@ -8,6 +8,7 @@ use super::super::cycles;
 use crate::dt::reader::NodeReader;
 use crate::isa::arm::decoded::Decoded;
 use crate::isa::arm::op::TimingClass;
+use crate::state::Fresh;
 
 /// Instructions across words, one after the other, at the last of which the front end has fallen behind.
 const RUN: u8 = 3;
@@ -19,7 +20,7 @@ const OTHERS: u8 = 1 << 2;
 const CATCHES_UP_CYCLES: u32 = 3;
 
 /// Its part of the table of such a core.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, crate::state::State, Fresh)]
 pub struct FrontEnd {
     /// Further cycle of a jump to an instruction of four bytes.
     pub wide_target: u8,
@@ -36,7 +37,7 @@ pub struct FrontEnd {
 }
 
 /// What it has to do with the next instruction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, crate::state::State, Fresh)]
 pub struct State {
     /// The last instruction jumped: cycles that passed for that, and one more.
     jumped: u8,

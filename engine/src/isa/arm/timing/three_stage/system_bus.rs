@@ -8,9 +8,10 @@ use super::accesses;
 use crate::cpu::cost::OnBus;
 use crate::isa::arm::decoded::Decoded;
 use crate::isa::arm::op::TimingClass;
+use crate::state::Fresh;
 
 /// What it has to do with the next access.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, crate::state::State, Fresh)]
 pub struct State {
     /// The instruction right before is a load or store of one register.
     before: Before,
@@ -18,7 +19,7 @@ pub struct State {
     loaded: bool,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, crate::state::State, Fresh)]
 enum Before {
     #[default]
     Other,

@@ -1,0 +1,56 @@
+//! What a snapshot has of a core's memory side: caches, buffers, what is under way. Shortcuts, known paths and how
+//! accesses go follow from that.
+
+use super::{Memory, Mmu};
+use crate::state::{Damaged, Loader, Saver, State};
+
+impl State for Memory {
+    fn save(&self, to: &mut Saver) {
+        to.begin("Memory");
+        to.field("state");
+        // With all uses of lines that shortcuts have not told of.
+        self.state().save(to);
+        to.field("accounts");
+        self.accounts.save(to);
+        to.field("clock");
+        self.config.clock.save(to);
+        to.field("transfers_by_devices");
+        self.transfers_by_devices.save(to);
+        to.field("grants");
+        (self.grants, self.grant).save(to);
+        to.field("bank_of");
+        self.shortcuts.slave().save(to);
+        to.field("privileged");
+        self.shortcuts_privileged.save(to);
+        to.field("touched");
+        self.touched.save(to);
+        to.end();
+    }
+
+    fn load(&mut self, from: &mut Loader) -> Result<(), Damaged> {
+        self.state.load(from)?;
+        self.accounts.load(from)?;
+        self.config.clock.load(from)?;
+        self.transfers_by_devices.load(from)?;
+        self.grants.load(from)?;
+        self.grant.load(from)?;
+        let mut slave = 0;
+        slave.load(from)?;
+        self.shortcuts.forget_all();
+        if self.is_on_matrix() {
+            self.shortcuts.choose(slave);
+        }
+        self.shortcuts_privileged.load(from)?;
+        self.touched.load(from)
+    }
+}
+
+impl Memory {
+    /// A snapshot has been loaded, with these registers: what was worked out before is forgotten.
+    pub(in crate::cpu) fn begin_anew<M: Mmu>(&mut self, mmu: &M) {
+        self.look_at(mmu);
+        self.turns.fill(0);
+        self.fetched.forget_all();
+        self.forget_paths();
+    }
+}
