@@ -4,6 +4,8 @@ use cyclescope_engine::disassembly;
 use cyclescope_engine::encoding::Encoding;
 use cyclescope_engine::isa::riscv::{decode, disasm};
 use cyclescope_engine::one_line::one_line;
+// As derives have it.
+use cyclescope_engine::state;
 use pyo3::prelude::*;
 
 use arguments::Arg;

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, Self
 
 from cyclescope._engine import DeviceBase
+from cyclescope.devices import saving
 from cyclescope.devices.clock import Clock
 from cyclescope.devices.properties import Property
 from cyclescope.devices.registers import Register
@@ -101,6 +102,19 @@ class Model(DeviceBase):
 
     def event(self, token: int) -> None:
         """An event is due; `now_ps` is the time for which it was scheduled."""
+
+    def save_state(self) -> bytes:
+        """What a snapshot has of it: all that changes in a run.
+
+        By default these are its attributes, as far as they are plain data or objects of classes of
+        its own module. Events that are due and levels of interrupt lines are the engine's. What is
+        raised here refuses the snapshot.
+        """
+        return saving.saved(self)
+
+    def load_state(self, data: bytes) -> None:
+        """Become what `save_state` gave, which may have been another object's of the same node."""
+        saving.load(self, data)
 
 
 class Device(Model):

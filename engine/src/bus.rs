@@ -586,6 +586,7 @@ mod tests {
     use crate::bus::device::{AccessSize, Reply, SlaveError};
 
     /// An interrupt controller whose output is wired to its own input.
+    #[derive(crate::state::State)]
     struct Circle;
 
     impl Device for Circle {

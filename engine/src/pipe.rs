@@ -7,13 +7,14 @@
 
 use std::collections::VecDeque;
 
+use crate::state::{Fresh, State};
 use crate::time::Ps;
 
 /// Bytes that the firmware may send before the host has to fetch them: the run pauses there.
 const FULL_BYTES: usize = 64 << 10;
 
 /// What the host waits for; the machine pauses when it is reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Goal {
     /// The firmware listens: bytes would get somewhere.
     Open,
@@ -24,7 +25,7 @@ pub enum Goal {
 }
 
 /// The pipe, between the host's calls and the device's.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, State)]
 pub struct Pipe {
     /// From the host, and not yet the firmware's.
     waiting: VecDeque<u8>,

@@ -7,11 +7,12 @@ pub mod script;
 
 use std::collections::VecDeque;
 
+use crate::state::{Fresh, State};
 use crate::time::Ps;
 use script::{Progress, Script};
 
 /// A character on its way to a UART.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Passage {
     /// When the UART has it.
     pub received: Ps,
@@ -27,7 +28,7 @@ impl Passage {
 }
 
 /// What is to be sent to a UART, and who decides that.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, State)]
 pub struct FarEnd {
     waiting: VecDeque<u8>,
     on_line: bool,

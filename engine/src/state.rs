@@ -115,15 +115,18 @@ pub struct Saver {
     refusal: Option<String>,
 }
 
+/// Fields by their names.
+type Named = Vec<(&'static str, Shown)>;
+
 /// A tree that grows.
 #[derive(Debug, Default)]
 struct Tree {
     /// The name of what comes next.
     name: &'static str,
     /// What is complete, on the innermost level.
-    done: Vec<(&'static str, Shown)>,
+    done: Named,
     /// Levels around that: the name of the level, of the variant, if it is a list, and what was complete.
-    around: Vec<(&'static str, Option<&'static str>, bool, Vec<(&'static str, Shown)>)>,
+    around: Vec<(&'static str, Option<&'static str>, bool, Named)>,
 }
 
 impl Tree {

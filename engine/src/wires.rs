@@ -17,10 +17,11 @@
 use crate::dt::wiring::DeviceId;
 pub use crate::dt::wiring::{PINS_OF_PORT, Pin};
 use crate::observe::waves::{SignalId, Waves};
+use crate::state::{Fresh, State};
 use crate::time::Ps;
 
 /// What one side does to the wires of a port, a bit a pin.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub struct Drive {
     /// Wires that it drives.
     pub enables: u32,
@@ -35,8 +36,9 @@ impl Drive {
 }
 
 /// A device that is told of changes of a port's wires.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State, Fresh)]
 pub(crate) struct Watcher {
+    #[state(skip)]
     pub(crate) device: DeviceId,
     pub(crate) pins: u32,
     /// Wires that it drives with a delay: it wants to be asked before they are read.
@@ -44,7 +46,7 @@ pub(crate) struct Watcher {
 }
 
 /// The wires of a port.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub(crate) struct Port {
     pub(crate) own: Drive,
     pub(crate) far: Drive,
@@ -63,6 +65,7 @@ pub(crate) struct Port {
     pub(crate) disputed: u32,
     pub(crate) watchers: Vec<Watcher>,
     /// Wires that have a name in waveforms.
+    #[state(skip)]
     pub(crate) named: Vec<(u32, SignalId)>,
 }
 
@@ -108,10 +111,32 @@ impl Port {
 }
 
 /// The wires of all ports.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, State)]
 pub struct Wires {
     /// By device; `None` for devices without pins.
+    #[state(with = ports)]
     ports: Vec<Option<Box<Port>>>,
+}
+
+/// The wires of the devices that the board gives pins.
+mod ports {
+    use super::Port;
+    use crate::state::{Damaged, Loader, Saver, present};
+
+    pub fn save(ports: &[Option<Box<Port>>], to: &mut Saver) {
+        if to.is_shown() {
+            to.list(ports.len());
+        }
+        for port in ports {
+            to.item();
+            present::save(port, to);
+        }
+        to.end();
+    }
+
+    pub fn load(ports: &mut [Option<Box<Port>>], from: &mut Loader) -> Result<(), Damaged> {
+        ports.iter_mut().try_for_each(|port| present::load(port, from))
+    }
 }
 
 impl Wires {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
+use cyclescope_engine::state::State;
 use cyclescope_engine::time::Ps;
 use cyclescope_engine::wire::notes::{Aside, Notes};
 use pyo3::prelude::*;
@@ -16,6 +17,7 @@ use super::instance::{Failed, Instance};
 const MOST_EVENTS_AT_ONCE: u32 = 100_000;
 
 /// The chip.
+#[derive(State)]
 pub struct PythonChip {
     instance: Instance,
     /// The level of its interrupt pin, if it has one.
@@ -25,6 +27,8 @@ pub struct PythonChip {
     asked: u64,
     aside: Aside,
     notes: Notes<String>,
+    /// Of which some look at the host.
+    #[state(skip)]
     calls: u32,
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use cyclescope_engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use cyclescope_engine::state::State;
 use cyclescope_engine::time::Ps;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -13,12 +14,17 @@ use super::base::Effect;
 use super::instance::{Failed, Instance, number};
 
 /// The device.
+#[derive(State)]
 pub struct PythonDevice {
     instance: Instance,
+    #[state(skip)]
     lines: Vec<Option<IrqLine>>,
+    #[state(skip)]
     is_console: bool,
     /// When the event of each token is due.
     events: BTreeMap<u32, Ps>,
+    /// Of which some look at the host.
+    #[state(skip)]
     calls: u32,
 }
 

@@ -1,5 +1,6 @@
 //! A chip in Python on an I2C bus.
 
+use cyclescope_engine::state::State;
 use cyclescope_engine::time::Ps;
 use cyclescope_engine::wire::i2c::{Answer, Direction, Given, I2cTarget, PULLED_UP};
 use cyclescope_engine::wire::notes::Aside;
@@ -14,6 +15,7 @@ use super::instance::number;
 const MOST_STRETCH_PS: u64 = 1_000_000_000_000;
 
 /// The chip.
+#[derive(State)]
 pub struct I2cChip(pub PythonChip);
 
 /// A result, and for how long the clock is stretched, where a method gives both.

@@ -1,10 +1,11 @@
 //! An object of the user's, and calls to it.
 
+use cyclescope_engine::state::{Damaged, Fresh, Loader, Saver, State};
 use cyclescope_engine::time::Ps;
 use pyo3::BoundObject;
 use pyo3::exceptions::{PyException, PySystemExit, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyTuple};
 
 use super::base::{DeviceBase, Effect};
 use super::calls::{Calls, Stopped};
@@ -107,6 +108,43 @@ impl Instance {
         let told = self.tell.bind(py).call1((&self.object, error.clone_ref(py).into_value(py), method, arguments));
         let text = told.and_then(|told| told.extract()).unwrap_or_else(|_| error.to_string());
         Failed::Ended(text)
+    }
+}
+
+/// By `save_state` and `load_state` of the object, which may refuse.
+impl State for Instance {
+    fn save(&self, to: &mut Saver) {
+        self.failed.save(to);
+        match Python::attach(|py| self.saved(py)) {
+            Ok(data) => data.save(to),
+            Err(why) => to.refuse(why),
+        }
+    }
+
+    fn load(&mut self, from: &mut Loader) -> Result<(), Damaged> {
+        self.failed.load(from)?;
+        let data = Vec::<u8>::loaded(from)?;
+        Python::attach(|py| self.load_saved(py, &data)).map_err(|why| from.refuse(why))
+    }
+}
+
+impl Instance {
+    fn saved(&self, py: Python<'_>) -> Result<Vec<u8>, String> {
+        let saved = self.object.bind(py).call_method0("save_state").and_then(|data| data.extract());
+        saved.map_err(|error| self.told(py, &error, "save_state"))
+    }
+
+    fn load_saved(&self, py: Python<'_>, data: &[u8]) -> Result<(), String> {
+        let loaded = self.object.bind(py).call_method1("load_state", (PyBytes::new(py, data),));
+        // The levels of its lines and its events are the engine's.
+        self.base.get().state().effects.clear();
+        loaded.map(|_| ()).map_err(|error| self.told(py, &error, "load_state"))
+    }
+
+    /// A line of an exception.
+    fn told(&self, py: Python<'_>, error: &PyErr, method: &str) -> String {
+        let told = self.tell.bind(py).call1((&self.object, error.clone_ref(py).into_value(py), method, ()));
+        told.and_then(|told| told.extract()).unwrap_or_else(|_| error.to_string())
     }
 }
 

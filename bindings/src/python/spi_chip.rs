@@ -1,5 +1,6 @@
 //! A chip in Python on an SPI wire.
 
+use cyclescope_engine::state::State;
 use cyclescope_engine::time::Ps;
 use cyclescope_engine::wire::bytes::ByteTarget;
 use cyclescope_engine::wire::notes::{Aside, Notes};
@@ -12,6 +13,7 @@ use super::instance::number;
 const PULLED_UP: u8 = 0xff;
 
 /// The chip.
+#[derive(State)]
 pub struct SpiChip(pub PythonChip);
 
 /// The byte that a method gives; none is that of lines that nobody drives.

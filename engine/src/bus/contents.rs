@@ -66,7 +66,7 @@ impl Bus {
             && let Target::Device(id, range) = self.map[entry].target
             && let Some(device) = self.devices[id.0 as usize].as_mut()
         {
-            device.load(range, offset, bytes);
+            device.preload(range, offset, bytes);
             // Nobody knows which of them have been decoded.
             self.code_written.tell(CodeSpan::ELSEWHERE);
         }

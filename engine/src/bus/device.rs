@@ -87,7 +87,7 @@ pub struct SlaveError {
 ///
 /// Calls come in the order of their times. State that depends on time alone (a busy flag, a counter) is brought up to
 /// `ctx.now` at the start of each call, so that no call sees the past.
-pub trait Device: Send {
+pub trait Device: State + Send {
     /// A load. `offset` is aligned to `size`.
     ///
     /// # Errors
@@ -149,7 +149,7 @@ pub trait Device: Send {
 
     /// Stores bytes in such a range as a programmer or a debugger does before the run: without time, and whatever was
     /// there before. `false`, with nothing stored, where that cannot be done. Only asked where [`Device::peek`] holds.
-    fn load(&mut self, _range: usize, _offset: u32, _bytes: &[u8]) -> bool {
+    fn preload(&mut self, _range: usize, _offset: u32, _bytes: &[u8]) -> bool {
         false
     }
 
@@ -273,7 +273,7 @@ pub trait Device: Send {
 }
 
 /// Characters on their way over a serial line.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, State)]
 pub struct Unsent {
     /// The characters, first the one that is on the line.
     pub characters: Vec<u8>,
@@ -302,7 +302,7 @@ pub enum CoreRegister {
 }
 
 /// The event that a device waits for: asked for once, however often the device finds that it needs it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, State, Fresh)]
 pub struct Alarm {
     due: Option<Ps>,
 }

@@ -150,6 +150,7 @@ mod tests {
     use crate::time::Hz;
 
     /// A device whose registers take 100 ns; the one at 8 refuses.
+    #[derive(crate::state::State)]
     struct Slow;
 
     impl Device for Slow {

@@ -54,8 +54,9 @@ type Entry = (Option<usize>, u32, Ps);
 
 /// Keeps what is written; a write of n to offset 4 raises the core's interrupt n cycles later, any to 8 lowers it;
 /// reads give 1 for 10 us after a write to 12.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, crate::state::State)]
 struct Journal {
+    #[state(skip)]
     entries: Arc<Mutex<Vec<Entry>>>,
     busy_until: Ps,
 }

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use crate::bus::device::{Device, IrqLine};
 use crate::dt::fault::FaultKind;
 use crate::dt::reader::{Declared, NodeReader};
+use crate::state::State;
 use crate::time::{Hz, Ps};
 use crate::wire::bytes::{ByteTarget, OnWire};
 use crate::wire::chip::INTERRUPT;
@@ -199,7 +200,9 @@ impl ExternalModel {
 }
 
 /// In the place of a chip that could not be made.
+#[derive(State)]
 struct StandIn {
+    #[state(skip)]
     has_interrupt: bool,
 }
 

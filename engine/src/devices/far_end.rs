@@ -10,6 +10,7 @@ use crate::bus::lines::Failure;
 use crate::devices::support::activities;
 use crate::serial::script::Progress;
 use crate::serial::{FarEnd, Passage};
+use crate::state::State;
 use crate::time::Ps;
 
 // Tokens 0 and 1 are others': to look (FAR_END_LOOKS), and the end of a step of the machine.
@@ -18,8 +19,9 @@ const LINE_FREE: u32 = 3;
 const DEADLINE: u32 = 4;
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct FarEndDevice {
+    #[state(skip)]
     uart: DeviceId,
     end: FarEnd,
     on_line: Option<(u8, Passage)>,

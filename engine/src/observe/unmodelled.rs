@@ -6,14 +6,14 @@
 use std::collections::BTreeMap;
 
 use crate::dt::wiring::DeviceId;
-use crate::state::State;
+use crate::state::{Fresh, State};
 use crate::time::Ps;
 
 /// Places that are kept of a register.
 const MOST_PLACES: usize = 4;
 
 /// A register without a model that was accessed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Touched {
     /// Which of the device's ranges it is in.
     pub range: usize,

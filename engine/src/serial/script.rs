@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 
+use crate::state::{Fresh, State};
 use crate::time::Ps;
 
 /// How much of what came is kept for a message.
 const SHOWN_BYTES: usize = 200;
 
 /// What a step does.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Action {
     /// Waits until the UART has sent this text, at most for a time.
     Expect(Vec<u8>, Option<Ps>),
@@ -23,7 +24,7 @@ pub enum Action {
 }
 
 /// A step of a script.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Step {
     /// Where it stands, for messages: "session.txt:3".
     pub place: String,
@@ -52,7 +53,7 @@ pub struct Unfinished {
 }
 
 /// A script and how far it has come.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, State, Fresh)]
 pub struct Script {
     steps: VecDeque<Step>,
     /// What came since the last text that was expected and found; only its end, once it is long.

@@ -9,6 +9,7 @@ use super::notes::{Aside, Notes};
 use super::spi::{Burst, ControlPin, Drive, INTERRUPT, Lines, MISO, Outlook, Rate, SpiTarget};
 use crate::dt::reader::{Declared, NodeReader};
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::{Cycles, Hz, Ps};
 
 /// Passes the clocks of a burst to a chip with one line in and one line out. `clock` gets the level of IO0 on the
@@ -59,7 +60,7 @@ impl Span {
 }
 
 /// The byte on a chip's lines.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, State)]
 pub struct ByteLine {
     /// Bits that have passed, 0 to 7, and those that came in.
     bits: u32,
@@ -88,7 +89,7 @@ impl ByteLine {
 
 /// A chip that takes and gives bytes while it is selected. Times are never earlier than in the call before.
 /// [`SpiTarget`] says more of the calls that both have.
-pub trait ByteTarget: Send {
+pub trait ByteTarget: State + Send {
     /// Chip select goes active: what the chip shows during the first byte.
     fn select(&mut self, _now: Ps) -> u8 {
         0xff
@@ -134,8 +135,10 @@ pub trait ByteTarget: Send {
 }
 
 /// A [`ByteTarget`] on the wire, in SPI modes 0 and 3.
+#[derive(State)]
 pub struct OnWire<T> {
     chip: T,
+    #[state(skip)]
     max_clock: Option<Hz>,
     line: ByteLine,
     /// What goes out, while the chip is selected, and the byte's number in the frame.

@@ -3,6 +3,7 @@
 
 use super::notes::Aside;
 use crate::activity::Scope;
+use crate::state::State;
 use crate::time::Ps;
 
 /// What the interrupt of a chip's node is.
@@ -28,7 +29,7 @@ pub enum ControlPin {
 
 /// What a host of chips does with any of them. Chips do not implement this: they implement the trait of their wire
 /// ([`crate::wire::spi::SpiTarget`], [`crate::wire::i2c::I2cTarget`]), whose methods of the same names say more.
-pub trait Chip: Send {
+pub trait Chip: State + Send {
     /// The chip tells from now on what it does, as this one.
     fn observe(&mut self, scope: Scope);
 

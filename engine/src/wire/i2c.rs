@@ -19,6 +19,7 @@
 use super::chip::{ControlPin, targets_are_chips};
 use super::notes::Aside;
 use crate::activity::Scope;
+use crate::state::{Fresh, State};
 use crate::time::Ps;
 
 /// The address of a general call (3.1.13), which all chips may take; its direction is [`Direction::Write`].
@@ -29,7 +30,7 @@ pub const ADDRESSES: std::ops::RangeInclusive<u32> = 0x08..=0x77;
 pub const PULLED_UP: u8 = 0xff;
 
 /// Who sends the bytes behind an address: the R/W bit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Direction {
     /// The master writes to the chip (0).
     Write,
@@ -45,7 +46,7 @@ impl Direction {
 }
 
 /// A chip's answer to a byte.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct Answer {
     /// It pulls SDA low in the acknowledge clock.
     pub ack: bool,
@@ -67,7 +68,7 @@ impl Answer {
 }
 
 /// A byte that a chip gives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Given {
     /// What it drives, highest bit first.
     pub byte: u8,
@@ -96,7 +97,7 @@ impl Given {
 /// The calls of a frame: [`I2cTarget::address`]; then [`I2cTarget::write`] a byte, or [`I2cTarget::read`] and
 /// [`I2cTarget::acknowledged`] a byte, until the master does not acknowledge one; then [`I2cTarget::stop`], or
 /// [`I2cTarget::repeated_start`] and the next frame.
-pub trait I2cTarget: Send {
+pub trait I2cTarget: State + Send {
     /// The chip's own address has come behind a START or a repeated START; `now` is the falling edge behind the
     /// eighth clock.
     fn address(&mut self, direction: Direction, now: Ps) -> Answer;

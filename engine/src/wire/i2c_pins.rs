@@ -4,6 +4,8 @@
 //! SDA counts on the rising edge of SCL, with the level that it had before: what changes together with the clock counts
 //! from the next edge on. A change of SDA while SCL stays high is a START or a STOP.
 
+use crate::state::State;
+
 /// What an edge says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edge {
@@ -23,7 +25,7 @@ pub enum Edge {
 const CLOCKS: u32 = 9;
 
 /// The levels so far, and where in a frame they have led to.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State)]
 pub struct I2cPins {
     scl: bool,
     sda: bool,

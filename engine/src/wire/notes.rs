@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Display;
 
+use crate::state::{Damaged, Fresh, Loader, Saver, State};
+
 /// A host that errs for ever must not fill the memory.
 const MOST_NOTES: usize = 1000;
 
@@ -16,6 +18,22 @@ pub struct Notes<N> {
 impl<N> Default for Notes<N> {
     fn default() -> Notes<N> {
         Notes { seen: BTreeSet::new(), new: Vec::new() }
+    }
+}
+
+impl<N: Fresh + Ord> State for Notes<N> {
+    fn save(&self, to: &mut Saver) {
+        to.begin("Notes");
+        to.field("seen");
+        self.seen.save(to);
+        to.field("new");
+        self.new.save(to);
+        to.end();
+    }
+
+    fn load(&mut self, from: &mut Loader) -> Result<(), Damaged> {
+        self.seen.load(from)?;
+        self.new.load(from)
     }
 }
 
@@ -41,7 +59,7 @@ impl<N: Ord + Display> Notes<N> {
 }
 
 /// What a chip that is not the engine's own has for the run beside notes, collected until its controller takes it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, State)]
 pub struct Aside {
     /// What it prints: whole lines.
     pub printed: Vec<u8>,

@@ -9,13 +9,14 @@
 
 use super::spi::{Burst, Drive, Edges, Lines, Outlook, Rate, SpiTarget};
 use crate::polling::Poll;
+use crate::state::{Fresh, State};
 use crate::time::{Hz, Ps};
 
 /// All four data lines.
 const ALL: u8 = Lines::Quad.mask();
 
 /// What a controller does with the pins. The default is what it does at rest.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct PinLevels {
     /// Chip select is active (low).
     pub selected: bool,
@@ -47,7 +48,7 @@ impl PinLevels {
 }
 
 /// The rising edge of a clock that has not ended.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State, Fresh)]
 struct Rising {
     /// The controller's side of the lines just before it.
     seen: PinLevels,
@@ -59,7 +60,7 @@ struct Rising {
 }
 
 /// The pins of one target.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, State, Fresh)]
 pub struct Pins {
     now: PinLevels,
     rising: Option<Rising>,

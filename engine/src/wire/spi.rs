@@ -9,6 +9,7 @@ pub use super::chip::{CONTROLS, ControlPin, INTERRUPT};
 use crate::activity::Scope;
 use crate::host_image::{HostImage, ImageError};
 use crate::polling::Poll;
+use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 use crate::wire::notes::Aside;
 
@@ -18,7 +19,7 @@ pub const MISO: u8 = 0b10;
 pub const PULLED_UP: u32 = u32::MAX;
 
 /// How many data lines carry bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub enum Lines {
     /// Standard SPI: IO0 (MOSI) from the controller, IO1 (MISO) from the target, both at once.
     Single = 1,
@@ -46,7 +47,7 @@ impl Lines {
 }
 
 /// How many edges of a clock carry bits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub enum Rate {
     /// One: both sides sample on the rising edge.
     #[default]
@@ -56,7 +57,7 @@ pub enum Rate {
 }
 
 /// Who puts bits on the lines during a burst.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Drive {
     /// The controller drives all `lines` (on a single line: IO0), and samples what the target drives on IO1 if single.
     Controller,
@@ -67,7 +68,7 @@ pub enum Drive {
 }
 
 /// Clocks in which width, rate and direction stay the same. At most 32 bits of data: `clocks * lines * rate <= 32`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Burst {
     /// Width of the data.
     pub lines: Lines,
@@ -123,7 +124,7 @@ const MOST_HEADER_BURSTS: usize = 4;
 
 /// What a read sends in front of its data: the same for all addresses, but for the address itself. Controllers make it
 /// once for their settings.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State, Fresh)]
 pub struct Header {
     bursts: [Burst; MOST_HEADER_BURSTS],
     count: usize,
@@ -212,7 +213,7 @@ pub struct ReadOutlook {
 }
 
 /// Where the edges of a burst of clocks lie, for chips that hold a controller to limits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Edges {
     /// IO0 has had the level of the first bit since.
     pub data_since: Ps,
@@ -227,7 +228,7 @@ pub struct Edges {
 }
 
 /// A chip on an SPI wire. Times are those at which the wire changes, never earlier than in the call before.
-pub trait SpiTarget: Send {
+pub trait SpiTarget: State + Send {
     /// Chip select goes active.
     fn select(&mut self, now: Ps);
 
@@ -368,7 +369,7 @@ pub trait SpiTarget: Send {
 
     /// Stores bytes from `addr` on, as a programmer or a debugger does before the run: without time, and whatever was
     /// there before. `false`, with nothing stored, if the chip has no such place.
-    fn load(&mut self, _addr: u32, _bytes: &[u8]) -> bool {
+    fn preload(&mut self, _addr: u32, _bytes: &[u8]) -> bool {
         false
     }
 

@@ -6,6 +6,7 @@ const PORT: DeviceId = DeviceId(0);
 const CHIP: DeviceId = DeviceId(1);
 
 /// A port without registers: a write drives all of its pins.
+#[derive(crate::state::State)]
 struct Port32;
 
 impl Device for Port32 {
@@ -27,7 +28,7 @@ impl Device for Port32 {
 }
 
 /// A chip that inverts pin 0 onto pin 1 at once, and onto pin 2 with a delay of 10 ps.
-#[derive(Default)]
+#[derive(Default, crate::state::State)]
 struct Inverter {
     last: (Ps, bool),
     seen: Vec<(Ps, u32, u32)>,

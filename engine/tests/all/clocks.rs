@@ -16,6 +16,7 @@ const SWITCH: Ps = Ps::from_ns(123);
 const DDR: u32 = 0x8000_0000;
 
 /// A write of n has the clock run at n kHz a while later.
+#[derive(crate::state::State)]
 struct Controller {
     rate: u32,
 }

@@ -10,6 +10,7 @@ use crate::support::riscv as support;
 const WINDOW: u32 = 0x6000_0000;
 const WINDOW_BYTES: u32 = 64;
 /// A device whose range 1 reads a memory that only a programmer can write.
+#[derive(crate::state::State)]
 struct Flash(Vec<u8>);
 
 impl Device for Flash {
@@ -27,7 +28,7 @@ impl Device for Flash {
         from.map(|from| into.copy_from_slice(from)).is_some()
     }
 
-    fn load(&mut self, range: usize, offset: u32, bytes: &[u8]) -> bool {
+    fn preload(&mut self, range: usize, offset: u32, bytes: &[u8]) -> bool {
         let offset = offset as usize;
         let to = self.0.get_mut(offset..offset + bytes.len()).filter(|_| range == 1);
         to.map(|to| to.copy_from_slice(bytes)).is_some()

@@ -3,6 +3,9 @@
 
 #![allow(clippy::panic, clippy::unwrap_used)]
 
+/// As the derives of models have it.
+use cyclescope_engine::state;
+
 mod arm;
 mod arm_m;
 mod arm_m_events;

@@ -29,6 +29,7 @@ const UART: u32 = 0x0200_1000;
 const RESULTS: u32 = 0x0300_0000;
 
 /// A flash that knows one command, 03h: its words from [`FLASH`] on, and zeroes behind them.
+#[derive(crate::state::State)]
 struct Rom {
     words: Vec<u32>,
     /// Bits of the frame so far that came from the controller, and how many.

@@ -26,8 +26,8 @@ const RUN: u32 = 0x86;
 const STOP: u32 = 0x186;
 
 /// Gives bytes counting up; keeps what it gets, and when the wire was first and last at work.
-#[derive(Clone, Default)]
-struct Chip(Arc<Mutex<Seen>>);
+#[derive(Clone, Default, crate::state::State)]
+struct Chip(#[state(skip)] Arc<Mutex<Seen>>);
 
 #[derive(Default)]
 struct Seen {

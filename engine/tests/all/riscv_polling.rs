@@ -36,6 +36,7 @@ const RUN: i32 = 0x86;
 const STOP: i32 = 0x186;
 
 /// Answers all ones in each byte that ends before it is ready, then zeroes.
+#[derive(crate::state::State)]
 struct Busy {
     until: Ps,
 }

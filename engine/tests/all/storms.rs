@@ -38,6 +38,7 @@ fn a_handler_that_faults_again_and_again_is_told_of() {
 }
 
 /// Asks for its next event at once, or so many picoseconds later, in each of its events.
+#[derive(crate::state::State)]
 struct Again(u64);
 
 impl Device for Again {

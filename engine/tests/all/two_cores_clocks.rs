@@ -13,6 +13,7 @@ const CLOCKS_OF: [ClockId; 2] = [ClockId(1), ClockId(2)];
 const CONTROLLER: u32 = 0x4100_0000;
 
 /// A write of n has the cores run at half of their rates n nanoseconds later.
+#[derive(crate::state::State)]
 struct Controller;
 
 impl Device for Controller {

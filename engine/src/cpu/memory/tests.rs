@@ -149,6 +149,7 @@ impl Mmu for Registers {
 }
 
 /// A register that keeps what was last written, and takes 4 clocks of the bus.
+#[derive(crate::state::State)]
 struct Keeper(u32);
 
 impl Device for Keeper {

@@ -19,6 +19,7 @@ use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
 use crate::serial::Passage;
+use crate::state::State;
 use crate::time::Ps;
 
 /// The register map (JTAG UART Core, Register Map).
@@ -76,9 +77,11 @@ pub struct Params {
 }
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Juart {
+    #[state(skip)]
     params: Params,
+    #[state(skip)]
     interrupt: Option<IrqLine>,
     /// Characters in the write FIFO.
     waiting: u64,

@@ -33,6 +33,7 @@ use crate::dt::reader::NodeReader;
 use crate::observe::spi::SPI;
 use crate::observe::spi::SpiSignals;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::{Cycles, Ps};
 use crate::wire::spi::{Lines, SpiTarget};
 
@@ -77,7 +78,9 @@ mod ctl {
 const ACCESS_CYCLES: u64 = 2;
 
 /// The core.
+#[derive(State)]
 pub struct AltrSpi {
+    #[state(skip)]
     params: Params,
     shifter: Shifter,
     control: u32,

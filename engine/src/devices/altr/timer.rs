@@ -15,6 +15,7 @@ use crate::devices::support::axi_lite::{AxiLitePort, edge_in_reach, on_lanes};
 use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::dt::reader::{ANY, NodeReader};
 use crate::polling::Poll;
+use crate::state::{Fresh, State};
 use crate::time::Ps;
 
 /// The register map (Interval Timer Core, Register Map): 16-bit registers a word apart.
@@ -49,7 +50,7 @@ const CONTROL_STOP: u32 = 1 << 3;
 const CONTROL_HELD: u32 = CONTROL_ITO | CONTROL_CONT;
 
 /// The counter.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State, Fresh)]
 enum Counter {
     /// Stands at a value.
     Stopped(u32),
@@ -58,9 +59,11 @@ enum Counter {
 }
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct IntervalTimer {
+    #[state(skip)]
     port: AxiLitePort,
+    #[state(skip)]
     interrupt: Option<IrqLine>,
     control: u32,
     /// Clocks of a period, less one.

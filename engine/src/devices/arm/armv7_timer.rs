@@ -15,6 +15,7 @@ use crate::devices::support::activities::{COUNTING, TIMER};
 use crate::devices::support::axi_lite::edge_in_reach;
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::{Hz, Ps};
 
 /// CNTP_CTL and CNTV_CTL: the timer is on.
@@ -31,8 +32,9 @@ const VIRTUAL: usize = 1;
 const LINES: [(usize, &str); 2] = [(0, "the physical timer's"), (2, "the virtual timer's")];
 
 /// One timer.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, State)]
 struct Timer {
+    #[state(skip)]
     line: Option<IrqLine>,
     compare_value: u64,
     control: u32,
@@ -42,9 +44,11 @@ struct Timer {
 }
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct GenericTimer {
+    #[state(skip)]
     clock: Hz,
+    #[state(skip)]
     frequency: u32,
     timers: [Timer; 2],
     /// The latest time at which an access or event came: an event may run after an access that is later than it was

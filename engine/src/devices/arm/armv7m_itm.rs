@@ -12,6 +12,7 @@ use crate::devices::model::{Group, Model};
 use crate::devices::support::registers::{AccessKind, Register};
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
+use crate::state::State;
 
 /// The register map, but for the ports.
 pub const REGISTERS: &[Register] = &[
@@ -40,7 +41,7 @@ const KEY: u32 = 0xc5ac_ce55;
 const READY: u32 = 1;
 
 /// The macrocell.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, State)]
 pub struct Itm {
     enabled: u32,
     privilege: u32,

@@ -21,6 +21,7 @@ use crate::dt::node::Property;
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
+use crate::state::{Fresh, State};
 use crate::time::{Hz, Ps};
 
 /// The register map.
@@ -44,7 +45,7 @@ const RELOAD_MASK: u32 = 0xff_ffff;
 const CALIB_NOREF: u32 = 1 << 31;
 
 /// The counter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 enum Count {
     /// It stands at this value.
     Stopped(u32),
@@ -57,10 +58,12 @@ enum Count {
 }
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct SysTick {
     core_clock: ClockInput,
+    #[state(with = crate::state::present)]
     external_clock: Option<ClockInput>,
+    #[state(skip)]
     interrupt: Option<IrqLine>,
     /// SYST_CSR without COUNTFLAG.
     control: u32,

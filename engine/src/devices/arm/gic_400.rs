@@ -15,6 +15,7 @@ use crate::devices::support::axi_lite::{AxiLitePort, on_lanes};
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::Cycles;
 use cpu_interface::CpuInterface;
 use distributor::Distributor;
@@ -45,12 +46,15 @@ pub struct Candidate {
 }
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Gic {
+    #[state(skip)]
     port: AxiLitePort,
     clock: ClockInput,
+    #[state(skip)]
     latency_cycles: Cycles,
     /// nIRQ and nFIQ of the core.
+    #[state(skip)]
     outputs: [Option<IrqLine>; 2],
     distributor: Distributor,
     interface: CpuInterface,

@@ -23,6 +23,7 @@ use crate::dt::wiring::ClockInput;
 use crate::memory::cache::{CacheShape, Replacement, WritePolicy};
 use crate::memory::outer::{OuterCache, OuterTiming};
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::{Cycles, Ps};
 use counters::Counter;
 
@@ -87,8 +88,9 @@ const L2CEN: u32 = 1;
 const CRPOL: u32 = 1 << 25;
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Pl310 {
+    #[state(skip)]
     port: AxiLitePort,
     /// The clock of the port and of the cache.
     clock: ClockInput,
@@ -102,6 +104,7 @@ pub struct Pl310 {
     /// Operations so far.
     operations: u64,
     /// Until the machine is built.
+    #[state(skip)]
     cache: Option<OuterCache>,
 }
 

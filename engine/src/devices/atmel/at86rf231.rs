@@ -67,6 +67,7 @@ use crate::activity::Scope;
 use crate::devices::model::Model;
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
+use crate::state;
 use crate::time::Ps;
 use crate::wire::notes::Notes;
 use crate::wire::spi::{Burst, ControlPin, Edges, Outlook, SpiTarget};
@@ -96,7 +97,7 @@ const HEADER_BYTES: u64 = 5;
 const PHR_BYTES: u64 = 1;
 
 /// Totals since the start of the run.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, state::State)]
 struct Totals {
     spi_clocks: u64,
     bytes: u64,
@@ -131,11 +132,15 @@ struct Totals {
 }
 
 /// The chip.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, state::State)]
 pub struct Transceiver {
+    #[state(skip)]
     part: Part,
+    #[state(skip)]
     times: Times,
+    #[state(skip)]
     peer: Peer,
+    #[state(skip)]
     others: Others,
     notes: Notes<Note>,
     totals: Totals,
@@ -182,6 +187,7 @@ pub struct Transceiver {
     /// The end of the peer's last frame, heard or not.
     air_until: Ps,
     next_frame_at: Option<Ps>,
+    #[state(skip)]
     scope: Scope,
 }
 

@@ -17,6 +17,7 @@ use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
+use crate::state::{Fresh, State};
 use crate::time::Ps;
 
 /// The register map (Periodic Interval Timer User Interface).
@@ -44,7 +45,7 @@ const WRAP: u64 = 1 << 20;
 const PICNT_MASK: u32 = 0xfff;
 
 /// A lap of CPIV.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State, Fresh)]
 struct Lap {
     /// The cycle in which CPIV became 0.
     start_cycle: u64,
@@ -65,9 +66,10 @@ impl Lap {
 }
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Pit {
     clock: ClockInput,
+    #[state(skip)]
     interrupt: Option<IrqLine>,
     mode: u32,
     lap: Option<Lap>,

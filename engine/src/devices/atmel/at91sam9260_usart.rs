@@ -21,6 +21,7 @@ use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
 use crate::serial::Passage;
+use crate::state::State;
 use crate::time::Ps;
 
 /// The register map (UART User Interface).
@@ -87,9 +88,10 @@ const OVERSAMPLING: u64 = 16;
 const FRAME_BITS: u64 = 10;
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Uart {
     clock: ClockInput,
+    #[state(skip)]
     interrupt: Option<IrqLine>,
     mode: u32,
     interrupt_mask: u32,

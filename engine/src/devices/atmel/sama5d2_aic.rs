@@ -19,6 +19,7 @@ use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::Cycles;
 use service::Service;
 use source::Source;
@@ -85,24 +86,29 @@ const SOURCES: usize = 128;
 const REDIRECTION: u32 = SOURCES as u32;
 
 /// How the controller is built.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State)]
 pub struct Params {
     /// Its clock.
     pub clock: ClockInput,
     /// From a level-sensitive source to the core's line.
+    #[state(skip)]
     pub level_latency_cycles: Cycles,
     /// From an edge-sensitive source to the core's line.
+    #[state(skip)]
     pub edge_latency_cycles: Cycles,
     /// nIRQ.
+    #[state(skip)]
     pub irq: Option<IrqLine>,
     /// nFIQ.
+    #[state(skip)]
     pub fiq: Option<IrqLine>,
 }
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Aic {
     params: Params,
+    #[state(with = crate::state::fixed)]
     sources: Vec<Source>,
     /// Sources that are enabled: bit n is source n.
     enabled: u128,

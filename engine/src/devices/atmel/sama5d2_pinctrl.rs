@@ -16,6 +16,7 @@ use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::observe::waves::SignalId;
 use crate::polling::Poll;
+use crate::state::State;
 
 /// The register map (PIO User Interface): the first group's registers, and those of all. The other groups' follow each
 /// 0x40 behind.
@@ -73,7 +74,7 @@ const IOFR_KEY: u32 = 0x49_4f46;
 const WPKEY: u32 = 0x50_494f;
 
 /// A group of 32 lines.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State)]
 struct Group {
     mask: u32,
     configurations: [u32; 32],
@@ -84,11 +85,14 @@ struct Group {
 }
 
 /// A line whose level is recorded.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State)]
 struct Recorded {
+    #[state(skip)]
     group: usize,
+    #[state(skip)]
     line: usize,
     /// From the reset on.
+    #[state(skip)]
     signal: Option<SignalId>,
     /// Lines are pulled up at first.
     level: bool,
@@ -109,10 +113,11 @@ impl Recorded {
 }
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Pio {
     clock: ClockInput,
     groups: [Group; GROUPS],
+    #[state(with = crate::state::fixed)]
     recorded: Vec<Recorded>,
     protection: WriteProtection,
     writes: u64,

@@ -23,6 +23,7 @@ use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::{Hz, Ps};
 use sources::Sources;
 
@@ -125,11 +126,14 @@ pub struct Clocks {
 }
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Pmc {
+    #[state(skip)]
     clocks: Clocks,
     /// The clocks that it drives, in the order of [`OUTPUTS`], at their rates.
+    #[state(with = crate::state::fixed)]
     outputs: Vec<ClockInput>,
+    #[state(skip)]
     interrupt: Option<IrqLine>,
     sources: Sources,
     system: u32,

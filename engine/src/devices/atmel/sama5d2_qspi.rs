@@ -50,6 +50,7 @@ use crate::dt::reader::NodeReader;
 use crate::observe::spi::SPI_WINDOW;
 use crate::observe::spi::SpiSignals;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::{Hz, Ps};
 use crate::wire::spi::{Lines, SpiTarget};
 
@@ -57,6 +58,7 @@ use crate::wire::spi::{Lines, SpiTarget};
 const PROTECTION_KEY: u32 = 0x51_5350;
 
 /// The controller.
+#[derive(State)]
 pub struct Sama5d2Qspi {
     params: Params,
     wire: Wire,
@@ -441,9 +443,9 @@ impl Device for Sama5d2Qspi {
         range != 0 && self.window_peek(offset, into)
     }
 
-    fn load(&mut self, range: usize, offset: u32, bytes: &[u8]) -> bool {
+    fn preload(&mut self, range: usize, offset: u32, bytes: &[u8]) -> bool {
         self.learn_of_reads();
-        range != 0 && self.wire.chip.load(offset, bytes)
+        range != 0 && self.wire.chip.preload(offset, bytes)
     }
 
     fn burst(&mut self, range: usize, offset: u32, bytes: u32, ctx: &mut Ctx) -> Result<Ps, SlaveError> {

@@ -12,6 +12,7 @@ use crate::devices::support::registers::AccessKind;
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
+use crate::state::State;
 
 /// The register map (SFR User Interface). The serial numbers are chosen.
 const BANKS: &[Bank] = &[
@@ -41,9 +42,10 @@ const AICREDIR_NSAIC: u32 = 1 << 0;
 const AICREDIR_KEY: u32 = 0xb6d8_1c4d;
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Sfr {
     registers: RegisterFile,
+    #[state(skip)]
     redirection: Option<IrqLine>,
 }
 

@@ -11,6 +11,7 @@ use crate::devices::support::registers::{AccessKind, Register};
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
+use crate::state::State;
 
 /// The register map (Shutdown Controller User Interface).
 pub const REGISTERS: &[Register] = &[
@@ -30,7 +31,7 @@ const MR_MASK: u32 = 3 | 0xf << 4 | 1 << 17;
 const MR_RESET: u32 = 3;
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Shdwc {
     clock: ClockInput,
     mode: u32,

@@ -21,6 +21,7 @@ use crate::devices::support::registers::{AccessKind, Register};
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::{Hz, Ps};
 use channel::{CMR_MASK, Channel, FLAGS};
 
@@ -101,10 +102,12 @@ enum Source {
 }
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Tcb {
     clock: ClockInput,
+    #[state(skip)]
     slow_clock: Hz,
+    #[state(skip)]
     interrupt: Option<IrqLine>,
     channels: [Channel; CHANNELS],
     block_mode: u32,

@@ -12,6 +12,7 @@ use crate::devices::support::registers::{AccessKind, Register};
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
+use crate::state::State;
 
 /// The register map (Reset Controller User Interface).
 pub const REGISTERS: &[Register] = &[
@@ -37,7 +38,7 @@ const KEY: u32 = 0xa5;
 const EXIT_STATUS: i32 = 1;
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Rstc {
     clock: ClockInput,
     mode: u32,

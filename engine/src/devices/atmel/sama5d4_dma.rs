@@ -33,16 +33,20 @@ use crate::devices::support::registers::find;
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::{Cycles, Ps};
 
 /// The controller's timing.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State)]
 struct Params {
     clock: ClockInput,
     /// From a channel's enable to its first access.
+    #[state(skip)]
     setup_cycles: Cycles,
     /// From a request, or from the end of what it asked for, to the look at the request line.
+    #[state(skip)]
     request_cycles: Cycles,
+    #[state(skip)]
     interrupt: Option<IrqLine>,
 }
 
@@ -65,7 +69,7 @@ fn request_cycles(reader: &mut NodeReader) -> u32 {
 }
 
 /// Totals since the start of the run.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, State)]
 struct Totals {
     blocks: u64,
     bytes: u64,
@@ -73,8 +77,10 @@ struct Totals {
 }
 
 /// The controller.
+#[derive(State)]
 pub struct Xdmac {
     params: Params,
+    #[state(with = crate::state::fixed)]
     channels: Vec<Channel>,
     /// Levels of the request lines.
     requests: [bool; REQUESTS],

@@ -14,6 +14,7 @@ use crate::devices::support::registers::{AccessKind, Register};
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::{Hz, Ps};
 
 /// The register map (Watchdog Timer User Interface).
@@ -46,10 +47,12 @@ const PRESCALER: u64 = 128;
 const EXIT_STATUS: i32 = 1;
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Wdt {
     clock: ClockInput,
+    #[state(skip)]
     slow_clock: Hz,
+    #[state(skip)]
     interrupt: Option<IrqLine>,
     mode: u32,
     locked: bool,

@@ -13,6 +13,7 @@ use crate::devices::support::axi_lite::{AxiLitePort, on_lanes};
 use crate::devices::support::registers::{AccessKind, Register};
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::Ps;
 
 /// The register map (Performance Counter Unit Core, Register Map) of the global section: the others' follow every
@@ -39,7 +40,7 @@ const GLOBAL_RESET: u32 = 1 << 0;
 const MOST_SECTIONS: u32 = 7;
 
 /// A section's counters.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, State)]
 struct Section {
     runs: bool,
     clocks: u64,
@@ -47,10 +48,12 @@ struct Section {
 }
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct PerformanceCounter {
+    #[state(skip)]
     port: AxiLitePort,
     /// The global section, then the others.
+    #[state(with = crate::state::fixed)]
     sections: Vec<Section>,
     /// The cycle up to which clocks are counted.
     cycle: u64,

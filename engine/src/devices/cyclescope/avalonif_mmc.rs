@@ -31,6 +31,7 @@ use crate::dt::reader::NodeReader;
 use crate::observe::spi::SPI;
 use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::{Cycles, Hz, Ps};
 use crate::wire::spi::{Burst, Lines, PULLED_UP, SpiTarget};
 
@@ -79,9 +80,13 @@ const BYTE_HALVES: u64 = 17;
 const BITS: u32 = 8;
 
 /// The interface.
+#[derive(State)]
 pub struct AvalonifMmc {
+    #[state(skip)]
     port: AxiLitePort,
+    #[state(skip)]
     interrupt: Option<IrqLine>,
+    #[state(with = crate::state::present)]
     chip: Option<HostedChip>,
     interrupt_enabled: bool,
     irq_level: bool,
@@ -95,6 +100,7 @@ pub struct AvalonifMmc {
     received_before: u8,
     counter: DownCounter,
     slot: Slot,
+    #[state(skip)]
     signals: SpiSignals,
     bytes: u64,
     frames: u64,

@@ -9,12 +9,13 @@ use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::registers::{AccessKind, Register, find};
 use crate::dt::reader::NodeReader;
+use crate::state::State;
 
 /// The register map.
 pub const REGISTERS: &[Register] = &[Register::new("EXIT", 0x0, AccessKind::Wo, 0, 0xff)];
 
 /// The device.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, State)]
 pub struct Exit;
 
 /// For the list of models.

@@ -26,6 +26,7 @@ use crate::devices::support::registers::{AccessKind, Register};
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
 use crate::serial::Passage;
+use crate::state::State;
 use crate::time::{Cycles, Hz, Ps};
 
 /// The register map, with the RTL's names.
@@ -43,8 +44,9 @@ const RESET_DIVIDER: u32 = 1;
 const NO_BYTE: u32 = u32::MAX;
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Simpleuart {
+    #[state(skip)]
     clock: Hz,
     sender: Sender,
     receiver: Receiver,

@@ -40,6 +40,7 @@ use crate::dt::reader::NodeReader;
 use crate::observe::spi::SPI_WINDOW;
 use crate::observe::spi::SpiSignals;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::{Hz, Ps};
 use crate::wire::pins::{PinLevels, Pins};
 use crate::wire::spi::{Lines, SpiTarget};
@@ -67,8 +68,10 @@ pub const REGISTERS: &[Register] =
     &[Register::new("configuration", 0, AccessKind::Rw, cfg::ENABLE | 8 << cfg::DUMMY_SHIFT, cfg::ALL)];
 
 /// The interface.
+#[derive(State)]
 pub struct PicosocSpimemio {
     /// First address of the window.
+    #[state(skip)]
     window_base: u32,
     config: u32,
     stream: Stream,
@@ -310,13 +313,13 @@ impl Device for PicosocSpimemio {
         self.wire.chip.peek(address, first) && (wrapped.is_empty() || self.wire.chip.peek(0, wrapped))
     }
 
-    fn load(&mut self, range: usize, offset: u32, bytes: &[u8]) -> bool {
+    fn preload(&mut self, range: usize, offset: u32, bytes: &[u8]) -> bool {
         if range == 0 {
             return false;
         }
         let (address, first) = self.span(offset, bytes.len());
         let (first, wrapped) = bytes.split_at(first);
-        self.wire.chip.load(address, first) && (wrapped.is_empty() || self.wire.chip.load(0, wrapped))
+        self.wire.chip.preload(address, first) && (wrapped.is_empty() || self.wire.chip.preload(0, wrapped))
     }
 
     fn own_clock(&self) -> Option<Hz> {

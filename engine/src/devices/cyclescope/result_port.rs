@@ -15,6 +15,7 @@ use crate::devices::support::axi_lite::AxiLitePort;
 use crate::devices::support::registers::{AccessKind, Register};
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
+use crate::state::State;
 
 /// The register map; every other word is as `SCRATCH`.
 pub const REGISTERS: &[Register] = &[
@@ -30,8 +31,9 @@ const END: u32 = 0x4;
 const KEPT_WORDS: usize = 1 << 20;
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct ResultPort {
+    #[state(skip)]
     port: AxiLitePort,
     register: u32,
     results: Vec<u32>,

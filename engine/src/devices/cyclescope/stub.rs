@@ -20,6 +20,7 @@ use crate::dt::fault::FaultKind;
 use crate::dt::reader::NodeReader;
 use crate::observe::unmodelled::Touched;
 use crate::polling::Poll;
+use crate::state::{Fresh, State};
 use registers::{GRAMMAR, Register};
 
 /// Registers that are told of; what is stored in others is lost.
@@ -32,9 +33,10 @@ const REGISTERS: &str = "cyclescope,registers";
 pub const MODEL: Model = Model::device(Group::System, &["cyclescope,stub"], 1, from_node);
 
 /// The device.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, State)]
 pub struct Stub {
     /// Those of the first range that have names, by their offsets.
+    #[state(skip)]
     registers: Vec<Register>,
     /// Words that were stored, by range and offset.
     words: BTreeMap<(usize, u32), u32>,
@@ -44,7 +46,7 @@ pub struct Stub {
 }
 
 /// How a register was used.
-#[derive(Debug)]
+#[derive(Debug, State, Fresh)]
 struct Use {
     touched: Touched,
     reads_since_write: u64,

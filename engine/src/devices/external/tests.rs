@@ -4,6 +4,7 @@ use crate::devices::bench::{cells, node, read_tree};
 use crate::dt::node::Node;
 
 /// A device that remembers what it was given.
+#[derive(crate::state::State)]
 struct Remembers;
 
 impl Device for Remembers {

@@ -10,12 +10,14 @@ use crate::dt::wiring::ClockInput;
 use crate::memory::cache::{CacheShape, MOST_BYTES, Replacement, WritePolicy};
 use crate::memory::outer::{OuterCache, OuterTiming};
 use crate::polling::Poll;
+use crate::state::State;
 
 /// The device: only what the bus takes from it.
-#[derive(Debug)]
+#[derive(Debug, State)]
 struct ClusterCache {
     clock: ClockInput,
     /// Until the machine is built.
+    #[state(skip)]
     cache: Option<OuterCache>,
 }
 

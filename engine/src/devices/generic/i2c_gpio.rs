@@ -14,6 +14,7 @@ use crate::devices::model::{Group, Model};
 use crate::devices::support::i2c_chips::{I2cChips, MASTER_EVENT};
 use crate::dt::reader::NodeReader;
 use crate::observe::i2c::{BUS_BUSY, FRAME, I2C};
+use crate::state::State;
 use crate::time::Ps;
 use crate::wire::i2c_pins::{Edge, I2cPins};
 use crate::wires::Pin;
@@ -22,9 +23,13 @@ use crate::wires::Pin;
 mod tests;
 
 /// The bus.
+#[derive(State)]
 pub struct I2cGpio {
+    #[state(skip)]
     label: String,
+    #[state(skip)]
     scl: Pin,
+    #[state(skip)]
     sda: Pin,
     chips: I2cChips,
     pins: I2cPins,
@@ -36,6 +41,7 @@ pub struct I2cGpio {
     alarm: Alarm,
     frames: u64,
     bytes: u64,
+    #[state(skip)]
     scope: Scope,
 }
 

@@ -57,6 +57,7 @@ use crate::devices::model::Model;
 use crate::dt::reader::NodeReader;
 use crate::host_image::{HostImage, ImageError};
 use crate::polling::Poll;
+use crate::state;
 use crate::time::Ps;
 use crate::wire::bytes::ByteLine;
 use crate::wire::notes::Notes;
@@ -95,7 +96,7 @@ const ACTIVITIES: &[&Activity] = &[&PROGRAM_BUSY, &MERGE_BUSY, &ERASE_BUSY, &WRI
 const POWER_UP_CLOCKS: u32 = 74;
 
 /// What the data line is in use for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh)]
 enum Data {
     None,
     Sending(Sending),
@@ -103,7 +104,7 @@ enum Data {
 }
 
 /// Where the card is between power-up and ready.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh)]
 enum State {
     /// SD mode: it waits for CMD0.
     PowerUp,
@@ -115,7 +116,7 @@ enum State {
 }
 
 /// Totals since the start of the run.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, state::State)]
 struct Totals {
     commands: u64,
     blocks_read: u64,
@@ -128,11 +129,14 @@ struct Totals {
 }
 
 /// The card.
-#[derive(Debug)]
+#[derive(Debug, state::State)]
 pub struct Card {
+    #[state(skip)]
     parameters: Parameters,
+    #[state(skip)]
     registers: Registers,
     medium: Medium,
+    #[state(skip)]
     image: Option<HostImage>,
     /// What the host could not do with the image first.
     image_error: Option<(&'static str, String)>,
@@ -174,6 +178,7 @@ pub struct Card {
     status: u8,
     /// ACMD22's answer.
     well_written: u32,
+    #[state(skip)]
     scope: Scope,
 }
 
@@ -331,7 +336,7 @@ impl SpiTarget for Card {
         self.holds(addr, into.len()) && self.medium.read(u64::from(addr), into).is_ok()
     }
 
-    fn load(&mut self, addr: u32, bytes: &[u8]) -> bool {
+    fn preload(&mut self, addr: u32, bytes: &[u8]) -> bool {
         self.holds(addr, bytes.len()) && self.medium.write(u64::from(addr), bytes).is_ok()
     }
 

@@ -20,6 +20,7 @@ use crate::devices::support::hosted_chip::{Chips, HostedChip};
 use crate::dt::fault::FaultKind;
 use crate::dt::reader::NodeReader;
 use crate::observe::spi::{FRAME, SPI_BY_PINS};
+use crate::state::State;
 use crate::time::Ps;
 use crate::wire::pins::{PinLevels, Pins};
 use crate::wire::spi::{MISO, SpiTarget};
@@ -42,18 +43,27 @@ pub struct Wiring {
 }
 
 /// A chip select, and the chip on it.
+#[derive(State)]
 struct ChipSelect {
+    #[state(skip)]
     line: Pin,
     pins: Pins,
+    #[state(with = crate::state::present)]
     chip: Option<HostedChip>,
 }
 
 /// The bus.
+#[derive(State)]
 pub struct SpiGpio {
+    #[state(skip)]
     label: String,
+    #[state(skip)]
     sck: Pin,
+    #[state(skip)]
     mosi: Pin,
+    #[state(skip)]
     miso: Pin,
+    #[state(with = crate::state::fixed)]
     chips: Vec<ChipSelect>,
     /// What the port's side of the bus is at; `selected` means nothing here.
     lines: PinLevels,
@@ -65,6 +75,7 @@ pub struct SpiGpio {
     moving: bool,
     sck_clocks: u64,
     frames: u64,
+    #[state(skip)]
     scope: Scope,
 }
 

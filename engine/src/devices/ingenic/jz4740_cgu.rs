@@ -27,6 +27,7 @@ use crate::dt::fault::FaultKind;
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::{ClockId, ClockInput};
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::{Cycles, Hz, Ps};
 
 /// The register map.
@@ -86,12 +87,15 @@ const OUTPUTS: [&str; DIVIDED.len() + 1] =
     ["cclk, the core's clock", "hclk, AHB's", "pclk, APB's", "mclk, the memories'", "the SSI's device clock"];
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Cgu {
+    #[state(skip)]
     ext: Hz,
+    #[state(skip)]
     rtc: Hz,
     registers: RegisterFile,
     /// The clocks that it drives, in the order of [`OUTPUTS`], at their rates.
+    #[state(with = crate::state::fixed)]
     outputs: Vec<ClockInput>,
     /// CPPCR's factors that the PLL has locked with; `None` while EXTAL is in its place.
     locked: Option<u32>,

@@ -21,6 +21,7 @@ use crate::devices::support::registers::{AccessKind, Register};
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::wires::Drive;
 
 /// The register map.
@@ -67,9 +68,10 @@ const REGISTER: u32 = 0xf0;
 const WRITE_KIND: u32 = 0x0f;
 
 /// The port.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Gpio {
     clock: ClockInput,
+    #[state(skip)]
     interrupt: Option<IrqLine>,
     dat: u32,
     im: u32,

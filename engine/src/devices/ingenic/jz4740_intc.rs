@@ -14,6 +14,7 @@ use crate::devices::support::registers::{AccessKind, Register};
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
+use crate::state::State;
 
 /// The register map.
 pub const REGISTERS: &[Register] = &[
@@ -35,9 +36,10 @@ const ICMR_RESET: u32 = u32::MAX;
 pub const SOURCES: u32 = u32::BITS;
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Intc {
     clock: ClockInput,
+    #[state(skip)]
     output: Option<IrqLine>,
     /// Levels of the sources.
     sources: u32,

@@ -19,6 +19,7 @@ use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::{Cycles, Hz, Ps};
 
 /// The register map.
@@ -62,11 +63,14 @@ const RTCGR_RESET: u32 = 0x7fff;
 const HCR_PD: u32 = 1 << 0;
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Rtc {
     bus_clock: ClockInput,
+    #[state(skip)]
     clock: Hz,
+    #[state(skip)]
     write_cycles: Cycles,
+    #[state(skip)]
     interrupt: Option<IrqLine>,
     control: u32,
     seconds: u32,

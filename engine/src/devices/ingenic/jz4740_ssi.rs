@@ -35,6 +35,7 @@ use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::observe::spi::{FRAME, SHIFTING};
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::Ps;
 use crate::wire::spi::SpiTarget;
 
@@ -43,10 +44,13 @@ pub use self::registers::REGISTERS;
 const FIFO_WORDS: usize = 16;
 
 /// The device.
+#[derive(State)]
 pub struct Ssi {
+    #[state(skip)]
     label: String,
     /// The device clock.
     clock: ClockInput,
+    #[state(skip)]
     interrupt: Option<IrqLine>,
     settings: Settings,
     interval: u32,

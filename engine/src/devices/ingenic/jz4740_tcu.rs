@@ -22,6 +22,7 @@ use crate::devices::support::apb;
 use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::Ps;
 use channel::Channel;
 use clocks::{Clocks, Source};
@@ -90,9 +91,10 @@ const TCSR_MASK: u32 = 0x3bf;
 const LINES: usize = 3;
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Tcu {
     clocks: Clocks,
+    #[state(skip)]
     lines: [Option<IrqLine>; LINES],
     channels: [Channel; CHANNELS],
     watchdog: Watchdog,

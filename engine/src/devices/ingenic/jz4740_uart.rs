@@ -28,6 +28,7 @@ use crate::devices::support::shift_register::ShiftRegister;
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::{Cycles, Hz, Ps};
 use std::collections::VecDeque;
 
@@ -93,9 +94,10 @@ const FIFO_CHARACTERS: usize = 16;
 const OVERSAMPLING: u64 = 16;
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Uart {
     bus_clock: ClockInput,
+    #[state(skip)]
     interrupt: Option<IrqLine>,
     /// The divisor latch.
     divisor: u32,

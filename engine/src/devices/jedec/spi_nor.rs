@@ -64,6 +64,7 @@ use crate::devices::model::Model;
 use crate::dt::reader::NodeReader;
 use crate::host_image::{HostImage, ImageError};
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::{Hz, Ps};
 use crate::wire::bytes::Span;
 use crate::wire::notes::Notes;
@@ -76,16 +77,23 @@ pub const COMPATIBLE: &str = "jedec,spi-nor";
 pub const MODEL: Model = Model::spi_chip(&[COMPATIBLE], from_node).telling(operations::ACTIVITIES);
 
 /// The flash.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 pub struct Flash {
+    #[state(skip)]
     part: &'static Part,
+    #[state(skip)]
     chip_select: u32,
+    #[state(skip)]
     times: Times,
+    #[state(skip)]
     max_clock: Option<Hz>,
     /// The shortest time that 0 to 32 clocks may take.
+    #[state(skip)]
     shortest: [Ps; 33],
     /// Shared with copies.
+    #[state(with = array::shared)]
     array: Arc<Array>,
+    #[state(skip)]
     backing: Backing,
     otp: [u8; OTP_BYTES],
     registers: Registers,
@@ -101,6 +109,7 @@ pub struct Flash {
     selected: bool,
     frame: Frame,
     /// How frames of reads begin.
+    #[state(with = crate::state::dropped)]
     opened: Opened,
     /// The page buffer; also holds the bytes of a register write.
     buffer: [u8; PAGE_BYTES as usize],
@@ -111,6 +120,7 @@ pub struct Flash {
     /// Frames that may have changed something, and were no reads.
     changes: u64,
     notes: Notes<Note>,
+    #[state(skip)]
     scope: Scope,
 }
 
@@ -256,7 +266,7 @@ impl SpiTarget for Flash {
         self.array.read(addr, into)
     }
 
-    fn load(&mut self, addr: u32, bytes: &[u8]) -> bool {
+    fn preload(&mut self, addr: u32, bytes: &[u8]) -> bool {
         self.store(addr, bytes)
     }
 

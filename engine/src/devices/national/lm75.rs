@@ -14,6 +14,7 @@
 use crate::activity::{Activity, Detail, Kind, Scope};
 use crate::devices::model::Model;
 use crate::dt::reader::{Declared, NodeReader};
+use crate::state::State;
 use crate::time::Ps;
 use crate::wire::chip::INTERRUPT;
 use crate::wire::i2c::{Answer, Direction, Given, I2cTarget};
@@ -51,7 +52,7 @@ const TEMPERATURE_BITS: i16 = -0x80;
 const MOST_FAULTS: u64 = 2 * 6;
 
 /// The thermostat, which each conversion moves.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 struct Thermostat {
     /// O.S. is active.
     active: bool,
@@ -71,8 +72,11 @@ static CONVERTING: Activity = Activity::new(
 const ACTIVITIES: &[&Activity] = &[&CONVERTING];
 
 /// The chip.
+#[derive(State)]
 struct Lm75 {
+    #[state(skip)]
     conversion: Ps,
+    #[state(skip)]
     measured: i16,
     pointer: u8,
     configuration: u8,
@@ -89,6 +93,7 @@ struct Lm75 {
     /// The upper byte that came in.
     upper: u8,
     notes: Notes<String>,
+    #[state(skip)]
     scope: Scope,
 }
 

@@ -13,6 +13,7 @@ use crate::devices::support::axi_lite::{AxiLitePort, edge_in_reach, on_lanes};
 use crate::devices::support::registers::{AccessKind, Register};
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::{Cycles, Hz, Ps};
 
 /// The register map, for hart 0: further harts follow every 4 (`msip`) and 8 bytes (`mtimecmp`).
@@ -38,9 +39,11 @@ pub struct Params {
 }
 
 /// One hart's part.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 struct Hart {
+    #[state(skip)]
     software: Option<IrqLine>,
+    #[state(skip)]
     timer: Option<IrqLine>,
     msip: bool,
     mtimecmp: u64,
@@ -49,9 +52,11 @@ struct Hart {
 }
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Clint {
+    #[state(skip)]
     params: Params,
+    #[state(with = crate::state::fixed)]
     harts: Vec<Hart>,
     /// `mtime` minus the edges of its clock since reset: software may write `mtime`.
     offset: u64,

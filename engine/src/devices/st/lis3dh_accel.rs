@@ -14,6 +14,7 @@ use crate::devices::model::Model;
 use crate::devices::support::byte_registers::ByteMap;
 use crate::devices::support::sampler::Sampler;
 use crate::dt::reader::NodeReader;
+use crate::state::State;
 use crate::time::{Hz, Ps};
 use crate::wire::bytes::{ByteTarget, OnWire};
 use crate::wire::notes::Notes;
@@ -45,12 +46,16 @@ const MODE: u8 = 1 << 3;
 const RATES_HZ: [u64; 11] = [0, 1, 10, 25, 50, 100, 200, 400, 1600, 1344, 5376];
 
 /// The chip.
-#[derive(Default)]
+#[derive(Default, State)]
 struct Lis3dh {
+    #[state(skip)]
     boot: Ps,
     /// From power-down to the first data, in low-power and normal mode; samples to the first one in high resolution.
+    #[state(skip)]
     turn_on: [Ps; 2],
+    #[state(skip)]
     settling: u64,
+    #[state(skip)]
     acceleration_mg: [u32; 3],
     registers: Vec<u8>,
     /// The first byte of the frame (RW, MS and AD), if the chip had booted, and the register that the next one is for.

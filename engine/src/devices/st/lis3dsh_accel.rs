@@ -16,6 +16,7 @@ use crate::devices::model::Model;
 use crate::devices::support::byte_registers::ByteMap;
 use crate::devices::support::sampler::Sampler;
 use crate::dt::reader::NodeReader;
+use crate::state::State;
 use crate::time::{Cycles, Hz, Ps};
 use crate::wire::bytes::{ByteTarget, OnWire};
 use crate::wire::notes::Notes;
@@ -75,13 +76,17 @@ const fn writable() -> [u8; 0x70] {
 }
 
 /// The chip.
-#[derive(Default)]
+#[derive(Default, State)]
 struct Lis3dsh {
+    #[state(skip)]
     boot: Ps,
     /// From power-down to the first data, a period aside.
+    #[state(skip)]
     turn_on: Ps,
+    #[state(skip)]
     acceleration_mg: [u32; 3],
     /// OUT_T.
+    #[state(skip)]
     temperature: u8,
     registers: Vec<u8>,
     /// The first byte of the frame (RW and AD), if the chip had booted, and the register that the next one is for.

@@ -13,6 +13,7 @@ use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::{Cycles, Ps};
 
 /// The register map; CRC_INIT and CRC_POL are the programmable unit's.
@@ -41,20 +42,23 @@ const SIZES: [u32; 4] = [32, 16, 8, 7];
 const PROGRAMMABLE: &str = "st,stm32f7-crc";
 
 /// What a board says of the unit.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State)]
 pub struct Params {
     /// That of its bus.
     pub clock: ClockInput,
     /// For a word.
+    #[state(skip)]
     pub word_cycles: Cycles,
     /// Polynomial, initial value and order of bits can be set.
+    #[state(skip)]
     pub is_programmable: bool,
     /// Its enable bit.
+    #[state(skip)]
     pub gate: ClockGate,
 }
 
 /// The unit.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Crc {
     params: Params,
     crc: u32,

@@ -9,13 +9,14 @@ use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
+use crate::state::State;
 
 /// DBGMCU_IDCODE; behind it DBGMCU_CR and three freeze registers at the most.
 const IDCODE: u32 = 0x0;
 const REGISTERS: usize = 5;
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Dbgmcu {
     words: [u32; REGISTERS],
     writes: u64,

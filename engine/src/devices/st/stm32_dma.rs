@@ -35,6 +35,7 @@ use crate::devices::support::stm32_dma::{Requests, Unreachable};
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::Cycles;
 
 /// The controller's own registers and those of stream 0 (RM0090, "DMA register map").
@@ -67,33 +68,39 @@ const FCR: u32 = 0x14;
 const CR_MASK: u32 = 0x0fef_ffff;
 
 /// What a board says of the controller.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State)]
 pub struct Params {
     /// The AHB's clock.
     pub clock: ClockInput,
     /// From a request to the access, at the port of the peripherals and at that of the memories.
+    #[state(skip)]
     pub port_cycles: [Cycles; 2],
     /// It can move data between memories.
+    #[state(skip)]
     pub between_memories: bool,
     /// What it has no way to.
+    #[state(skip)]
     pub unreachable: Unreachable,
     /// Of each stream.
+    #[state(skip)]
     pub interrupts: [Option<IrqLine>; STREAMS],
     /// Its enable bit.
+    #[state(skip)]
     pub gate: ClockGate,
 }
 
 /// Totals since the start of the run.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, State)]
 struct Totals {
     buffers: u64,
     bytes: u64,
 }
 
 /// The controller.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Dma {
     params: Params,
+    #[state(with = crate::state::fixed)]
     streams: Vec<Stream>,
     ports: [Port; 2],
     requests: Requests,

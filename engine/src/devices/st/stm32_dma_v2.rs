@@ -22,6 +22,7 @@ use crate::devices::support::stm32_dma::{Failed, Master, Requests, Unreachable};
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
+use crate::state::{Fresh, State};
 use crate::time::{Cycles, Ps};
 
 #[cfg(test)]
@@ -66,23 +67,28 @@ const HTIF: u32 = 1 << 2;
 const TEIF: u32 = 1 << 3;
 
 /// What a board says of the controller.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State)]
 pub struct Params {
     /// The AHB's clock.
     pub clock: ClockInput,
     /// From a request to the read.
+    #[state(skip)]
     pub request_cycles: Cycles,
     /// From the end of the write to the look at the next request.
+    #[state(skip)]
     pub transfer_cycles: Cycles,
     /// What it has no way to.
+    #[state(skip)]
     pub unreachable: Unreachable,
     /// Of each channel.
+    #[state(skip)]
     pub interrupts: [Option<IrqLine>; CHANNELS],
     /// Its enable bit.
+    #[state(skip)]
     pub gate: ClockGate,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, State)]
 struct Channel {
     control: u32,
     /// DMA_CNDTRx, and what it was at the enable.
@@ -120,7 +126,7 @@ impl Channel {
 }
 
 /// What the controller does at the bus.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 enum Step {
     Read,
     Write(u32),
@@ -128,7 +134,7 @@ enum Step {
 }
 
 /// The controller.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Dma {
     params: Params,
     channels: [Channel; CHANNELS],

@@ -15,6 +15,7 @@ use crate::devices::support::registers::{AccessKind, Register};
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
+use crate::state::State;
 
 /// The registers of channel 0 and of the generators (RM0432, "DMAMUX register map").
 pub const REGISTERS: &[Register] = &[
@@ -41,13 +42,15 @@ const CHANNELS: usize = 14;
 const REQUESTS: usize = 128;
 
 /// The multiplexer.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Mux {
+    #[state(skip)]
     gate: ClockGate,
     controls: [u32; CHANNELS],
     generators: [u32; 4],
     /// Levels of the inputs.
     levels: [bool; REQUESTS],
+    #[state(with = crate::state::fixed)]
     outputs: Vec<DmaLine>,
     changes: u64,
 }

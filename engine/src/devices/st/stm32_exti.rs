@@ -15,6 +15,7 @@ use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::fault::FaultKind;
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
+use crate::state::State;
 
 /// The register map of a bank with all of 32 lines; that of the second bank is 0x20 behind.
 pub const REGISTERS: &[Register] = &[
@@ -57,8 +58,9 @@ pub struct Params {
 }
 
 /// The controller: a bit a line.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Exti {
+    #[state(skip)]
     params: Params,
     unmasked: u64,
     events: u64,

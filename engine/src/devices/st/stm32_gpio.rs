@@ -17,6 +17,7 @@ use crate::devices::support::registers::{AccessKind, Register};
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
+use crate::state::{Fresh, State};
 use crate::wires::Drive;
 
 /// The register map; GPIOx_BRR is not in all chips.
@@ -67,7 +68,7 @@ pub struct Params {
 }
 
 /// How far the lock's sequence has come: with LCKK, without, with, each time with the same pins; then it is read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 enum Lock {
     #[default]
     Open,
@@ -78,8 +79,9 @@ enum Lock {
 }
 
 /// The port.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Gpio {
+    #[state(skip)]
     params: Params,
     mode: u32,
     open_drain: u32,

@@ -13,6 +13,7 @@ use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
+use crate::state::State;
 
 /// The register map behind HSEM_R0 to HSEM_RLR31 (RM0436, "HSEM registers").
 pub const REGISTERS: &[Register] = &[
@@ -48,22 +49,25 @@ const PROCID: u32 = 0xff;
 const KEY: u32 = 0xffff_0000;
 
 /// The interrupt of a processor.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, State)]
 struct Interrupt {
     enabled: u32,
     status: u32,
+    #[state(skip)]
     line: Option<IrqLine>,
 }
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Hsem {
     /// HSEM_Rx.
     semaphores: [u32; SEMAPHORES],
     interrupts: [Interrupt; 2],
     key: u32,
     /// The core that is the MCU.
+    #[state(skip)]
     mcu: Option<usize>,
+    #[state(skip)]
     gate: ClockGate,
 }
 

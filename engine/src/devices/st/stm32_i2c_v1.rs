@@ -37,30 +37,37 @@ use crate::dt::wiring::ClockInput;
 use crate::observe::i2c::I2C;
 use crate::observe::i2c::I2cSignals;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::{Cycles, Ps};
 
 /// The token of the event by which DMA controllers are told.
 const DMA_TOLD: u32 = MASTER_EVENT + 1;
 
 /// What a board says of the device.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State)]
 pub struct Params {
     /// PCLK1.
     pub clock: ClockInput,
     /// The rise time of SCL.
+    #[state(skip)]
     pub rising: Ps,
     /// From a write of a register to what the bus shows of it.
+    #[state(skip)]
     pub start_cycles: Cycles,
     /// The event and the error interrupt.
+    #[state(skip)]
     pub interrupts: [Option<IrqLine>; 2],
     /// Its enable bit.
+    #[state(skip)]
     pub gate: ClockGate,
 }
 
 /// The device.
+#[derive(State)]
 pub struct I2c {
     params: Params,
     chips: I2cChips,
+    #[state(skip)]
     signals: I2cSignals,
     control: u32,
     control2: u32,

@@ -47,6 +47,7 @@ use crate::dt::wiring::ClockInput;
 use crate::observe::spi::SPI_WINDOW;
 use crate::observe::spi::SpiSignals;
 use crate::polling::Poll;
+use crate::state::{Fresh, State};
 use crate::time::{Cycles, Ps};
 use crate::wire::spi::{Lines, SpiTarget};
 
@@ -56,20 +57,23 @@ const FIFO_BYTES: usize = 32;
 const DMA_TOLD: u32 = CONTROLLER_EVENT + 1;
 
 /// What a board says of the controller.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State)]
 pub struct Params {
     /// The kernel clock.
     pub clock: ClockInput,
     /// From the write that starts a command until chip select goes low.
+    #[state(skip)]
     pub start: Cycles,
     /// Its interrupt.
+    #[state(skip)]
     pub interrupt: Option<IrqLine>,
     /// Its enable bit.
+    #[state(skip)]
     pub gate: ClockGate,
 }
 
 /// What is under way. Edges are the kernel clock's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 enum Flow {
     Idle,
     /// A command waits for the kernel clock, which stands.
@@ -87,6 +91,7 @@ enum Flow {
 }
 
 /// The controller.
+#[derive(State)]
 pub struct Ospi {
     params: Params,
     /// By their offsets.
@@ -387,8 +392,8 @@ impl Device for Ospi {
         range > 0 && self.wire.chip.peek(offset, into)
     }
 
-    fn load(&mut self, range: usize, offset: u32, bytes: &[u8]) -> bool {
-        range > 0 && self.wire.chip.load(offset, bytes)
+    fn preload(&mut self, range: usize, offset: u32, bytes: &[u8]) -> bool {
+        range > 0 && self.wire.chip.preload(offset, bytes)
     }
 
     fn burst(&mut self, range: usize, offset: u32, bytes: u32, ctx: &mut Ctx) -> Result<Ps, SlaveError> {

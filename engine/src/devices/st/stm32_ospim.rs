@@ -11,6 +11,7 @@ use crate::devices::support::registers::{AccessKind, Register};
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
+use crate::state::State;
 
 /// The register map.
 pub const REGISTERS: &[Register] = &[
@@ -19,9 +20,10 @@ pub const REGISTERS: &[Register] = &[
 ];
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Ospim {
     values: [u32; 2],
+    #[state(skip)]
     gate: ClockGate,
     writes: u64,
 }

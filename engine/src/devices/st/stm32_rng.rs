@@ -18,6 +18,7 @@ use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::{ANY, NodeReader};
 use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::Cycles;
 
 /// The register map.
@@ -42,24 +43,28 @@ const SR_CEIS: u32 = 1 << 5;
 const SLOWEST: u64 = 16;
 
 /// What a board says of the generator.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State)]
 pub struct Params {
     /// RNG_CLK.
     pub clock: KernelClock,
     /// That of its bus.
     pub bus_clock: ClockInput,
     /// From a word to the next.
+    #[state(skip)]
     pub word_cycles: Cycles,
     /// Where the sequence of words begins.
+    #[state(skip)]
     pub seed: u32,
     /// Its interrupt.
+    #[state(skip)]
     pub interrupt: Option<IrqLine>,
     /// Its enable bit.
+    #[state(skip)]
     pub gate: ClockGate,
 }
 
 /// The generator.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Rng {
     params: Params,
     control: u32,

@@ -33,6 +33,7 @@ use crate::devices::support::stm32_clock_gate::{BACKUP_DOMAIN, ClockGate};
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::{Cycles, Ps};
 
 pub use self::registers::{REGISTERS, REGISTERS_L4};
@@ -43,28 +44,35 @@ const KEYS: [u32; 2] = [0xca, 0x53];
 const ALARM_EVENT: u32 = 0;
 
 /// What a board says of the clock.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State)]
 pub struct Params {
     /// RTCCLK.
     pub clock: ClockInput,
     /// RCC_BDCR.RTCEN.
+    #[state(skip)]
     pub enable: ClockGate,
     /// The register map.
+    #[state(skip)]
     pub map: &'static [Register],
     /// How many backup registers there are.
+    #[state(skip)]
     pub backup_registers: usize,
     /// From a request to INITF, WUTWF, ALRAWF and ALRBWF.
+    #[state(skip)]
     pub synchronisation: Cycles,
     /// From the end of initialization mode to the first edge that counts.
+    #[state(skip)]
     pub restart: Cycles,
     /// Lines of EXTI: alarms, wake-up.
+    #[state(skip)]
     pub interrupts: [Option<IrqLine>; 2],
     /// Its enable bit on the bus.
+    #[state(skip)]
     pub gate: ClockGate,
 }
 
 /// The clock. Edges are numbers of RTCCLK's.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Rtc {
     params: Params,
     /// RTCCLK, behind RTCEN.

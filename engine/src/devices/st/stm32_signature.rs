@@ -9,16 +9,21 @@ use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
+use crate::state::State;
 
 const ERASED: u32 = u32::MAX;
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Signature {
+    #[state(skip)]
     unique: [u32; 3],
+    #[state(skip)]
     unique_at: u32,
+    #[state(skip)]
     flash_kib: u32,
     /// Of a halfword.
+    #[state(skip)]
     flash_size_at: u32,
 }
 

@@ -38,6 +38,7 @@ use crate::dt::reader::NodeReader;
 use crate::dt::wiring::{ClockInput, Pin};
 use crate::observe::spi::{FRAME, SHIFTING, SpiSignals};
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::{Cycles, Ps};
 use crate::wire::spi::{Lines, SpiTarget};
 
@@ -52,23 +53,29 @@ const FIFO_BYTES: usize = 4;
 const KEPT_OF_RESET: [u32; 3] = [7, 0, 2];
 
 /// What a board says of the device.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 pub struct Params {
     /// PCLK.
     pub clock: ClockInput,
     /// From a write of SPI_DR to the word's first bit.
+    #[state(skip)]
     pub start_cycles: Cycles,
     /// It has FIFOs.
+    #[state(skip)]
     pub has_fifos: bool,
     /// Its interrupt.
+    #[state(skip)]
     pub interrupt: Option<IrqLine>,
     /// Pins that are chip selects.
+    #[state(skip)]
     pub selects: Vec<Pin>,
     /// Its enable bit.
+    #[state(skip)]
     pub gate: ClockGate,
 }
 
 /// The device.
+#[derive(State)]
 pub struct Spi {
     params: Params,
     control: u32,

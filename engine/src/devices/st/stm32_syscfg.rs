@@ -17,6 +17,7 @@ use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::fault::FaultKind;
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::wires::Pin;
 
 /// The register map of an STM32F4.
@@ -74,8 +75,9 @@ pub struct Params {
 }
 
 /// The controller.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Syscfg {
+    #[state(skip)]
     params: Params,
     values: Vec<u32>,
     /// Levels of the lines, as EXTI has them.

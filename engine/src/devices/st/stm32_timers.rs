@@ -39,6 +39,7 @@ use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::{NodeReader, PowerOfTwo};
 use crate::dt::wiring::{ClockInput, Pin};
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::Ps;
 
 /// Tokens of events: something happens in the counter; a DMA controller is to be told.
@@ -46,25 +47,32 @@ const COUNTED: u32 = 0;
 const DMA_TOLD: u32 = 1;
 
 /// What a timer has.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State)]
 pub struct Params {
     /// The timer's clock.
     pub clock: ClockInput,
     /// The counter has so many bits.
+    #[state(skip)]
     pub bits: u32,
     /// So many channels.
+    #[state(skip)]
     pub channels: usize,
     /// It has TIM_RCR and TIM_BDTR.
+    #[state(skip)]
     pub is_advanced: bool,
     /// It counts in one direction only.
+    #[state(skip)]
     pub counts_up: bool,
     /// Break, update, trigger and commutation, and capture/compare; or one for all.
+    #[state(skip)]
     pub interrupts: [Option<IrqLine>; 4],
     /// Its enable bit.
+    #[state(skip)]
     pub gate: ClockGate,
 }
 
 /// A timer.
+#[derive(State)]
 pub struct Timer {
     params: Params,
     counter: Counter,

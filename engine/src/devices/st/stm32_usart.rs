@@ -39,22 +39,28 @@ use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::observe::waves::SignalId;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::Cycles;
 
 /// What a board says of the device.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 pub struct Params {
     /// That of its bus.
     pub clock: ClockInput,
     /// From a write of USART_DR to the start bit.
+    #[state(skip)]
     pub start_cycles: Cycles,
     /// Its interrupt.
+    #[state(skip)]
     pub interrupt: Option<IrqLine>,
     /// The node is where `/chosen`'s stdout-path leads to.
+    #[state(skip)]
     pub is_console: bool,
     /// Its enable bit.
+    #[state(skip)]
     pub gate: ClockGate,
     /// Its requests to a DMA controller: USART_DR is free, USART_DR has something.
+    #[state(skip)]
     pub dma: [Vec<IrqLine>; 2],
 }
 
@@ -62,7 +68,7 @@ pub struct Params {
 const DMA_TOKENS: [u32; 2] = [1, 2];
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Usart {
     params: Params,
     control: [u32; 3],
@@ -74,6 +80,7 @@ pub struct Usart {
     /// What USART_SR was when it was last read: flags that an access to USART_DR clears.
     seen: u32,
     alarm: Alarm,
+    #[state(skip)]
     signal: Option<SignalId>,
     receiving: Receiving,
     /// Requests to a DMA controller.

@@ -16,6 +16,7 @@ use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::Cycles;
 
 /// The register map; IWDG_WINR is not in all chips.
@@ -45,18 +46,20 @@ const WINDOW: usize = 2;
 const EXIT_STATUS: i32 = 1;
 
 /// What a board says of the watchdog.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State)]
 pub struct Params {
     /// LSI.
     pub clock: ClockInput,
     /// In which a written register is taken over.
+    #[state(skip)]
     pub update_cycles: Cycles,
     /// It has IWDG_WINR.
+    #[state(skip)]
     pub has_window: bool,
 }
 
 /// The watchdog.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Iwdg {
     params: Params,
     is_open: bool,

@@ -13,6 +13,7 @@ use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
+use crate::state::State;
 
 /// The register map.
 pub const REGISTERS: &[Register] = &[
@@ -38,18 +39,20 @@ const PRESCALER: u64 = 4096;
 const EXIT_STATUS: i32 = 1;
 
 /// What a board says of the watchdog.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State)]
 pub struct Params {
     /// That of its bus.
     pub clock: ClockInput,
     /// The early wake-up.
+    #[state(skip)]
     pub interrupt: Option<IrqLine>,
     /// Its enable bit.
+    #[state(skip)]
     pub gate: ClockGate,
 }
 
 /// The watchdog.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Wwdg {
     params: Params,
     clock: KernelClock,

@@ -31,6 +31,7 @@ use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::Cycles;
 
 /// A converter's registers (RM0090, "ADC register map").
@@ -96,26 +97,32 @@ const CONVERTED: u32 = 0;
 const DMA_TOLD: u32 = 1;
 
 /// What a board says of the converters.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State)]
 pub struct Params {
     /// PCLK2.
     pub clock: ClockInput,
     /// How many there are.
+    #[state(skip)]
     pub converters: usize,
     /// What is at the channels, in microvolts.
+    #[state(skip)]
     pub inputs_uv: [u32; CHANNELS],
     /// The temperature sensor is at VBAT's channel.
+    #[state(skip)]
     pub sensor_shares_vbat: bool,
     /// VREF+, likewise.
+    #[state(skip)]
     pub reference_uv: u32,
     /// Their interrupt.
+    #[state(skip)]
     pub interrupt: Option<IrqLine>,
     /// Their enable bit.
+    #[state(skip)]
     pub gate: ClockGate,
 }
 
 /// The converters.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Adc {
     params: Params,
     converters: [Converter; CONVERTERS],

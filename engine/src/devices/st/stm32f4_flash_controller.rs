@@ -25,6 +25,7 @@ use crate::devices::support::stm32_flash_keys::{Key, Keys};
 use crate::dt::fault::FaultKind;
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::Ps;
 
 const ACR: u32 = 0x00;
@@ -76,10 +77,12 @@ struct Times {
 }
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct FlashController {
     flash: Flash,
+    #[state(skip)]
     times: Times,
+    #[state(skip)]
     interrupt: Option<IrqLine>,
     status: u32,
     control: u32,
@@ -327,7 +330,7 @@ impl Device for FlashController {
         range > 0 && self.flash.peek(offset, into)
     }
 
-    fn load(&mut self, range: usize, offset: u32, bytes: &[u8]) -> bool {
+    fn preload(&mut self, range: usize, offset: u32, bytes: &[u8]) -> bool {
         range > 0 && self.flash.load(offset, bytes)
     }
 

@@ -20,6 +20,7 @@ use crate::devices::support::stm32f4_part::Part;
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::Ps;
 
 const CR: u32 = 0x0;
@@ -79,14 +80,18 @@ impl Part {
 }
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Pwr {
+    #[state(skip)]
     part: Part,
     hclk: ClockInput,
     /// What comes out of the PLL.
     pll: KernelClock,
+    #[state(skip)]
     gate: ClockGate,
+    #[state(skip)]
     regulator: Ps,
+    #[state(skip)]
     backup_regulator: Ps,
     control: u32,
     status: u32,

@@ -34,6 +34,7 @@ use crate::devices::support::stm32f4_part::Part;
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockId;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::{Cycles, Hz, Ps};
 use registers::*;
 use tree::Settings;
@@ -93,8 +94,9 @@ pub struct Params {
 }
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Rcc {
+    #[state(skip)]
     params: Params,
     /// What all RCCs of these generations have.
     state: RccState,

@@ -26,6 +26,7 @@ use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::{Cycles, Ps};
 
 /// A channel's registers (RM0436, "MDMA registers"), from its first on.
@@ -67,22 +68,26 @@ const CMAR: u32 = 0x30;
 const CMDR: u32 = 0x34;
 
 /// What a board says of the controller.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State)]
 pub struct Params {
     /// Of registers and transfers.
     pub clock: ClockInput,
     /// From a request to the first access.
+    #[state(skip)]
     pub setup_cycles: Cycles,
     /// From the end of a buffer to the first access of the next.
+    #[state(skip)]
     pub buffer_cycles: Cycles,
     /// Each gets the interrupt: two processors have a controller each.
+    #[state(skip)]
     pub interrupts: [Option<IrqLine>; 2],
     /// Its enable bit.
+    #[state(skip)]
     pub gate: ClockGate,
 }
 
 /// Totals since the start of the run.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, State)]
 struct Totals {
     blocks: u64,
     bytes: u64,
@@ -90,9 +95,10 @@ struct Totals {
 }
 
 /// The controller.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Mdma {
     params: Params,
+    #[state(with = crate::state::fixed)]
     channels: Vec<Channel>,
     totals: Totals,
     /// Grows with every write and every step: nothing else changes anything.

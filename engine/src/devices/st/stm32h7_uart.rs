@@ -47,6 +47,7 @@ use crate::devices::support::registers::flag;
 use crate::dt::reader::NodeReader;
 use crate::observe::waves::SignalId;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::{Cycles, Ps};
 
 /// Eighths of the FIFO that USART_ISR.TXFT wants free, by TXFTCFG; values above say no more.
@@ -56,7 +57,7 @@ const TXFT_EIGHTHS: [usize; 8] = [1, 2, 4, 6, 7, 8, 8, 8];
 const DMA_TOKENS: [u32; 2] = [1, 2];
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Uart {
     params: Params,
     control: [u32; 3],
@@ -73,6 +74,7 @@ pub struct Uart {
     te_acknowledged: Option<u64>,
     re_acknowledged: Option<u64>,
     alarm: Alarm,
+    #[state(skip)]
     signal: Option<SignalId>,
     receiving: Receiving,
     /// Requests to a DMA controller.

@@ -35,6 +35,7 @@ use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
+use crate::state::{Fresh, State};
 use crate::time::{Cycles, Ps};
 
 pub use self::registers::REGISTERS;
@@ -58,30 +59,38 @@ const CHANGES: u32 = 0;
 const DMA_TOLD: u32 = 1;
 
 /// What a board says of the converter.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State)]
 pub struct Params {
     /// HCLK, and the asynchronous clock.
     pub clocks: [ClockInput; 2],
     /// What is at the channels, in microvolts.
+    #[state(skip)]
     pub inputs_uv: [u32; CHANNELS],
     /// VREF+, likewise.
+    #[state(skip)]
     pub reference_uv: u32,
     /// How long the regulator takes to start.
+    #[state(skip)]
     pub regulator: Ps,
     /// Cycles of the converter's clock: of a calibration, from ADEN to ADRDY, and from ADSTART to the first sample.
+    #[state(skip)]
     pub calibration: Cycles,
     /// From ADEN to ADRDY.
+    #[state(skip)]
     pub power_up: Cycles,
     /// From ADSTART to the first sample.
+    #[state(skip)]
     pub latency: Cycles,
     /// Its interrupt.
+    #[state(skip)]
     pub interrupt: Option<IrqLine>,
     /// Its enable bit.
+    #[state(skip)]
     pub gate: ClockGate,
 }
 
 /// What the converter is doing, up to an edge of the clock that it divides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 enum Doing {
     Nothing,
     Calibrating(u64),
@@ -93,7 +102,7 @@ enum Doing {
 }
 
 /// The converter.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Adc {
     params: Params,
     /// HCLK, and the asynchronous clock.

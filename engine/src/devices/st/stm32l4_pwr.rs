@@ -17,6 +17,7 @@ use crate::devices::support::stm32_clock_gate::{BACKUP_DOMAIN, ClockGate};
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::Ps;
 
 const CR1: u32 = 0x00;
@@ -71,12 +72,15 @@ const fn pull(name: &'static str, offset: u32) -> Register {
 }
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Pwr {
     hclk: ClockInput,
+    #[state(skip)]
     gate: ClockGate,
+    #[state(skip)]
     regulator: Ps,
     /// From LPR until the main regulator is in its place again.
+    #[state(skip)]
     main_regulator: Ps,
     words: Vec<u32>,
     /// Until when VOSF is set, and REGLPF after LPR has gone.

@@ -33,6 +33,7 @@ use crate::devices::support::stm32_rcc::{BDCR_LSERDY, Layout, RccState};
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockId;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::{Cycles, Hz, Ps};
 use registers::*;
 use tree::{Pll, Settings};
@@ -117,8 +118,9 @@ pub struct Params {
 }
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Rcc {
+    #[state(skip)]
     params: Params,
     /// What all RCCs of these generations have.
     state: RccState,

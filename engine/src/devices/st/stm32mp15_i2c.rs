@@ -51,32 +51,40 @@ use crate::dt::reader::NodeReader;
 use crate::observe::i2c::I2C;
 use crate::observe::i2c::I2cSignals;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::Cycles;
 
 /// The token of the event by which DMA controllers are told.
 const DMA_TOLD: u32 = MASTER_EVENT + 1;
 
 /// What a board says of the device.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State)]
 pub struct Params {
     /// i2c_ker_ck.
     pub kernel_clock: KernelClock,
     /// The delays that make up tSYNC1 and tSYNC2.
+    #[state(skip)]
     pub delays: Delays,
     /// From a write of a register to what the bus shows of it.
+    #[state(skip)]
     pub start_cycles: Cycles,
     /// The event interrupt; each gets it, as two processors have a controller each.
+    #[state(skip)]
     pub event: [Option<IrqLine>; 2],
     /// Likewise, the error interrupt.
+    #[state(skip)]
     pub error: [Option<IrqLine>; 2],
     /// Its enable bit.
+    #[state(skip)]
     pub gate: ClockGate,
 }
 
 /// The device.
+#[derive(State)]
 pub struct I2c {
     params: Params,
     chips: I2cChips,
+    #[state(skip)]
     signals: I2cSignals,
     /// I2C_CR1, I2C_CR2, and registers that keep what is written.
     control: u32,

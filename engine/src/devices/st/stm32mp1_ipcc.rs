@@ -21,6 +21,7 @@ use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::Ps;
 
 /// The register map (RM0436, "IPCC registers").
@@ -67,7 +68,7 @@ const IDENTIFICATION: u32 = 0x0010_0071;
 const SIZE_IDENTIFICATION: u32 = 0xa3c5_dd01;
 
 /// A channel in one direction.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, State)]
 struct Channel {
     /// Since when it is occupied.
     since: Option<Ps>,
@@ -85,7 +86,7 @@ impl Channel {
 }
 
 /// What one processor sees.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State)]
 struct Processor {
     /// IPCC_CxCR.
     control: u32,
@@ -93,7 +94,9 @@ struct Processor {
     mask: u32,
     /// What it sends on.
     channels: [Channel; CHANNELS],
+    #[state(skip)]
     occupied_line: Option<IrqLine>,
+    #[state(skip)]
     free_line: Option<IrqLine>,
 }
 
@@ -111,9 +114,10 @@ impl Processor {
 }
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Ipcc {
     processors: [Processor; PROCESSORS],
+    #[state(skip)]
     gate: ClockGate,
 }
 

@@ -29,6 +29,7 @@ use crate::devices::support::stm32_clock_sources::start_time;
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::{Hz, Ps};
 use settings::{FRACLE, PLLON, PLLRDY, READY, Setting};
 pub use tree::OUTPUTS;
@@ -110,10 +111,12 @@ pub struct Clocks {
 }
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Rcc {
+    #[state(skip)]
     clocks: Clocks,
     /// The clocks that it drives, in the order of [`OUTPUTS`], as the board has them.
+    #[state(with = crate::state::fixed)]
     outputs: Vec<ClockInput>,
     /// RCC_PLLxFRACR of the PLLs as it was when FRACLE was last written.
     fractions: [u32; 4],
@@ -129,6 +132,7 @@ pub struct Rcc {
     /// Registers by offset / 4; that of a pair is in its first word.
     words: Vec<u32>,
     /// The core that is the MCU.
+    #[state(skip)]
     mcu: Option<usize>,
     /// The MCU is held: it was reset, and not let go since.
     mcu_is_held: bool,

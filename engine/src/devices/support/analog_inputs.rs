@@ -48,6 +48,7 @@ mod tests {
     use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
     use crate::devices::bench::read_plain_node;
 
+    #[derive(crate::state::State)]
     struct Inputs;
 
     impl Device for Inputs {

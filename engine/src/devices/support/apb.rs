@@ -5,6 +5,7 @@
 
 use crate::bus::device::{AccessSize, Ctx, Reply};
 use crate::devices::support::axi_lite::on_lanes;
+use crate::state::State;
 
 /// The answer to a read of `size` at `offset`, from the whole register's value.
 pub const fn read(register: u32, offset: u32, size: AccessSize, ctx: &Ctx) -> Reply {
@@ -22,9 +23,10 @@ pub const WPMR_WPEN: u32 = 1 << 0;
 pub const WPSR_WPVS: u32 = 1 << 0;
 
 /// Register write protection, as these peripherals have it: a mode register with a key, and a status register.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State)]
 pub struct WriteProtection {
     /// WPKEY: three letters of the peripheral's name.
+    #[state(skip)]
     key: u32,
     enabled: bool,
     status: u32,
@@ -75,6 +77,7 @@ mod tests {
     use crate::devices::bench::Bench;
     use crate::time::Ps;
 
+    #[derive(crate::state::State)]
     struct Scratch(WriteProtection, u32);
 
     impl Device for Scratch {

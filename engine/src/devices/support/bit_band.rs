@@ -7,6 +7,7 @@
 
 use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::bus::{Bus, BusFault, Target};
+use crate::state::State;
 use crate::time::Ps;
 
 /// What both regions are called in maps, stacks and messages.
@@ -28,7 +29,7 @@ pub struct Region {
 }
 
 /// Both alias regions.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, State)]
 pub struct BitBand;
 
 /// Where a bit is: what an access of `size` reaches, and the bit's number there.
@@ -91,7 +92,7 @@ mod tests {
     use crate::time::{Cycles, Hz};
 
     /// Keeps a word.
-    #[derive(Default)]
+    #[derive(Default, crate::state::State)]
     struct Word(u32);
 
     impl Device for Word {

@@ -8,10 +8,12 @@
 
 use crate::bus::device::{Ctx, IrqLine};
 use crate::dt::reader::NodeReader;
+use crate::state::State;
 
 /// A request line.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, State)]
 pub struct DmaLine {
+    #[state(skip)]
     lines: Vec<IrqLine>,
     /// What the line should be, and what the controllers know.
     level: bool,

@@ -6,20 +6,23 @@ use super::activities::{RX_FIFO, TX_FIFO};
 use crate::activity::{Activity, Detail, Kind, Scope};
 use crate::bus::device::Ctx;
 use crate::polling::Poll;
+use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 
 /// What is in a FIFO, as an activity of [`Kind::Queue`]: an entry is told when it leaves. The device says what comes
 /// and goes, each time with how many there were before; of what came before anybody recorded it nothing is told. A
 /// copy tells nobody.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 pub struct FifoEntries {
+    #[state(skip)]
     activity: &'static Activity,
+    #[state(skip)]
     scope: Scope,
     /// The first that came first. `None`: it is not known when.
     entries: VecDeque<Option<Entry>>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State, Fresh)]
 struct Entry {
     came: Ps,
     value: u32,
@@ -121,7 +124,7 @@ impl FifoEntries {
 }
 
 /// Those of the two FIFOs of most devices.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 pub struct Queues {
     /// What waits to be sent.
     pub tx: FifoEntries,

@@ -17,6 +17,7 @@ use crate::dt::fault::FaultKind;
 use crate::dt::node::{Node, Property};
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::Ps;
 use crate::wire::chip::{CONTROLS, Chip, ControlPin, INTERRUPT};
 use crate::wire::notes::Aside;
@@ -28,26 +29,34 @@ use crate::wires::Pin;
 pub const CONTROLLER_EVENT: u32 = 32;
 
 /// A chip, hosted by the device that drives its wire, on which it is a `T`.
+#[derive(State)]
 pub struct Hosted<T: ?Sized> {
     target: Box<T>,
+    #[state(skip)]
     label: String,
     /// Where its interrupt pin leads, and the level there.
+    #[state(skip)]
     interrupt: Option<IrqLine>,
     level: bool,
     /// It has an interrupt pin, or more for the run than notes: else nothing that it does shows beyond the wire.
+    #[state(skip)]
     has_pin: bool,
     /// How far the chip's time has come, by [`HostedChip::select`] and the like.
     told: Ps,
     /// Changes of its interrupt pin that are still to be passed on.
     changes: VecDeque<(Ps, bool)>,
     /// Pins of ports that lead to pins of the chip: with the name of the wire.
+    #[state(skip)]
     controls: Vec<(Pin, ControlPin, &'static str)>,
     /// It may have more for the run than notes.
+    #[state(skip)]
     has_aside: bool,
     /// It has an interrupt pin or control pins: its time and changes of its pin are kept.
+    #[state(skip)]
     is_watched: bool,
     alarm: Alarm,
     /// The device's token for the alarm.
+    #[state(skip)]
     token: u32,
 }
 
@@ -363,12 +372,13 @@ impl HostedChip {
     }
 
     /// [`SpiTarget::load`].
-    pub fn load(&mut self, addr: u32, bytes: &[u8]) -> bool {
-        self.target.load(addr, bytes)
+    pub fn preload(&mut self, addr: u32, bytes: &[u8]) -> bool {
+        self.target.preload(addr, bytes)
     }
 }
 
 /// No chip.
+#[derive(State)]
 struct NoChip;
 
 impl SpiTarget for NoChip {
@@ -386,10 +396,33 @@ impl SpiTarget for NoChip {
 }
 
 /// A controller's chip selects, with a chip or none on each. The chip on select n is woken by events with the token n.
-#[derive(Default)]
+#[derive(Default, State)]
 pub struct Chips {
+    #[state(with = each)]
     selects: Vec<Option<HostedChip>>,
+    #[state(skip)]
     have_pins: bool,
+}
+
+/// Chips where the board has some.
+mod each {
+    use super::HostedChip;
+    use crate::state::{Damaged, Loader, Saver, present};
+
+    pub fn save(chips: &[Option<HostedChip>], to: &mut Saver) {
+        if to.is_shown() {
+            to.list(chips.len());
+        }
+        for chip in chips {
+            to.item();
+            present::save(chip, to);
+        }
+        to.end();
+    }
+
+    pub fn load(chips: &mut [Option<HostedChip>], from: &mut Loader) -> Result<(), Damaged> {
+        chips.iter_mut().try_for_each(|chip| present::load(chip, from))
+    }
 }
 
 impl Chips {

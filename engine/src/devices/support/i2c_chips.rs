@@ -10,6 +10,7 @@ use crate::devices::support::hosted_chip::Hosted;
 use crate::dt::fault::FaultKind;
 use crate::dt::node::{Node, Property};
 use crate::dt::reader::NodeReader;
+use crate::state::State;
 use crate::time::Ps;
 use crate::wire::i2c::{ADDRESSES, Answer, Direction, GENERAL_CALL, Given, I2cTarget, PULLED_UP};
 
@@ -19,7 +20,9 @@ pub const MASTER_EVENT: u32 = 128;
 /// A chip on I2C.
 pub type I2cChip = Hosted<dyn I2cTarget>;
 
+#[derive(State)]
 struct Addressed {
+    #[state(skip)]
     address: u8,
     chip: I2cChip,
     /// It has acknowledged the frame's address, and takes part until the next START or the STOP.
@@ -27,8 +30,9 @@ struct Addressed {
 }
 
 /// A bus's chips.
-#[derive(Default)]
+#[derive(Default, State)]
 pub struct I2cChips {
+    #[state(with = crate::state::fixed)]
     chips: Vec<Addressed>,
     /// The next byte is an address.
     addressing: bool,
@@ -178,7 +182,8 @@ mod tests {
     type Calls = Arc<Mutex<Vec<String>>>;
 
     /// Keeps what it is told, and answers with a stretch of its own.
-    struct Named(&'static str, Calls, Answer);
+    #[derive(crate::state::State)]
+    struct Named(&'static str, #[state(skip)] Calls, Answer);
 
     impl Named {
         fn told(&self, what: &str) -> Answer {

@@ -8,12 +8,14 @@ use crate::bus::device::Ctx;
 use crate::devices::support::axi_lite::edge_in_reach;
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::wiring::ClockInput;
+use crate::state::State;
 use crate::time::{Hz, Ps};
 
 /// A device's clock.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State)]
 pub struct KernelClock {
     input: ClockInput,
+    #[state(skip)]
     gate: ClockGate,
     /// The edge at which it stands.
     stands_at: Option<u64>,
@@ -98,6 +100,7 @@ mod tests {
     }
 
     /// Waits for an edge: reads give 1 when it has come, writes say how many edges on it is.
+    #[derive(crate::state::State)]
     struct Waiting(KernelClock, u64);
 
     impl Device for Waiting {

@@ -7,6 +7,7 @@ use crate::bus::device::Ctx;
 use crate::devices::support::axi_lite::edge_in_reach;
 use crate::polling::Poll;
 use crate::serial::Passage;
+use crate::state::State;
 use crate::time::{Hz, Ps};
 
 /// What a full receiver does with one more character.
@@ -19,7 +20,7 @@ pub enum WhenFull {
 }
 
 /// Received characters that nobody has read.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, State)]
 pub struct Receiver {
     waiting: VecDeque<u8>,
     received_characters: u64,

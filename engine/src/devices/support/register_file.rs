@@ -6,6 +6,7 @@ use crate::devices::support::apb::{self, WriteProtection};
 use crate::devices::support::registers::AccessKind;
 use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
+use crate::state::State;
 
 /// Registers of one kind, a word apart.
 #[derive(Clone, Copy, Debug)]
@@ -45,11 +46,14 @@ pub struct ProtectionAt {
 }
 
 /// The device: all registers of its banks, in order.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct RegisterFile {
     clock: ClockInput,
+    #[state(skip)]
     banks: &'static [Bank],
+    #[state(with = crate::state::fixed)]
     values: Vec<u32>,
+    #[state(with = crate::state::present)]
     protection: Option<(u32, WriteProtection)>,
 }
 

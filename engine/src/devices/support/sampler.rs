@@ -1,9 +1,10 @@
 //! A converter that samples by a clock of its own, as those of sensors do: when samples come, and how many have come.
 
+use crate::state::State;
 use crate::time::{Cycles, Hz, Ps};
 
 /// The converter. It is off until it is started.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, State)]
 pub struct Sampler {
     rate: Option<Hz>,
     /// Periods of that from a sample to the next.

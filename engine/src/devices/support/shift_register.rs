@@ -7,10 +7,11 @@ use crate::bus::device::{Alarm, Ctx, Unsent};
 use crate::devices::support::activities::SENT;
 use crate::devices::support::axi_lite::edge_in_reach;
 use crate::polling::Poll;
+use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 
 /// A character on the line.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State, Fresh)]
 struct Shifting {
     character: u8,
     /// The cycle in which its stop bits have ended.
@@ -19,13 +20,14 @@ struct Shifting {
 
 /// The shift register. The device has [`ShiftRegister::sent`] called until nothing more has been, before it looks at
 /// anything.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct ShiftRegister {
     /// What bits are counted in.
     clock: Hz,
     shifting: Option<Shifting>,
     alarm: Alarm,
     sent_characters: u64,
+    #[state(skip)]
     scope: Scope,
 }
 

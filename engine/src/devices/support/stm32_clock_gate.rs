@@ -137,7 +137,8 @@ mod tests {
     use crate::devices::{Kind, find};
     use crate::time::Ps;
 
-    struct Registers(ClockGate, [u32; 2]);
+    #[derive(crate::state::State)]
+    struct Registers(#[state(skip)] ClockGate, [u32; 2]);
 
     impl Device for Registers {
         fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {

@@ -16,10 +16,11 @@ use crate::devices::support::activities::CLOCK_START;
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockId;
 use crate::polling::Poll;
+use crate::state;
 use crate::time::{Cycles, Hz, Ps};
 
 /// What a source is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh)]
 enum State {
     Off,
     /// On, and its input, or the part itself, is not there.
@@ -39,18 +40,24 @@ pub fn unselected(field: &str) -> Driven {
 }
 
 /// An oscillator or a PLL.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, state::State)]
 pub struct Source {
     /// The manual's name, and the bit that turns it on.
+    #[state(skip)]
     name: &'static str,
+    #[state(skip)]
     switch: &'static str,
     /// `None` for an oscillator that the board has nothing for, and a PLL without a rate.
     rate: Option<Hz>,
+    #[state(skip)]
     start: Ps,
     /// Its cycles from when it is turned off until the ready flag falls.
+    #[state(skip)]
     stop_cycles: Cycles,
     /// A PLL, which runs by this source.
+    #[state(skip)]
     parent: Option<usize>,
+    #[state(skip)]
     is_pll: bool,
     state: State,
 }
@@ -97,13 +104,15 @@ pub struct Happened {
 }
 
 /// The sources of a chip, by their index, and which one SYSCLK comes from.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, state::State)]
 pub struct Sources {
+    #[state(with = crate::state::fixed)]
     list: Vec<Source>,
     selected: usize,
     wanted: usize,
     switch_at: Option<Ps>,
     /// Cycles of either clock that the multiplexer takes.
+    #[state(skip)]
     switch_cycles: Cycles,
 }
 

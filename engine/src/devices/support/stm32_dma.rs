@@ -3,13 +3,14 @@
 use crate::bus::Target;
 use crate::bus::device::{AccessSize, Ctx};
 use crate::dt::reader::NodeReader;
+use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 
 /// Request lines.
-#[derive(Clone, Debug)]
-pub struct Requests(Vec<Request>);
+#[derive(Clone, Debug, State)]
+pub struct Requests(#[state(with = crate::state::fixed)] Vec<Request>);
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, State, Fresh)]
 struct Request {
     level: bool,
     /// The line went up, and that has not been served.

@@ -16,6 +16,8 @@
 //!
 //! An array that is being programmed or erased answers when it is done: the bus is stalled until then.
 
+use std::collections::BTreeMap;
+
 use crate::activity::{Activity, Detail};
 use crate::bus::code::CodeSpan;
 use crate::bus::device::{AccessSize, Ctx, Reply};
@@ -24,6 +26,8 @@ use crate::dt::reader::{NodeReader, PowerOfTwo};
 use crate::dt::wiring::ClockInput;
 use crate::memory::ram::{PortTiming, Ram};
 use crate::polling::Poll;
+use crate::state::pages::{self, PAGE_BYTES, Page};
+use crate::state::{Damaged, Fresh, Loader, Saver, State};
 use crate::time::{Cycles, Ps};
 
 /// FLASH_ACR, alike in both families.
@@ -44,22 +48,24 @@ const MOST_BANKS: usize = 2;
 const LATENCIES: usize = 8;
 
 /// A line that is being prefetched, and the edge of the clock from which on it is there.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State, Fresh)]
 struct Ahead {
     line: u32,
     ready: u64,
 }
 
 /// The array and its interface.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Flash {
-    contents: Ram,
+    contents: Contents,
+    #[state(skip)]
     size_bytes: u32,
     /// hclk.
     clock: ClockInput,
     /// Bytes that a read of the array brings.
     line_bytes: u32,
     /// The highest hclk for each number of wait states.
+    #[state(skip)]
     most_hz: [u32; LATENCIES],
     /// FLASH_ACR without its resets.
     acr: u32,
@@ -72,18 +78,66 @@ pub struct Flash {
     /// Lines of the data cache, the one used last first.
     data: Vec<u32>,
     /// What the data cache holds.
+    #[state(skip)]
     data_bytes: u32,
     banks: usize,
     busy_until: [Ps; MOST_BANKS],
     counters: Counters,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, State)]
 struct Counters {
     fetches: u64,
     prefetched: u64,
     data_reads: u64,
     data_hits: u64,
+}
+
+/// What the array holds. A snapshot has the pages in which something was programmed.
+#[derive(Debug)]
+struct Contents {
+    ram: Ram,
+    size_bytes: u32,
+}
+
+impl Contents {
+    /// How many pages there are.
+    fn pages(&self) -> u32 {
+        self.size_bytes.div_ceil(PAGE_BYTES as u32)
+    }
+
+    /// How many bytes a page has.
+    fn page_bytes(&self, number: u32) -> usize {
+        PAGE_BYTES.min((self.size_bytes - number * PAGE_BYTES as u32) as usize)
+    }
+
+    fn page(&self, number: u32) -> Page {
+        let mut page = Box::new([ERASED; PAGE_BYTES]);
+        self.ram.read(number * PAGE_BYTES as u32, &mut page[..self.page_bytes(number)]);
+        page
+    }
+}
+
+impl State for Contents {
+    fn save(&self, to: &mut Saver) {
+        let written: BTreeMap<u32, Page> = (0..self.pages())
+            .map(|number| (number, self.page(number)))
+            .filter(|(_, page)| page.iter().any(|byte| *byte != ERASED))
+            .collect();
+        pages::save(written.iter().map(|(number, page)| (*number, page.as_ref())), to);
+    }
+
+    fn load(&mut self, from: &mut Loader) -> Result<(), Damaged> {
+        let written = pages::loaded(self.pages().into(), from)?;
+        for number in 0..self.pages() {
+            let page = written.get(&number).map_or(&[ERASED; PAGE_BYTES], Box::as_ref);
+            if self.page(number).as_ref() != page {
+                let bytes = self.page_bytes(number);
+                self.ram.write(number * PAGE_BYTES as u32, &page[..bytes]);
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Flash {
@@ -96,7 +150,7 @@ impl Flash {
         let most_hz = reader.cells("st,wait-state-frequencies", sound, meaning);
         let line_meaning = "a read of the array brings 8 or 16 bytes";
         Flash {
-            contents: Ram::new(0, PLAIN),
+            contents: Contents { ram: Ram::new(0, PLAIN), size_bytes: 0 },
             size_bytes,
             clock: reader.clock_input(0, "hclk, by which wait states count"),
             line_bytes: reader.timing_u32("cyclescope,line-bytes", PowerOfTwo(8..=16), line_meaning).max(8),
@@ -119,7 +173,9 @@ impl Flash {
         let meaning = "lines of the data cache: 0 to 64";
         self.data_bytes = self.line_bytes * reader.timing_u32("cyclescope,data-cache-lines", 0..=64, meaning);
         match Ram::try_new(self.size_bytes, PLAIN, None) {
-            Some(contents) if self.size_bytes <= MOST_BYTES => self.contents = contents,
+            Some(ram) if self.size_bytes <= MOST_BYTES => {
+                self.contents = Contents { ram, size_bytes: self.size_bytes };
+            }
             _ => {
                 let (value, allowed) = (self.size_bytes.to_string(), format!("a flash has up to {MOST_BYTES} bytes"));
                 reader.fault_at("reg", FaultKind::OutOfRange { property: "reg".into(), value, allowed });
@@ -139,31 +195,31 @@ impl Flash {
 
     /// Copies bytes out. The bus has checked the span.
     pub fn peek(&self, offset: u32, into: &mut [u8]) -> bool {
-        self.contents.read(offset, into);
+        self.contents.ram.read(offset, into);
         true
     }
 
     /// As a programmer does, without time.
     pub fn load(&mut self, offset: u32, bytes: &[u8]) -> bool {
-        self.contents.write(offset, bytes);
+        self.contents.ram.write(offset, bytes);
         true
     }
 
     /// Where the host has them.
     pub fn host_bytes(&self) -> *const u8 {
-        self.contents.as_ptr().cast_const()
+        self.contents.ram.as_ptr().cast_const()
     }
 
     /// The number of so many bytes there.
     pub fn value(&self, offset: u32, size: AccessSize) -> u32 {
-        self.contents.value(offset, size.bytes())
+        self.contents.ram.value(offset, size.bytes())
     }
 
     fn fill(&mut self, first: u32, bytes: u32) {
         const PIECE: [u8; 1024] = [ERASED; 1024];
         for at in (first..first + bytes).step_by(PIECE.len()) {
             let here = PIECE.len().min((first + bytes - at) as usize);
-            self.contents.write(at, &PIECE[..here]);
+            self.contents.ram.write(at, &PIECE[..here]);
         }
     }
 
@@ -177,8 +233,8 @@ impl Flash {
     pub fn program(&mut self, offset: u32, bytes: &[u8], ctx: &mut Ctx) {
         for (at, byte) in (offset..).zip(bytes) {
             let mut held = [0];
-            self.contents.read(at, &mut held);
-            self.contents.write(at, &[held[0] & byte]);
+            self.contents.ram.read(at, &mut held);
+            self.contents.ram.write(at, &[held[0] & byte]);
         }
         ctx.bus.code_written.tell(CodeSpan::ELSEWHERE);
     }

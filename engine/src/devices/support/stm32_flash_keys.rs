@@ -2,10 +2,12 @@
 //! the same).
 
 use crate::bus::device::Ctx;
+use crate::state::State;
 
 /// The keys that unlock a register of the interface, one after the other.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Keys {
+    #[state(skip)]
     sequence: [u32; 2],
     /// So many have been written; `None` after a wrong one, up to the next reset.
     written: Option<usize>,

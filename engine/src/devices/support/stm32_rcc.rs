@@ -9,6 +9,7 @@ use crate::devices::support::registers::{Register, flag};
 use crate::devices::support::stm32_clock_gate::BACKUP_DOMAIN;
 use crate::devices::support::stm32_clock_sources::Sources;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::{Cycles, Hz, Ps};
 
 /// RCC_BDCR: turns LSE on.
@@ -43,8 +44,9 @@ pub struct Layout {
 }
 
 /// The common part.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct RccState {
+    #[state(skip)]
     layout: &'static Layout,
     /// Registers by offset / 4, as they were written.
     words: Vec<u32>,

@@ -26,6 +26,7 @@ use crate::devices::support::registers::{AccessKind, Register, find};
 use crate::dt::reader::NodeReader;
 use crate::pipe::Pipe;
 use crate::polling::Poll;
+use crate::state::State;
 
 const MAGIC_VALUE: u32 = 0x000;
 const VERSION: u32 = 0x004;
@@ -101,8 +102,9 @@ const RECEIVE: usize = 0;
 const TRANSMIT: usize = 1;
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct VirtioMmio {
+    #[state(skip)]
     interrupt: Option<IrqLine>,
     pipe: Pipe,
     status: u32,

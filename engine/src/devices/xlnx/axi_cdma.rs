@@ -23,6 +23,7 @@ use crate::devices::support::axi_lite::{AxiLitePort, on_lanes};
 use crate::devices::support::registers::{AccessKind, Register, find};
 use crate::dt::reader::{NodeReader, PowerOfTwo};
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::{Cycles, Ps};
 
 const CDMACR: u32 = 0x00;
@@ -132,7 +133,9 @@ fn max_burst_beats(reader: &mut NodeReader, lite: bool) -> u32 {
 }
 
 /// The engine.
+#[derive(State)]
 pub struct AxiCdma {
+    #[state(skip)]
     params: Params,
     control: u32,
     status: u32,
@@ -154,7 +157,7 @@ pub struct AxiCdma {
 }
 
 /// Totals since the start of the run.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, State)]
 struct Totals {
     transfers: u64,
     bytes: u64,

@@ -33,6 +33,7 @@ use crate::devices::support::registers::{AccessKind, Register, find, flag};
 use crate::dt::reader::NodeReader;
 use crate::observe::spi::SpiSignals;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::{Cycles, Ps};
 use crate::wire::spi::{Lines, SpiTarget};
 
@@ -111,7 +112,9 @@ const DGIER_GIE: u32 = 1 << 31;
 const SRR_RESET: u32 = 0xa;
 
 /// The core.
+#[derive(State)]
 pub struct AxiQuadSpi {
+    #[state(skip)]
     params: Params,
     wire: Wire,
     tx: TxFifo,
@@ -498,7 +501,7 @@ impl Device for AxiQuadSpi {
         self.xip_peek(range, offset, into)
     }
 
-    fn load(&mut self, range: usize, offset: u32, bytes: &[u8]) -> bool {
+    fn preload(&mut self, range: usize, offset: u32, bytes: &[u8]) -> bool {
         self.xip_load(range, offset, bytes)
     }
 

@@ -14,6 +14,7 @@ use crate::devices::support::axi_lite::{AxiLitePort, on_lanes};
 use crate::devices::support::registers::{AccessKind, Register};
 use crate::dt::reader::{ANY, NodeReader};
 use crate::polling::Poll;
+use crate::state::State;
 
 /// The register map (PG099, Register Space).
 pub const REGISTERS: &[Register] = &[
@@ -53,9 +54,11 @@ pub struct Params {
 }
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Intc {
+    #[state(skip)]
     params: Params,
+    #[state(skip)]
     output: Option<IrqLine>,
     /// Levels of the inputs.
     levels: u32,

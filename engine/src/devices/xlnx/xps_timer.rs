@@ -15,6 +15,7 @@ use crate::devices::support::axi_lite::{AxiLitePort, edge_in_reach, on_lanes};
 use crate::devices::support::registers::{AccessKind, Register};
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::Ps;
 use counter::{Counter, Setting};
 
@@ -61,7 +62,7 @@ pub struct Params {
 }
 
 /// One of the two timers.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, State)]
 struct Timer {
     tcsr: u32,
     tlr: u32,
@@ -70,9 +71,11 @@ struct Timer {
 }
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct XpsTimer {
+    #[state(skip)]
     params: Params,
+    #[state(skip)]
     interrupt: Option<IrqLine>,
     timers: [Timer; 2],
     /// The earliest event asked for and not yet run; later ones are asked for when it comes.

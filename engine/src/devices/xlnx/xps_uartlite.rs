@@ -22,6 +22,7 @@ use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
 use crate::serial::Passage;
+use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 
 /// The register map (PG142, Register Space).
@@ -64,7 +65,7 @@ pub struct Params {
 }
 
 /// A character on the wire.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State, Fresh)]
 struct Sending {
     character: u8,
     /// Number of the bit, counted from reset, that is its start bit.
@@ -78,9 +79,11 @@ struct Sending {
 }
 
 /// The device.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Uartlite {
+    #[state(skip)]
     params: Params,
+    #[state(skip)]
     interrupt: Option<IrqLine>,
     tx_fifo: VecDeque<u8>,
     sending: Option<Sending>,

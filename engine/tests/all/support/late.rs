@@ -27,6 +27,7 @@ pub const BOTH: u32 = 32;
 pub const EXIT_STATUS: u32 = 36;
 
 /// The device; its registers are above. It counts its reads, and the cycle in which it raised the interrupt last.
+#[derive(crate::state::State)]
 pub struct Late {
     line: Option<IrqLine>,
     value: u32,

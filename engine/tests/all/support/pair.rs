@@ -37,7 +37,9 @@ pub type Entries = Vec<(Option<usize>, u32, u32, Ps)>;
 /// core, or lowers it if the value is 0; one to 0x10 + 4 n raises it so many nanoseconds later; to 0x20 + 4 n lets the
 /// core out of reset, or holds it if the value is 0. After a write of n to 0x30, reads there give 0 for n nanoseconds,
 /// then 1.
+#[derive(crate::state::State)]
 pub struct Journal {
+    #[state(skip)]
     entries: Arc<Mutex<Entries>>,
     ready_at: Ps,
     /// The cores' input that it drives.

@@ -6,6 +6,7 @@ use cyclescope_engine::machine::Machine;
 use cyclescope_engine::time::Ps;
 
 /// A write of n prints "!" at once on the console, and "." on the device's own line n nanoseconds later.
+#[derive(crate::state::State)]
 struct Printer;
 
 impl Device for Printer {

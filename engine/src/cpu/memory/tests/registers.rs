@@ -13,7 +13,7 @@ const ERRORS: u32 = 0x80;
 const NEAR: u32 = 0x40;
 
 /// Registers that count accesses. One takes 2 clocks, behind the one before.
-#[derive(Default)]
+#[derive(Default, crate::state::State)]
 struct Counts {
     free: u64,
     accesses: u32,

@@ -11,6 +11,7 @@ const BUS_HZ: u64 = 166_000_000;
 const FAR: u32 = 0x40;
 
 /// Stored words, each its offset. An access takes 3 clocks, and 2 for a word, behind the one before.
+#[derive(crate::state::State)]
 struct Stored {
     free: u64,
     /// Every read goes over the bus.

@@ -4,11 +4,12 @@ use super::params::Params;
 use crate::devices::support::hosted_chip::Chips;
 use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::polling::Poll;
+use crate::state::{Fresh, State};
 use crate::time::{Cycles, Ps};
 use crate::wire::spi::{Burst, Lines, PULLED_UP, Rate};
 
 /// A word on the wire.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State, Fresh)]
 struct Word {
     /// The edge at which the core is through with it.
     end: Cycles,
@@ -17,7 +18,9 @@ struct Word {
 }
 
 /// The core's side of the wire, and the chips on it.
+#[derive(State)]
 pub struct Shifter {
+    #[state(skip)]
     params: Params,
     /// On the slave selects.
     pub chips: Chips,
@@ -26,6 +29,7 @@ pub struct Shifter {
     /// Times that a slave was selected.
     pub frames: u64,
     /// The lines, for waveforms.
+    #[state(skip)]
     pub signals: SpiSignals,
     word: Option<Word>,
     /// txdata, until the word before it is through.

@@ -22,8 +22,10 @@ enum Saw {
 }
 
 /// A chip that writes down what happens to it, and answers word `n` with [`answer`]`(n)`.
+#[derive(crate::state::State)]
 struct Script {
     number: usize,
+    #[state(skip)]
     saw: Arc<Mutex<Vec<Saw>>>,
     words: u32,
 }

@@ -1,6 +1,7 @@
 //! The CPU interface: which interrupts it signals, and which it serves (IHI, chapter 4.4).
 
 use super::{Candidate, PRIORITY_MASK};
+use crate::state::State;
 
 const CTLR: u32 = 0x00;
 const PMR: u32 = 0x04;
@@ -40,7 +41,7 @@ const SPURIOUS: u32 = 1023;
 const IDLE_PRIORITY: u32 = 0xff;
 
 /// The interface.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 pub(super) struct CpuInterface {
     ctlr: u32,
     pmr: u32,

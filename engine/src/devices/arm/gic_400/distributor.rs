@@ -2,6 +2,7 @@
 
 use super::{Candidate, FIRST_PRIVATE, FIRST_SHARED, INTERRUPTS, PRIORITY_MASK};
 use crate::polling::Poll;
+use crate::state::State;
 
 const CTLR: u32 = 0x000;
 const TYPER: u32 = 0x004;
@@ -46,7 +47,7 @@ const SOFTWARE: u32 = 0xffff;
 const ELSEWHERE: &str = "an interrupt for a processor without a CPU interface here: it goes nowhere";
 
 /// The distributor.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 pub(super) struct Distributor {
     ctlr: u32,
     group1: Bits,

@@ -3,6 +3,7 @@
 use super::{ECFGR0, ECFGR1, ECR, EVR0, EVR1, Pl310};
 use crate::bus::device::Ctx;
 use crate::memory::outer::{OuterCache, OuterEvent};
+use crate::state::State;
 
 /// ECR: counting is on; counters 0 and 1 are set to 0.
 const EVCEN: u32 = 1 << 0;
@@ -10,7 +11,7 @@ const EVC0RST: u32 = 1 << 1;
 const EVC1RST: u32 = 1 << 2;
 
 /// A counter: what it held, and how much its event had happened, when it was last set.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, State)]
 pub(super) struct Counter {
     value: u32,
     since: u64,

@@ -7,6 +7,7 @@ use super::receiving::Reception;
 use super::registers::{CSMA_SEED_1, Registers, XAH_CTRL_1, bit, irq};
 use super::states::State;
 use super::{BYTE_US, Transceiver, fcs};
+use crate::state;
 use crate::time::Ps;
 
 const BEACON: u8 = 0;
@@ -22,7 +23,7 @@ const PAN_ID: u8 = 0x22;
 const IEEE_ADDR: u8 = 0x24;
 
 /// An acknowledgement on its way out.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, state::State, state::Fresh)]
 pub(super) struct Acknowledgement {
     /// Its end.
     pub until: Ps,

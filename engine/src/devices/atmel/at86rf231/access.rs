@@ -9,10 +9,11 @@ use super::registers::{
     TRX_STATUS, VREG_CTRL, Written, bit, irq,
 };
 use super::states::{Command, State};
+use crate::state;
 use crate::time::Ps;
 
 /// What the bytes of an access mean, from the next one on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh)]
 pub(super) enum Access {
     /// The command byte.
     Command,

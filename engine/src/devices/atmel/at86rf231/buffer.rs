@@ -4,9 +4,10 @@
 //! the PHR is kept apart, and a frame buffer read shows it first.
 
 use super::BUFFER_BYTES;
+use crate::state::State;
 
 /// The buffer, and what is in it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 pub struct FrameBuffer {
     bytes: [u8; BUFFER_BYTES],
     /// PHR of the received frame, if the buffer holds one.

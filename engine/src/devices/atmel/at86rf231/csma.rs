@@ -11,6 +11,7 @@ use super::air::{self, TURNAROUND};
 use super::registers::{CSMA_BE, CSMA_SEED_0, CSMA_SEED_1, Registers, TRX_STATE, XAH_CTRL_0, irq};
 use super::states::State;
 use super::{Part, SYMBOL_US, Transceiver};
+use crate::state;
 use crate::time::Ps;
 
 /// aUnitBackoffPeriod.
@@ -25,7 +26,7 @@ const AT_ONCE: u8 = 7;
 const AT86RF230_MAX_BE: u8 = 5;
 
 /// TRAC_STATUS (table 7-12).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh)]
 pub(super) enum Trac {
     Success = 0,
     ChannelAccessFailure = 3,
@@ -34,7 +35,7 @@ pub(super) enum Trac {
 }
 
 /// What a transaction waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh)]
 enum Step {
     BackOff,
     Assessment,
@@ -47,7 +48,7 @@ enum Step {
 }
 
 /// A transaction.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, state::State, state::Fresh)]
 pub(super) struct Transaction {
     step: Step,
     until: Ps,
@@ -66,7 +67,7 @@ impl Transaction {
 }
 
 /// The generator of back-offs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, state::State)]
 pub(super) struct BackOffs(u16);
 
 impl BackOffs {

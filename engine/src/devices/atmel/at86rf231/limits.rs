@@ -4,11 +4,12 @@
 use std::fmt;
 
 use super::parameters::Limits;
+use crate::state::{Fresh, State};
 use crate::time::Ps;
 use crate::wire::spi::Edges;
 
 /// What is limited.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub enum Limit {
     /// Period of SCLK in asynchronous operation.
     Clock,
@@ -47,7 +48,7 @@ impl Limit {
 }
 
 /// A limit that was broken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub struct Violation {
     /// Which.
     pub limit: Limit,
@@ -67,8 +68,9 @@ impl fmt::Display for Violation {
 }
 
 /// Holds the wire against the limits.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 pub struct Checker {
+    #[state(skip)]
     limits: Limits,
     /// The chip has its supply: else nothing is held against anything.
     pub powered: bool,

@@ -5,8 +5,10 @@ use std::fmt;
 use super::limits::Violation;
 use super::states::{Command, State};
 
+use crate::state;
+
 /// A note; each is reported once a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, state::State, state::Fresh)]
 pub enum Note {
     /// The controller broke a limit of the wire.
     Timing(Violation),

@@ -4,6 +4,7 @@ use super::Transceiver;
 use super::registers::{IRQ_MASK, IRQ_STATUS, PHY_ED_LEVEL, TRX_CTRL_1, bit, irq};
 use super::states::State;
 use crate::activity::{Activity, Kind};
+use crate::state;
 use crate::time::Ps;
 
 static CHANGING: Activity = Activity::new(Kind::Busy, "state transition", "from a command, or a pin, to the new state");
@@ -29,7 +30,7 @@ enum Due {
 }
 
 /// What is being measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh)]
 pub(super) enum Measured {
     Energy,
     ClearChannel,

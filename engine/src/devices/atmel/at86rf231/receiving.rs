@@ -12,13 +12,14 @@ use super::notes::Note;
 use super::registers::{PHY_ED_LEVEL, PHY_RSSI, RX_SYN, TRX_CTRL_2, bit, irq};
 use super::states::State;
 use super::{BYTE_US, HEADER_BYTES, PHR_BYTES, Transceiver, fcs};
+use crate::state;
 use crate::time::Ps;
 
 /// The best link quality: the peer is near.
 const LQI: u8 = 0xff;
 
 /// How far the frame is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh)]
 enum Stage {
     /// Preamble and SFD.
     Synchronisation,
@@ -27,7 +28,7 @@ enum Stage {
 }
 
 /// A frame being received.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, state::State, state::Fresh)]
 pub(super) struct Reception {
     stage: Stage,
     begin: Ps,

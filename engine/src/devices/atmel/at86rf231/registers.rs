@@ -3,6 +3,7 @@
 //! for the random bits of PHY_RSSI.
 
 use super::part::Part;
+use crate::state::State;
 
 /// A register of 8 bits.
 #[derive(Clone, Copy, Debug)]
@@ -151,8 +152,9 @@ pub enum Written {
 }
 
 /// The registers' values, without what follows from the chip's state.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 pub struct Registers {
+    #[state(skip)]
     part: Part,
     values: [u8; 64],
 }

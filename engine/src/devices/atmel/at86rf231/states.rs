@@ -6,10 +6,11 @@ use super::Transceiver;
 use super::csma::{BackOffs, Trac};
 use super::notes::Note;
 use super::registers::{Registers, irq};
+use crate::state;
 use crate::time::Ps;
 
 /// States, by the datasheet's names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, state::State, state::Fresh)]
 pub enum State {
     /// P_ON.
     PowerOn,
@@ -76,7 +77,7 @@ impl fmt::Display for State {
 }
 
 /// Commands, as TRX_CMD takes them (table 7-4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, state::State, state::Fresh)]
 pub enum Command {
     Nop,
     TxStart,
@@ -123,7 +124,7 @@ impl fmt::Display for Command {
 }
 
 /// A change of state that is under way.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, state::State, state::Fresh)]
 pub(super) struct Transition {
     pub at: Ps,
     pub to: State,

@@ -5,13 +5,14 @@ use super::buffer::FrameBuffer;
 use super::registers::irq;
 use super::states::State;
 use super::{BYTE_US, HEADER_BYTES, PHR_BYTES, Transceiver, fcs};
+use crate::state;
 use crate::time::Ps;
 
 /// Of the frame control field's first byte.
 const ACK_REQUEST: u8 = 1 << 5;
 
 /// How far the frame is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh)]
 enum Stage {
     /// The PLL settles and the amplifier starts.
     Starting,
@@ -21,7 +22,7 @@ enum Stage {
 }
 
 /// A frame being sent.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, state::State, state::Fresh)]
 pub(super) struct Transmission {
     stage: Stage,
     /// The first symbol.

@@ -3,12 +3,13 @@
 use super::Transceiver;
 use super::access::Access;
 use super::notes::Note;
+use crate::state::State;
 use crate::time::Ps;
 use crate::wire::bytes::{ByteLine, single_lines};
 use crate::wire::spi::{Burst, Edges, Lines, MISO, Outlook, Rate};
 
 /// The chip's side of the wire within an access.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, State)]
 pub(super) struct Line {
     pub selected: bool,
     byte: ByteLine,

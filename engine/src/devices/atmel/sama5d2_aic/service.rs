@@ -1,5 +1,7 @@
 //! The stack of interrupts in service: which one is current, and which priorities may come in between.
 
+use crate::state::State;
+
 /// One entry for each priority.
 const DEPTH: usize = 8;
 
@@ -7,7 +9,7 @@ const DEPTH: usize = 8;
 pub type Serving = Option<(u32, u32)>;
 
 /// The stack. What it remembers is the source that protection mode acknowledges later.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, State)]
 pub struct Service {
     stack: Vec<Serving>,
     remembered: Option<usize>,

@@ -1,5 +1,7 @@
 //! One interrupt source.
 
+use crate::state::{Fresh, State};
+
 /// Bits of AIC_SMR: PRIOR and SRCTYPE.
 pub const SMR_MASK: u32 = SMR_PRIOR | 3 << 5;
 
@@ -8,7 +10,7 @@ const SMR_PRIOR: u32 = 7;
 const SMR_SRCTYPE_EDGE: u32 = 1 << 5;
 
 /// A source: its settings, and how far its signal has come.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, State, Fresh)]
 pub struct Source {
     /// AIC_SMR.
     pub mode: u32,

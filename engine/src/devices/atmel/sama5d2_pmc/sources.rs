@@ -1,5 +1,6 @@
 //! Oscillators and PLLs: when each is ready, and what the master clock's settings make of them.
 
+use crate::state::State;
 use crate::time::{Cycles, Hz, Ps};
 
 /// CKGR_MOR: the RC oscillator runs.
@@ -58,8 +59,9 @@ const MDIV: [u64; 4] = [1, 2, 4, 3];
 const STARTUP_UNIT: u64 = 8;
 
 /// The sources' registers, and when each is ready: never while it is disabled.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State)]
 pub struct Sources {
+    #[state(skip)]
     slow: Hz,
     pub uckr: u32,
     pub mor: u32,

@@ -12,6 +12,7 @@ use super::scrambling::Scrambler;
 use super::window::Access;
 use crate::bus::code::CodeSpan;
 use crate::bus::device::Ctx;
+use crate::state::{Fresh, State};
 use crate::wire::spi::{Burst, Rate};
 
 /// An address that all memories have and that is none by chance: for a trial.
@@ -21,7 +22,7 @@ const TRIAL_ADDRESS: u32 = 0x1a64;
 const UNSETTLED_FRAMES: u8 = 2;
 
 /// How the memory takes frames.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 enum Answers {
     /// Not known yet.
     #[default]
@@ -33,7 +34,7 @@ enum Answers {
 }
 
 /// What is known of the memory's answers.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, State)]
 pub struct Look {
     answers: Cell<Answers>,
     /// Somebody has looked since the answers changed.

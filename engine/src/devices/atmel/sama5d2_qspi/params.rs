@@ -3,31 +3,39 @@
 use crate::bus::device::IrqLine;
 use crate::dt::reader::{ANY, NodeReader};
 use crate::dt::wiring::ClockInput;
+use crate::state::State;
 use crate::time::Cycles;
 
 /// The device's value in the scrambling function, unless the node says another.
 const RANDOM: u32 = 0x5a3d_2d51;
 
 /// The controller's configuration and timing.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State)]
 pub struct Params {
     /// Peripheral clock: that of the registers, of the window, and the one that the serial clock is divided from.
     pub clock: ClockInput,
     /// What a register's access takes more than its way to the controller: registers are behind a peripheral bridge,
     /// the window is not.
+    #[state(skip)]
     pub register_cycles: Cycles,
     /// From an access's arrival at the window to the frame's or the data's first clock.
+    #[state(skip)]
     pub request_cycles: Cycles,
     /// From the data's last clock to the answer.
+    #[state(skip)]
     pub response_cycles: Cycles,
     /// A read of the window behind the last one goes on in its frame; else the frame ends with the bus's transfer, a
     /// burst or a single read.
+    #[state(skip)]
     pub reads_go_on: bool,
     /// The device's own value in the scrambling function.
+    #[state(skip)]
     pub random: u32,
     /// Interrupt output.
+    #[state(skip)]
     pub interrupt: Option<IrqLine>,
     /// Requests to the DMA controller: QSPI_TDR is empty, QSPI_RDR is full.
+    #[state(skip)]
     pub dma: [Option<IrqLine>; 2],
 }
 

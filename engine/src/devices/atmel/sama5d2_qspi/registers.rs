@@ -1,6 +1,7 @@
 //! The register map, and what the fields mean.
 
 use crate::devices::support::registers::{AccessKind, Register};
+use crate::state::{Fresh, State};
 use crate::wire::spi::Lines;
 
 pub const QSPI_CR: u32 = 0x00;
@@ -85,7 +86,7 @@ pub enum SelectMode {
 }
 
 /// QSPI_MR.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub struct Mode(pub u32);
 
 impl Mode {
@@ -138,7 +139,7 @@ impl Mode {
 }
 
 /// QSPI_SCR.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub struct SerialClock(pub u32);
 
 impl SerialClock {
@@ -171,7 +172,7 @@ impl SerialClock {
 }
 
 /// QSPI_IFR.TFRTYP.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub enum Transfer {
     /// TRSFR_READ.
     #[default]
@@ -185,7 +186,7 @@ pub enum Transfer {
 }
 
 /// QSPI_IFR with QSPI_ICR: what a frame consists of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub struct Instruction {
     /// QSPI_IFR.
     pub ifr: u32,

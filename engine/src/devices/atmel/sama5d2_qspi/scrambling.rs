@@ -4,8 +4,10 @@
 //! key and, unless QSPI_SMR.RVDIS is set, a value that differs between devices: so each address has its own permutation
 //! of bytes, reading is the inverse of writing with the same settings, and without them the contents look random.
 
+use crate::state::State;
+
 /// A keystream by address.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub struct Scrambler {
     seed: Option<u32>,
 }

@@ -7,10 +7,11 @@ use super::registers::{Instruction, Mode, SelectMode, sr};
 use super::wire::{Wire, renumbered};
 use crate::devices::support::registers::flag;
 use crate::polling::Poll;
+use crate::state;
 use crate::wire::spi::{Burst, Lines, Rate};
 
 /// What the words on the wire are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, state::State, state::Fresh)]
 pub enum Flow {
     /// None: disabled, or the window has the wire.
     #[default]
@@ -23,7 +24,7 @@ pub enum Flow {
     Receive,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, state::State, state::Fresh)]
 enum State {
     #[default]
     Idle,
@@ -36,7 +37,7 @@ enum State {
 }
 
 /// What the settings say about words.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, state::State)]
 pub struct Settings {
     /// QSPI_MR.
     pub mode: Mode,
@@ -47,7 +48,7 @@ pub struct Settings {
 }
 
 /// The data registers and what passes through them.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, state::State)]
 pub struct Serial {
     /// What passes.
     pub flow: Flow,

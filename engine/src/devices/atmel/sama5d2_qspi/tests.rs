@@ -144,7 +144,7 @@ impl Rig {
     /// The same with a flash of one's own.
     fn holding(mut flash: HostedChip, params: Params) -> Rig {
         let contents: Vec<u8> = (0..8192).map(contents).collect();
-        assert!(flash.load(0, &contents));
+        assert!(flash.preload(0, &contents));
         Rig { bench: Bench::new(Sama5d2Qspi::new(params, flash)), now: Ps::ZERO, as_code: false }
     }
 

@@ -10,6 +10,7 @@ use super::registers::Transfer;
 use super::serial::Flow;
 use crate::bus::alike::{self, Tally};
 use crate::bus::device::{AccessSize, Ctx, Reply, SlaveError};
+use crate::state::{Fresh, State};
 use crate::time::{Cycles, Ps};
 use crate::wire::spi::{Burst, Header, Rate};
 
@@ -19,7 +20,7 @@ pub const BEAT_BYTES: u32 = 8;
 const WORD_BYTES: u32 = 4;
 
 /// What the window does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub enum Access {
     /// Nothing: why, for the user.
     Closed(&'static str),
@@ -33,7 +34,7 @@ pub enum Access {
 }
 
 /// Where the window's frame is.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, State)]
 pub struct Window {
     /// What accesses do.
     pub access: Access,

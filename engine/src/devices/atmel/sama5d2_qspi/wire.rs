@@ -4,11 +4,12 @@ use super::registers::{Instruction, Mode, SerialClock as ClockRegister};
 use crate::devices::support::hosted_chip::HostedChip;
 use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::polling::Poll;
+use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 use crate::wire::spi::{Burst, Drive, Header, Lines, Rate};
 
 /// Totals since the start of the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub struct Totals {
     /// Times that the chip was selected.
     pub frames: u64,
@@ -18,7 +19,7 @@ pub struct Totals {
 
 /// What goes wrong where CPOL and CPHA differ: the memory samples on the rising edge and changes its data on the
 /// falling one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 enum Skew {
     /// Nothing: they are equal.
     #[default]
@@ -30,6 +31,7 @@ enum Skew {
 }
 
 /// The wire, and the chip on it.
+#[derive(State)]
 pub struct Wire {
     /// The peripheral clock.
     pub clock: Hz,
@@ -43,6 +45,7 @@ pub struct Wire {
     cpol: bool,
     cpha: bool,
     /// The lines, for waveforms.
+    #[state(skip)]
     pub signals: SpiSignals,
     /// Levels of the lines in the last clock, where they are skewed.
     last_levels: u32,

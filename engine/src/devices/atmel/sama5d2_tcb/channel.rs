@@ -3,6 +3,8 @@
 //! A compare with RC that triggers takes the tick in which the counter would become RC and makes it 0: a period has RC
 //! ticks, as software counts on. In the modes without, the counter becomes RC in the tick of the compare.
 
+use crate::state::State;
+
 /// TC_CMR.TCCLKS: the clock.
 pub const CMR_TCCLKS: u32 = 7;
 /// Bits that TC_CMR has in either mode.
@@ -31,7 +33,7 @@ pub const FLAGS: u32 = 0xff;
 const MOST_STEPS: usize = 12;
 
 /// A channel's registers and counter.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, State)]
 pub struct Channel {
     /// TC_CMR.
     pub cmr: u32,

@@ -5,9 +5,10 @@ use super::registers::{
     XDMAC_CIE, XDMAC_CIM, XDMAC_CIS, XDMAC_CNDA, XDMAC_CNDC, XDMAC_CSA, XDMAC_CSUS, XDMAC_CUBC,
 };
 use crate::bus::device::AccessSize;
+use crate::state::{Fresh, State};
 
 /// What a channel does next.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub enum Stage {
     /// Nothing: it is disabled.
     #[default]
@@ -21,7 +22,7 @@ pub enum Stage {
 }
 
 /// A channel.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, State)]
 pub struct Channel {
     /// XDMAC_CIM.
     pub mask: u32,

@@ -1,6 +1,7 @@
 //! The register map (SAMA5D2 Series datasheet, "DMA Controller (XDMAC)", "Register Summary"), and what the fields mean.
 
 use crate::devices::support::registers::{AccessKind, Register};
+use crate::state::State;
 
 /// Channels.
 pub const CHANNELS: usize = 16;
@@ -122,7 +123,7 @@ pub enum Addressing {
 }
 
 /// XDMAC_CC.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub struct Config(pub u32);
 
 impl Config {
@@ -195,7 +196,7 @@ const fn addressing(code: u32) -> Addressing {
 }
 
 /// XDMAC_CNDC, and bits 28 to 24 of a descriptor's MBR_UBC.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub struct NextDescriptor(pub u32);
 
 impl NextDescriptor {

@@ -45,6 +45,7 @@ fn params() -> Params {
 
 /// A data register that asks for one access every 20 clocks of 100 MHz on request line 4, `asks` times in all. It gives
 /// a count, and shifts the digits in that it gets.
+#[derive(crate::state::State)]
 struct Port {
     asks: u32,
     value: u32,

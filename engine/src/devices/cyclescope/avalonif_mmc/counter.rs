@@ -1,10 +1,11 @@
 //! The interface's down counter: one a clock from what was written to 0, where it stays.
 
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::{Cycles, Hz};
 
 /// The counter as a function of time.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct DownCounter {
     loaded: u32,
     loaded_at: Cycles,

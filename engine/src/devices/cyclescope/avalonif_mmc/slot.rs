@@ -1,13 +1,14 @@
 //! The slot's switch for card detection, as the interface sees it: through three registers in a row.
 
 use crate::devices::support::hosted_chip::HostedChip;
+use crate::state::State;
 use crate::time::{Cycles, Hz};
 
 /// Edges from the one at which the first register takes the switch's level to the one at which the last shows it.
 const DELAY_CYCLES: u64 = 2;
 
 /// The last register, and the flag for its changes.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, State)]
 pub struct Slot {
     /// A card is in. After reset the registers say that none is.
     pub card_in: bool,

@@ -20,7 +20,9 @@ enum Saw {
 }
 
 /// A chip that writes down what happens to it, and answers byte `n` with [`answer`]`(n)`.
+#[derive(crate::state::State)]
 struct Script {
+    #[state(skip)]
     saw: Arc<Mutex<Vec<Saw>>>,
     bytes: u64,
     leaves: Ps,

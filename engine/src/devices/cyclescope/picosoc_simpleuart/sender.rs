@@ -1,5 +1,6 @@
 //! The sender of the serial port: its registers in any cycle, without a step for each.
 
+use crate::state::State;
 use crate::time::Cycles;
 
 /// Start bit, eight data bits, stop bit.
@@ -9,7 +10,7 @@ const IDLE_BITS: u32 = 15;
 
 /// The registers as they stand in one cycle; those of later cycles follow from them. Calls come in the order of cycles:
 /// one for an earlier cycle counts as made in the latest that was reached.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State)]
 pub struct Sender {
     /// The cycle, from reset.
     cycle: u64,

@@ -8,12 +8,13 @@ use super::mode::Width;
 use super::stream::{COMMAND_CYCLES, Position};
 use super::wire::Wire;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::Ps;
 use crate::wire::pins::PinLevels;
 use crate::wire::spi::{Burst, Lines};
 
 /// What has passed of the preamble or of the word that is being read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub(super) struct Ahead {
     /// Commands of the preamble that have begun.
     pub frames: usize,

@@ -1,9 +1,10 @@
 //! How the flash is read: lines, data rate, continuous read and dummy clocks, and what follows from them in cycles.
 
+use crate::state::{Fresh, State};
 use crate::wire::spi::Lines;
 
 /// Commands, by the bits of the configuration register that choose them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub enum Width {
     /// 03h, all on one line: DDR 0, QSPI 0.
     Single,
@@ -16,7 +17,7 @@ pub enum Width {
 }
 
 /// How the flash is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State)]
 pub struct Mode {
     /// The command.
     pub width: Width,

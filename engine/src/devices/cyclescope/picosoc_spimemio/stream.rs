@@ -9,6 +9,7 @@
 
 use super::mode::Mode;
 use crate::polling::Poll;
+use crate::state::{Fresh, State};
 use crate::time::Hz;
 
 /// Cycles from a configuration write to the end of the preamble (FFh, ABh, and the command, with gaps between them):
@@ -42,7 +43,7 @@ pub trait Frames {
 /// Where the stream is on the lines, in a cycle in which no request is up.
 ///
 /// The pins are registers: what the stream does in one cycle stands on them in the next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Position {
     /// Before the first address: in the preamble, which ends at `ready`, or behind it.
     Preamble {
@@ -60,7 +61,7 @@ pub enum Position {
 }
 
 /// The interface's state machine while it is on. Cycle 0 is the first after reset.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State)]
 pub struct Stream {
     mode: Mode,
     byte_cycles: u64,

@@ -81,7 +81,7 @@ impl Soc {
         assert_eq!(faults, Vec::<String>::new());
         // The window begins behind the flash's first bytes and wraps to them.
         let bytes: Vec<u8> = (0..0x4000).flat_map(|index| word_at(4 * index).to_le_bytes()).collect();
-        assert!(device.load(1, 0x0100_0000 - WINDOW, &bytes));
+        assert!(device.preload(1, 0x0100_0000 - WINDOW, &bytes));
         let mut bus = Bus::default();
         bus.devices.push(Some(device));
         bus.device_names.push("spimemio".to_owned());

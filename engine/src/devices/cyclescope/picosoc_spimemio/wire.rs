@@ -11,6 +11,7 @@ use super::stream::{COMMAND_CYCLES, Frames};
 use crate::devices::support::hosted_chip::HostedChip;
 use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::{Cycles, Hz, Ps};
 use crate::wire::pins::PinLevels;
 use crate::wire::spi::{Burst, Header, Lines, Rate};
@@ -28,7 +29,7 @@ const MODE_BIT_RESET: u8 = 0xff;
 const RELEASE_POWER_DOWN: u8 = 0xab;
 
 /// Totals since the start of the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub struct Totals {
     /// Words that were read and dropped without a request for them.
     pub words_unused: u64,
@@ -39,8 +40,10 @@ pub struct Totals {
 }
 
 /// The wire, and the flash on it.
+#[derive(State)]
 pub struct Wire {
     /// The SoC's clock.
+    #[state(skip)]
     pub clock: Hz,
     /// The flash.
     pub chip: HostedChip,
@@ -63,6 +66,7 @@ pub struct Wire {
     /// Totals.
     pub totals: Totals,
     /// The lines, for waveforms.
+    #[state(skip)]
     pub signals: SpiSignals,
     /// When the first clock of the next word begins, while nothing holds it back.
     next_word: u64,

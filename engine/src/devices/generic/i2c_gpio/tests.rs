@@ -26,7 +26,9 @@ const STEP: Ps = Ps::from_us(1);
 type Calls = Arc<Mutex<Vec<String>>>;
 
 /// Takes bytes, but refuses 0xee; gives 0x5a and then 0xc3, the second behind a stretched clock.
+#[derive(crate::state::State)]
 struct Chip {
+    #[state(skip)]
     calls: Calls,
     given: u8,
     stretch: Ps,

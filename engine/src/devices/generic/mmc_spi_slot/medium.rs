@@ -1,26 +1,57 @@
 //! What the card stores: blocks of 512 bytes in memory, kept only where something was written, or in a file.
 
+mod image;
+
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io;
+use std::ops::Range;
 
 use crate::host_image::{self, ImageError};
+use crate::state::{Damaged, Loader, Saver, State, pages};
+use image::Image;
 
 /// Bytes of a block.
 pub const BLOCK_BYTES: usize = 512;
 /// Blocks that are kept, read and erased together.
 const CHUNK_BLOCKS: u32 = 8;
 const CHUNK_BYTES: usize = BLOCK_BYTES * CHUNK_BLOCKS as usize;
+const _: () = assert!(CHUNK_BYTES == pages::PAGE_BYTES);
 /// What blocks hold that were never written, and erased ones (DATA_STAT_AFTER_ERASE in the SCR).
 const ERASED: u8 = 0;
+
+/// Chunks of eight blocks by their numbers, where anything was written.
+type Chunks = BTreeMap<u32, Box<[u8; CHUNK_BYTES]>>;
 
 /// Contents of the card.
 #[derive(Debug)]
 pub enum Medium {
-    /// Chunks of eight blocks, where anything was written.
-    Memory(BTreeMap<u32, Box<[u8; CHUNK_BYTES]>>),
-    /// A raw image. What is written is handed to the system at once: it outlives a crash of this program.
-    Image(File),
+    /// Memory.
+    Memory(Chunks),
+    /// A raw image.
+    Image(Image),
+}
+
+/// A chunk's part of a span of bytes.
+struct Part {
+    number: u32,
+    /// Which of the span's bytes they are, and which of the chunk's.
+    span: Range<usize>,
+    within: Range<usize>,
+}
+
+/// A span of bytes, chunk by chunk.
+fn chunks_of(at: u64, len: usize) -> impl Iterator<Item = Part> {
+    let mut done = 0;
+    std::iter::from_fn(move || {
+        let place = at + done as u64;
+        let first = (place % CHUNK_BYTES as u64) as usize;
+        let bytes = (len - done).min(CHUNK_BYTES - first);
+        let number = (place / CHUNK_BYTES as u64) as u32;
+        let part = Part { number, span: done..done + bytes, within: first..first + bytes };
+        done += bytes;
+        (bytes > 0).then_some(part)
+    })
 }
 
 impl Medium {
@@ -38,7 +69,7 @@ impl Medium {
         if bytes == 0 || !bytes.is_multiple_of(BLOCK_BYTES as u64) {
             return Err(ImageError::Size(bytes));
         }
-        Ok((Medium::Image(file), bytes))
+        Ok((Medium::Image(Image::new(file)), bytes))
     }
 
     /// Copies bytes out, from byte `at` on.
@@ -48,24 +79,15 @@ impl Medium {
     pub fn read(&self, at: u64, into: &mut [u8]) -> io::Result<()> {
         match self {
             Medium::Memory(chunks) => {
-                let (mut at, mut rest) = (at, into);
-                while !rest.is_empty() {
-                    let first = (at % CHUNK_BYTES as u64) as usize;
-                    let (now, later) = rest.split_at_mut(rest.len().min(CHUNK_BYTES - first));
-                    match chunks.get(&((at / CHUNK_BYTES as u64) as u32)) {
-                        Some(chunk) => now.copy_from_slice(&chunk[first..first + now.len()]),
-                        None => now.fill(ERASED),
+                for Part { number, span, within } in chunks_of(at, into.len()) {
+                    match chunks.get(&number) {
+                        Some(chunk) => into[span].copy_from_slice(&chunk[within]),
+                        None => into[span].fill(ERASED),
                     }
-                    at += now.len() as u64;
-                    rest = later;
                 }
                 Ok(())
             }
-            Medium::Image(file) => {
-                let mut file = file;
-                file.seek(SeekFrom::Start(at))?;
-                file.read_exact(into)
-            }
+            Medium::Image(image) => image.read(at, into),
         }
     }
 
@@ -76,23 +98,13 @@ impl Medium {
     pub fn write(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
         match self {
             Medium::Memory(chunks) => {
-                let mut at = at;
-                let mut rest = bytes;
-                while !rest.is_empty() {
-                    let first = (at % CHUNK_BYTES as u64) as usize;
-                    let (now, later) = rest.split_at(rest.len().min(CHUNK_BYTES - first));
-                    let chunk = chunks.entry((at / CHUNK_BYTES as u64) as u32);
-                    let chunk = chunk.or_insert_with(|| Box::new([ERASED; CHUNK_BYTES]));
-                    chunk[first..first + now.len()].copy_from_slice(now);
-                    at += now.len() as u64;
-                    rest = later;
+                for Part { number, span, within } in chunks_of(at, bytes.len()) {
+                    let chunk = chunks.entry(number).or_insert_with(|| Box::new([ERASED; CHUNK_BYTES]));
+                    chunk[within].copy_from_slice(&bytes[span]);
                 }
                 Ok(())
             }
-            Medium::Image(file) => {
-                file.seek(SeekFrom::Start(at))?;
-                file.write_all(bytes)
-            }
+            Medium::Image(image) => image.write(at, bytes),
         }
     }
 
@@ -135,10 +147,30 @@ impl Medium {
     ///
     /// # Errors
     /// The host's, for an image.
-    pub fn sync(&self) -> io::Result<()> {
+    pub fn sync(&mut self) -> io::Result<()> {
         match self {
             Medium::Memory(_) => Ok(()),
-            Medium::Image(file) => file.sync_all(),
+            Medium::Image(image) => image.sync(),
         }
+    }
+}
+
+/// Whether there is an image, the board says.
+impl State for Medium {
+    fn save(&self, to: &mut Saver) {
+        match self {
+            Medium::Memory(chunks) => {
+                pages::save(chunks.iter().map(|(number, chunk)| (*number, chunk.as_ref())), to);
+            }
+            Medium::Image(image) => image.save(to),
+        }
+    }
+
+    fn load(&mut self, from: &mut Loader) -> Result<(), Damaged> {
+        match self {
+            Medium::Memory(chunks) => *chunks = pages::loaded(1 << 32, from)?,
+            Medium::Image(image) => image.load(from)?,
+        }
+        Ok(())
     }
 }

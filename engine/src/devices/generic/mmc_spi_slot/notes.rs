@@ -2,8 +2,10 @@
 
 use std::fmt;
 
+use crate::state::{Fresh, State};
+
 /// A note; each is reported once a run.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub enum Note {
     /// CMD0 came before the card had its 74 clocks.
     TooFewClocks { clocks: u32 },

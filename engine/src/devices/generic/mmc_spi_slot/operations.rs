@@ -6,10 +6,11 @@ use super::reply::{Answer, OK, r1, r2};
 use super::wire::Out;
 use super::{BLOCK_BYTES, Card, Data, ERASE_BUSY, INITIALISING, State, WRITE_BUSY};
 use crate::activity::Detail;
+use crate::state;
 use crate::time::Ps;
 
 /// An erase sequence under way: 4.3.5.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh)]
 pub(super) enum Erase {
     None,
     From(u32),

@@ -5,6 +5,7 @@ use super::notes::Note;
 use super::reply::{Reply, r2};
 use super::sending::START_BLOCK;
 use super::{BLOCK_BYTES, Card, Data, WRITE_BUSY};
+use crate::state::{Fresh, State};
 use crate::time::Ps;
 
 /// Before each block of a multiple write.
@@ -23,7 +24,7 @@ pub mod data_response {
 }
 
 /// Where a write is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub(super) enum Stage {
     /// It waits for a token.
     Token,
@@ -34,7 +35,7 @@ pub(super) enum Stage {
 }
 
 /// A write command under way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub(super) struct Receiving {
     pub(super) stage: Stage,
     pub(super) multiple: bool,

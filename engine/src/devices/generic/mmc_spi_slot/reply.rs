@@ -1,6 +1,7 @@
 //! Responses: 7.3.2.
 
 use super::wire::Out;
+use crate::state::State;
 
 /// Bits of R1.
 pub mod r1 {
@@ -50,7 +51,7 @@ pub(super) enum Answer {
 pub(super) const OK: Answer = Answer::R1(0);
 
 /// A response on its way: NCR, then its bytes.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, State)]
 pub(super) struct Reply {
     /// Bytes to pass before it.
     gap: u8,

@@ -6,6 +6,7 @@ use super::reply::r2;
 use super::wire::Out;
 use super::{BLOCK_BYTES, Card, Data, READ_ACCESS};
 use crate::activity::Detail;
+use crate::state::{Fresh, State};
 use crate::time::Ps;
 use crate::wire::bytes::ByteLine;
 
@@ -32,7 +33,7 @@ pub mod error_token {
 }
 
 /// Where data come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub(super) enum Source {
     Register,
     /// The contents, from this byte on.
@@ -44,7 +45,7 @@ pub(super) enum Source {
 }
 
 /// Data on their way: bytes that pass before the token, then the token, `len` bytes and their CRC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub(super) struct Sending {
     pub(super) source: Source,
     pub(super) gap: u8,

@@ -32,12 +32,15 @@ use parameters::{Geometry, Times};
 
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::Ps;
 
 /// The translation layer. Its caller, the card, passes commands in the order of time and never beyond the card's end.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 pub struct Translation {
+    #[state(skip)]
     geometry: Geometry,
+    #[state(skip)]
     times: Times,
     mapping: Mapping,
     /// Sectors that the current write command announced; 0 if it did not say.
@@ -60,7 +63,7 @@ pub struct Translation {
 }
 
 /// What was done since the start of the run.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, State)]
 struct Totals {
     pages_programmed: u64,
     pages_read: u64,

@@ -3,12 +3,13 @@
 use super::notes::Note;
 use super::receiving::{Receiving, Stage};
 use super::{Card, Data, State};
+use crate::state;
 use crate::time::{Cycles, Hz, Ps};
 use crate::wire::bytes::single_lines;
 use crate::wire::spi::{Burst, Drive, Lines, Rate};
 
 /// What the card's line shows during a byte.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh)]
 pub(super) enum Out {
     /// Low while the card is busy, else high: bit by bit.
     Level,
@@ -17,10 +18,12 @@ pub(super) enum Out {
 }
 
 /// What the card knows of the clock.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, state::State)]
 pub(super) struct Pace {
     /// How long 0 to 32 clocks take at the fastest.
+    #[state(skip)]
     clocks: [Ps; 33],
+    #[state(skip)]
     half_clock: Ps,
     last_edge: Ps,
     /// A clock that was too fast has been told of.

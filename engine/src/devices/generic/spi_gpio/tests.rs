@@ -32,7 +32,9 @@ struct Log {
 }
 
 /// Answers each byte with the one before it, and its interrupt is high from each frame's end until an alarm 5 us later.
+#[derive(crate::state::State)]
 struct Echo {
+    #[state(skip)]
     log: Arc<Mutex<Log>>,
     shifted: u32,
     clocks: u32,

@@ -128,6 +128,7 @@ fn setting_data_leaves_flags_of_what_is_no_source() {
 }
 
 /// A chip on pin 1 that answers each change of pin 0 with a pulse on pin 1.
+#[derive(crate::state::State)]
 struct Pulse;
 
 impl Device for Pulse {

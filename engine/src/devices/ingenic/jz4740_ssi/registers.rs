@@ -2,6 +2,7 @@
 //! jz4740.h).
 
 use crate::devices::support::registers::{AccessKind, Register};
+use crate::state::State;
 
 pub const SSIDR: u32 = 0x00;
 pub const SSICR0: u32 = 0x04;
@@ -69,7 +70,7 @@ pub mod sr {
 const TRIGGERS: [usize; 4] = [1, 4, 8, 14];
 
 /// The settings of a frame.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub struct Settings {
     /// SSICR0.
     pub cr0: u32,

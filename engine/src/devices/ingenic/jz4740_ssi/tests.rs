@@ -23,7 +23,9 @@ struct Seen {
 }
 
 /// Takes mode 0, answers the bits of `answer` again and again, and interrupts every 8 bits.
+#[derive(crate::state::State)]
 struct Script {
+    #[state(skip)]
     seen: Arc<Mutex<Seen>>,
     answer: u8,
     at: u32,

@@ -4,6 +4,7 @@ use super::registers::{Settings, cr0, cr1};
 use crate::bus::device::Ctx;
 use crate::devices::support::hosted_chip::Chips;
 use crate::observe::spi::{SerialClock, SpiSignals};
+use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 use crate::wire::pins::{PinLevels, Pins};
 use crate::wire::spi::{Burst, Lines, MISO, Rate};
@@ -12,7 +13,7 @@ use crate::wire::spi::{Burst, Lines, MISO, Rate};
 pub const SELECTS: usize = 2;
 
 /// A word in the shift register.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State, Fresh)]
 struct Word {
     /// Cycle of the device clock in which its first bit's time begins; before time 0 for a word that began at another
     /// rate.
@@ -25,7 +26,7 @@ struct Word {
 }
 
 /// What the wire is at.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State, Fresh)]
 enum Phase {
     /// No frame.
     Idle,
@@ -37,10 +38,12 @@ enum Phase {
 }
 
 /// The controller's side of the wire, and the chips on it.
+#[derive(State)]
 pub struct Wire {
     /// On the chip selects.
     pub chips: Chips,
     pins: [Pins; SELECTS],
+    #[state(skip)]
     signals: SpiSignals,
     /// As of the frame's beginning.
     settings: Settings,

@@ -1,10 +1,12 @@
 //! A channel's counter, as a function of the ticks of its clock.
 
+use crate::state::State;
+
 /// Values of a 16-bit counter.
 const VALUES: u64 = 1 << 16;
 
 /// The state of a channel; its registers.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, State)]
 pub struct Channel {
     /// TDFR.
     pub full: u16,

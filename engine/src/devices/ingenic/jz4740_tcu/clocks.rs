@@ -2,6 +2,7 @@
 
 use crate::devices::support::axi_lite::edge_in_reach;
 use crate::dt::wiring::ClockInput;
+use crate::state::State;
 use crate::time::{Hz, Ps};
 
 const TCSR_PCK_EN: u32 = 1 << 0;
@@ -12,11 +13,13 @@ const TCSR_CLOCKS: u32 = TCSR_PCK_EN | TCSR_RTC_EN | TCSR_EXT_EN;
 const LARGEST_PRESCALE: u32 = 5;
 
 /// The unit's clocks.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State)]
 pub struct Clocks {
     /// RTCCLK.
+    #[state(skip)]
     pub rtc: Hz,
     /// EXTAL.
+    #[state(skip)]
     pub ext: Hz,
     /// PCLK, that of the bus and the registers.
     pub pclk: ClockInput,

@@ -1,5 +1,7 @@
 //! The watchdog: a counter that resets the board where it comes to TDR.
 
+use crate::state::State;
+
 pub const TDR: u32 = 0x00;
 pub const TCER: u32 = 0x04;
 pub const TCNT: u32 = 0x08;
@@ -9,7 +11,7 @@ pub const TCSR: u32 = 0x0c;
 pub const EXIT_STATUS: i32 = 1;
 
 /// Its state.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, State)]
 pub struct Watchdog {
     data: u16,
     /// TCER.TCEN.

@@ -4,6 +4,7 @@ use super::*;
 use crate::bus::device::Alarm;
 use crate::devices::support::receiver::{Receiver, WhenFull, passage};
 use crate::serial::Passage;
+use crate::state::State;
 
 /// Characters of the receive FIFO that are wanted before its interrupt, by UFCR.RDTR.
 const RDTR_CHARACTERS: [usize; 4] = [1, 4, 8, 15];
@@ -13,7 +14,7 @@ const TIMEOUT_CHARACTERS: u64 = 4;
 pub const TIMEOUT: u32 = 1;
 
 /// What the receiver holds.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, State)]
 pub struct Receiving {
     receiver: Receiver,
     /// ULSR.OVER.

@@ -3,11 +3,14 @@
 use std::io::{self, Write};
 
 use super::parts::SUBSECTOR_BYTES;
+use crate::state::{Damaged, Loader, Saver, State, pages};
 
 const CHUNK_BYTES: usize = SUBSECTOR_BYTES as usize;
+const _: () = assert!(CHUNK_BYTES == pages::PAGE_BYTES);
 const ERASED: u8 = 0xff;
 
-/// Contents of the array.
+/// Contents of the array. A snapshot has all subsectors in which something was programmed: those of an image may be
+/// others by the time that it is loaded.
 #[derive(Clone, Debug)]
 pub struct Array {
     /// One a subsector; `None` is erased.
@@ -116,5 +119,46 @@ impl Array {
     /// Those of `out`.
     pub fn write_to(&self, out: &mut dyn Write) -> io::Result<()> {
         self.chunks.iter().try_for_each(|chunk| out.write_all(chunk.as_deref().unwrap_or(&[ERASED; CHUNK_BYTES])))
+    }
+}
+
+impl State for Array {
+    fn save(&self, to: &mut Saver) {
+        let chunks = self.chunks.iter().zip(0..);
+        pages::save(chunks.filter_map(|(chunk, number)| Some((number, chunk.as_deref()?))), to);
+    }
+
+    fn load(&mut self, from: &mut Loader) -> Result<(), Damaged> {
+        let mut loaded = pages::loaded(self.chunks.len() as u64, from)?;
+        for (chunk, number) in self.chunks.iter_mut().zip(0..) {
+            let before = loaded.remove(&number);
+            if *chunk != before {
+                *chunk = before;
+                // The image has other contents than the array now.
+                self.dirty = true;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An array that is shared with copies.
+pub mod shared {
+    use std::sync::Arc;
+
+    use super::Array;
+    use crate::state::{Damaged, Loader, Saver, State};
+
+    /// As [`State::save`].
+    pub fn save(array: &Arc<Array>, to: &mut Saver) {
+        (**array).save(to);
+    }
+
+    /// As [`State::load`].
+    ///
+    /// # Errors
+    /// As for [`State::load`].
+    pub fn load(array: &mut Arc<Array>, from: &mut Loader) -> Result<(), Damaged> {
+        Arc::make_mut(array).load(from)
     }
 }

@@ -3,6 +3,7 @@
 pub mod fl_l;
 pub mod n25q;
 
+use crate::state::{Damaged, Fresh, Loader, Saver, State};
 use crate::wire::spi::{Lines, Rate};
 
 /// How many lines carry command, address and data.
@@ -39,7 +40,7 @@ pub enum Dummies {
 }
 
 /// Where the data of a read command comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Source {
     /// The memory array.
     Array,
@@ -114,7 +115,7 @@ impl Target {
 }
 
 /// What an erase command erases.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub enum EraseUnit {
     /// 4 KiB.
     Subsector,
@@ -207,6 +208,32 @@ impl Command {
         self.protocols & protocol as u8 != 0
     }
 }
+
+/// By the command set, and the code.
+impl State for &'static Command {
+    fn save(&self, to: &mut Saver) {
+        let set = SETS.iter().position(|set| set.find(self.opcode).is_some_and(|found| std::ptr::eq(*self, found)));
+        match to.is_shown() {
+            true => self.name.save(to),
+            false => to.raw(&[set.unwrap_or(SETS.len()) as u8, self.opcode]),
+        }
+    }
+
+    fn load(&mut self, from: &mut Loader) -> Result<(), Damaged> {
+        let [set, opcode] = <[u8; 2]>::loaded(from)?;
+        *self = SETS.get(usize::from(set)).and_then(|set| set.find(opcode)).ok_or(Damaged)?;
+        Ok(())
+    }
+}
+
+impl Fresh for &'static Command {
+    fn fresh() -> &'static Command {
+        &n25q::COMMANDS[0]
+    }
+}
+
+/// All command sets.
+static SETS: [&Table; 2] = [&n25q::TABLE, &fl_l::TABLE];
 
 /// A command set.
 #[derive(Debug)]

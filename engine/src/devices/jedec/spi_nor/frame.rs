@@ -5,6 +5,7 @@ use super::commands::{Action, Command, Source};
 use super::notes::Note;
 use super::parts::PAGE_BYTES;
 use crate::polling::Poll;
+use crate::state::{Fresh, State};
 use crate::time::Ps;
 use crate::wire::bytes::Span;
 use crate::wire::spi::{Drive, Lines, Rate};
@@ -13,7 +14,7 @@ use crate::wire::spi::{Drive, Lines, Rate};
 const DEVICE_ID_ORDER: [usize; 2] = [2, 1];
 
 /// What the next clock means to the chip.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub(super) enum Phase {
     /// A bit of the command.
     Opcode,
@@ -34,7 +35,7 @@ pub(super) enum Phase {
 }
 
 /// A frame in progress.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, State)]
 pub(super) struct Frame {
     pub phase: Phase,
     /// Width of the phase.

@@ -2,10 +2,11 @@
 
 use std::fmt;
 
+use crate::state::{Fresh, State};
 use crate::wire::spi::{Lines, Rate};
 
 /// A note; each is reported once a run.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub enum Note {
     /// The first byte of a frame is no command of this part (in this protocol).
     UnknownCommand { opcode: u8, part: &'static str },

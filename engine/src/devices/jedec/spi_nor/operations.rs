@@ -9,6 +9,7 @@ use super::notes::Note;
 use super::parts::{HALF_BLOCK_BYTES, PAGE_BYTES, SECTOR_BYTES, SUBSECTOR_BYTES};
 use super::registers::{Condition, Failure, ReadEnd, WriteTime, Writing, Written};
 use crate::activity::{Activity, Detail, Kind};
+use crate::state::{Fresh, State};
 use crate::time::{Cycles, Ps};
 use crate::wire::spi::Lines;
 
@@ -18,7 +19,7 @@ pub(super) const OTP_BYTES: usize = 65;
 const OTP_UNLOCKED: u8 = 1;
 
 /// What may be written next.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub(super) enum Latch {
     /// Nothing.
     #[default]
@@ -30,7 +31,7 @@ pub(super) enum Latch {
 }
 
 /// A self-timed cycle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub(super) enum Cycle {
     /// Of bytes within one page.
     Program { address: u32 },
@@ -115,21 +116,21 @@ pub(super) const ACTIVITIES: &[&Activity] = &[
 ];
 
 /// A cycle in progress.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State, Fresh)]
 pub(super) struct Busy {
     pub cycle: Cycle,
     pub until: Ps,
 }
 
 /// A suspended cycle and the time that it still needs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State, Fresh)]
 pub(super) struct Suspended {
     cycle: Cycle,
     remaining: Ps,
 }
 
 /// Totals for the results.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, State)]
 pub(super) struct Totals {
     pub pages_programmed: u64,
     pub subsectors_erased: u64,

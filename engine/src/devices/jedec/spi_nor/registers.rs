@@ -5,6 +5,7 @@ pub mod n25q;
 
 use super::commands::{Command, Dummies, Protocol, Source, Target};
 use super::notes::Note;
+use crate::state::{Damaged, Loader, Saver, State};
 use crate::wire::spi::Rate;
 
 /// What a register shows and does not hold itself.
@@ -92,6 +93,17 @@ macro_rules! each {
             Registers::FlL($registers) => $call,
         }
     };
+}
+
+/// A part's family never changes.
+impl State for Registers {
+    fn save(&self, to: &mut Saver) {
+        each!(self, registers => registers.save(to));
+    }
+
+    fn load(&mut self, from: &mut Loader) -> Result<(), Damaged> {
+        each!(self, registers => registers.load(from))
+    }
 }
 
 impl Registers {

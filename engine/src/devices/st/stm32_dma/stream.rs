@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use crate::state::State;
+
 /// Bits of DMA_SxCR.
 pub mod cr {
     pub const EN: u32 = 1 << 0;
@@ -60,7 +62,7 @@ pub enum Side {
 }
 
 /// A stream.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 pub struct Stream {
     pub control: u32,
     pub fifo_control: u32,

@@ -27,6 +27,7 @@ const MEMORY: u64 = 6;
 
 /// A data register that asks `asks` times, each time 20 clocks after it was accessed. It gives a count, and keeps what
 /// it gets and when.
+#[derive(crate::state::State)]
 struct Port {
     asks: u32,
     value: u32,
@@ -362,6 +363,7 @@ fn registers_are_locked_while_a_stream_is_on() {
 }
 
 /// A register of resets: what is written holds the controller, or lets it go.
+#[derive(crate::state::State)]
 struct Resets;
 
 impl Device for Resets {

@@ -7,9 +7,10 @@ use super::Dma;
 use super::stream::{Direction, Side, Stream, cr, flags};
 use crate::bus::device::Ctx;
 use crate::devices::support::stm32_dma::{Failed, Master};
+use crate::state::State;
 
 /// A port.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, State)]
 pub struct Port {
     /// The stream that it serves.
     stream: Option<usize>,

@@ -16,6 +16,7 @@ const GATE: (u32, u32) = (0x48, 0);
 const CHANNEL_3: u32 = CHANNEL_BASE + 2 * CHANNEL_BYTES;
 
 /// A data register that asks `asks` times, 20 clocks after each access, and keeps when it was accessed.
+#[derive(crate::state::State)]
 struct Port {
     asks: u32,
     line: DmaLine,
@@ -196,6 +197,7 @@ fn what_was_read_before_a_channel_is_switched_off_goes_nowhere() {
 }
 
 /// A register of resets: what is written holds the controller, or lets it go.
+#[derive(crate::state::State)]
 struct Resets;
 
 impl Device for Resets {

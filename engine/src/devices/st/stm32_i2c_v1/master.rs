@@ -4,10 +4,11 @@
 use super::I2c;
 use super::registers::*;
 use crate::bus::device::Ctx;
+use crate::state::{Fresh, State};
 use crate::time::{Cycles, Ps};
 
 /// Where the master is in a frame.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub enum Step {
     /// No frame is under way.
     #[default]
@@ -35,7 +36,7 @@ pub enum Step {
 }
 
 /// Its state.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, State)]
 pub struct Master {
     pub step: Step,
     /// When that comes, if it does not wait for the firmware.

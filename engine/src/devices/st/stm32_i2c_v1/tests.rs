@@ -21,7 +21,9 @@ const HALF: u64 = 10;
 const PERIOD: u64 = 20;
 const CLOCK: ClockId = ClockId(7);
 
+#[derive(crate::state::State)]
 struct Recorder {
+    #[state(skip)]
     calls: Calls,
     answers: VecDeque<Answer>,
     bytes: VecDeque<u8>,

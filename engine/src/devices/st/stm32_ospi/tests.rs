@@ -115,7 +115,7 @@ impl Rig {
     }
 
     fn load(&mut self, offset: u32, bytes: &[u8]) {
-        assert!(self.0.bus.with_device(DeviceId(0), Ps::ZERO, |device, _| device.load(1, offset, bytes)));
+        assert!(self.0.bus.with_device(DeviceId(0), Ps::ZERO, |device, _| device.preload(1, offset, bytes)));
     }
 
     /// A flag of OCTOSPI_SR is set at this edge.

@@ -4,6 +4,7 @@ use super::registers::CCR_SIOO;
 use crate::devices::support::hosted_chip::HostedChip;
 use crate::devices::support::kernel_clock::KernelClock;
 use crate::observe::spi::{SerialClock, SpiSignals};
+use crate::state::State;
 use crate::time::{Cycles, Ps};
 use crate::wire::spi::{Burst, Lines, Rate};
 
@@ -79,10 +80,12 @@ impl Settings {
 }
 
 /// The wire, and the chip on it.
+#[derive(State)]
 pub struct Wire {
     /// The kernel clock.
     pub clock: KernelClock,
     pub chip: HostedChip,
+    #[state(skip)]
     pub signals: SpiSignals,
     /// Edges of a period of the serial clock.
     pub period: u64,

@@ -1,6 +1,8 @@
 //! The calendar of an RTC: dates of a century from 2000 on, in BCD as the registers have them, and what alarms wait
 //! for.
 
+use crate::state::State;
+
 /// Seconds of a day.
 pub const DAY_S: u64 = 24 * 3600;
 /// Days of the years 00 to 99; behind them the calendar begins anew.
@@ -73,7 +75,7 @@ const fn day_of(year: u64, month: u64, date: u64) -> u64 {
 
 /// A time of the calendar: seconds since the beginning of the year 00, and by how many days the day of the week is
 /// ahead of one that begins with 1 there.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub struct Moment {
     pub second: u64,
     pub weekday_shift: u64,

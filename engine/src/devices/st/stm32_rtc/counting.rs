@@ -2,9 +2,10 @@
 //! that.
 
 use super::calendar::Moment;
+use crate::state::State;
 
 /// The counters. Edges are numbers of RTCCLK's.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State)]
 pub struct Counting {
     /// PREDIV_A and PREDIV_S, each and one.
     pub dividers: [u64; 2],

@@ -14,7 +14,9 @@ use crate::wire::spi::Burst;
 type Seen = Arc<Mutex<Vec<(String, u64)>>>;
 
 /// Answers with what it has got before.
+#[derive(crate::state::State)]
 struct Chip {
+    #[state(skip)]
     seen: Seen,
     last: u32,
 }
@@ -41,6 +43,7 @@ impl SpiTarget for Chip {
 }
 
 /// What a port and a DMA controller are here: nothing.
+#[derive(crate::state::State)]
 struct Idle;
 
 impl Device for Idle {

@@ -3,11 +3,12 @@
 use super::registers::{CR1_BR, CR1_CPHA, CR1_CPOL, CR1_LSBFIRST};
 use crate::devices::support::hosted_chip::Chips;
 use crate::observe::spi::{SerialClock, SpiSignals};
+use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 use crate::wire::spi::{Burst, Lines, PULLED_UP, Rate};
 
 /// A word on the wire.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State, Fresh)]
 struct Word {
     /// What has been received when the last bit is sampled.
     received: Option<u16>,
@@ -16,8 +17,10 @@ struct Word {
 }
 
 /// The wire, and the chips on it.
+#[derive(State)]
 pub struct Wire {
     pub chips: Chips,
+    #[state(skip)]
     pub signals: SpiSignals,
     word: Option<Word>,
     /// From when on a word that was written may begin.

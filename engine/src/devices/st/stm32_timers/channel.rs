@@ -2,10 +2,11 @@
 
 use super::counter::Counter;
 use super::registers::{CCER_E, CCER_NP, CCER_P, CCMR_ICPSC, CCMR_OCM, CCMR_OCM_HIGH, CCMR_OCPE, CCMR_SELECT};
+use crate::state::State;
 use crate::wires::Pin;
 
 /// A channel.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, State)]
 pub struct Channel {
     /// The channel's eight bits of TIM_CCMRx, and bit 16 of what it would be for channel 1.
     pub mode: u32,
@@ -17,6 +18,7 @@ pub struct Channel {
     /// OCxREF.
     pub reference: bool,
     /// The pin that it is on.
+    #[state(skip)]
     pub pin: Option<Pin>,
     /// What it drives that to.
     pub driven: Option<bool>,

@@ -3,10 +3,11 @@
 //! The counter's place is known at an edge of the timer's clock; where it is later follows from how many edges lie
 //! between. A *sweep* is what it counts in one direction, up to its end: an overflow or an underflow.
 
+use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 
 /// How the counter counts (TIM_CR1.CMS, DIR).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Mode {
     /// From 0 to ARR, or from ARR to 0.
     Edge,
@@ -15,7 +16,7 @@ pub enum Mode {
 }
 
 /// The time base.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State)]
 pub struct Counter {
     /// The timer's clock.
     pub clock: Hz,
@@ -32,6 +33,7 @@ pub struct Counter {
     pub down: bool,
     pub running: bool,
     /// The largest value that it can hold.
+    #[state(skip)]
     pub most: u32,
 }
 

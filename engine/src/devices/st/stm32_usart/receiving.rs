@@ -7,12 +7,13 @@ use crate::devices::support::receiver::{Receiver, WhenFull, passage};
 use crate::devices::support::registers::flag;
 use crate::polling::Poll;
 use crate::serial::Passage;
+use crate::state::State;
 
 /// The shift register has one character, and USART_DR the one before.
 const CAPACITY: usize = 1;
 
 /// What the receiver holds.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, State)]
 pub struct Receiving {
     receiver: Receiver,
     /// What was last read.

@@ -1,6 +1,7 @@
 //! One converter: its registers and the sequence that is under way, in cycles of PCLK2.
 
 use super::{CR1, CR2, HTR, LTR, SMPR1, SMPR2, SQR1, SQR3};
+use crate::state::{Fresh, State};
 
 /// Bits of ADC_SR.
 pub mod sr {
@@ -38,14 +39,14 @@ pub mod cr2 {
 const SAMPLE_CYCLES: [u64; 8] = [3, 15, 28, 56, 84, 112, 144, 480];
 
 /// A conversion that is under way: its place in the sequence, and when it ends.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State, Fresh)]
 struct Conversion {
     place: u32,
     end: u64,
 }
 
 /// A converter.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State)]
 pub struct Converter {
     pub status: u32,
     /// By their offsets.

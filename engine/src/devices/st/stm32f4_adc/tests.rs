@@ -126,7 +126,8 @@ fn alignment_watchdog_and_internal_channels() {
 }
 
 /// Reads the data register as a DMA controller does, and keeps when it is asked.
-struct Controller(Arc<Mutex<Vec<Ps>>>);
+#[derive(crate::state::State)]
+struct Controller(#[state(skip)] Arc<Mutex<Vec<Ps>>>);
 
 impl Device for Controller {
     fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {

@@ -236,7 +236,7 @@ fn sectors_are_erased_in_the_time_of_their_parallelism() {
     // RM0090, flash module of 1 MiB: sector 4 has 64 KiB from 0x10000 on, sector 5 is 128 KiB from 0x20000 on.
     let mut bench = flash();
     for at in [0xfffc, 0x1_0000, 0x1_fffc, 0x2_0000] {
-        bench.bus.devices[0].as_mut().unwrap().load(1, at, &[0; 4]);
+        bench.bus.devices[0].as_mut().unwrap().preload(1, at, &[0; 4]);
     }
     unlock(&mut bench);
     bench.write(Ps::ZERO, CR, CR_SER | 4 << 3 | 1 << 8 | CR_STRT).unwrap();

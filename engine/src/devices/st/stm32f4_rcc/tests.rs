@@ -291,6 +291,7 @@ fn the_input_of_both_plls_stays_while_one_is_on() {
 }
 
 /// A device that counts cycles of PCLK1, as a timer does.
+#[derive(crate::state::State)]
 struct Counter {
     clock: crate::dt::wiring::ClockInput,
     since: Ps,

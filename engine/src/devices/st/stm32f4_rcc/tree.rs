@@ -4,6 +4,7 @@ use super::registers::DCKCFGR_TIMPRE;
 use super::{HSE, HSI, LSE, LSI, PLL, PLLI2S, Part, Rcc};
 use crate::bus::device::Ctx;
 use crate::devices::support::stm32_clock_sources::{Driven, ahb_divider, apb_divider, publish, scaled, unselected};
+use crate::state::State;
 use crate::time::Hz;
 
 const MHZ: u64 = 1_000_000;
@@ -87,7 +88,7 @@ impl Dividers {
 }
 
 /// Dividers and choices that are in force.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub struct Settings {
     cfgr: u32,
     dckcfgr: u32,

@@ -2,6 +2,7 @@
 
 use super::{CBNDTR, CBRUR, CCR, CDAR, CESR, CISR, CLAR, CMAR, CMDR, CSAR, CTBR, CTCR};
 use crate::devices::support::registers::flag;
+use crate::state::{Fresh, State};
 
 /// Bits of MDMA_CxISR and MDMA_CxIFCR.
 pub mod cisr {
@@ -53,7 +54,7 @@ const BRDUM: u32 = 1 << 19;
 const BRC: u32 = 20;
 
 /// What a channel does next.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub enum Stage {
     /// It waits for a request.
     #[default]
@@ -94,7 +95,7 @@ impl Side {
 }
 
 /// A channel.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, State)]
 pub struct Channel {
     /// MDMA_CxISR, without CRQA.
     pub status: u32,

@@ -32,6 +32,7 @@ fn params() -> Params {
 }
 
 /// A register that gives a count, and shifts the digits in that it gets.
+#[derive(crate::state::State)]
 struct Port(u32);
 
 impl Device for Port {

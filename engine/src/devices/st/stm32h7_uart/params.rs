@@ -4,29 +4,37 @@ use crate::bus::device::IrqLine;
 use crate::devices::support::kernel_clock::KernelClock;
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
+use crate::state::State;
 use crate::time::Cycles;
 
 /// The compatible of an LPUART.
 pub const LOW_POWER: &str = "st,stm32-lpuart";
 
 /// What a board says of the device.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 pub struct Params {
     /// usart_ker_ck.
     pub kernel_clock: KernelClock,
     /// From a write of USART_TDR to the start bit.
+    #[state(skip)]
     pub start_cycles: Cycles,
     /// Each gets the interrupt: two processors have a controller each.
+    #[state(skip)]
     pub interrupts: [Option<IrqLine>; 2],
     /// The node is where `/chosen`'s stdout-path leads to.
+    #[state(skip)]
     pub is_console: bool,
     /// Its enable bit.
+    #[state(skip)]
     pub gate: ClockGate,
     /// It is an LPUART, with a baud rate generator of its own.
+    #[state(skip)]
     pub is_low_power: bool,
     /// Each FIFO takes so many characters.
+    #[state(skip)]
     pub fifo_characters: usize,
     /// Its requests to a DMA controller: USART_TDR has room, USART_RDR has something.
+    #[state(skip)]
     pub dma: [Vec<IrqLine>; 2],
 }
 

@@ -7,12 +7,13 @@ use crate::devices::support::receiver::{Receiver, WhenFull, passage};
 use crate::devices::support::registers::flag;
 use crate::polling::Poll;
 use crate::serial::Passage;
+use crate::state::State;
 
 /// Eighths of the FIFO that USART_ISR.RXFT wants filled, by RXFTCFG; values above say no more.
 const RXFT_EIGHTHS: [usize; 8] = [1, 2, 4, 6, 7, 8, 8, 8];
 
 /// What the receiver holds.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, State)]
 pub struct Receiving {
     receiver: Receiver,
     /// What was last read.

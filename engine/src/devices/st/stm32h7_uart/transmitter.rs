@@ -2,8 +2,10 @@
 
 use std::collections::VecDeque;
 
+use crate::state::State;
+
 /// TDR or the FIFO, and the shift register.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, State)]
 pub struct Transmitter {
     /// Characters, and from when on each can be shifted.
     waiting: VecDeque<(u16, u64)>,

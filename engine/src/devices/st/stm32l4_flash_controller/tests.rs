@@ -139,7 +139,7 @@ fn what_can_not_be_programmed_leaves_its_flag() {
         (vec![(8, AccessSize::Word), (12, AccessSize::Word)], SR_PROGERR),
     ] {
         let mut bench = flash(true);
-        bench.bus.devices[0].as_mut().unwrap().load(1, 12, &[7]);
+        bench.bus.devices[0].as_mut().unwrap().preload(1, 12, &[7]);
         bench.write(Ps::ZERO, CR, CR_PG | CR_ERRIE).unwrap();
         stores.iter().for_each(|(offset, size)| _ = store(&mut bench, Ps::ZERO, *offset, *size, 5));
         assert_eq!((bench.value(Ps::ZERO, SR), bench.pending()), (flag | SR_OPERR, 1 << 4));
@@ -158,7 +158,7 @@ fn pages_and_banks_are_erased() {
     let places = [0x1ffc, 0x2000, 0x2ffc, 0x3000, BANK + 0x2000];
     let load_all = |bench: &mut Bench| {
         places.iter().for_each(|at| {
-            bench.bus.devices[0].as_mut().unwrap().load(1, *at, &[0; 4]);
+            bench.bus.devices[0].as_mut().unwrap().preload(1, *at, &[0; 4]);
         })
     };
     let held = |bench: &Bench| places.map(|at| word(bench, at) == 0);

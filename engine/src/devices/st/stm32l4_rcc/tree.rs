@@ -4,6 +4,7 @@ use super::registers::{CCIPR, CCIPR2, CFGR, CR, CR_MSIRGSEL, PLL_QEN, PLL_REN, P
 use super::{BDCR, HSE, HSI, HSI48, LSE, LSI, MSI, MSI_RANGE_RESET, PLL, PLLSAI1, Rcc};
 use crate::bus::device::Ctx;
 use crate::devices::support::stm32_clock_sources::{Driven, ahb_divider, apb_divider, publish, scaled, unselected};
+use crate::state::State;
 use crate::time::Hz;
 
 const MHZ: u64 = 1_000_000;
@@ -92,7 +93,7 @@ impl Pll {
 }
 
 /// Dividers and choices that are in force.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub struct Settings {
     cfgr: u32,
     ccipr: u32,

@@ -5,10 +5,11 @@ use super::I2c;
 use super::registers::*;
 use super::timing::Timing;
 use crate::bus::device::Ctx;
+use crate::state::{Fresh, State};
 use crate::time::{Cycles, Ps};
 
 /// Where the master is in a frame.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub enum Step {
     /// Nothing: no frame is under way.
     #[default]
@@ -50,7 +51,7 @@ pub enum Step {
 }
 
 /// The master's state.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, State)]
 pub struct Master {
     /// What comes next, and when; of a step that waits for the firmware, that means nothing.
     pub step: Step,

@@ -36,7 +36,9 @@ const ADDRESS: u8 = 0x48;
 type Calls = Arc<Mutex<Vec<(String, u64)>>>;
 
 /// Answers with what it is given, and keeps what it is told.
+#[derive(crate::state::State)]
 struct Recorder {
+    #[state(skip)]
     calls: Calls,
     answers: VecDeque<Answer>,
     bytes: VecDeque<Given>,
@@ -173,7 +175,8 @@ const fn first_byte(at: u64) -> [u64; 2] {
 }
 
 /// Keeps when its inputs rise, as a DMA controller's.
-struct Requests(Arc<Mutex<Vec<(u32, u64)>>>);
+#[derive(crate::state::State)]
+struct Requests(#[state(skip)] Arc<Mutex<Vec<(u32, u64)>>>);
 
 impl Device for Requests {
     fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {

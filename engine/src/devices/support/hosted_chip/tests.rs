@@ -7,7 +7,7 @@ use crate::time::Ps;
 use crate::wire::spi::Lines;
 
 /// Interrupts every microsecond until its supply is taken.
-#[derive(Default)]
+#[derive(Default, crate::state::State)]
 struct Clockwork {
     now: Ps,
     off: bool,
@@ -54,6 +54,7 @@ impl SpiTarget for Clockwork {
     }
 }
 
+#[derive(crate::state::State)]
 struct Host(HostedChip);
 
 impl Device for Host {
@@ -122,6 +123,7 @@ fn a_control_pin_that_moves_while_clocks_lie_ahead_acts_at_their_end() {
 }
 
 /// A chip without an interrupt pin.
+#[derive(crate::state::State)]
 struct Mute(Clockwork);
 
 impl SpiTarget for Mute {

@@ -4,6 +4,7 @@
 //! checked before it is used: a broken ring is told with its numbers, and never followed.
 
 use crate::bus::Bus;
+use crate::state::{Fresh, State};
 
 /// Descriptors that a queue may have (QueueNumMax).
 pub const MOST_DESCRIPTORS: u32 = 64;
@@ -17,7 +18,7 @@ const AVAIL_NO_INTERRUPT: u16 = 1;
 const DESCRIPTOR_BYTES: u32 = 16;
 
 /// A buffer that the driver made available: a chain of parts, all for the device to read, or all to write.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Buffer {
     /// Its first descriptor, by which it is given back.
     pub head: u16,
@@ -35,7 +36,7 @@ pub enum Direction {
 }
 
 /// A queue as the driver set it up, and how far the device has got.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub struct Queue {
     /// QueueNum: descriptors, a power of two.
     pub size: u32,

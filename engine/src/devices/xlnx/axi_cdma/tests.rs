@@ -13,10 +13,12 @@ const FIFO: u32 = 0xc400_0000;
 const DMA: u32 = 0x44a0_0000;
 
 /// A data register behind a stream of beats: gives a count, or keeps what it gets, each with its time.
+#[derive(crate::state::State)]
 struct Port {
     streams: bool,
     /// Accesses until it answers with an error.
     until_error: u32,
+    #[state(skip)]
     log: Arc<Mutex<Vec<(u32, Ps)>>>,
 }
 

@@ -12,6 +12,7 @@ use crate::bus::device::{AccessSize, Ctx};
 use crate::bus::{BusFault, Target};
 use crate::faults::BusFaultKind;
 use crate::memory::ram::Direction;
+use crate::state::{Fresh, State};
 use crate::time::{Cycles, Ps};
 
 /// AXI4 bursts do not cross addresses of this many bytes.
@@ -22,7 +23,7 @@ const FIXED_BEATS: u32 = 16;
 const BURST_BYTES: usize = 1024;
 
 /// Why a transfer failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Failure {
     /// The engine refused it (DMAIntErr).
     Internal,
@@ -33,7 +34,7 @@ pub enum Failure {
 }
 
 /// One side of a transfer.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, State)]
 pub struct Side {
     addr: u32,
     left_bytes: u32,
@@ -90,6 +91,7 @@ impl Side {
 }
 
 /// Words between the sides, each with the time of its arrival.
+#[derive(State)]
 pub struct Buffer {
     words: Box<[(u32, Ps)]>,
     first: u32,

@@ -7,6 +7,7 @@
 //! Micron N25Q with its configuration registers at their defaults (PG153, "Micron Memory"; N25Q128A data sheet, command
 //! set and dummy cycles).
 
+use crate::state::{Damaged, Fresh, Loader, Saver, State};
 use crate::wire::spi::Lines;
 
 /// What follows the address and the dummies.
@@ -114,6 +115,25 @@ pub const COMMANDS: &[Command] = &[
     addressed(0xe8, "READ LOCK REGISTER", 0),
     row(0xeb, "QUAD INPUT/OUTPUT FAST READ", 3, Quad, 5, In(Quad)),
 ];
+
+/// By its code.
+impl State for &'static Command {
+    fn save(&self, to: &mut Saver) {
+        self.opcode.save(to);
+    }
+
+    fn load(&mut self, from: &mut Loader) -> Result<(), Damaged> {
+        let opcode = u8::loaded(from)?;
+        *self = COMMANDS.iter().find(|command| command.opcode == opcode).ok_or(Damaged)?;
+        Ok(())
+    }
+}
+
+impl Fresh for &'static Command {
+    fn fresh() -> &'static Command {
+        &COMMANDS[0]
+    }
+}
 
 /// The command that starts with `opcode`, if a core with `lines` data lines supports it.
 pub fn find(opcode: u8, lines: Lines) -> Option<&'static Command> {

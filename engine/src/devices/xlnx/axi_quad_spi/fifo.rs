@@ -5,21 +5,23 @@
 //! the sides' own accesses, one for what the AXI side has come to know.
 
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::Hz;
 
 /// Depth of the deepest FIFO that the core has.
 const SLOTS: u64 = 256;
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, State)]
 struct Slot {
     byte: u8,
     edge: u64,
 }
 
 /// SPI DTR and its FIFO: written from AXI, emptied by the wire.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct TxFifo {
     slots: Box<[Slot; SLOTS as usize]>,
+    #[state(skip)]
     depth: u64,
     written: u64,
     sent: u64,
@@ -106,9 +108,10 @@ impl TxFifo {
 }
 
 /// SPI DRR and its FIFO: filled by the wire, read from AXI.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct RxFifo {
     slots: Box<[Slot; SLOTS as usize]>,
+    #[state(skip)]
     depth: u64,
     received: u64,
     seen: u64,

@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 
 use crate::polling::Poll;
+use crate::state::{Fresh, State};
 use crate::time::Hz;
 
 /// The frames of one kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct Totals {
     /// Times that a slave was selected and at least a byte followed.
     pub frames: u64,
@@ -37,7 +38,7 @@ pub struct Shifted {
 }
 
 /// The frame under way.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State, Fresh)]
 struct Current {
     command: u8,
     totals: Totals,
@@ -45,7 +46,7 @@ struct Current {
 }
 
 /// All frames so far.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, State)]
 pub struct Frames {
     ended: BTreeMap<u8, Totals>,
     current: Option<Current>,

@@ -23,8 +23,9 @@ enum Saw {
 }
 
 /// A chip that writes down what happens to it, and answers with a count in each byte.
-#[derive(Default)]
+#[derive(Default, crate::state::State)]
 struct Script {
+    #[state(skip)]
     saw: Arc<Mutex<Vec<Saw>>>,
     count: u32,
 }

@@ -10,11 +10,12 @@ use super::frames::{Frames, Shifted};
 use crate::devices::support::hosted_chip::Chips;
 use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::polling::Poll;
+use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 use crate::wire::spi::{Burst, Lines, PULLED_UP};
 
 /// What SPICR says about the wire.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub struct Control {
     /// Enabled, master, not inhibited, and nothing else forbids a transfer.
     pub running: bool,
@@ -27,7 +28,7 @@ pub struct Control {
 }
 
 /// Where the current frame stands, in dual and quad mode.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State, Fresh)]
 enum Frame {
     /// The next byte is a command.
     Command,
@@ -38,7 +39,7 @@ enum Frame {
 }
 
 /// Totals since the start of the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub struct Totals {
     /// Bytes that went over the wire.
     pub bytes: u64,
@@ -51,12 +52,16 @@ pub struct Totals {
 }
 
 /// The wire and the chips on it.
+#[derive(State)]
 pub struct Wire {
     /// EXT_SPI_CLK.
+    #[state(skip)]
     pub clock: Hz,
     /// EXT_SPI_CLK periods a period of SCK.
+    #[state(skip)]
     pub ratio: u64,
     /// The widest transfer that the core is built for.
+    #[state(skip)]
     pub lines: Lines,
     /// On the slave selects.
     pub chips: Chips,
@@ -67,6 +72,7 @@ pub struct Wire {
     /// What went over the wire, by the frames' first bytes.
     pub frames: Frames,
     /// The lines, for waveforms.
+    #[state(skip)]
     pub signals: SpiSignals,
     cpol: bool,
     cpha: bool,

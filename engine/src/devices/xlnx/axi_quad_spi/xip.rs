@@ -8,6 +8,7 @@ use super::{AxiQuadSpi, flag};
 use crate::bus::device::{AccessSize, Ctx, Reply, SlaveError};
 use crate::devices::support::registers::{AccessKind, Register};
 use crate::polling::Poll;
+use crate::state::State;
 use crate::time::{Cycles, Ps};
 use crate::wire::spi::Lines;
 
@@ -28,7 +29,7 @@ const XIPSR_CPOL_CPHA_ERROR: u32 = 1 << 3;
 const XIPSR_AXI_TRANSACTION_ERROR: u32 = 1 << 4;
 
 /// State of XIP mode.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, State)]
 pub struct Xip {
     config: u32,
     /// Errors since XIP-SR was last read, which clears them.
@@ -104,7 +105,7 @@ impl AxiQuadSpi {
     }
 
     pub(super) fn xip_load(&mut self, range: usize, offset: u32, bytes: &[u8]) -> bool {
-        self.params.xip && range == 1 && self.wire.chips.get_mut(0).is_some_and(|chip| chip.load(offset, bytes))
+        self.params.xip && range == 1 && self.wire.chips.get_mut(0).is_some_and(|chip| chip.preload(offset, bytes))
     }
 
     pub(super) fn xip_burst(&mut self, range: usize, offset: u32, bytes: u32, ctx: &mut Ctx) -> Result<Ps, SlaveError> {

@@ -5,6 +5,8 @@
 //! cycles counting up and `TLR + 2` counting down, as PG079 gives it (Generate Mode). Without auto reload the counter
 //! holds the value that it rolled over to.
 
+use crate::state::State;
+
 /// How a counter counts, from its registers.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
@@ -23,7 +25,7 @@ pub struct Setting {
 }
 
 /// The state of a counter at a cycle of its clock.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, State)]
 pub struct Counter {
     value: u64,
     cycle: u64,

@@ -159,7 +159,8 @@ fn an_empty_transmit_fifo_pulses_the_interrupt() {
     use std::sync::{Arc, Mutex};
 
     /// What an interrupt controller sees.
-    struct Edges(Arc<Mutex<Vec<(bool, Ps)>>>);
+    #[derive(crate::state::State)]
+    struct Edges(#[state(skip)] Arc<Mutex<Vec<(bool, Ps)>>>);
     impl Device for Edges {
         fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
             Err(SlaveError { done: ctx.now })

@@ -29,6 +29,7 @@ const LOCAL_BASE: u8 = 21;
 const BEHIND: u8 = 23;
 
 /// Raises the machine timer interrupt every `period`; a store takes it back, and one elsewhere ends the run.
+#[derive(crate::state::State)]
 struct Ticker {
     period: Ps,
     accesses: u32,

@@ -3,6 +3,7 @@
 use super::*;
 
 /// A chip whose answers are the same for ever.
+#[derive(crate::state::State)]
 struct Still;
 
 impl SpiTarget for Still {

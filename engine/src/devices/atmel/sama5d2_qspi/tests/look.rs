@@ -51,6 +51,6 @@ fn looking_moves_nothing() {
 #[test]
 fn a_program_is_loaded_and_shown_before_the_window_is_open() {
     let mut rig = Rig::new();
-    assert!(rig.device(|device, _| device.load(1, 0x3000, &[1, 2, 3, 4])));
+    assert!(rig.device(|device, _| device.preload(1, 0x3000, &[1, 2, 3, 4])));
     assert_eq!(rig.peek(0x3000), 0x0403_0201);
 }

@@ -14,7 +14,8 @@ enum Saw {
 }
 
 /// The chip: it answers with 01020304h to everything.
-struct Script(Arc<Mutex<Vec<Saw>>>);
+#[derive(crate::state::State)]
+struct Script(#[state(skip)] Arc<Mutex<Vec<Saw>>>);
 
 fn cycle(at: Ps) -> u64 {
     Soc::clock().cycles_until_ceil(at).0

@@ -15,11 +15,14 @@ enum Plan {
 }
 
 /// A chip whose pin goes high as planned, and that writes down the cycles in which bursts ended and pins moved.
+#[derive(crate::state::State)]
 struct Planned {
+    #[state(skip)]
     plan: Plan,
     clocks: u32,
     now: Ps,
     level: bool,
+    #[state(skip)]
     saw: Arc<Mutex<Vec<u64>>>,
 }
 

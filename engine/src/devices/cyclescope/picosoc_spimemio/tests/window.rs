@@ -83,13 +83,13 @@ fn contents_are_seen_and_stored_without_time() {
     let device = soc.bus.devices[0].as_mut().unwrap();
     let mut bytes = [0; 8];
     // The last word before the addresses wrap, and the first behind.
-    assert!(device.load(1, 0x00ff_fffc - WINDOW, &[1, 2, 3, 4, 5, 6, 7, 8]));
+    assert!(device.preload(1, 0x00ff_fffc - WINDOW, &[1, 2, 3, 4, 5, 6, 7, 8]));
     assert!(device.peek(1, 0x00ff_fffc - WINDOW, &mut bytes));
     assert_eq!(bytes, [1, 2, 3, 4, 5, 6, 7, 8]);
     assert!(device.peek(1, 0x1000 - WINDOW, &mut bytes));
     assert_eq!(bytes[..4], word_at(0x1000).to_le_bytes());
     assert!(!device.peek(0, 0, &mut bytes[..4]));
-    assert!(!device.load(0, 0, &bytes[..4]));
+    assert!(!device.preload(0, 0, &bytes[..4]));
     assert_eq!(soc.word(0).1, 0x0807_0605);
     assert_eq!(soc.counter("words_requested"), 1);
 }

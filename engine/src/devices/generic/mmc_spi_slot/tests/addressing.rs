@@ -50,8 +50,8 @@ fn a_multiple_write_over_the_end_fails_there() {
 #[test]
 fn a_programmer_reaches_all_bytes() {
     let mut bench = Bench::new();
-    assert!(bench.card.load(510, &[1, 2, 3, 4]));
-    assert!(!bench.card.load(CAPACITY_BYTES - 1, &[1, 2]));
+    assert!(bench.card.preload(510, &[1, 2, 3, 4]));
+    assert!(!bench.card.preload(CAPACITY_BYTES - 1, &[1, 2]));
     assert!(!bench.card.peek(u32::MAX, &mut [0; 2]));
     assert_eq!(bench.read(0)[510..], [1, 2]);
     assert_eq!(bench.read(1)[..3], [3, 4, 0]);

@@ -41,7 +41,7 @@ fn errors_of_the_sequence() {
 #[test]
 fn a_write_protected_card_skips() {
     let mut bench = Bench::with(&[("cyclescope,write-protect", Vec::new())]);
-    bench.card.load(0, &[7]);
+    bench.card.preload(0, &[7]);
     assert_eq!(sequence(&mut bench, 0, 1), [0, 0, 0]);
     assert_eq!(bench.status(), (0, 0x02));
     assert_eq!(bench.read(0)[0], 7);
@@ -51,7 +51,7 @@ fn a_write_protected_card_skips() {
 fn a_whole_card_of_memory_is_erased_at_once() {
     let changes = [("cyclescope,capacity-bytes", (32_u64 << 30).to_be_bytes().to_vec())];
     let mut bench = Bench::with(&changes);
-    bench.card.load(1 << 30, &[7]);
+    bench.card.preload(1 << 30, &[7]);
     assert_eq!((bench.command(32, 0), bench.command(33, (64 << 20) - 1), bench.command(38, 0)), (0, 0, 0));
     let mut byte = [1];
     assert!(bench.card.peek(1 << 30, &mut byte));

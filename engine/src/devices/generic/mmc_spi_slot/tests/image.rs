@@ -87,7 +87,7 @@ fn a_host_error_is_a_write_error() {
     let image = directory.image(16 << 20);
     let mut bench = Bench::with(&[directory.property()]);
     // A file that cannot be written takes the image's place, as a full disk would.
-    bench.card.medium = super::super::medium::Medium::Image(fs::File::open(&image).unwrap());
+    bench.card.medium = super::super::medium::Medium::image(fs::File::open(&image).unwrap()).unwrap().0;
     assert_eq!(bench.write(0, &pattern(0)) & 0x1f, 0x0d);
     assert_eq!(bench.status(), (0, 0x04));
     assert!(bench.notes()[0].starts_with("the image could not be written: "));

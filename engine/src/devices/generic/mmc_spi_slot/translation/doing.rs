@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 
+use crate::state::{Fresh, State};
 use crate::time::Ps;
 
 /// What the flash does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Doing {
     /// It copies sectors and pages that the host did not write.
     Merge,
@@ -18,7 +19,7 @@ pub enum Doing {
 }
 
 /// What the flash does, one thing after the other.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, State)]
 pub struct Schedule(VecDeque<(Doing, Ps, Ps)>);
 
 impl Schedule {

@@ -13,8 +13,10 @@ use std::collections::VecDeque;
 
 use super::parameters::Geometry;
 
+use crate::state::{Fresh, State};
+
 /// Consecutive sectors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State)]
 pub struct Run {
     /// The first.
     pub first: u32,
@@ -30,7 +32,7 @@ impl Run {
 }
 
 /// What the flash does besides programming the host's data.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub struct Work {
     /// Sectors moved within a page.
     pub sectors_copied: u64,
@@ -53,7 +55,7 @@ impl Work {
 }
 
 /// A block that takes writes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, State, Fresh)]
 struct Open {
     /// The logical block.
     block: u32,
@@ -66,8 +68,9 @@ struct Open {
 }
 
 /// Which blocks are open, and which hold nothing.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 pub struct Mapping {
+    #[state(skip)]
     geometry: Geometry,
     /// Least recently written first.
     open: VecDeque<Open>,

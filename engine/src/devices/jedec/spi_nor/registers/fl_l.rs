@@ -6,6 +6,7 @@ use super::{Condition, Failure, ReadEnd, WriteTime, Writing, Written};
 use crate::devices::jedec::spi_nor::commands::{Command, Dummies, Source, Target};
 use crate::devices::jedec::spi_nor::notes::Note;
 use crate::devices::jedec::spi_nor::parts::SECTOR_BYTES;
+use crate::state::State;
 use crate::wire::spi::{Lines, Rate};
 
 /// Status register 1: write in progress.
@@ -86,14 +87,16 @@ impl Pair {
 }
 
 /// All registers but the volatile facts of a cycle in progress.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 pub struct Registers {
     volatile: [u8; 4],
     nonvolatile: [u8; 4],
     /// Error bits of status register 2.
     errors: u8,
+    #[state(skip)]
     sectors: u32,
     /// Dummy clocks of read latency code 0.
+    #[state(skip)]
     latency_code_0_clocks: u32,
 }
 

@@ -8,6 +8,7 @@ use super::{Condition, Failure, ReadEnd, WriteTime, Writing, Written};
 use crate::devices::jedec::spi_nor::commands::{Command, Dummies, Protocol, Source, Target};
 use crate::devices::jedec::spi_nor::notes::Note;
 use crate::devices::jedec::spi_nor::parts::SECTOR_BYTES;
+use crate::state::State;
 
 /// Status register: write in progress.
 const WIP: u8 = 1 << 0;
@@ -51,7 +52,7 @@ const VOLATILE_BASE: u8 = 0x03;
 const ENHANCED_BASE: u8 = 0x08;
 
 /// All registers but the volatile facts of a cycle in progress.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 pub struct Registers {
     /// Status register, bits 7 to 2.
     status: u8,
@@ -64,6 +65,7 @@ pub struct Registers {
     /// The enhanced volatile configuration register.
     enhanced: u8,
     /// Lock register of each sector.
+    #[state(with = crate::state::fixed)]
     locks: Vec<u8>,
 }
 

@@ -62,7 +62,7 @@ fn word_at(address: u32) -> u32 {
 pub(super) fn bench() -> Bench {
     let mut bench = bench_with(&[]);
     let contents: Vec<u8> = (BASE..BASE + 0x400).map(byte_at).collect();
-    assert!(bench.flash.load(BASE, &contents));
+    assert!(bench.flash.preload(BASE, &contents));
     bench
 }
 
@@ -160,7 +160,7 @@ fn fast_reads_without_mode_byte_take_the_latency_too() {
 #[test]
 fn latency_code_0_is_what_the_board_says() {
     let mut bench = bench_with(&[("cyclescope,latency-code-0-clocks", cell(8))]);
-    assert!(bench.flash.load(BASE, &word_at(BASE).to_be_bytes()));
+    assert!(bench.flash.preload(BASE, &word_at(BASE).to_be_bytes()));
     set_up(&mut bench, 0);
     assert_eq!(bench.frame(READS[1], true, BASE, 0xff, 8, 1), [word_at(BASE)]);
 }
@@ -288,9 +288,9 @@ fn a_whole_word_is_what_its_clocks_are_one_by_one() {
 fn words_run_on_across_sectors_and_wrap_at_the_end() {
     let mut bench = bench();
     set_up(&mut bench, 1);
-    assert!(bench.flash.load(0xff_fffa, &[1, 2, 3, 4, 5, 6]) && bench.flash.load(0, &[7, 8]));
+    assert!(bench.flash.preload(0xff_fffa, &[1, 2, 3, 4, 5, 6]) && bench.flash.preload(0, &[7, 8]));
     assert_eq!(bench.frame(READS[1], true, 0xff_fffa, 0xff, 1, 2), [0x0102_0304, 0x0506_0708]);
-    assert!(bench.flash.load(0xffe, &[9, 10, 11, 12]));
+    assert!(bench.flash.preload(0xffe, &[9, 10, 11, 12]));
     assert_eq!(bench.frame(READS[2], true, 0xffe, 0xff, 1, 1), [0x090a_0b0c]);
 }
 
@@ -389,7 +389,7 @@ fn erases_take_their_units() {
         [(0x20, 0x1000, "subsectors_erased"), (0x52, 0x8000, "half_blocks_erased"), (0xd8, 0x1_0000, "sectors_erased")]
     {
         let mut bench = bench_with(&[]);
-        assert!(bench.flash.load(0, &vec![0; 0x2_0000]));
+        assert!(bench.flash.preload(0, &vec![0; 0x2_0000]));
         bench.write(&[opcode, 0, 0x12, 0x34]);
         let base = 0x1234 & !(bytes - 1);
         assert_eq!(bench.contents(base + bytes - 1, 2), [0xff, 0x00], "{opcode:02x}h");

@@ -89,7 +89,7 @@ fn what_another_run_wrote_since_is_read_and_a_programmer_comes_after_it() {
     let directory = Directory::new("since");
     fs::write(directory.image(), [1, 2, 3]).unwrap();
     let mut bench = directory.bench();
-    assert!(bench.flash.load(1, &[0x22]));
+    assert!(bench.flash.preload(1, &[0x22]));
     fs::write(directory.image(), [4, 5, 6, 7]).unwrap();
     bench.flash.begin_run().unwrap();
     assert_eq!(bench.contents(0, 5), [4, 0x22, 6, 7, 0xff]);
@@ -127,9 +127,9 @@ fn a_programmer_stores_bytes_without_time_even_where_bits_are_clear() {
     bench.program(0x00_0ffe, &[0, 0]);
     bench.program(0x00_1000, &[0, 0]);
     let (now, programmed) = (bench.now, bench.counter("pages_programmed"));
-    assert!(bench.flash.load(0x00_0fff, &[0x12, 0x34]));
+    assert!(bench.flash.preload(0x00_0fff, &[0x12, 0x34]));
     assert_eq!((bench.now, bench.counter("pages_programmed")), (now, programmed));
     assert_eq!(bench.contents(0x00_0ffe, 4), [0, 0x12, 0x34, 0], "across two subsectors");
-    assert!(!bench.flash.load(0xff_ffff, &[1, 2]), "past the end");
+    assert!(!bench.flash.preload(0xff_ffff, &[1, 2]), "past the end");
     assert_eq!(bench.contents(0xff_ffff, 1), [0xff]);
 }

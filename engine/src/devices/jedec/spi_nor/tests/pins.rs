@@ -155,7 +155,7 @@ proptest! {
     ) {
         let (opcode, address_lines, dummies, lines) = READS[read];
         let mut bench = Bench::new();
-        prop_assert!(bench.flash.load(0x01_2300, &page));
+        prop_assert!(bench.flash.preload(0x01_2300, &page));
         let mut hand = Hand::new(Bench { flash: bench.flash.clone(), now: bench.now }, rests_high);
         let header = [0x01, 0x23, address as u8];
         bench.select();

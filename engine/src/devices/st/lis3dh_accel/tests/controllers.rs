@@ -26,7 +26,8 @@ const PERIOD: Ps = Ps::from_us(10_000);
 type Edges = Arc<Mutex<Vec<(Ps, bool)>>>;
 
 /// Where the chip's interrupt leads: it writes down when the line moves.
-struct Listener(Edges);
+#[derive(crate::state::State)]
+struct Listener(#[state(skip)] Edges);
 
 impl Device for Listener {
     fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {

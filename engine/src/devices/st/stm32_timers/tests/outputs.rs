@@ -5,6 +5,7 @@ use crate::bus::Bus;
 use std::sync::{Arc, Mutex};
 
 /// A port that does nothing by itself.
+#[derive(crate::state::State)]
 struct Port;
 
 impl Device for Port {
@@ -83,7 +84,8 @@ fn an_edge_is_captured_with_the_counter_as_it_is() {
 }
 
 /// Keeps when its inputs rise.
-struct Requests(Arc<Mutex<Vec<(u32, Ps)>>>);
+#[derive(crate::state::State)]
+struct Requests(#[state(skip)] Arc<Mutex<Vec<(u32, Ps)>>>);
 
 impl Device for Requests {
     fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {

@@ -4,7 +4,7 @@ use super::*;
 use crate::dt::wiring::ClockId;
 
 /// Takes the levels of its inputs.
-#[derive(Default)]
+#[derive(Default, crate::state::State)]
 struct Requests(u32);
 
 impl Device for Requests {

@@ -65,6 +65,7 @@ fn the_wires_are_recorded_edge_by_edge() {
 }
 
 /// Its interrupt rises by itself, and falls as its address is called.
+#[derive(crate::state::State)]
 struct Alarm(Option<Ps>, bool);
 
 impl I2cTarget for Alarm {

@@ -6,6 +6,7 @@ use crate::polling::Poll;
 use proptest::prelude::*;
 
 /// A chip whose answers are the same for ever.
+#[derive(crate::state::State)]
 struct Still;
 
 impl SpiTarget for Still {

@@ -46,7 +46,8 @@ fn a_reset_of_the_receive_fifo_empties_it() {
 }
 
 /// An interrupt controller that writes down when its input rises.
-struct Edges(std::sync::Arc<std::sync::Mutex<Vec<Ps>>>);
+#[derive(crate::state::State)]
+struct Edges(#[state(skip)] std::sync::Arc<std::sync::Mutex<Vec<Ps>>>);
 
 impl Device for Edges {
     fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {

@@ -68,7 +68,7 @@ fn board(code: &[u16], acr: u32) -> (CortexM, Bus) {
         entry("sram", SRAM, 0x1000, Target::Ram(0), false),
         entry("flash", REGISTERS, 0x400, Target::Device(DeviceId(0), 0), false),
     ];
-    let mut place = |at: u32, bytes: &[u8]| assert!(bus.devices[0].as_mut().unwrap().load(1, at - FLASH, bytes));
+    let mut place = |at: u32, bytes: &[u8]| assert!(bus.devices[0].as_mut().unwrap().preload(1, at - FLASH, bytes));
     place(FLASH, &(SRAM + 0x1000).to_le_bytes());
     place(FLASH + 4, &(CODE | 1).to_le_bytes());
     place(CODE, &code.iter().flat_map(|half| half.to_le_bytes()).collect::<Vec<u8>>());
