@@ -1,5 +1,5 @@
 //! Lists the device models: each with what it says of itself, in the comment at the top of its file, for the reference
-//! of bindings.
+//! of bindings. Gives the engine a number for all of its sources: a snapshot is read by the same build alone.
 
 use std::ffi::OsStr;
 use std::fmt::Write;
@@ -8,7 +8,7 @@ use std::{env, fs};
 
 fn main() {
     const FOLDER: &str = "src/devices";
-    println!("cargo::rerun-if-changed={FOLDER}");
+    println!("cargo::rustc-env=CYCLESCOPE_ENGINE={:016x}", digest_of(&["src", "derive/src"]));
     let folders = entries(Path::new(FOLDER)).into_iter().filter(|path| path.is_dir());
     let mut code = String::from("&[\n");
     for file in
@@ -24,6 +24,26 @@ fn main() {
     code.push(']');
     let folder = env::var("OUT_DIR").expect("Cargo names a folder");
     fs::write(Path::new(&folder).join("models.rs"), code).expect("Cargo's folder can be written");
+}
+
+/// A number for all sources in folders: FNV-1a of their paths and bytes.
+fn digest_of(folders: &[&str]) -> u64 {
+    let mut digest = 0xcbf2_9ce4_8422_2325_u64;
+    let mut ahead: Vec<PathBuf> = folders.iter().map(PathBuf::from).collect();
+    for folder in folders {
+        println!("cargo::rerun-if-changed={folder}");
+    }
+    while let Some(path) = ahead.pop() {
+        if path.is_dir() {
+            ahead.extend(entries(&path));
+            continue;
+        }
+        let bytes = fs::read(&path).expect("the sources can be read");
+        for byte in path.as_os_str().as_encoded_bytes().iter().chain(&bytes).chain(&[0]) {
+            digest = (digest ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+        }
+    }
+    digest
 }
 
 /// What is in a folder, in the order of the names.

@@ -26,7 +26,7 @@ pub fn give(host: &mut Host, folder: Option<i32>, stdin: Option<Stdin>, argument
     }
     match stdin {
         None => {}
-        Some(Stdin::Descriptor(descriptor)) => host.set_input(Input::File(duplicate(descriptor)?.into())),
+        Some(Stdin::Descriptor(descriptor)) => host.set_input(Input::File(duplicate(descriptor)?.into(), 0)),
         Some(Stdin::Bytes(bytes)) => host.set_input(Input::Bytes(bytes, 0)),
     }
     host.set_arguments(arguments);

@@ -14,6 +14,7 @@ pub mod lines;
 pub mod path;
 mod pins;
 pub mod risen;
+mod saving;
 mod shared_lines;
 mod transactions;
 mod transfers;

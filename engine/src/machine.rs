@@ -13,6 +13,7 @@ mod messages;
 pub mod profiling;
 mod programs;
 mod progress;
+pub mod snapshots;
 mod storms;
 pub mod tracing;
 pub mod unmodelled;
@@ -31,7 +32,7 @@ use crate::time::{Cycles, Hz, Ps};
 use debugging::Debugging;
 use ending::StopRequest;
 use programs::Program;
-use progress::{Activity, Progress};
+use progress::{Activity, Progress, Turn};
 use unmodelled::UnmodelledRegister;
 use windows::{Window, Windows};
 
@@ -102,6 +103,8 @@ pub struct Description {
     pub unmodelled: Vec<Region>,
     /// Label of the second-level cache; empty if there is none.
     pub outer: String,
+    /// All nodes by their paths, each with a number for all that it says: see [`snapshots`].
+    pub nodes: Vec<(String, u64)>,
     /// What is allowed, and hardly meant: a line each, with its place.
     pub warnings: Vec<String>,
 }
@@ -186,6 +189,12 @@ pub struct Machine {
     begun: bool,
     /// Images that could not be written at its end.
     failed_saves: Vec<String>,
+    /// The end of the slice that is under way.
+    slice_end: Option<Ps>,
+    /// The turn of a core that is under way where the machine has stopped.
+    turn: Option<Turn>,
+    /// A snapshot could not be loaded, and has left nothing that could run: why.
+    broken: Option<String>,
     /// When the host gets what was printed; `None` if nobody has looked yet whether something was.
     hand_over_at: Option<Ps>,
     /// How many of the storms the host was told of already.
@@ -195,8 +204,6 @@ pub struct Machine {
     /// The core that ended the run by itself.
     ended_by: Option<usize>,
     stop: StopRequest,
-    /// The end of a slice that was left before it, for a debugger.
-    slice_end: Option<Ps>,
     debugging: Debugging,
     /// For a timeline: its window, and totals so far.
     timeline_window: (Ps, Ps),
@@ -221,12 +228,14 @@ impl Machine {
             quantum: QUANTUM,
             begun: false,
             failed_saves: Vec::new(),
+            slice_end: None,
+            turn: None,
+            broken: None,
             hand_over_at: None,
             told_storms: 0,
             end_notes: Vec::new(),
             ended_by: None,
             stop: StopRequest::default(),
-            slice_end: None,
             debugging: Debugging::default(),
             timeline_window: (Ps::ZERO, Ps::MAX),
             totals_over_time: Counters::default(),
@@ -315,9 +324,7 @@ impl Machine {
             if let Some(outcome) = self.debugging.take_ended() {
                 break outcome;
             }
-            let slice_end = self.next_slice_end(limit);
-            let ended = self.run_slice(slice_end, limit, &mut pause);
-            self.stop.set_reached(self.now());
+            let ended = self.run_next_slice(limit, &mut pause);
             let go_on = pause(&self.take_printed());
             match ended {
                 Some(outcome) => break outcome,
@@ -326,14 +333,6 @@ impl Machine {
             }
         };
         self.end(outcome, &mut pause)
-    }
-
-    /// The end of the slice that begins now, or goes on.
-    fn next_slice_end(&mut self, limit: Ps) -> Ps {
-        self.slice_end.take().unwrap_or_else(|| {
-            let slice_end = self.now().saturating_add(self.cores[0].clock().ps_at_floor(SLICE_CYCLES)).min(limit);
-            slice_end.min(self.sampled_at())
-        })
     }
 
     /// Runs `count` instructions of the program's core one by one; gives its registers after each.

@@ -51,6 +51,10 @@ struct MappedNode<'a> {
     route: Option<usize>,
 }
 
+fn nodes_of(root: &Node) -> Vec<(String, u64)> {
+    root.walk().map(|node| (node.path.clone(), node.digest())).collect()
+}
+
 /// Builds the machine that a board describes.
 ///
 /// # Errors
@@ -93,8 +97,13 @@ pub fn build_with(root: &Node, externals: &Externals) -> Result<Machine, Vec<Boa
     let routes = routes::read(&buses, &mut board, &mut bus);
     let mut cores: Vec<Box<dyn Core>> = Vec::new();
     let mut held = Vec::new();
-    let mut description =
-        Description { model: model_of(root), clocks: clocks_of(root), unmodelled, ..Description::default() };
+    let mut description = Description {
+        model: model_of(root),
+        clocks: clocks_of(root),
+        unmodelled,
+        nodes: nodes_of(root),
+        ..Description::default()
+    };
     for (index, node) in cpus.iter().enumerate() {
         let (core, info) = read_with(node, &mut board, |reader| {
             routes::declare_core_bus(reader);

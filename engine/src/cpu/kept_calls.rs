@@ -101,7 +101,7 @@ impl<T: Totals> KeptCalls<T> {
 mod tests {
     use super::*;
 
-    #[derive(Clone)]
+    #[derive(Clone, State, Fresh)]
     struct Spent(u64);
 
     impl Totals for Spent {

@@ -301,7 +301,7 @@ impl<T: Totals> Sections<T> {
 mod tests {
     use super::*;
 
-    #[derive(Clone, Default)]
+    #[derive(Clone, Default, State, Fresh)]
     struct Cycles64(u64);
 
     impl Totals for Cycles64 {

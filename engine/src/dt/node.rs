@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::state::digest;
+
 /// A place in a board's source.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Location {
@@ -82,6 +84,15 @@ impl Node {
     pub fn is_enabled(&self) -> bool {
         let status = self.property("status").and_then(Property::strings);
         status.is_none_or(|status| matches!(status[..], ["okay" | "ok"]))
+    }
+
+    /// A number for all that it says, but for what is below it: other nodes have another, but for rare chance.
+    pub fn digest(&self) -> u64 {
+        let phandle = self.phandle.map_or(0, |phandle| u64::from(phandle) + 1).to_le_bytes();
+        let labels = self.labels.iter().map(String::as_bytes);
+        let properties = self.properties.iter().flat_map(|it| [it.name.as_bytes(), &it.value]);
+        let all = [self.path.as_bytes(), &phandle].into_iter().chain(labels).chain([&[0][..]]).chain(properties);
+        digest::of_all(all)
     }
 
     /// This node and all below it.

@@ -12,6 +12,7 @@ mod looks;
 use std::collections::BTreeSet;
 
 use super::host::Pause;
+use super::progress::Turn;
 use super::{Machine, Outcome, Printed, RunReport};
 use crate::bus::watches::{Hit, Watch};
 use crate::core::Stop;
@@ -63,8 +64,6 @@ pub(super) struct Debugging {
     breaks: BTreeSet<u32>,
     step: Option<Stepping>,
     until: Option<Ps>,
-    /// A core that was stopped in the middle of its turn, and how far that goes.
-    turn: Option<(usize, Ps)>,
     halt: Option<Halt>,
     ended: Option<Outcome>,
     /// Polling loops are skipped, if the user wants that.
@@ -82,11 +81,6 @@ struct Stepping {
 }
 
 impl Debugging {
-    /// The core that goes on with its turn, and how far that goes.
-    pub fn take_turn(&mut self) -> Option<(usize, Ps)> {
-        self.turn.take()
-    }
-
     /// How a run ended that a debugger held.
     pub fn take_ended(&mut self) -> Option<Outcome> {
         self.ended.take()
@@ -161,24 +155,27 @@ impl Machine {
 
     fn run_to_halt(&mut self, limit: Ps, pause: Pause) -> Halt {
         loop {
-            let slice_end = self.next_slice_end(limit);
-            let ended = self.run_slice(slice_end, limit, pause);
+            let ended = self.run_next_slice(limit, pause);
+            let go_on = pause(&self.take_printed());
             if let Some(halt) = self.debugging.halt.take() {
-                self.slice_end = Some(slice_end);
-                pause(&self.take_printed());
                 return halt;
             }
-            self.stop.set_reached(self.now());
-            let go_on = pause(&self.take_printed());
             match ended {
-                Some(Outcome::Interrupted) => {
-                    self.slice_end = Some(slice_end);
-                    return Halt::Interrupted;
-                }
+                Some(Outcome::Interrupted) => return Halt::Interrupted,
                 Some(outcome) => return Halt::Ended(outcome),
                 None if !go_on => return Halt::Interrupted,
                 None => {}
             }
+        }
+    }
+
+    /// Runs on until `until`, where the machine stops and may go on, or to the end of the run: its report. `pause` is as
+    /// for [`Machine::run`].
+    pub fn run_to(&mut self, until: Ps, mut pause: impl FnMut(&Printed) -> bool) -> Option<RunReport> {
+        match self.resume(None, Some(until), Ps::MAX, &mut pause) {
+            Halt::Ended(outcome) => Some(self.end(outcome, &mut pause)),
+            Halt::Interrupted => Some(self.end(Outcome::Interrupted, &mut pause)),
+            _ => None,
         }
     }
 
@@ -211,7 +208,7 @@ impl Machine {
 
     /// A core stopped for a debugger, in its turn up to `horizon`.
     pub(super) fn halt_in_turn(&mut self, core: usize, horizon: Ps) {
-        self.debugging.turn = Some((core, horizon));
+        self.turn = Some(Turn::new(core, horizon));
         if self.debugging.halt.is_none() {
             self.debugging.halt = Some(self.take_watch_halt(core).unwrap_or(Halt::Break { core }));
         }

@@ -32,6 +32,9 @@ impl Machine {
 
     /// As [`Machine::begin`], for a run that ends with what keeps it from beginning.
     pub(super) fn begin_or_fault(&mut self) -> Result<(), Outcome> {
+        if let Some(why) = &self.broken {
+            return Err(Outcome::Fault(why.clone()));
+        }
         if self.bus.follow_recording() {
             self.cores.iter_mut().for_each(|core| core.paths_changed());
         }

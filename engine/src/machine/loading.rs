@@ -131,7 +131,7 @@ impl Machine {
         self.note_nowhere(&image);
         self.find_vectors(&image, data);
         self.find_carried(&image);
-        self.programs[core] = Some(Program { image, elf: data.to_vec() });
+        self.programs[core] = Some(Program::new(image, data.to_vec()));
         if core != 0 {
             self.run_alone(core);
         }

@@ -3,6 +3,7 @@
 use super::Machine;
 use crate::elf::debug::{demangled, without_parameters};
 use crate::elf::{self, ElfError, Image, Symbol};
+use crate::state::digest;
 
 /// A core's program, for messages and for functions to be watched.
 #[derive(Clone, Debug)]
@@ -10,6 +11,18 @@ pub(super) struct Program {
     pub image: Image,
     /// The ELF file itself, for its debug information.
     pub elf: Vec<u8>,
+    /// A number for all of it: other programs have another, but for rare chance.
+    pub digest: u64,
+}
+
+impl Program {
+    pub fn new(image: Image, elf: Vec<u8>) -> Program {
+        let segments = image.segments.iter().flat_map(|segment| [&segment.bytes[..], &[]]);
+        let places = image.segments.iter().flat_map(|segment| [segment.addr, segment.memory_bytes]);
+        let places: Vec<u8> = places.chain([image.entry]).flat_map(u32::to_le_bytes).collect();
+        let digest = digest::of_all(segments.chain([&places[..], &elf]));
+        Program { image, elf, digest }
+    }
 }
 
 impl Machine {
@@ -27,7 +40,7 @@ impl Machine {
             if let Some(data) = carried
                 && let Ok(image) = elf::read(data, self.cores[core].machine())
             {
-                self.programs[core] = Some(Program { image, elf: data.to_vec() });
+                self.programs[core] = Some(Program::new(image, data.to_vec()));
             }
         }
     }
@@ -40,7 +53,7 @@ impl Machine {
     pub fn load_symbols(&mut self, core: &str, data: &[u8]) -> Result<bool, ElfError> {
         let Some(core) = self.core_named(core) else { return Ok(false) };
         let image = elf::read(data, self.cores[core].machine())?;
-        self.programs[core] = Some(Program { image, elf: data.to_vec() });
+        self.programs[core] = Some(Program::new(image, data.to_vec()));
         Ok(true)
     }
 

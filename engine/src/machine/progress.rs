@@ -5,7 +5,7 @@
 //! goes on from that time. Cores that all wait pass the time together, up to the next event.
 
 use super::host::Pause;
-use super::{Machine, Outcome};
+use super::{Machine, Outcome, SLICE_CYCLES};
 use crate::activity::{Detail, HELD_IN_RESET, IDLE, Kind};
 use crate::clocks::{Change, User};
 use crate::core::{Counted, Stop};
@@ -86,18 +86,44 @@ impl Progress {
     }
 }
 
+/// What a core does before the machine looks which is next.
+#[derive(Clone, Copy, Debug, State, Fresh)]
+pub(super) struct Turn {
+    core: usize,
+    /// It runs up to here.
+    horizon: Ps,
+}
+
+impl Turn {
+    pub const fn new(core: usize, horizon: Ps) -> Turn {
+        Turn { core, horizon }
+    }
+}
+
 impl Machine {
+    /// Runs to the end of the slice that is under way, or of the next one. Where the machine halts in it
+    /// ([`Machine::resume`]), it is under way still.
+    pub(super) fn run_next_slice(&mut self, limit: Ps, pause: Pause) -> Option<Outcome> {
+        let next = self.now().saturating_add(self.cores[0].clock().ps_at_floor(SLICE_CYCLES));
+        let slice_end = self.slice_end.unwrap_or(next);
+        let ended = self.run_slice(slice_end.min(limit).min(self.sampled_at()), limit, pause);
+        let stops = self.debugging.is_halted() || ended == Some(Outcome::Interrupted);
+        self.slice_end = stops.then_some(slice_end);
+        self.stop.set_reached(self.now());
+        ended
+    }
+
     /// Runs up to `slice_end`: `None` if that was reached, and the run goes on.
     pub(super) fn run_slice(&mut self, slice_end: Ps, limit: Ps, pause: Pause) -> Option<Outcome> {
-        if let Some((core, horizon)) = self.debugging.take_turn() {
-            let ended = self.run_turn(core, horizon, pause);
-            if ended.is_some() || self.debugging.is_halted() {
-                return ended;
-            }
-        }
         loop {
             if self.stop.is_made() {
                 return Some(Outcome::Interrupted);
+            }
+            if let Some(Turn { core, horizon }) = self.turn.take() {
+                let outcome = self.run_turn(core, horizon.min(slice_end), pause);
+                if outcome.is_some() || self.debugging.is_halted() {
+                    return outcome;
+                }
             }
             self.follow_others();
             let mut next = self.next_core();

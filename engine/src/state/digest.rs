@@ -42,7 +42,7 @@ mod tests {
         fn a_flipped_bit_is_noticed(bytes in prop::collection::vec(any::<u8>(), 1..100), at in any::<usize>(), bit in 0..8) {
             let mut flipped = bytes.clone();
             let at = at % flipped.len();
-            flipped[at] ^= 1 << bit;
+            flipped[at] ^= 1_u8 << bit;
             prop_assert_ne!(of(&bytes), of(&flipped));
             prop_assert_ne!(of(&bytes), of(&bytes[..at]));
         }

@@ -4,6 +4,7 @@
 use crate::support::arm_m::*;
 use crate::support::debugged::{Halts, run_debugged};
 use crate::support::random;
+use crate::support::snapshots;
 use cyclescope_engine::machine::{Machine, Outcome, RunReport};
 use cyclescope_engine::time::Ps;
 
@@ -165,6 +166,9 @@ fn however_it_runs_it_comes_to_the_same() {
         let report = (1..).map(|n| sliced.run(Ps(n * 37 * CYCLE_PS), |_| true)).find(|report| !is_limit(report));
         let report = report.unwrap_or_else(|| panic!("{seed}: no end"));
         assert_eq!(ending(&mut sliced, &report), expected, "{seed}: in slices");
+
+        let times = [seed * 1_700, seed * 9_100, seed * 21_000].map(|cycles| Ps(cycles * CYCLE_PS / 150));
+        snapshots::change_nothing(|| machine(&program, &handlers()), [Ps(1)].into_iter().chain(times));
 
         let mut stepped = machine(&program, &handlers());
         assert_eq!(stepped.trace(100_000, |_| ()), Some(Outcome::Exit(0)), "{seed}");

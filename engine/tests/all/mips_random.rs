@@ -4,6 +4,7 @@
 use crate::support::debugged::run_debugged;
 use crate::support::mips::*;
 use crate::support::random;
+use crate::support::snapshots;
 use cyclescope_engine::isa::mips::config::CoreConfig;
 use cyclescope_engine::isa::mips::config::SystemConfig;
 use cyclescope_engine::isa::mips::timing::CoreTiming;
@@ -287,6 +288,16 @@ fn programs_take_the_same_time_however_they_are_run() {
         let (report, _) = run_debugged(debugged, number as u64 + 1, LONGEST, code);
         assert_eq!(report.cores, ran.cores, "{number}: debugged");
         assert_eq!(debugged.registers(), running.registers(), "{number}: debugged");
+        let watched = number % 5 == 0;
+        let build = || {
+            let mut machine = machine_of(&core, place, &program);
+            if watched {
+                machine.watch_address("function", (at & !(PAGE_BYTES - 1)) + FUNCTIONS[0]);
+            }
+            machine
+        };
+        let times = [1, 20, 1 + number as u64 * 37].map(|cycles| Ps(cycles * CYCLE_PS));
+        snapshots::change_nothing(build, times);
         interrupts += running.registers()[1 + INTERRUPTS as usize];
     }
     assert!(interrupts > 100, "{interrupts}");

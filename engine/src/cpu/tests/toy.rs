@@ -20,6 +20,7 @@ use crate::cpu::{Config, Cpu};
 use crate::elf::Machine;
 use crate::faults::CoreFault;
 use crate::inputs::Inputs;
+use crate::state::{Fresh, State};
 use crate::storms::Source;
 
 /// A core of this instruction set.
@@ -98,7 +99,7 @@ impl Op {
 }
 
 /// The register that a load will have ready in the next cycle but one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub struct Loaded(Option<u8>);
 
 impl Pending for Loaded {
@@ -106,7 +107,7 @@ impl Pending for Loaded {
 }
 
 /// What the core has beside what all cores have.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, PartialEq, State)]
 pub struct Toy {
     handling: bool,
 }

@@ -374,6 +374,9 @@ impl Mips {
                 let goes_on = !self.has_news(bus) && self.shell.cycles < self.shell.deadline.limit;
                 if goes_on {
                     self.memory.use_fetched();
+                } else {
+                    // The fetch is this instruction's, whatever comes before it now.
+                    self.charge(self.pc);
                 }
                 goes_on
             }

@@ -39,6 +39,7 @@ macro_rules! properties_of {
                 running:
                     stepping_and_running_come_to_the_same
                     running_in_slices_comes_to_the_same
+                    snapshots_change_nothing
                     each_instruction_counts_and_takes_its_cycles
                     a_program_that_never_ends_meets_the_limit
                     a_program_ends_with_its_status

@@ -5,6 +5,7 @@ use super::program::*;
 use super::target::*;
 use crate::support::late::{LOWER, RAISE_LATER, VALUE};
 use crate::support::printer::add_printer;
+use crate::support::snapshots;
 use cyclescope_engine::machine::{Machine, Outcome, RunReport};
 use cyclescope_engine::observe::output::HandOver;
 use cyclescope_engine::time::{Cycles, Ps};
@@ -56,6 +57,22 @@ pub fn running_in_slices_comes_to_the_same<T: Target>() {
         let slices = (1..).map(|n| Ps::from_ns(n * slice_ns));
         let ended = slices.map(|limit| machine.run(limit, |_| true)).find(|report| report.outcome == Outcome::Exit(0));
         assert_eq!(ended.as_ref(), Some(&ran), "slices of {slice_ns} ns");
+    }
+}
+
+pub fn snapshots_change_nothing<T: Target>() {
+    for (number, at) in T::CODE.into_iter().enumerate() {
+        let build = || {
+            let mut machine = everything::<T>(at, 777);
+            machine.tell_waits();
+            if number % 2 == 0 {
+                machine.profile(&[], true).unwrap();
+            }
+            machine
+        };
+        let times = (0..40).map(|n| Ps(n * (97_000 + 13_331 * n)));
+        let seen = snapshots::change_nothing(build, times);
+        assert_eq!(seen.report.map(|report| report.outcome), Some(Outcome::Exit(0)));
     }
 }
 

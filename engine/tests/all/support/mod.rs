@@ -13,3 +13,4 @@ pub mod printer;
 pub mod random;
 pub mod rig;
 pub mod riscv;
+pub mod snapshots;

@@ -1,0 +1,157 @@
+//! What a snapshot has of the bus: memories, devices, and what all share. The map, too, where a device can change what
+//! is shown at an address.
+
+use super::Bus;
+use crate::state::{Damaged, Fresh, Loader, Saver, State, fixed, present};
+
+impl State for Bus {
+    fn save(&self, to: &mut Saver) {
+        to.begin("Bus");
+        to.field("map");
+        self.map.save(to);
+        self.views.save(to);
+        to.field("routes");
+        fixed::save(&self.routes, to);
+        to.field("memories");
+        fixed::save(&self.rams, to);
+        to.field("outer");
+        present::save(&self.outer, to);
+        to.field("line_buffers");
+        self.line_buffers.save(to);
+        to.field("devices");
+        self.save_devices(to);
+        self.save_time(to);
+        self.save_observed(to);
+        to.end();
+    }
+
+    fn load(&mut self, from: &mut Loader) -> Result<(), Damaged> {
+        let (entries, views) = (self.map.len(), self.views.len());
+        self.map.load(from)?;
+        self.views.load(from)?;
+        let is_whole = self.views.len() == views && self.views.iter().all(|views| views.len() == entries);
+        if self.map.len() != entries || !is_whole {
+            return Err(Damaged);
+        }
+        fixed::load(&mut self.routes, from)?;
+        fixed::load(&mut self.rams, from)?;
+        present::load(&mut self.outer, from)?;
+        self.line_buffers.load(from)?;
+        self.load_devices(from)?;
+        self.load_time(from)?;
+        self.load_observed(from)?;
+        // What follows from the rest.
+        self.paths.take();
+        self.last_entry.set(0);
+        self.scopes.clear();
+        self.master = None;
+        Ok(())
+    }
+}
+
+impl Bus {
+    fn save_devices(&self, to: &mut Saver) {
+        to.list(self.devices.len());
+        for device in self.devices.iter().flatten() {
+            to.item();
+            device.save(to);
+        }
+        to.end();
+    }
+
+    fn load_devices(&mut self, from: &mut Loader) -> Result<(), Damaged> {
+        if from.list()? != self.devices.len() {
+            return Err(Damaged);
+        }
+        self.devices.iter_mut().flatten().try_for_each(|device| State::load(device.as_mut(), from))
+    }
+
+    /// What is to come, and in which order.
+    fn save_time(&self, to: &mut Saver) {
+        to.field("events");
+        self.events.save(to);
+        to.field("wires");
+        self.wires.save(to);
+        to.field("shared_lines");
+        self.shared_lines.save(to);
+        to.field("lines");
+        self.lines.save(to);
+        to.field("clocks");
+        self.clocks.save(to);
+        to.field("core_clocks");
+        fixed::save(&self.core_clocks, to);
+        to.field("order");
+        self.order.save(to);
+        to.field("core_irqs");
+        fixed::save(&self.core_irqs, to);
+        to.field("output");
+        self.output.save(to);
+        to.field("exit");
+        (self.exit, self.exit_is_reset, self.failure.clone(), self.paused).save(to);
+        to.field("code_written");
+        self.code_written.save(to);
+        to.field("code_marked");
+        self.code_marked.save(to);
+        to.field("transfers_by_devices");
+        self.transfers_by_devices.save(to);
+        to.field("host");
+        self.host.save(to);
+        to.field("told");
+        self.told.save(to);
+        to.field("asked");
+        self.asked.save(to);
+    }
+
+    fn load_time(&mut self, from: &mut Loader) -> Result<(), Damaged> {
+        self.events.load(from)?;
+        self.wires.load(from)?;
+        self.shared_lines.load(from)?;
+        self.lines.load(from)?;
+        self.clocks.load(from)?;
+        fixed::load(&mut self.core_clocks, from)?;
+        self.order.load(from)?;
+        fixed::load(&mut self.core_irqs, from)?;
+        self.output.load(from)?;
+        (self.exit, self.exit_is_reset, self.failure, self.paused) = Fresh::loaded(from)?;
+        self.code_written.load(from)?;
+        self.code_marked.load(from)?;
+        self.transfers_by_devices.load(from)?;
+        self.host.load(from)?;
+        self.told.load(from)?;
+        self.asked.load(from)
+    }
+
+    /// What the user is told of the run.
+    fn save_observed(&self, to: &mut Saver) {
+        to.field("waves");
+        self.waves.save(to);
+        to.field("activities");
+        self.activities.save(to);
+        to.field("irq_levels");
+        self.irq_levels.save(to);
+        to.field("risen");
+        self.risen.save(to);
+        to.field("critical");
+        self.critical.save(to);
+        to.field("noted");
+        self.noted.save(to);
+        to.field("traps");
+        self.traps.save(to);
+        to.field("origins");
+        self.origins.save(to);
+        to.field("storms");
+        self.storms.save(to);
+    }
+
+    fn load_observed(&mut self, from: &mut Loader) -> Result<(), Damaged> {
+        self.waves.load(from)?;
+        self.activities.load(from)?;
+        self.irq_levels.load(from)?;
+        self.risen.load(from)?;
+        self.critical.load(from)?;
+        self.noted.load(from)?;
+        self.traps.load(from)?;
+        self.origins.load(from)?;
+        self.storms.load(from)
+    }
+}

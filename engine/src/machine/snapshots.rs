@@ -1,0 +1,277 @@
+//! Snapshots: all that changes while a firmware runs, taken from a machine between two calls of its own.
+//!
+//! One is loaded into a machine that was built from the same board, and has the same program: what these give is there
+//! already. From then on everything goes as it did with the machine that it was taken from, to the picosecond, and what
+//! was recorded and counted up to then is there, too: how a run is watched is part of it. Who records further things
+//! asks for that behind the load.
+//!
+//! The host's files that the firmware has open, and what it has read of the host's input, can't be had again as they
+//! were: such a snapshot is refused where that would matter. What the firmware has written to files of the host's
+//! since stays there.
+
+mod file;
+
+use super::Machine;
+use crate::dt::fault::BoardFault;
+use crate::state::{Damaged, Fresh, Loader, Saver, State, fixed};
+use crate::time::Ps;
+
+/// Why a snapshot can't be made, or can't be loaded.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SnapshotError {
+    /// No snapshot's first bytes.
+    #[error("it is no snapshot of Cyclescope")]
+    NoSnapshot,
+    /// Of another format.
+    #[error("the snapshot has format {found}, this program reads format {wanted}")]
+    Format {
+        /// Its format.
+        found: u32,
+        /// The one that can be read.
+        wanted: u32,
+    },
+    /// Made by other sources.
+    #[error("the snapshot was made by engine {found}, this is engine {wanted}: only the same build can load it")]
+    Build {
+        /// The build that made it.
+        found: String,
+        /// This one.
+        wanted: String,
+    },
+    /// Cut off, or changed.
+    #[error("the snapshot is damaged")]
+    Damaged,
+    /// Of a board with another model.
+    #[error("the snapshot is of the board {found}, this is {wanted}")]
+    Board {
+        /// The board's model.
+        found: String,
+        /// That of the machine.
+        wanted: String,
+    },
+    /// Of another version of the board, or with other settings.
+    #[error("the snapshot is of a board that is not the same: {node} {differs}")]
+    Node {
+        /// Path of the first node that differs.
+        node: String,
+        /// How.
+        differs: &'static str,
+    },
+    /// Of another program.
+    #[error("the snapshot is of another program{of_core}")]
+    Program {
+        /// Of which core, if that has to be said.
+        of_core: String,
+    },
+    /// Something is in it that can't be had again.
+    #[error("{0}")]
+    Refused(String),
+    /// Images that the run needs.
+    #[error("{}", lines(.0))]
+    Images(Vec<BoardFault>),
+}
+
+fn lines(faults: &[BoardFault]) -> String {
+    faults.iter().map(ToString::to_string).collect::<Vec<String>>().join("; ")
+}
+
+/// What a snapshot is of.
+#[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
+struct Head {
+    /// The board's model.
+    board: String,
+    /// Its nodes: paths, and what they say.
+    nodes: Vec<(String, u64)>,
+    /// By core: its program.
+    programs: Vec<Option<u64>>,
+    /// The core that was loaded for.
+    main: usize,
+    time: Ps,
+    /// Files of the host's that the firmware has open.
+    open_files: usize,
+    /// Bytes that it has read of an input that the host gives as it comes.
+    read_of_host: u64,
+    /// Activities are shown as waveforms.
+    shows_activities: bool,
+}
+
+/// All that changes while a firmware runs, as it is at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    head: Head,
+    state: Vec<u8>,
+}
+
+impl Snapshot {
+    /// When it was taken.
+    pub fn time(&self) -> Ps {
+        self.head.time
+    }
+
+    /// The board's model.
+    pub fn board(&self) -> &str {
+        &self.head.board
+    }
+}
+
+impl Machine {
+    /// Takes a snapshot: the machine goes on as if none had been taken. A run begins with it, if none has begun.
+    ///
+    /// # Errors
+    /// Images that can't be had, or a device that can't be saved.
+    pub fn snapshot(&mut self) -> Result<Snapshot, SnapshotError> {
+        if let Some(why) = &self.broken {
+            return Err(SnapshotError::Refused(why.clone()));
+        }
+        self.begin().map_err(SnapshotError::Images)?;
+        let mut saver = Saver::default();
+        self.save_state(&mut saver);
+        match saver.refusal() {
+            Some(why) => Err(SnapshotError::Refused(why.to_owned())),
+            None => Ok(Snapshot { head: self.head(), state: saver.into_bytes() }),
+        }
+    }
+
+    /// Becomes what it was when the snapshot was taken, or what another machine of the same board and program was.
+    ///
+    /// # Errors
+    /// If it is of something else, can't be had again, or is damaged. Only where it is damaged, or a device refuses it,
+    /// something of it may have been loaded: then the machine does not run any more, but for another snapshot.
+    pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), SnapshotError> {
+        self.begin().map_err(SnapshotError::Images)?;
+        self.compare(&snapshot.head)?;
+        let mut loader = Loader::new(&snapshot.state);
+        let loaded = self.load_state(&mut loader);
+        if loaded.is_ok() && loader.is_over() {
+            self.broken = None;
+            return Ok(());
+        }
+        let error = loader.refusal().map_or(SnapshotError::Damaged, |why| SnapshotError::Refused(why.to_owned()));
+        self.broken = Some(format!("a snapshot was loaded in part, and the machine can't go on: {error}"));
+        Err(error)
+    }
+
+    fn head(&self) -> Head {
+        Head {
+            board: self.description.model.clone(),
+            nodes: self.description.nodes.clone(),
+            programs: self.programs.iter().map(|program| program.as_ref().map(|program| program.digest)).collect(),
+            main: self.main,
+            time: self.now(),
+            open_files: self.bus.host.open_files(),
+            read_of_host: self.bus.host.read_of_host(),
+            shows_activities: self.bus.activities.are_passed_on(),
+        }
+    }
+
+    /// Compares what a snapshot is of with what this machine is.
+    fn compare(&self, snapshot: &Head) -> Result<(), SnapshotError> {
+        let own = self.head();
+        if snapshot.board != own.board {
+            let (found, wanted) = (snapshot.board.clone(), own.board);
+            return Err(SnapshotError::Board { found, wanted });
+        }
+        if let Some((node, differs)) = first_difference(&snapshot.nodes, &own.nodes) {
+            return Err(SnapshotError::Node { node, differs });
+        }
+        let differs = |core: &usize| snapshot.programs.get(*core) != own.programs.get(*core);
+        if snapshot.main != own.main {
+            return Err(SnapshotError::Program { of_core: String::new() });
+        }
+        if let Some(core) = (0..self.cores.len()).find(differs) {
+            let of_core =
+                if self.cores.len() > 1 { format!(" for {}", self.cores[core].name()) } else { String::new() };
+            return Err(SnapshotError::Program { of_core });
+        }
+        if snapshot.open_files > 0 {
+            let why = "the firmware had files of the host's open (semihosting) when the snapshot was taken: \
+                       they can't be had again as they were";
+            return Err(SnapshotError::Refused(why.to_owned()));
+        }
+        if snapshot.read_of_host != own.read_of_host {
+            let Head { read_of_host, .. } = snapshot;
+            return Err(SnapshotError::Refused(format!(
+                "the firmware had read {read_of_host} bytes of the standard input when the snapshot was taken, here it \
+                 has read {}: the host does not give them again",
+                own.read_of_host
+            )));
+        }
+        if snapshot.shows_activities != own.shows_activities {
+            let [then, here] = if own.shows_activities { ["are not", "are"] } else { ["are", "are not"] };
+            return Err(SnapshotError::Refused(format!(
+                "in the snapshot, activities of devices {then} recorded as waveforms, here they {here}: have the same \
+                 signals recorded before it is loaded"
+            )));
+        }
+        Ok(())
+    }
+
+    fn save_state(&self, to: &mut Saver) {
+        to.begin("Machine");
+        to.field("cores");
+        to.list(self.cores.len());
+        for core in &self.cores {
+            to.item();
+            core.save(to);
+        }
+        to.end();
+        to.field("bus");
+        self.bus.save(to);
+        to.field("progress");
+        fixed::save(&self.progress, to);
+        to.field("quantum");
+        self.quantum.save(to);
+        to.field("slice_end");
+        self.slice_end.save(to);
+        to.field("turn");
+        self.turn.save(to);
+        to.field("hand_over_at");
+        self.hand_over_at.save(to);
+        to.field("ended_by");
+        self.ended_by.save(to);
+        to.field("watched");
+        self.watched.save(to);
+        to.field("windows");
+        self.windows.save(to);
+        to.field("profiled");
+        self.profiled.save(to);
+        to.field("notes");
+        (self.told_storms, self.end_notes.clone(), self.failed_saves.clone()).save(to);
+        to.field("timeline");
+        self.timeline_window.save(to);
+        self.totals_over_time.save(to);
+        to.end();
+    }
+
+    fn load_state(&mut self, from: &mut Loader) -> Result<(), Damaged> {
+        if from.list()? != self.cores.len() {
+            return Err(Damaged);
+        }
+        self.cores.iter_mut().try_for_each(|core| core.load(from))?;
+        State::load(&mut self.bus, from)?;
+        fixed::load(&mut self.progress, from)?;
+        self.quantum.load(from)?;
+        self.slice_end.load(from)?;
+        self.turn.load(from)?;
+        self.hand_over_at.load(from)?;
+        self.ended_by.load(from)?;
+        self.watched.load(from)?;
+        self.windows.load(from)?;
+        self.profiled.load(from)?;
+        (self.told_storms, self.end_notes, self.failed_saves) = Fresh::loaded(from)?;
+        self.timeline_window.load(from)?;
+        self.totals_over_time.load(from)
+    }
+}
+
+/// The first node that is in one board and not in the other, or that differs between them, and how.
+fn first_difference(snapshot: &[(String, u64)], own: &[(String, u64)]) -> Option<(String, &'static str)> {
+    let find = |nodes: &[(String, u64)], path: &str| nodes.iter().find(|(other, _)| other == path).map(|(_, it)| *it);
+    let mut here = own.iter().filter_map(|(path, digest)| match find(snapshot, path) {
+        Some(other) if other == *digest => None,
+        Some(_) => Some((path.clone(), "has other values there")),
+        None => Some((path.clone(), "is not in it")),
+    });
+    let mut there = snapshot.iter().filter(|(path, _)| find(own, path).is_none());
+    here.next().or_else(|| there.next().map(|(path, _)| (path.clone(), "is only in it")))
+}

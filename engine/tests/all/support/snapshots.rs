@@ -1,0 +1,95 @@
+//! Runs that are broken off for a snapshot, and go on from that.
+
+use cyclescope_engine::machine::snapshots::Snapshot;
+use cyclescope_engine::machine::{Machine, Printed, RunReport};
+use cyclescope_engine::time::Ps;
+
+/// The longest that a program may take.
+const LONGEST: Ps = Ps::from_us(10_000);
+
+/// All that can be seen of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    pub console: Vec<u8>,
+    pub streams: Vec<u8>,
+    pub registers: Vec<u32>,
+    pub profiles: String,
+    pub report: Option<RunReport>,
+}
+
+impl Seen {
+    fn print(&mut self, printed: &Printed) {
+        self.console.extend_from_slice(&printed.console);
+        printed.streams.iter().for_each(|(_, bytes)| self.streams.extend_from_slice(bytes));
+    }
+
+    fn end(mut self, machine: &mut Machine, report: RunReport) -> Seen {
+        self.registers = machine.registers();
+        self.profiles = format!("{:?}", machine.profiles());
+        self.report = Some(report);
+        self
+    }
+
+    /// The same of a machine that goes on.
+    fn run_on(mut self, machine: &mut Machine) -> Seen {
+        let report = machine.run(LONGEST, |printed| {
+            self.print(printed);
+            true
+        });
+        self.end(machine, report)
+    }
+}
+
+/// Runs a machine to its end.
+pub fn run(machine: &mut Machine) -> Seen {
+    Seen::default().run_on(machine)
+}
+
+/// The first lines in which two runs differ.
+fn first_difference(one: &Seen, other: &Seen) -> String {
+    let of_profiles = |seen: &Seen| seen.profiles.replace(", ", ",\n");
+    let texts = [one, other].map(|seen| format!("{seen:#?}\n{}", of_profiles(seen)));
+    let mut pairs = texts[0].lines().zip(texts[1].lines()).enumerate();
+    match pairs.find(|(_, (one, other))| one != other && !one.contains("profiles:")) {
+        Some((line, _)) => {
+            let around =
+                |text: &str| text.lines().skip(line.saturating_sub(12)).take(16).collect::<Vec<_>>().join("\n");
+            format!("{}\n---- instead of\n{}", around(&texts[0]), around(&texts[1]))
+        }
+        None => "one has more".to_owned(),
+    }
+}
+
+/// Runs machines to each of these times, takes a snapshot, and loads it from bytes into another machine, and into the
+/// same when it has run to its end: whatever is run on comes to what comes of a run without.
+pub fn change_nothing(build: impl Fn() -> Machine, times: impl IntoIterator<Item = Ps>) -> Seen {
+    let whole = run(&mut build());
+    let mut taken = 0;
+    for time in times {
+        let (mut machine, mut seen) = (build(), Seen::default());
+        let ended = machine.run_to(time, |printed| {
+            seen.print(printed);
+            true
+        });
+        if let Some(report) = ended {
+            assert!(seen.end(&mut machine, report) == whole, "run to {time}");
+            continue;
+        }
+        taken += 1;
+        let snapshot = machine.snapshot().unwrap();
+        let bytes = snapshot.to_bytes();
+        let snapshot = Snapshot::from_bytes(&bytes).unwrap();
+        let mut restored = build();
+        restored.restore(&snapshot).unwrap();
+        assert!(restored.snapshot().unwrap() == snapshot, "a snapshot at {time} is another when it was loaded");
+        let check = |how: &str, again: Seen| {
+            assert!(again == whole, "{how} a snapshot at {time}: {}", first_difference(&again, &whole));
+        };
+        check("behind", seen.clone().run_on(&mut machine));
+        check("from", seen.clone().run_on(&mut restored));
+        machine.restore(&snapshot).unwrap();
+        check("back at", seen.run_on(&mut machine));
+    }
+    assert!(taken > 0, "no snapshot was taken before {:?}", whole.report.map(|report| report.elapsed));
+    whole
+}
