@@ -25,6 +25,7 @@ mod python;
 mod reference;
 mod report;
 mod semihosting;
+mod snapshots;
 mod stop;
 mod svd;
 mod waves;
@@ -89,6 +90,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(fat::fat_add, module)?)?;
     module.add_function(wrap_pyfunction!(fat::fat_remove, module)?)?;
     module.add_function(wrap_pyfunction!(fat::fat_read, module)?)?;
+    module.add_function(wrap_pyfunction!(snapshots::snapshot_time_ps, module)?)?;
     module.add_function(wrap_pyfunction!(svd::read_svd, module)?)?;
     module.add_function(wrap_pyfunction!(python::models::declared, module)?)?;
     module.add_class::<python::base::DeviceBase>()?;

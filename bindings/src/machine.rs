@@ -27,6 +27,7 @@ use crate::profile::PlaceItem;
 use crate::python::calls::Calls;
 use crate::python::models::externals;
 use crate::semihosting::Stdin;
+use crate::snapshots;
 use crate::stop::Stop;
 use crate::waves::{Pieces, change_pieces, file_pieces, os_error};
 use crate::{BoardError, ElfError, EngineError};
@@ -343,6 +344,43 @@ impl Machine {
             Some(error) => Err(error),
             None => crate::report::report(py, &report),
         }
+    }
+
+    /// Runs on to `until_ps`, or as soon afterwards as its cores come back anyway, and stays there to go on as if it had
+    /// not stopped: None. If the run ends before, as for `run`.
+    #[pyo3(signature = (until_ps, console=None, stream=None, stop=None, note=None))]
+    fn run_to<'py>(
+        &self,
+        py: Python<'py>,
+        until_ps: Arg<u64>,
+        console: Option<Py<PyAny>>,
+        stream: Option<Py<PyAny>>,
+        stop: Option<&Stop>,
+        note: Option<Py<PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let until = Ps(until_ps.0.min(u64::MAX / 2));
+        let mut sinks = Sinks { console, stream, note, raised: None };
+        self.calls.begin(py, stop)?;
+        let report = self.with_run(py, |engine| {
+            engine.stop_on(stop.map(Stop::shared).unwrap_or_default());
+            Ok(py.detach(|| engine.run_to(until, |printed| sinks.take(printed))))
+        })?;
+        match sinks.raised.or(self.calls.take_raised()) {
+            Some(error) => Err(error),
+            None => report.map(|report| crate::report::report(py, &report)).transpose(),
+        }
+    }
+
+    /// All that changes while the firmware runs, as bytes for `restore`. Raises EngineError if something of it can't be
+    /// saved, BoardError if another run has an image of the board.
+    fn snapshot<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        self.with_run(py, |engine| Ok(PyBytes::new(py, &py.detach(|| snapshots::taken(engine))?)))
+    }
+
+    /// Becomes what it was, or another machine of the same board and firmware was, when the snapshot was taken. Raises
+    /// EngineError if it is of something else, or damaged.
+    fn restore(&self, py: Python<'_>, snapshot: Arg<PyBackedBytes>) -> PyResult<()> {
+        self.with_run(py, |engine| py.detach(|| snapshots::load(engine, &snapshot.0)))
     }
 
     /// Labels of the serial ports that can receive, and that of the console's, if it is known.

@@ -82,6 +82,8 @@ struct Head {
     board: String,
     /// Its nodes: paths, and what they say.
     nodes: Vec<(String, u64)>,
+    /// Labels of its devices, and of what was put at the other ends of its lines.
+    devices: Vec<String>,
     /// By core: its program.
     programs: Vec<Option<u64>>,
     /// The core that was loaded for.
@@ -155,6 +157,7 @@ impl Machine {
         Head {
             board: self.description.model.clone(),
             nodes: self.description.nodes.clone(),
+            devices: self.bus.device_names.clone(),
             programs: self.programs.iter().map(|program| program.as_ref().map(|program| program.digest)).collect(),
             main: self.main,
             time: self.now(),
@@ -182,6 +185,15 @@ impl Machine {
             let of_core =
                 if self.cores.len() > 1 { format!(" for {}", self.cores[core].name()) } else { String::new() };
             return Err(SnapshotError::Program { of_core });
+        }
+        if snapshot.devices != own.devices {
+            let only_in = |one: &Head, other: &Head| one.devices.iter().find(|it| !other.devices.contains(it)).cloned();
+            let why = match (only_in(snapshot, &own), only_in(&own, snapshot)) {
+                (Some(device), _) => format!("the snapshot has {device}, which this machine has not"),
+                (None, Some(device)) => format!("this machine has {device}, which the snapshot has not"),
+                (None, None) => "the snapshot's devices are not this machine's".to_owned(),
+            };
+            return Err(SnapshotError::Refused(format!("{why}: have the same at the other ends of serial lines")));
         }
         if snapshot.open_files > 0 {
             let why = "the firmware had files of the host's open (semihosting) when the snapshot was taken: \

@@ -80,6 +80,7 @@ mod tests {
         let head = Head {
             board: "Some board".into(),
             nodes: vec![("/".into(), 7), ("/soc/uart@1000".into(), u64::MAX)],
+            devices: vec!["uart0".into()],
             programs: vec![Some(3), None],
             main: 0,
             time: Ps(12_345),
