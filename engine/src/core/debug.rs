@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use super::Stop;
 use crate::bus::Bus;
+use crate::state::State;
 use crate::time::Ps;
 
 /// What kind of core it is, for debuggers: which registers they expect.
@@ -73,8 +74,10 @@ pub struct Position {
 }
 
 /// Where a core stops for a debugger.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, State)]
 pub struct Breaks {
+    /// The debugger's, and no state.
+    #[state(skip)]
     addresses: BTreeSet<u32>,
     /// Where it stopped last: address, and instructions and exceptions so far. It goes on from there.
     passed: Option<(u32, u64, u64)>,
