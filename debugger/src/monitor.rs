@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use cyclescope_engine::bus::device::AccessSize;
+use cyclescope_engine::bus::watches::Watch;
 use cyclescope_engine::core::CoreReport;
 use cyclescope_engine::machine::Machine;
 use cyclescope_engine::time::{Cycles, Ps};
@@ -18,6 +19,8 @@ wires                   levels of wires
 events                  what devices have asked for, first what is due next
 read ADDR [SIZE]        load 1, 2 or 4 bytes (4) as a core does, with what that does to a device
 write ADDR VALUE [SIZE] store so
+reset                   back to reset; the debugger's own writes are gone (then: maintenance flush register-cache)
+last-write ADDR [SIZE]  who stored there last, and when
 interrupts over|into    whether a step runs an interrupt's handler or enters it (over)
 help                    this
 ";
@@ -47,12 +50,13 @@ impl Halts {
     }
 }
 
-/// Begins the run anew.
+/// Begins the run anew, from where history begins. What the debugger has written since is gone.
 ///
 /// # Errors
-/// What the client is told: this cannot be done.
-pub fn reset(_held: &mut Held) -> Result<(), &'static str> {
-    Err("the run cannot begin anew: start it again")
+/// Why that can't be done.
+pub fn reset(held: &mut Held) -> Result<(), String> {
+    held.step = None;
+    held.history.reset(held.machine)
 }
 
 /// Does what a command says: the text for the user.
@@ -73,6 +77,12 @@ pub fn run(held: &mut Held, command: &str) -> String {
         ["read", addr, size] => read(held.machine, addr, size),
         ["write", addr, value] => write(held.machine, addr, value, "4"),
         ["write", addr, value, size] => write(held.machine, addr, value, size),
+        ["reset"] => match reset(held) {
+            Ok(()) => "the board is at reset\n".to_owned(),
+            Err(why) => format!("no way back: {why}\n"),
+        },
+        ["last-write", addr] => last_write(held, addr, "4"),
+        ["last-write", addr, size] => last_write(held, addr, size),
         ["interrupts", how @ ("over" | "into")] => {
             held.into_handlers = how == "into";
             format!("steps go {how} interrupt handlers\n")
@@ -162,6 +172,25 @@ fn write(machine: &mut Machine, addr: &str, value: &str, size: &str) -> String {
     let core = machine.main_core();
     let Some((physical, _)) = machine.physical(core, addr) else { return nothing(addr) };
     machine.force_write(core, physical, size, value).map_or_else(|_| nothing(addr), |()| String::new())
+}
+
+/// Who stored to some bytes last: found by going back, without moving from where the machine is.
+fn last_write(held: &mut Held, addr: &str, size: &str) -> String {
+    let (Some(addr), Some(size)) = (number(addr), size.parse::<u32>().ok().filter(|size| *size > 0)) else {
+        return no_access();
+    };
+    let Some((first, _)) = held.machine.physical(held.machine.main_core(), addr) else { return nothing(addr) };
+    let watch = Watch { first, last: first.saturating_add(size - 1), reads: false, writes: true };
+    match held.history.last_access(held.machine, watch, held.limit) {
+        Ok(Some(write)) => {
+            let device = write.device.map(|device| format!(" by {device}")).unwrap_or_default();
+            let (core, at) = (held.machine.core_name(write.core), write.time);
+            let before = format!("instruction {} of {core}, before {:#010x}", write.instructions, write.pc);
+            format!("stored{device} at {at} ({} ps), {before}\n", at.0)
+        }
+        Ok(None) => format!("nothing has stored to {addr:#010x} since history begins\n"),
+        Err(why) => format!("no way back: {why}\n"),
+    }
 }
 
 fn no_access() -> String {

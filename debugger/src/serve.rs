@@ -1,17 +1,19 @@
 //! A client's session: packets while the machine is halted, and the machine while it runs.
 
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use cyclescope_engine::machine::debugging::Halt;
+use cyclescope_engine::machine::debugging::{Halt, Step};
 use cyclescope_engine::machine::{Machine, Outcome, Printed};
 use cyclescope_engine::time::Ps;
 use gdbstub::common::Signal;
 use gdbstub::stub::state_machine::GdbStubStateMachine;
 use gdbstub::stub::{DisconnectReason, GdbStubBuilder, GdbStubError, MultiThreadStopReason};
+use gdbstub::target::ext::base::reverse_exec::ReplayLogPosition;
 
 use crate::Link;
-use crate::target::{Held, tid_of};
+use crate::history::Back;
+use crate::target::{Held, Reverse, tid_of};
 
 /// How often the host is asked whether it wants something, while the client is silent.
 const IDLE: Duration = Duration::from_millis(50);
@@ -136,55 +138,122 @@ fn run<'a>(
     pause: Pause,
     over: &mut Option<Outcome>,
 ) -> Result<Next<'a>, Ended> {
-    let link = running.borrow_conn();
-    let (mut failed, mut stopped, mut spoke) = (None, false, false);
-    let (step, limit) = (held.step.take(), held.limit);
-    let halt = held.machine.resume(step.clone(), None, limit, |printed| {
-        let shown = show(link, printed, options, pause);
-        let news = shown.and_then(|go_on| Ok((go_on, link.has_news(Duration::ZERO)?)));
-        match news {
-            Ok((go_on, has_news)) => (stopped, spoke) = (!go_on, has_news),
-            Err(error) => failed = Some(error),
-        }
-        failed.is_none() && !stopped && !spoke
-    });
+    if let Some(reverse) = held.reverse.take() {
+        *over = None;
+        let reason = run_back(held, reverse, running.borrow_conn());
+        return Ok(running.report_stop(held, reason));
+    }
+    let mut line = Line { link: running.borrow_conn(), options, pause, failed: None, stopped: false, spoke: false };
+    let step = held.step.take();
+    let halt = run_on(held, step.clone(), &mut line);
+    let Line { failed, stopped, spoke, .. } = line;
     if let Some(error) = failed {
         return Err(Ended::Lost(format!("the line to the debugger failed: {error}")));
     }
     let is_step = matches!(halt, Halt::Stepped { .. });
     let reason = match halt {
         Halt::Time => return Err(Ended::Stopped),
-        Halt::Interrupted if stopped => return Err(Ended::Stopped),
-        Halt::Interrupted if !spoke => return Err(Ended::Stopped),
+        Halt::Interrupted if stopped || !spoke => return Err(Ended::Stopped),
         Halt::Interrupted => {
             // What the client says may be no interrupt: the step is not over then.
             held.step = step;
-            return match link.next() {
+            return match running.borrow_conn().next() {
                 Some(byte) => Ok(running.incoming_data(held, byte)),
                 None => Err(Ended::Lost("the debugger has gone while the machine ran".to_owned())),
             };
         }
-        Halt::Break { core } => MultiThreadStopReason::SwBreak(tid_of(core)),
-        Halt::Stepped { core } => {
-            MultiThreadStopReason::SignalWithThread { tid: tid_of(core), signal: Signal::SIGTRAP }
-        }
-        Halt::Watch { core, hit } => {
-            let (addr, kind) = held.watched(hit.watch);
-            MultiThreadStopReason::Watch { tid: tid_of(core), kind, addr: addr.into() }
-        }
         Halt::Ended(outcome) => {
             let reason = ended_reason(&outcome, over.is_some(), held);
             if let Some(text) = text_of(&outcome).filter(|_| over.is_none()) {
-                let _told = link.send_output(format!("{text}\n").as_bytes());
+                let _told = running.borrow_conn().send_output(format!("{text}\n").as_bytes());
             }
             *over = Some(outcome);
             reason
         }
+        halt => reason_of(&halt, held),
     };
     if !is_step {
         held.halts.add(held.machine);
     }
     Ok(running.report_stop(held, reason))
+}
+
+/// Runs on until something halts the machine, and takes snapshots on the way.
+fn run_on(held: &mut Held, step: Option<Step>, line: &mut Line) -> Halt {
+    let limit = held.limit;
+    loop {
+        // A step is short, and must not be broken off.
+        let until = step.is_none().then(|| held.machine.latest().saturating_add(held.snapshots_every));
+        let begun = host_time();
+        let (told, furthest) = (&mut held.history.told, &mut held.furthest);
+        let halt = held.machine.resume(step.clone(), until, limit, |printed| line.pause(&told.add(printed, furthest)));
+        if halt != Halt::Time {
+            return halt;
+        }
+        held.follow_pace(begun.elapsed());
+        held.history.take(held.machine);
+    }
+}
+
+/// The host's time: how long the machine ran on it decides when a snapshot is taken, and nothing else.
+#[allow(clippy::disallowed_methods)]
+fn host_time() -> Instant {
+    Instant::now()
+}
+
+/// Goes back: why the machine halted there.
+fn run_back(held: &mut Held, reverse: Reverse, link: &mut Link) -> MultiThreadStopReason<u64> {
+    let limit = held.limit;
+    let back = match reverse {
+        Reverse::Step(core) => held.history.step_back(held.machine, core, limit),
+        Reverse::Continue => held.history.run_back(held.machine, limit),
+    };
+    let core = held.machine.main_core();
+    match back {
+        Ok(Back::Halt(halt)) => reason_of(&halt, held),
+        Ok(Back::Begin) => MultiThreadStopReason::ReplayLog { tid: Some(tid_of(core)), pos: ReplayLogPosition::Begin },
+        Err(why) => {
+            let _told = link.send_output(format!("no way back: {why}\n").as_bytes());
+            MultiThreadStopReason::SignalWithThread { tid: tid_of(core), signal: Signal::SIGTRAP }
+        }
+    }
+}
+
+fn reason_of(halt: &Halt, held: &Held) -> MultiThreadStopReason<u64> {
+    match halt {
+        Halt::Break { core } => MultiThreadStopReason::SwBreak(tid_of(*core)),
+        Halt::Watch { core, hit } => {
+            let (addr, kind) = held.watched(hit.watch);
+            MultiThreadStopReason::Watch { tid: tid_of(*core), kind, addr: addr.into() }
+        }
+        Halt::Stepped { core } => {
+            MultiThreadStopReason::SignalWithThread { tid: tid_of(*core), signal: Signal::SIGTRAP }
+        }
+        _ => MultiThreadStopReason::Signal(Signal::SIGTRAP),
+    }
+}
+
+/// The line to the client while the machine runs, and who gets what is printed.
+struct Line<'l, 'p> {
+    link: &'l mut Link,
+    options: Options,
+    pause: Pause<'p>,
+    failed: Option<io::Error>,
+    stopped: bool,
+    spoke: bool,
+}
+
+impl Line<'_, '_> {
+    /// Hands on what was printed. False if the machine is to halt: the user or the client wants something.
+    fn pause(&mut self, printed: &Printed) -> bool {
+        let shown = show(self.link, printed, self.options, self.pause);
+        let news = shown.and_then(|go_on| Ok((go_on, self.link.has_news(Duration::ZERO)?)));
+        match news {
+            Ok((go_on, has_news)) => (self.stopped, self.spoke) = (!go_on, has_news),
+            Err(error) => self.failed = Some(error),
+        }
+        self.failed.is_none() && !self.stopped && !self.spoke
+    }
 }
 
 /// What was printed goes to the user, or to the client. Tells whether the user wants to go on.

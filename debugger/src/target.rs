@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
+use std::time::Duration;
 
 use cyclescope_engine::bus::watches::Watch;
 use cyclescope_engine::machine::Machine;
@@ -13,6 +14,7 @@ use gdbstub::target::ext::base::multithread::{
     MultiThreadBase, MultiThreadRangeStepping, MultiThreadRangeSteppingOps, MultiThreadResume, MultiThreadResumeOps,
     MultiThreadSchedulerLocking, MultiThreadSchedulerLockingOps, MultiThreadSingleStep, MultiThreadSingleStepOps,
 };
+use gdbstub::target::ext::base::reverse_exec::{ReverseCont, ReverseContOps, ReverseStep, ReverseStepOps};
 use gdbstub::target::ext::base::single_register_access::{SingleRegisterAccess, SingleRegisterAccessOps};
 use gdbstub::target::ext::breakpoints::{
     Breakpoints, BreakpointsOps, HwBreakpoint, HwBreakpointOps, HwWatchpoint, HwWatchpointOps, SwBreakpoint,
@@ -26,6 +28,7 @@ use gdbstub::target::ext::target_description_xml_override::{
 use gdbstub::target::ext::thread_extra_info::{ThreadExtraInfo, ThreadExtraInfoOps};
 use gdbstub::target::{Target, TargetError, TargetResult};
 
+use crate::history::{BUDGET_BYTES, History, Told};
 use crate::layout::Layout;
 use crate::monitor::{self, Halts};
 use crate::registers::{Bytes, Machine32, Number, address};
@@ -49,6 +52,20 @@ impl Asked {
     }
 }
 
+/// Until how much has run, nobody knows how long that takes the host.
+const FIRST_SNAPSHOT: Ps = Ps::from_us(10_000);
+/// Between snapshots the host should run for so long: it is what going back by an instruction takes.
+const PACE: Duration = Duration::from_millis(250);
+
+/// A way back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reverse {
+    /// By one instruction of a core.
+    Step(usize),
+    /// To the last breakpoint or watched access.
+    Continue,
+}
+
 /// A machine that a client holds.
 pub struct Held<'a> {
     /// The machine.
@@ -66,6 +83,14 @@ pub struct Held<'a> {
     pub into_handlers: bool,
     /// What the machine had done at its last halts.
     pub halts: Halts,
+    /// What the run can go back to.
+    pub history: History,
+    /// What was printed up to the furthest moment of the run.
+    pub furthest: Told,
+    /// Simulated time from one snapshot to the next.
+    pub snapshots_every: Ps,
+    /// How it is to go back next.
+    pub reverse: Option<Reverse>,
     /// The client wants the run to end.
     pub is_killed: bool,
 }
@@ -77,6 +102,7 @@ impl Held<'_> {
             (0..machine.core_count()).map(|core| (machine.architecture(core), machine.debug_registers(core))).collect();
         let layout = Layout::new(&cores);
         let halts = Halts::new(machine);
+        let history = History::new(machine, BUDGET_BYTES);
         Held {
             machine,
             limit,
@@ -87,8 +113,22 @@ impl Held<'_> {
             step: None,
             into_handlers: false,
             halts,
+            history,
+            furthest: Told::default(),
+            snapshots_every: FIRST_SNAPSHOT,
+            reverse: None,
             is_killed: false,
         }
+    }
+
+    /// The machine has run for the time between two snapshots, which took the host so long.
+    pub fn follow_pace(&mut self, took: Duration) {
+        let every = self.snapshots_every.0;
+        self.snapshots_every = Ps(match took {
+            took if took < PACE / 2 => every.saturating_mul(2),
+            took if took > PACE * 2 => every / 2,
+            _ => every,
+        });
     }
 
     /// Takes the client's breakpoints and watchpoints away.
@@ -216,6 +256,7 @@ impl MultiThreadBase for Held<'_> {
                 self.machine.set_debug_register(core, own, value);
             }
         }
+        self.history.begin_anew(self.machine);
         Ok(())
     }
 
@@ -235,7 +276,11 @@ impl MultiThreadBase for Held<'_> {
     fn write_addrs(&mut self, start_addr: u64, data: &[u8], tid: Tid) -> TargetResult<(), Self> {
         let core = self.core_of(tid).ok_or(TargetError::Errno(NOTHING))?;
         let addr = address(start_addr).ok_or(TargetError::Errno(NO_MEMORY))?;
-        self.machine.debug_write(core, addr, data).then_some(()).ok_or(TargetError::Errno(NO_MEMORY))
+        let is_written = self.machine.debug_write(core, addr, data);
+        if !data.is_empty() {
+            self.history.begin_anew(self.machine);
+        }
+        is_written.then_some(()).ok_or(TargetError::Errno(NO_MEMORY))
     }
 
     fn list_active_threads(&mut self, thread_is_active: &mut dyn FnMut(Tid)) -> Result<(), &'static str> {
@@ -269,6 +314,7 @@ impl SingleRegisterAccess<Tid> for Held<'_> {
         let value = bytes.map(|bytes| number(&val[..bytes])).ok_or(TargetError::Errno(NOTHING))?;
         let written = self.layout.written(core, reg_id.0, value);
         let is_set = written.is_some_and(|(own, value)| self.machine.set_debug_register(core, own, value));
+        self.history.begin_anew(self.machine);
         is_set.then_some(()).ok_or(TargetError::Errno(NOTHING))
     }
 }
@@ -285,7 +331,7 @@ impl MultiThreadResume for Held<'_> {
     }
 
     fn clear_resume_actions(&mut self) -> Result<(), &'static str> {
-        self.step = None;
+        (self.step, self.reverse) = (None, None);
         Ok(())
     }
 
@@ -302,8 +348,30 @@ impl MultiThreadResume for Held<'_> {
         Some(self)
     }
 
+    fn support_reverse_step(&mut self) -> Option<ReverseStepOps<'_, Tid, Self>> {
+        Some(self)
+    }
+
+    fn support_reverse_cont(&mut self) -> Option<ReverseContOps<'_, Tid, Self>> {
+        Some(self)
+    }
+
     fn support_scheduler_locking(&mut self) -> Option<MultiThreadSchedulerLockingOps<'_, Self>> {
         Some(self)
+    }
+}
+
+impl ReverseStep<Tid> for Held<'_> {
+    fn reverse_step(&mut self, tid: Tid) -> Result<(), &'static str> {
+        self.reverse = self.core_of(tid).map(Reverse::Step);
+        Ok(())
+    }
+}
+
+impl ReverseCont<Tid> for Held<'_> {
+    fn reverse_cont(&mut self) -> Result<(), &'static str> {
+        self.reverse = Some(Reverse::Continue);
+        Ok(())
     }
 }
 
@@ -436,7 +504,9 @@ impl ExtendedMode for Held<'_> {
     }
 
     fn restart(&mut self) -> Result<(), &'static str> {
-        monitor::reset(self)
+        // Without snapshots the run stays where it is.
+        let _refused = monitor::reset(self);
+        Ok(())
     }
 }
 

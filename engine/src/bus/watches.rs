@@ -44,6 +44,11 @@ pub struct Watches {
 }
 
 impl Watches {
+    /// All that is watched.
+    pub fn all(&self) -> &[Watch] {
+        &self.all
+    }
+
     /// True if there is anything.
     pub fn are_set(&self) -> bool {
         !self.all.is_empty()

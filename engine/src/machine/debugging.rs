@@ -119,6 +119,16 @@ impl Machine {
         }
     }
 
+    /// Where cores stop: see [`Machine::set_breaks`].
+    pub fn breaks(&self) -> BTreeSet<u32> {
+        self.debugging.breaks.clone()
+    }
+
+    /// What is watched: see [`Machine::set_watches`].
+    pub fn watches(&self) -> Vec<Watch> {
+        self.bus.watches.all().to_vec()
+    }
+
     /// Watches these physical addresses, and no others. Gives what can't be watched: see [`crate::bus::Bus::watch`].
     pub fn set_watches(&mut self, watches: Vec<Watch>) -> Vec<Watch> {
         let refused = self.bus.watch(watches);

@@ -110,6 +110,11 @@ impl Snapshot {
         self.head.time
     }
 
+    /// Memory that it takes.
+    pub fn size_bytes(&self) -> usize {
+        self.state.len()
+    }
+
     /// The board's model.
     pub fn board(&self) -> &str {
         &self.head.board
@@ -145,6 +150,7 @@ impl Machine {
         let mut loader = Loader::new(&snapshot.state);
         let loaded = self.load_state(&mut loader);
         if loaded.is_ok() && loader.is_over() {
+            self.debugging.take_ended();
             self.broken = None;
             return Ok(());
         }

@@ -7,7 +7,7 @@ use cyclescope_engine::time::Ps;
 use std::ops::Range;
 
 /// Halts, after which it runs to its end.
-const HALTS: usize = 300;
+const HALTS: usize = 80;
 
 /// How often it halted for what.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -143,9 +143,9 @@ pub fn pair_at(
 }
 
 /// The same with a debugger, which halts them again and again.
-fn run_pair_debugged((mut machine, journal): (Machine, Arc<Mutex<Entries>>), seed: u64) -> (RunReport, Entries) {
+fn run_pair_debugged((mut machine, journal): (Machine, Arc<Mutex<Entries>>)) -> (RunReport, Entries) {
     let code = PROGRAMS[0]..PROGRAMS[0] + 0x100;
-    let (report, _) = run_debugged(&mut machine, seed, Ps::from_us(5000), code);
+    let (report, _) = run_debugged(&mut machine, 1, Ps::from_us(5000), code);
     let entries = journal.lock().unwrap().clone();
     (report, entries)
 }
@@ -167,9 +167,7 @@ pub fn run_alike(build: impl Fn() -> (Machine, Arc<Mutex<Entries>>)) -> (RunRepo
         let again = run_pair(build(), quantum);
         assert!(again == first, "{quantum}: {:#?}\n{:#?}", again.0, first.0);
     }
-    for seed in 1..4 {
-        let debugged = run_pair_debugged(build(), seed);
-        assert!(debugged == first, "debugged {seed}: {:#?}\n{:#?}", debugged.0, first.0);
-    }
+    let debugged = run_pair_debugged(build());
+    assert!(debugged == first, "debugged: {:#?}\n{:#?}", debugged.0, first.0);
     first
 }

@@ -1,0 +1,348 @@
+//! Going back: snapshots of the run so far, and replay from them.
+//!
+//! A run is deterministic, so the state before any instruction is had again by loading the last snapshot before it and
+//! running on from there. Snapshots are taken at the beginning and then as the machine runs, and thinned out when they
+//! take more memory than they may. What the debugger itself writes is no part of the firmware's run: history begins
+//! anew behind it.
+
+use std::collections::BTreeMap;
+
+use cyclescope_engine::bus::watches::Watch;
+use cyclescope_engine::machine::debugging::{Halt, Step};
+use cyclescope_engine::machine::snapshots::{Snapshot, SnapshotError};
+use cyclescope_engine::machine::{Machine, Printed};
+use cyclescope_engine::time::Ps;
+
+/// Memory for snapshots.
+pub const BUDGET_BYTES: usize = 512 << 20;
+/// Where a replay towards an instruction begins to go instruction by instruction, at first.
+const NEAR: Ps = Ps::from_us(10);
+
+/// How much was printed up to a moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    console: usize,
+    streams: BTreeMap<String, usize>,
+}
+
+impl Told {
+    /// More was printed: what of it was not yet printed at the furthest moment of the run, which is `furthest`.
+    pub fn add(&mut self, printed: &Printed, furthest: &mut Told) -> Printed {
+        let console = beyond(&mut self.console, &mut furthest.console, &printed.console);
+        let stream = |(name, bytes): &(String, Vec<u8>)| {
+            let told = self.streams.entry(name.clone()).or_default();
+            let new = beyond(told, furthest.streams.entry(name.clone()).or_default(), bytes);
+            (!new.is_empty()).then(|| (name.clone(), new))
+        };
+        let streams = printed.streams.iter().filter_map(stream).collect();
+        Printed { console, streams, notes: printed.notes.clone() }
+    }
+}
+
+fn beyond(told: &mut usize, furthest: &mut usize, bytes: &[u8]) -> Vec<u8> {
+    let known = furthest.saturating_sub(*told).min(bytes.len());
+    *told += bytes.len();
+    *furthest = (*furthest).max(*told);
+    bytes[known..].to_vec()
+}
+
+/// A moment of a run that can be had again.
+#[derive(Debug)]
+struct Moment {
+    /// Instructions of each core so far.
+    instructions: Vec<u64>,
+    /// The time that no core has passed.
+    time: Ps,
+    told: Told,
+    snapshot: Snapshot,
+}
+
+impl Moment {
+    fn total(&self) -> u64 {
+        self.instructions.iter().sum()
+    }
+}
+
+/// Where going back led.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Back {
+    /// To a breakpoint, before an instruction whose access is watched, or by a step.
+    Halt(Halt),
+    /// To where history begins.
+    Begin,
+}
+
+/// An access that was looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// The core that made it, or ran when a device made it.
+    pub core: usize,
+    /// The address of that core's next instruction.
+    pub pc: u32,
+    /// Instructions that the core had run then.
+    pub instructions: u64,
+    /// Its time.
+    pub time: Ps,
+    /// The device that made it, if one did.
+    pub device: Option<String>,
+}
+
+/// An access or a breakpoint on the way.
+#[derive(Clone, Debug)]
+struct Found {
+    halt: Halt,
+    /// How many halts there were up to here, since the moment.
+    count: usize,
+    /// The core, its instructions behind the access, and its time.
+    core: usize,
+    instructions: u64,
+    time: Ps,
+}
+
+/// The snapshots of a run.
+#[derive(Debug)]
+pub struct History {
+    moments: Vec<Moment>,
+    /// Where the debugger took hold of the machine, with what it wrote there.
+    hold: Option<Snapshot>,
+    budget_bytes: usize,
+    /// What was printed up to where the machine is.
+    pub told: Told,
+    /// Why there are no snapshots.
+    refused: Option<String>,
+}
+
+impl History {
+    /// One that begins where the machine is.
+    pub fn new(machine: &mut Machine, budget_bytes: usize) -> History {
+        let (told, refused) = (Told::default(), None);
+        let mut history = History { moments: Vec::new(), hold: None, budget_bytes, told, refused };
+        history.begin_anew(machine);
+        history
+    }
+
+    /// Something was written: nothing before can be had again by running on.
+    pub fn begin_anew(&mut self, machine: &mut Machine) {
+        self.moments.clear();
+        self.take(machine);
+        let taken = self.moments.first().map(|moment| moment.snapshot.clone());
+        if self.hold.as_ref().is_none_or(|hold| hold.time() >= machine.latest()) {
+            self.hold = taken;
+        }
+    }
+
+    /// Where the machine is can be had again from now on.
+    pub fn take(&mut self, machine: &mut Machine) {
+        let instructions = instructions(machine);
+        let is_new = self.moments.last().is_none_or(|last| last.total() < instructions.iter().sum());
+        if !is_new {
+            return;
+        }
+        match machine.snapshot() {
+            Ok(snapshot) => {
+                let (time, told) = (machine.latest(), self.told.clone());
+                self.moments.push(Moment { instructions, time, told, snapshot });
+                self.refused = None;
+            }
+            Err(error) => self.refused = Some(error.to_string()),
+        }
+        while self.bytes() > self.budget_bytes && self.moments.len() > 2 {
+            // The first one is where history begins, the last one is needed next.
+            let (mut place, last) = (0, self.moments.len() - 1);
+            self.moments.retain(|_| {
+                place += 1;
+                place % 2 == 1 || place - 1 == last
+            });
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        self.moments.iter().map(|moment| moment.snapshot.size_bytes()).sum()
+    }
+
+    /// Goes back to where the debugger took hold of the machine, with what it wrote there.
+    ///
+    /// # Errors
+    /// Why that can't be done.
+    pub fn reset(&mut self, machine: &mut Machine) -> Result<(), String> {
+        self.check()?;
+        let hold = self.hold.clone().ok_or("there is no history to go back in")?;
+        machine.restore(&hold).map_err(|error| error.to_string())?;
+        machine.set_watches(machine.watches());
+        (self.moments, self.told) = (Vec::new(), Told::default());
+        self.take(machine);
+        Ok(())
+    }
+
+    /// Goes back by one instruction of a core.
+    ///
+    /// # Errors
+    /// Why that can't be done.
+    pub fn step_back(&mut self, machine: &mut Machine, core: usize, limit: Ps) -> Result<Back, String> {
+        let (instructions, time) = (machine.position(core).instructions, machine.time_of_core(core));
+        let Some(target) = instructions.checked_sub(1) else { return self.to_begin(machine) };
+        let is_there =
+            self.undisturbed(machine, |history, machine| history.go_to(machine, core, target, time, limit))?;
+        Ok(if is_there { Back::Halt(Halt::Stepped { core }) } else { Back::Begin })
+    }
+
+    /// Goes back to the last breakpoint or watched access before where the machine is.
+    ///
+    /// # Errors
+    /// Why that can't be done.
+    pub fn run_back(&mut self, machine: &mut Machine, limit: Ps) -> Result<Back, String> {
+        let Some((index, found)) = self.last_halt(machine, limit)? else { return self.to_begin(machine) };
+        if let Halt::Watch { .. } = found.halt {
+            // Behind the access nothing would have changed yet, seen from later on.
+            let Found { core, instructions, time, .. } = found;
+            let before = instructions.saturating_sub(1);
+            self.undisturbed(machine, |history, machine| history.go_to(machine, core, before, time, limit))?;
+            return Ok(Back::Halt(found.halt));
+        }
+        self.load(machine, index)?;
+        for _ in 0..found.count {
+            self.resume(machine, None, Ps::MAX, limit);
+        }
+        Ok(Back::Halt(found.halt))
+    }
+
+    /// The last access before where the machine is; the machine stays there.
+    ///
+    /// # Errors
+    /// Why that can't be found.
+    pub fn last_access(&mut self, machine: &mut Machine, watch: Watch, limit: Ps) -> Result<Option<Access>, String> {
+        let (here, told) = (machine.snapshot().map_err(|error| error.to_string())?, self.told.clone());
+        let found = self.undisturbed(machine, |history, machine| {
+            if !machine.set_watches(vec![watch]).is_empty() {
+                return Err("that can't be watched".to_owned());
+            }
+            let Some((index, found)) = history.last_halt(machine, limit)? else { return Ok(None) };
+            history.load(machine, index)?;
+            for _ in 0..found.count {
+                history.resume(machine, None, Ps::MAX, limit);
+            }
+            let Found { core, instructions, time, .. } = found;
+            let Halt::Watch { hit, .. } = found.halt else { return Ok(None) };
+            let device = hit.device.map(|device| machine.device_name(device).to_owned());
+            Ok(Some(Access { core, pc: machine.position(core).pc, instructions, time, device }))
+        });
+        machine.restore(&here).map_err(|error| error.to_string())?;
+        self.told = told;
+        let watches = machine.watches();
+        machine.set_watches(watches);
+        found
+    }
+
+    /// The last halt before where the machine is, and the moment before it.
+    fn last_halt(&mut self, machine: &mut Machine, limit: Ps) -> Result<Option<(usize, Found)>, String> {
+        let now: u64 = instructions(machine).iter().sum();
+        let (mut below, mut end) = (now, machine.latest());
+        self.check()?;
+        for index in
+            (0..self.moments.len()).rev().filter(|index| self.moments[*index].total() < now).collect::<Vec<_>>()
+        {
+            self.load(machine, index)?;
+            if let Some(found) = self.last_halt_until(machine, (below, end), limit) {
+                return Ok(Some((index, found)));
+            }
+            // One may be exactly where the moment was taken.
+            (below, end) = (now.min(self.moments[index].total() + 1), self.moments[index].time);
+        }
+        Ok(None)
+    }
+
+    /// The last halt from where the machine is on, before so many instructions, and not behind `end`.
+    fn last_halt_until(&mut self, machine: &mut Machine, (below, end): (u64, Ps), limit: Ps) -> Option<Found> {
+        let mut last = None;
+        for count in 1.. {
+            let halt = self.resume(machine, None, end.saturating_add(Ps(1)), limit);
+            let (Halt::Break { core } | Halt::Watch { core, .. }) = halt else { break };
+            if instructions(machine).iter().sum::<u64>() >= below {
+                break;
+            }
+            let (instructions, time) = (machine.position(core).instructions, machine.time_of_core(core));
+            last = Some(Found { halt, count, core, instructions, time });
+        }
+        last
+    }
+
+    /// Goes to where a core has run so many instructions, which it had when its time was `time` or a little before.
+    /// False if history begins later; the machine is at its beginning then.
+    fn go_to(&mut self, machine: &mut Machine, core: usize, target: u64, time: Ps, limit: Ps) -> Result<bool, String> {
+        self.check()?;
+        let Some(index) = self.moments.iter().rposition(|moment| moment.instructions[core] <= target) else {
+            self.load(machine, 0)?;
+            return Ok(false);
+        };
+        let mut near = NEAR;
+        loop {
+            self.load(machine, index)?;
+            let until = time.saturating_sub(near);
+            if until <= self.moments[index].time {
+                break;
+            }
+            self.resume(machine, None, until, limit);
+            if machine.position(core).instructions <= target {
+                break;
+            }
+            near = Ps(near.0.saturating_mul(8));
+        }
+        while machine.position(core).instructions < target {
+            let step = Step { core, range: None, into_handlers: true };
+            if let Halt::Ended(_) = self.resume(machine, Some(step), Ps::MAX, limit) {
+                return Err("the run did not come to where it had been".to_owned());
+            }
+        }
+        Ok(true)
+    }
+
+    /// Does something without breakpoints and watchpoints.
+    fn undisturbed<T>(
+        &mut self,
+        machine: &mut Machine,
+        work: impl FnOnce(&mut History, &mut Machine) -> Result<T, String>,
+    ) -> Result<T, String> {
+        let (breaks, watches) = (machine.breaks(), machine.watches());
+        machine.set_breaks([].into());
+        machine.set_watches(Vec::new());
+        let result = work(self, machine);
+        machine.set_breaks(breaks);
+        machine.set_watches(watches);
+        result
+    }
+
+    fn to_begin(&mut self, machine: &mut Machine) -> Result<Back, String> {
+        self.load(machine, 0)?;
+        Ok(Back::Begin)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        match (&self.refused, self.moments.first()) {
+            (Some(why), None) => Err(why.clone()),
+            _ => Ok(()),
+        }
+    }
+
+    fn load(&mut self, machine: &mut Machine, index: usize) -> Result<(), String> {
+        self.check()?;
+        let moment = self.moments.get(index).ok_or("there is no history to go back in")?;
+        machine.restore(&moment.snapshot).map_err(|error: SnapshotError| error.to_string())?;
+        self.told = moment.told.clone();
+        let watches = machine.watches();
+        machine.set_watches(watches);
+        Ok(())
+    }
+
+    /// Runs on, where everything has been printed already.
+    fn resume(&mut self, machine: &mut Machine, step: Option<Step>, until: Ps, limit: Ps) -> Halt {
+        let until = (until != Ps::MAX).then_some(until);
+        machine.resume(step, until, limit, |printed| {
+            self.told.add(printed, &mut Told::default());
+            true
+        })
+    }
+}
+
+fn instructions(machine: &Machine) -> Vec<u64> {
+    (0..machine.core_count()).map(|core| machine.position(core).instructions).collect()
+}
