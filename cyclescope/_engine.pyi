@@ -47,6 +47,9 @@ def declared(models: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
     can't be added to the engine's own.
     """
 
+def snapshot_time_ps(snapshot: bytes) -> int:
+    """When a snapshot was taken, in simulated picoseconds; `EngineError` if it is none."""
+
 def disassemble(
     encoding: int,
     pc: int,
@@ -303,6 +306,35 @@ class Machine:
         tell what makes a run slow. `gdb` holds the machine first, until its client lets go.
         `BoardError` if another run has an
         image of the board: it is this run's alone until it ends.
+        """
+
+    def run_to(
+        self,
+        until_ps: int,
+        console: Callable[[bytes], None] | None = None,
+        stream: Callable[[str, bytes], None] | None = None,
+        stop: Stop | None = None,
+        note: Callable[[str], None] | None = None,
+    ) -> dict[str, Any] | None:
+        """Run on to a time, or as soon afterwards as the cores come back to the machine anyway.
+
+        None: the machine goes on from there as if it had not stopped. What `run` gives, if the run
+        ends before.
+        """
+
+    def snapshot(self) -> bytes:
+        """All that changes while the firmware runs, for `restore`.
+
+        It can be taken before a run, and where `run_to` has stopped. `EngineError` if something of
+        it can't be saved, `BoardError` if another run has an image of the board.
+        """
+
+    def restore(self, snapshot: bytes) -> None:
+        """Become what a machine of the same board and firmware was when the snapshot was taken.
+
+        What was recorded, watched and counted up to then is part of it. `EngineError` if it is of
+        another board, firmware or build of the engine, if it is damaged, or if something of it
+        can't be had again, as the host's files that the firmware had open.
         """
 
     def serial_ports(self) -> tuple[list[str], str | None]:

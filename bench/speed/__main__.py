@@ -29,6 +29,8 @@ whole process, and the first block that becomes host code.
 
 A seventh part (`python_devices.py`) tells what a call of a device in Python takes.
 
+An eighth part (`snapshots.py`) takes a snapshot of a machine, and loads it.
+
 The last part (`growth.py`) runs more of the same: instructions, devices that are polled, time that
 is slept away; and tells what becomes of wall time and memory.
 
@@ -51,6 +53,7 @@ import bus_matrix
 import growth
 import observed
 import python_devices
+import snapshots
 import start_up
 import uncached
 import waiting
@@ -91,6 +94,7 @@ def main() -> None:
         ),
         "start-up": lambda: start_up.measure(options.pairs),
         "python-devices": lambda: python_devices.measure(options.pairs),
+        "snapshots": lambda: snapshots.measure(options.pairs),
         "growth": lambda: growth.measure(options.most_instructions, options.polled, options.pairs),
     }
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(parts)}")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cyclescope._engine import Gdb, Machine, Stop
-from cyclescope.board import parameters, timelines, users_devices, waveforms
+from cyclescope.board import parameters, snapshots, timelines, users_devices, waveforms
 from cyclescope.board.devicetree import refuse_host_files
 from cyclescope.board.frames import Trigger
 from cyclescope.board.kept_calls import check_most
@@ -247,6 +247,9 @@ class Board:
         calls: Iterable[str] = (),
         longest_calls: int = 10,
         gdb: Gdb | None = None,
+        snapshot: str | os.PathLike[str] | None = None,
+        snapshot_at: str | int | None = None,
+        start_from: bytes | str | os.PathLike[str] | None = None,
     ) -> RunResult:
         """Run the loaded firmware from reset, until it exits, faults or reaches the limit.
 
@@ -297,6 +300,11 @@ class Board:
         `gdb` is a debugger (`cyclescope.host.gdb_port`), who holds the machine from reset on, until
         it lets go.
 
+        `snapshot` is a file for all that has changed on the board when the run has come to
+        `snapshot_at`; `start_from` is such a file, or its bytes, of the same board and firmware: the
+        run goes on from there, to the same end as without. What is recorded and watched begins
+        there, beside what was watched before.
+
         An exception of a sink stops the run too, and is raised when all else is written. Raises
         `EngineError` if nothing is loaded, or the firmware has no such function, or the board no
         such bus; `UsageError` for patterns, endings, units and numbers that are none, `OutputError`
@@ -311,13 +319,25 @@ class Board:
         self._check_cores([*watched, *kept, *(profiled or ())])
         dump = waveforms.dump_of(waves, vcd, vcd_signals, vcd_timescale)
         timeline = timelines.timeline_of(trace, trace_from, trace_for, trace_memory, trace_kinds)
-        outputs.check_outputs({"waves": waves, "vcd": vcd, "trace": trace}, self.inputs)
+        limit_ps = parse_time_ps(limit) if isinstance(limit, str) else limit
+        taken = snapshots.wanted(snapshot, snapshot_at, limit_ps)
+        written = {"waves": waves, "vcd": vcd, "trace": trace, "snapshot": snapshot}
+        if isinstance(start_from, bytes | None):
+            before, kept_files = start_from, self.inputs
+        else:
+            before = snapshots.read(start_from)
+            kept_files = {**self.inputs, os.fspath(start_from): "the snapshot that the run is from"}
+        outputs.check_outputs(written, kept_files)
+        if taken is not None and terminals:
+            raise UsageError("no snapshot can be taken while people type (--console)")
         machine = self.start()
         Hosted(semihosting_dir, stdin, arguments).give_to(machine, self._program.name)
         attached = Lines.of(typed, script, terminals, pace, session).attach(machine)
         machine.skip_polling(skip_polling)
         if compile_after is not None:
             machine.compile_after(compile_after)
+        if before is not None:
+            machine.restore(before)
         waits = waits or bool(kept)
         if waits:
             machine.tell_waits()
@@ -326,7 +346,6 @@ class Board:
         machine.watch_calls(list(dict.fromkeys(windows)))
         if profiled is not None:
             machine.profile_functions(profiled, call_sites)
-        limit_ps = parse_time_ps(limit) if isinstance(limit, str) else limit
         sinks = _Sinks(stop or Stop())
         text, streams = Console(sinks.guarded(console)), Streams(sinks.guarded(stream))
         with (
@@ -334,9 +353,14 @@ class Board:
             waveforms.recorded(machine, dump, frame_on) as recording,
         ):
             started_ns = time.perf_counter_ns()
-            outcome = attached.run(
-                limit_ps, text.write, streams.write, sinks.stop, sinks.guarded(note), gdb
-            )
+            printed = (text.write, streams.write, sinks.stop, sinks.guarded(note))
+            outcome, failed = None, []
+            if taken is not None:
+                outcome, failed = snapshots.take(
+                    machine, taken, lambda at_ps: machine.run_to(at_ps, *printed)
+                )
+            if outcome is None:
+                outcome = attached.run(limit_ps, *printed, gdb)
             wall_ns = time.perf_counter_ns() - started_ns
             recording.end_ps = outcome["elapsed_ps"]
         text.finish()
@@ -351,6 +375,7 @@ class Board:
             streams=beside,
             failed_saves=(
                 *result.failed_saves,
+                *failed,
                 *recording.failed_saves,
                 *traced.failed_saves,
             ),

@@ -11,7 +11,7 @@ from typing import IO, Any
 import click
 
 from cyclescope import statuses
-from cyclescope.board import timelines, waveforms
+from cyclescope.board import snapshots, timelines, waveforms
 from cyclescope.board.kept_calls import MOST_CALLS
 from cyclescope.board.overrides import parse_set
 from cyclescope.board.results import INTERRUPTED, RunResult
@@ -70,7 +70,10 @@ class InputFile(click.ParamType):
 
 
 _GROUPS = {
-    "The board and its time": ("board", "sets", "devices", "unmapped", "svd", "limit"),
+    "The board and its time": (
+        *("board", "sets", "devices", "unmapped", "svd", "limit"),
+        *("start_from", "snapshot", "snapshot_at"),
+    ),
     "The program": ("core", "base", "entry"),
     "Serial lines": ("consoles", "scripts", "save_script", "pace"),
     "What is measured": (
@@ -170,6 +173,13 @@ _GROUPS = {
     type=click.Choice((timelines.DEFAULT, *timelines.KINDS)),
     help="Record only this kind of activity; default is all but bus, queue, reads in place.",
 )
+@click.option(
+    "--from", "start_from", metavar="FILE", help="Go on from a snapshot of the same board and ELF."
+)
+@click.option(
+    "--snapshot", metavar="FILE", help="Write all that has changed on the board at --snapshot-at."
+)
+@click.option("--snapshot-at", metavar="TIME", help="When the snapshot is taken, as in 10ms.")
 @click.option("--semihosting-dir", metavar="DIR", help="The folder whose files the firmware has.")
 @click.option(
     "--stdin", type=InputFile(), metavar="FILE|-", help="The firmware's input by semihosting."
@@ -208,6 +218,9 @@ def run_command(
     trace_for: str | None,
     trace_memory: str,
     trace_kinds: tuple[str, ...],
+    start_from: str | None,
+    snapshot: str | None,
+    snapshot_at: str | None,
     semihosting_dir: str | None,
     stdin: IO[bytes] | None,
     quiet: bool,
@@ -240,8 +253,11 @@ def run_command(
         tell(detail)
     json_path = None if json_file == "-" else json_file
     outputs = {"--json": json_path, "--waves": waves, "--vcd": vcd}
-    outputs |= {"--trace": trace, "--save-script": line.save_script}
-    check_outputs(outputs, loaded.inputs)
+    outputs |= {"--trace": trace, "--save-script": line.save_script, "--snapshot": snapshot}
+    snapshots.wanted(snapshot, snapshot_at, limit_ps)
+    before = None if start_from is None else snapshots.read(start_from)
+    kept = {} if start_from is None else {start_from: "the snapshot that the run is from"}
+    check_outputs(outputs, {**loaded.inputs, **kept})
     is_stdin_taken = stdin is not None and stdin is getattr(sys.stdin, "buffer", None)
     with (
         interrupts.held_back() as held,
@@ -271,6 +287,9 @@ def run_command(
             trace_for=trace_for,
             trace_memory=trace_memory,
             trace_kinds=trace_kinds,
+            start_from=before,
+            snapshot=snapshot,
+            snapshot_at=snapshot_at,
             semihosting_dir=semihosting_dir,
             stdin=stdin,
             arguments=arguments,

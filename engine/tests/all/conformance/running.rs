@@ -127,7 +127,7 @@ pub fn an_access_to_nothing_says_what_and_where<T: Target>() {
 /// How often programs print at least.
 pub const ITERATIONS: u32 = 300;
 /// At once, soon, by bytes alone, and at the end of a slice.
-const HAND_OVERS: [(usize, u64); 5] = [(1, 1), (1 << 20, 7), (1 << 20, 1000), (10, 1 << 40), (1 << 20, 1 << 40)];
+pub const HAND_OVERS: [(usize, u64); 5] = [(1, 1), (1 << 20, 7), (1 << 20, 1000), (10, 1 << 40), (1 << 20, 1 << 40)];
 
 pub fn what_is_printed_is_handed_over_at_any_time<T: Target>() {
     // A character by semihosting, one by a device at once and one by its event later, and some iterations between.
@@ -166,7 +166,7 @@ fn run_handing_over(machine: &mut Machine, (bytes, cycles): (usize, u64)) -> (Ru
     (report, machine.registers(), text)
 }
 
-/// Runs the same for each hand-over. Gives what was printed.
+/// Runs the same for each hand-over, and from snapshots. Gives what was printed.
 pub fn run_alike(build: impl Fn() -> Machine) -> (RunReport, Text) {
     let (first, registers, text) = run_handing_over(&mut build(), HAND_OVERS[0]);
     assert_eq!(first.outcome, Outcome::Exit(0));
@@ -177,6 +177,9 @@ pub fn run_alike(build: impl Fn() -> Machine) -> (RunReport, Text) {
         assert_eq!((last, &again.console, &again.stream), (registers.clone(), &text.console, &text.stream));
         pieces.push(again.pieces);
     }
+    let elapsed = first.elapsed.0;
+    let seen = snapshots::change_nothing(&build, [elapsed / 13, elapsed / 5, elapsed / 11 * 10].map(Ps));
+    assert_eq!((seen.console, seen.streams), (text.console.clone(), text.stream.clone()));
     assert!(pieces[0] > ITERATIONS as usize && pieces[1] > pieces[2] && pieces[4] == 1, "{pieces:?}");
     assert!(pieces[3] >= (text.console.len() + text.stream.len()) / 12, "{pieces:?}");
     (first, text)

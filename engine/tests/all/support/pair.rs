@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 
 use super::debugged::run_debugged;
-use super::{arm, mips, rig, riscv};
+use super::{arm, mips, rig, riscv, snapshots};
 use cyclescope_engine::bus::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use cyclescope_engine::bus::{Bus, MapEntry, Route, Target};
 use cyclescope_engine::core::Core;
@@ -160,12 +160,19 @@ pub fn run_pair((mut machine, journal): (Machine, Arc<Mutex<Entries>>), quantum:
     (report, entries)
 }
 
-/// The same for each quantum.
+/// The same for each quantum, and from snapshots in the middle.
 pub fn run_alike(build: impl Fn() -> (Machine, Arc<Mutex<Entries>>)) -> (RunReport, Entries) {
     let first = run_pair(build(), QUANTA[0]);
     for quantum in QUANTA {
         let again = run_pair(build(), quantum);
         assert!(again == first, "{quantum}: {:#?}\n{:#?}", again.0, first.0);
+        let built = || {
+            let (mut machine, _) = build();
+            machine.set_quantum(quantum);
+            machine
+        };
+        let elapsed = first.0.elapsed.0;
+        snapshots::change_nothing(built, [elapsed / 17, elapsed / 3, elapsed / 7 * 5].map(Ps));
     }
     let debugged = run_pair_debugged(build());
     assert!(debugged == first, "debugged: {:#?}\n{:#?}", debugged.0, first.0);

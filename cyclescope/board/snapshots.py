@@ -1,0 +1,75 @@
+"""Snapshots of a run in files: one is taken where the run has come to a time, another run goes on
+from it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cyclescope._engine import Machine, snapshot_time_ps
+from cyclescope.errors import EngineError, OutputError, UsageError
+from cyclescope.host import outputs
+from cyclescope.units import format_ps, parse_time_ps
+
+AnyPath = str | os.PathLike[str]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A snapshot that is to be taken: where it goes, and when."""
+
+    path: AnyPath
+    at_ps: int
+
+
+def wanted(path: AnyPath | None, at: str | int | None, limit_ps: int | None) -> Wanted | None:
+    """The snapshot that is asked for, if one is. Raises `UsageError` if it makes no sense."""
+    if path is None and at is None:
+        return None
+    if path is None or at is None:
+        raise UsageError("a snapshot has a file and a time: --snapshot FILE --snapshot-at TIME")
+    at_ps = parse_time_ps(at) if isinstance(at, str) else at
+    if at_ps < 0:
+        raise UsageError(f"no time for a snapshot: {at_ps} ps")
+    if limit_ps is not None and at_ps > limit_ps:
+        what = f"the snapshot at {format_ps(at_ps)} is behind the limit of {format_ps(limit_ps)}"
+        raise UsageError(what)
+    return Wanted(path, at_ps)
+
+
+def read(path: AnyPath) -> bytes:
+    """The bytes of a snapshot's file. Raises `UsageError` if it can't be read, or is none."""
+    try:
+        snapshot = Path(path).read_bytes()
+    except OSError as error:
+        raise UsageError(f"{os.fspath(path)}: {error.strerror or error}") from error
+    try:
+        snapshot_time_ps(snapshot)
+    except EngineError as error:
+        raise UsageError(f"{os.fspath(path)}: {error}") from error
+    return snapshot
+
+
+def take(
+    machine: Machine, snapshot: Wanted, run_to: Callable[[int], dict[str, Any] | None]
+) -> tuple[dict[str, Any] | None, list[str]]:
+    """Run to the snapshot's time and write it: the run's outcome if it ends before, and why the
+    file is not there.
+    """
+    ended = run_to(snapshot.at_ps)
+    path = os.fspath(snapshot.path)
+    if ended is not None:
+        at = format_ps(snapshot.at_ps)
+        return ended, [f"{path}: there is no snapshot: the run ended before {at}"]
+    try:
+        with outputs.opened(snapshot.path, "wb") as file:
+            file.write(machine.snapshot())
+    except OutputError as error:
+        return None, [str(error)]
+    except EngineError as error:
+        return None, [f"{path}: there is no snapshot: {error}"]
+    return None, []
