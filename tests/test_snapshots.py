@@ -5,11 +5,13 @@ report, what it prints, waveforms, profiles and timelines.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import json
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import Command
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from shipped_programs import NAMES, loaded
@@ -18,17 +20,17 @@ from cyclescope import firmware
 from cyclescope._engine import EngineError, Machine, snapshot_time_ps
 from cyclescope.board import Board
 
-# boards with an app each that none of the programs is for
+# boards that none of the programs is for: an app, and the board that it is built for
 FURTHER = {
-    "stm32f4-disco": "hello",
-    "nucleo-f411re": "freertos_hello",
-    "nucleo-f411re-sensors": "i2c_thermometer",
-    "nucleo-l4r5zi": "flash_waits",
-    "nucleo-l4r5zi-sensors": "i2c_thermometer",
-    "nucleo-l4r5zi-n25q128a": "hello",
-    "picosoc-hx8k": "hello",
-    "minimal-armv7a": "hello",
-    "stm32mp157c-dk2-lm75": "i2c_thermometer",
+    "stm32f4-disco": ("hello", "stm32f4-disco"),
+    "nucleo-f411re": ("freertos_hello", "nucleo-f411re"),
+    "nucleo-f411re-sensors": ("i2c_thermometer", "nucleo-f411re"),
+    "nucleo-l4r5zi": ("flash_waits", "nucleo-l4r5zi"),
+    "nucleo-l4r5zi-sensors": ("i2c_thermometer", "nucleo-l4r5zi"),
+    "nucleo-l4r5zi-n25q128a": ("hello", "nucleo-l4r5zi"),
+    "picosoc-hx8k": ("hello", "picosoc-hx8k"),
+    "minimal-armv7a": ("hello", "minimal-armv7a"),
+    "stm32mp157c-dk2-lm75": ("i2c_thermometer", "stm32mp157c-dk2"),
 }
 ALL = (*NAMES, *FURTHER)
 
@@ -36,7 +38,8 @@ ALL = (*NAMES, *FURTHER)
 @functools.cache
 def board_of(name: str) -> Board:
     if name in FURTHER:
-        return Board(name).load(firmware.build_app(FURTHER[name], name, {}))
+        app, built_for = FURTHER[name]
+        return Board(name).load(firmware.build_app(app, built_for, {}))
     return loaded(name)
 
 
@@ -85,7 +88,8 @@ class Seen:
 
 def machine_of(name: str, watched: Watched) -> Machine:
     machine = board_of(name).start()
-    machine.skip_polling(watched.skip_polling)
+    # where a skip begins and ends a timeline shows, and that depends on where the run stops
+    machine.skip_polling(watched.skip_polling and not watched.timeline)
     if watched.waits:
         machine.tell_waits()
     machine.watch(["main"])
@@ -125,15 +129,98 @@ def check(name: str, watched: Watched, share: float) -> None:
     assert seen.copy().run_on(machine, watched) == expected
 
 
-WATCHED = st.builds(
-    Watched, *(st.booleans() for _ in range(5))
-)
+WATCHED = st.builds(Watched, *(st.booleans() for _ in range(5)))
 
 
 @pytest.mark.parametrize("name", ALL)
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=2, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(watched=WATCHED, share=st.floats(0, 1))
 def test_a_run_goes_on_from_a_snapshot_as_without(
     name: str, watched: Watched, share: float
 ) -> None:
     check(name, watched, share)
+
+
+HELLO = "minimal-rv32"
+
+
+def hello(board: str = HELLO, text: str = "hello", **overrides: Any) -> Board:
+    return Board(board, overrides).load(firmware.build_app(text, board, {}))
+
+
+def taken(board: Board, at_ps: int = 1_000_000) -> bytes:
+    machine = board.start()
+    assert machine.run_to(at_ps) is None
+    snapshot = machine.snapshot()
+    machine.finish()
+    return snapshot
+
+
+def refused(board: Board, snapshot: bytes) -> str:
+    """Why a snapshot can't be loaded; the machine runs all the same."""
+    machine = board.start()
+    with pytest.raises(EngineError) as raised:
+        machine.restore(snapshot)
+    assert machine.run(None, None)["outcome"] == "exit"
+    return str(raised.value)
+
+
+def test_what_a_snapshot_is_not_of_is_told() -> None:
+    snapshot = taken(hello())
+    assert "the snapshot is of the board" in refused(hello("kc705-axi-quad-spi"), snapshot)
+    faster = hello(**{"cpu0.cyclescope,load-use-cycles": 5})
+    told = refused(faster, snapshot)
+    assert told.startswith("the snapshot is of a board that is not the same: /cpus/"), told
+    other = Board(HELLO).load(firmware.build_app("coremark_like", HELLO, {"iterations": 1}))
+    assert refused(other, snapshot) == "the snapshot is of another program"
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_damaged_snapshots_are_refused(data: st.DataObject) -> None:
+    snapshot = bytearray(hello_snapshot())
+    if data.draw(st.booleans()):
+        at = data.draw(st.integers(0, 8 * len(snapshot) - 1))
+        snapshot[at // 8] ^= 1 << at % 8
+    else:
+        del snapshot[data.draw(st.integers(0, len(snapshot) - 1)) :]
+    machine = hello().start()
+    with pytest.raises(EngineError):
+        machine.restore(bytes(snapshot))
+
+
+@functools.cache
+def hello_snapshot() -> bytes:
+    return taken(hello())
+
+
+def test_the_command_line_takes_a_snapshot_and_goes_on(cyclescope: Command, tmp_path: Path) -> None:
+    elf = firmware.build_app("coremark_like", HELLO, {"iterations": 2})
+    call = ("run", elf, "--board", HELLO)
+    cyclescope(*call, "--json", "whole.json")
+    first = cyclescope(
+        *call, "--json", "first.json", "--snapshot", "middle", "--snapshot-at", "300us"
+    )
+    second = cyclescope(*call, "--json", "second.json", "--from", "middle")
+    assert (first.status, second.status) == (0, 0), first.stderr + second.stderr
+    whole, once, again = (
+        json.loads((tmp_path / f"{name}.json").read_text()) for name in ("whole", "first", "second")
+    )
+    assert once == whole == again
+
+
+def test_the_command_line_says_what_it_can_not_do(cyclescope: Command, tmp_path: Path) -> None:
+    elf = firmware.build_app("hello", HELLO, {})
+    call = ("run", elf, "--board", HELLO)
+    assert "--snapshot FILE --snapshot-at TIME" in cyclescope(*call, "--snapshot", "file").error
+    late = cyclescope(*call, "--snapshot", "file", "--snapshot-at", "2s", "--limit", "1s")
+    assert "is behind the limit" in late.error
+    (tmp_path / "none").write_bytes(b"no snapshot")
+    assert "it is no snapshot" in cyclescope(*call, "--from", "none").error
+    assert "No such file" in cyclescope(*call, "--from", "nowhere").error
+    over = cyclescope(*call, "--snapshot", "file", "--snapshot-at", "1s")
+    assert "the run ended before" in over.stderr
+    assert not (tmp_path / "file").exists()
+    (tmp_path / "file").write_bytes(hello_snapshot())
+    own = cyclescope(*call, "--from", "file", "--snapshot", "file", "--snapshot-at", "1us")
+    assert "would overwrite the snapshot" in own.error

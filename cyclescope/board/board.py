@@ -301,8 +301,8 @@ class Board:
         it lets go.
 
         `snapshot` is a file for all that has changed on the board when the run has come to
-        `snapshot_at`; `start_from` is such a file, or its bytes, of the same board and firmware: the
-        run goes on from there, to the same end as without. What is recorded and watched begins
+        `snapshot_at`; `start_from` is such a file, or its bytes, of the same board and firmware:
+        the run goes on from there, to the same end as without. What is recorded and watched begins
         there, beside what was watched before.
 
         An exception of a sink stops the run too, and is raised when all else is written. Raises

@@ -182,6 +182,8 @@ impl Recording {
         if let Some(mut sink) = self.sink.take() {
             let spans = self.spans(Ps::ZERO, at);
             spans.iter().for_each(|span| sink(&|track| self.track_at(track), span, at));
+            // A snapshot may go back to before the end.
+            self.sink = Some(sink);
         }
     }
 
