@@ -1,0 +1,100 @@
+"""Going back: by an instruction, to a breakpoint, to who stored last; and forth again the same."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from debugged import TARGETS, Target
+from gdb_sessions import gdb_for, session
+from test_gdb import what_counts
+
+from cyclescope import firmware
+
+pytestmark = pytest.mark.skipif(
+    any(gdb_for(target) is None for target in TARGETS.values()), reason="no GDB for all cores"
+)
+
+
+@pytest.fixture(params=TARGETS.values(), ids=TARGETS)
+def target(request: pytest.FixtureRequest) -> Target:
+    return request.param
+
+
+def numbers(output: str) -> list[int]:
+    """What `output` commands have printed between angle brackets."""
+    return [int(number) for number in re.findall(r"<(\d+)>", output)]
+
+
+def test_back_is_where_it_was_and_forth_again_the_same(target: Target, tmp_path: Path) -> None:
+    plain = target.load().run(limit="3s").to_dict()
+    where = 'printf "<%u>\\n<%u>\\n", $pc, $sp'
+    held = session(
+        target,
+        tmp_path,
+        f"break {target.function}",
+        "continue",
+        where,
+        "stepi",
+        where,
+        "stepi 40",
+        where,
+        "reverse-stepi 40",
+        where,
+        "reverse-stepi",
+        where,
+        "stepi 41",
+        where,
+        "reverse-continue",
+        where,
+        "delete",
+        "detach",
+    )
+    at = numbers(held.output)
+    begin, second, later, back, first, again, halted = zip(at[::2], at[1::2], strict=True)
+    assert (back, first, again, halted) == (second, begin, later, begin), held.output
+    assert what_counts(held.result) == what_counts(plain)
+
+
+def test_who_stored_last_is_found_and_a_watchpoint_goes_back_to_it(tmp_path: Path) -> None:
+    target = TARGETS["m4"]
+    held = session(
+        target,
+        tmp_path,
+        "break EXTI0_IRQHandler",
+        "continue 3",
+        "watch served",
+        "reverse-continue",
+        'printf "<%u>\\n", served',
+        "stepi",
+        'printf "<%u>\\n", served',
+        "python gdb.execute('monitor last-write %d' % int(gdb.parse_and_eval('(long)&served')))",
+        "delete",
+        "detach",
+    )
+    before, behind = numbers(held.output)
+    assert behind == before + 1
+    assert re.search(r"stored at [\d.]+ ms \(\d+ ps\), instruction \d+ of cpu0", held.output)
+
+
+def test_back_over_a_loop_that_was_skipped_and_a_transfer(tmp_path: Path) -> None:
+    # the DMA engine's end is polled for: iterations are skipped, and those before them are there
+    app = firmware.build_app("quad_spi_throughput", "kc705-axi-quad-spi", {"pages": 2})
+    target = Target("rv32", "kc705-axi-quad-spi", lambda: app, "main")
+    held = session(
+        target,
+        tmp_path,
+        "break read_page",
+        "continue",
+        'printf "<%u>\\n", $minstret',
+        "reverse-stepi 50",
+        'printf "<%u>\\n", $minstret',
+        "stepi 50",
+        'printf "<%u>\\n", $minstret',
+        "delete",
+        "detach",
+    )
+    end, back, again = numbers(held.output)
+    assert end - back == 50 and again == end, held.output
+
