@@ -75,6 +75,17 @@ def bindings() -> list[dict[str, Any]]:
 def common_properties() -> list[tuple[str, str]]:
     """Names and meanings of the properties that any node may have."""
 
+def exercise(
+    board: dict[str, Any],
+    models: list[dict[str, Any]] | None = None,
+    seed: int = 0,
+    accesses: int = 10_000,
+) -> list[str]:
+    """What of a board's devices is lost in snapshots, as far as accesses at random show it.
+
+    Raises `BoardError`.
+    """
+
 def fat_add(path: Path, files: Sequence[tuple[str, bytes, int]]) -> None:
     """Add files to the root of a FAT volume: each of a name, and of a piece so many times.
 

@@ -79,7 +79,7 @@ impl Machine {
 }
 
 /// A BoardError with all faults, a line each.
-fn board_error(py: Python<'_>, faults: &[BoardFault]) -> PyErr {
+pub fn board_error(py: Python<'_>, faults: &[BoardFault]) -> PyErr {
     let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
     let error = BoardError::new_err(lines.join("\n"));
     error.value(py).setattr("faults", lines).map_or_else(|failed| failed, |()| error)

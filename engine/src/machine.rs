@@ -4,6 +4,7 @@ mod calls;
 mod critical_path;
 pub mod debugging;
 pub mod ending;
+pub mod exercise;
 pub mod host;
 mod images;
 pub mod lines;

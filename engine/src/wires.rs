@@ -38,7 +38,6 @@ impl Drive {
 /// A device that is told of changes of a port's wires.
 #[derive(Clone, Copy, Debug, State, Fresh)]
 pub(crate) struct Watcher {
-    #[state(skip)]
     pub(crate) device: DeviceId,
     pub(crate) pins: u32,
     /// Wires that it drives with a delay: it wants to be asked before they are read.

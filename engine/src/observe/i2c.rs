@@ -2,6 +2,7 @@
 
 use super::waves::{SignalId, Waves};
 use crate::activity::{Activity, Kind, Scope};
+use crate::state::State;
 use crate::time::Ps;
 
 /// A frame on the bus.
@@ -12,12 +13,14 @@ pub static FRAME: Activity = Activity::new(Kind::Frame, "frame", "from START to 
 pub const I2C: &[&Activity] = &[&BUS_BUSY, &FRAME];
 
 /// The two wires of a bus, if they are recorded. Edges are told in the order of their times.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, State)]
 pub struct I2cSignals {
+    #[state(skip)]
     named: Option<Named>,
     /// What each side of SDA lets the line be: it is low where either pulls it low.
     master_sda: bool,
     chips_sda: bool,
+    #[state(skip)]
     scope: Scope,
 }
 

@@ -2,6 +2,7 @@
 
 use super::waves::{SignalId, Waves};
 use crate::activity::{Activity, Detail, Kind, Scope};
+use crate::state::State;
 use crate::time::{Cycles, Hz, Ps};
 use crate::wire::spi::{Burst, Drive, Lines, Rate};
 
@@ -55,18 +56,23 @@ pub const SPI_WINDOW: &[&Activity] = &[&SHIFTING, &FRAME, &READING];
 
 /// The wires of a bus: a controller shifts through them, and what it does is recorded if someone wants it. The default
 /// is none: for copies on which a controller tries what would happen.
-#[derive(Debug, Default)]
-pub struct SpiSignals(Option<Box<Named>>);
+#[derive(Debug, Default, State)]
+pub struct SpiSignals(#[state(with = crate::state::present)] Option<Box<Named>>);
 
-#[derive(Debug)]
+#[derive(Debug, State)]
 struct Named {
+    #[state(skip)]
     waves: Waves,
+    #[state(skip)]
     scope: Scope,
     /// What is shifted now is for a memory window.
     in_place: bool,
+    #[state(skip)]
     sck: SignalId,
     /// IO0 and up.
+    #[state(skip)]
     data: Vec<SignalId>,
+    #[state(skip)]
     selects: Vec<SignalId>,
 }
 

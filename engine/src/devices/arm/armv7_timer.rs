@@ -48,7 +48,6 @@ struct Timer {
 pub struct GenericTimer {
     #[state(skip)]
     clock: Hz,
-    #[state(skip)]
     frequency: u32,
     timers: [Timer; 2],
     /// The latest time at which an access or event came: an event may run after an access that is later than it was

@@ -48,7 +48,6 @@ pub struct Candidate {
 /// The device.
 #[derive(Debug, State)]
 pub struct Gic {
-    #[state(skip)]
     port: AxiLitePort,
     clock: ClockInput,
     #[state(skip)]

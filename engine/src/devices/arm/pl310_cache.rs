@@ -90,7 +90,6 @@ const CRPOL: u32 = 1 << 25;
 /// The device.
 #[derive(Debug, State)]
 pub struct Pl310 {
-    #[state(skip)]
     port: AxiLitePort,
     /// The clock of the port and of the cache.
     clock: ClockInput,

@@ -100,7 +100,6 @@ pub struct AvalonifMmc {
     received_before: u8,
     counter: DownCounter,
     slot: Slot,
-    #[state(skip)]
     signals: SpiSignals,
     bytes: u64,
     frames: u64,

@@ -67,7 +67,6 @@ pub struct Params {
 pub struct I2c {
     params: Params,
     chips: I2cChips,
-    #[state(skip)]
     signals: I2cSignals,
     control: u32,
     control2: u32,

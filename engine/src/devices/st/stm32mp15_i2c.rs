@@ -84,7 +84,6 @@ pub struct Params {
 pub struct I2c {
     params: Params,
     chips: I2cChips,
-    #[state(skip)]
     signals: I2cSignals,
     /// I2C_CR1, I2C_CR2, and registers that keep what is written.
     control: u32,

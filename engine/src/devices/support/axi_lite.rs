@@ -4,19 +4,22 @@
 use crate::bus::device::{AccessSize, Reply};
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
+use crate::state::State;
 use crate::time::{Cycles, Hz, Ps};
 
 /// Beyond this point in simulated time (106 days) nothing is scheduled.
 pub const FOREVER: Ps = Ps(u64::MAX / 2);
 
 /// A register port and its timing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State)]
 pub struct AxiLitePort {
     /// Clock of the port, and of most devices behind it.
     pub clock: Hz,
     /// From the read request at the port to its data.
+    #[state(skip)]
     pub read_cycles: Cycles,
     /// From the write request at the port to its response.
+    #[state(skip)]
     pub write_cycles: Cycles,
 }
 

@@ -49,13 +49,11 @@ pub struct Source {
     switch: &'static str,
     /// `None` for an oscillator that the board has nothing for, and a PLL without a rate.
     rate: Option<Hz>,
-    #[state(skip)]
     start: Ps,
     /// Its cycles from when it is turned off until the ready flag falls.
     #[state(skip)]
     stop_cycles: Cycles,
     /// A PLL, which runs by this source.
-    #[state(skip)]
     parent: Option<usize>,
     #[state(skip)]
     is_pll: bool,

@@ -29,7 +29,6 @@ pub struct Shifter {
     /// Times that a slave was selected.
     pub frames: u64,
     /// The lines, for waveforms.
-    #[state(skip)]
     pub signals: SpiSignals,
     word: Option<Word>,
     /// txdata, until the word before it is through.

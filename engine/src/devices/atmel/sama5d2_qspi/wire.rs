@@ -45,7 +45,6 @@ pub struct Wire {
     cpol: bool,
     cpha: bool,
     /// The lines, for waveforms.
-    #[state(skip)]
     pub signals: SpiSignals,
     /// Levels of the lines in the last clock, where they are skewed.
     last_levels: u32,

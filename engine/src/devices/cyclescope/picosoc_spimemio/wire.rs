@@ -66,7 +66,6 @@ pub struct Wire {
     /// Totals.
     pub totals: Totals,
     /// The lines, for waveforms.
-    #[state(skip)]
     pub signals: SpiSignals,
     /// When the first clock of the next word begins, while nothing holds it back.
     next_word: u64,

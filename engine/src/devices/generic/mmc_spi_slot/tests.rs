@@ -23,6 +23,7 @@ mod polling;
 mod reading;
 mod registers;
 mod responses;
+mod state;
 mod wire;
 mod writing;
 

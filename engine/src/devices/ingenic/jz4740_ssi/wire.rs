@@ -43,7 +43,6 @@ pub struct Wire {
     /// On the chip selects.
     pub chips: Chips,
     pins: [Pins; SELECTS],
-    #[state(skip)]
     signals: SpiSignals,
     /// As of the frame's beginning.
     settings: Settings,

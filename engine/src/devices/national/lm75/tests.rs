@@ -181,3 +181,37 @@ fn no_conversion_time_is_no_conversion() {
     chip.advance(ms(1000));
     assert_eq!((chip.counters(), chip.wakes_at()), (vec![("conversions", 0)], None));
 }
+
+#[test]
+fn it_goes_on_behind_a_load() {
+    for at in 0..400u64 {
+        let mut one = chip(81_000);
+        let step = |chip: &mut Lm75, number: u64| {
+            let now = Ps::from_us(7_000 * number);
+            let byte = (number * 37) as u8;
+            chip.advance(now);
+            let answer = match number % 9 {
+                0 => u32::from(chip.address(Direction::Write, now).ack),
+                1 => u32::from(chip.write(byte % 4, now).ack),
+                2 => u32::from(chip.write(byte & 0x1e, now).ack),
+                3 => u32::from(chip.write(byte, now).ack),
+                4 => u32::from(chip.address(Direction::Read, now).ack),
+                5..=7 => u32::from(chip.read(now).byte),
+                _ => {
+                    chip.stop(now);
+                    0
+                }
+            };
+            (answer, chip.wakes_at(), chip.interrupt(), chip.take_notes(), chip.counters())
+        };
+        (0..at).for_each(|number| drop(step(&mut one, number)));
+        let bytes = crate::state::saved(&one);
+        let mut other = chip(81_000);
+        let mut loader = crate::state::Loader::new(&bytes);
+        assert_eq!((crate::state::State::load(&mut other, &mut loader), loader.is_over()), (Ok(()), true));
+        for number in at..at + 40 {
+            assert_eq!(step(&mut one, number), step(&mut other, number), "step {number}, loaded at {at}");
+        }
+        assert_eq!(crate::state::saved(&one), crate::state::saved(&other));
+    }
+}

@@ -85,7 +85,6 @@ pub struct Wire {
     /// The kernel clock.
     pub clock: KernelClock,
     pub chip: HostedChip,
-    #[state(skip)]
     pub signals: SpiSignals,
     /// Edges of a period of the serial clock.
     pub period: u64,

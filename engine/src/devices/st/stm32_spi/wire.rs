@@ -20,7 +20,6 @@ struct Word {
 #[derive(State)]
 pub struct Wire {
     pub chips: Chips,
-    #[state(skip)]
     pub signals: SpiSignals,
     word: Option<Word>,
     /// From when on a word that was written may begin.

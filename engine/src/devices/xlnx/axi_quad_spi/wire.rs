@@ -72,7 +72,6 @@ pub struct Wire {
     /// What went over the wire, by the frames' first bytes.
     pub frames: Frames,
     /// The lines, for waveforms.
-    #[state(skip)]
     pub signals: SpiSignals,
     cpol: bool,
     cpha: bool,

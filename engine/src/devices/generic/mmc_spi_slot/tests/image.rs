@@ -6,22 +6,22 @@ use std::path::PathBuf;
 use super::*;
 
 /// A directory of this test's own, removed at the end.
-struct Directory(PathBuf);
+pub(super) struct Directory(PathBuf);
 
 impl Directory {
-    fn new(test: &str) -> Directory {
+    pub(super) fn new(test: &str) -> Directory {
         let path = std::env::temp_dir().join(format!("cyclescope-card-{}-{test}", std::process::id()));
         fs::create_dir_all(&path).unwrap();
         Directory(path)
     }
 
-    fn image(&self, bytes: u64) -> PathBuf {
+    pub(super) fn image(&self, bytes: u64) -> PathBuf {
         let path = self.0.join("card.img");
         fs::File::create(&path).unwrap().set_len(bytes).unwrap();
         path
     }
 
-    fn property(&self) -> (&'static str, Vec<u8>) {
+    pub(super) fn property(&self) -> (&'static str, Vec<u8>) {
         ("cyclescope,image", strings(&[self.0.join("card.img").to_str().unwrap()]))
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::*;
 use crate::host_image::ImageError;
+use crate::state::{Loader, State, saved};
 
 /// A directory of this test's own, removed at the end.
 struct Directory(PathBuf);
@@ -132,4 +133,33 @@ fn a_programmer_stores_bytes_without_time_even_where_bits_are_clear() {
     assert_eq!(bench.contents(0x00_0ffe, 4), [0, 0x12, 0x34, 0], "across two subsectors");
     assert!(!bench.flash.preload(0xff_ffff, &[1, 2]), "past the end");
     assert_eq!(bench.contents(0xff_ffff, 1), [0xff]);
+}
+
+#[test]
+fn a_loaded_snapshot_has_the_contents_and_the_image_gets_them_at_the_end() {
+    let directory = Directory::new("loaded");
+    fs::write(directory.image(), [1, 2, 3]).unwrap();
+    let mut bench = directory.bench();
+    bench.flash.begin_run().unwrap();
+    bench.program(0x10_0000, &[7]);
+    let bytes = saved(&bench.flash);
+    assert!(
+        (2 * 4096..3 * 4096).contains(&bytes.len()),
+        "{} bytes with two subsectors that hold something",
+        bytes.len()
+    );
+    bench.program(0x10_0000, &[0]);
+    bench.finish().unwrap();
+    // A run on the image as that one has left it.
+    let mut other = directory.bench();
+    other.flash.begin_run().unwrap();
+    assert_eq!(other.contents(0x10_0000, 1), [0]);
+    let mut loader = Loader::new(&bytes);
+    assert_eq!((other.flash.load(&mut loader), loader.is_over()), (Ok(()), true));
+    assert_eq!(saved(&other.flash), bytes);
+    other.now = bench.now;
+    assert_eq!(other.contents(0x10_0000, 1), [7]);
+    assert_eq!(fs::read(directory.image()).unwrap()[0x10_0000], 0, "a load writes no image");
+    other.finish().unwrap();
+    assert_eq!(fs::read(directory.image()).unwrap()[0x10_0000], 7);
 }

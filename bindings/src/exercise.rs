@@ -1,0 +1,29 @@
+//! Whether snapshots have all of what a board's devices are.
+
+use cyclescope_engine::board::build::build_with;
+use cyclescope_engine::machine::exercise as engine;
+use pyo3::prelude::*;
+
+use crate::arguments::Arg;
+use crate::machine::board_error;
+use crate::python::calls::Calls;
+use crate::python::models::externals;
+
+/// What of a board's devices is lost in snapshots, as far as so many accesses at random show it: a line at most. For
+/// tests, and for who writes a model. Raises BoardError.
+#[pyfunction]
+#[pyo3(signature = (board, models=None, seed=Arg(0), accesses=Arg(10_000)))]
+pub fn exercise(
+    py: Python<'_>,
+    board: &Bound<'_, PyAny>,
+    models: Option<&Bound<'_, PyAny>>,
+    seed: Arg<u64>,
+    accesses: Arg<u32>,
+) -> PyResult<Vec<String>> {
+    let (root, calls) = (crate::nodes::node(board)?, Calls::default());
+    let externals = externals(models, &calls)?;
+    crate::caught::caught(|| {
+        let built = engine::exercise(|| build_with(&root, &externals), seed.0, accesses.0);
+        built.map_err(|faults| board_error(py, &faults))
+    })
+}
