@@ -81,7 +81,8 @@ def test_a_step_runs_one_instruction_and_interrupts_beside_it(target: Target) ->
     for _ in range(50):
         pc = debugger.core.pc
         halt = debugger.core.step()
-        assert halt.reason == "step" and halt.core == debugger.core.name
+        assert halt.reason == "step"
+        assert halt.core == debugger.core.name
         assert debugger.core.pc != pc or debugger.core.instructions > before
     assert debugger.core.instructions >= before + 50
 

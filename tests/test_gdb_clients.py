@@ -1,4 +1,4 @@
-"""What clients of the debugger's port may do, without GDB: interrupt, let go, leave, talk nonsense."""
+"""What clients of the debugger's port may do: interrupt, let go, leave, talk nonsense."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ from debugged import TARGETS
 RV32 = TARGETS["rv32"]
 
 
-def test_a_client_interrupts_and_lets_go(
-    tmp_path: Path, program: Callable[[str], Path]
-) -> None:
+def test_a_client_interrupts_and_lets_go(tmp_path: Path, program: Callable[[str], Path]) -> None:
     elf = program("endless_loop")
     with rsp.served(tmp_path, elf, "--board", BOARD, "--limit", "20s", "-q") as (run, client):
         assert isinstance(client, rsp.Client)
@@ -34,7 +32,8 @@ def test_a_client_interrupts_and_lets_go(
         assert client.ask("D") == "OK"
         status, _, errors = rsp.wait(run)
     # the firmware goes on to its limit, which is said as ever
-    assert status == 124 and "cyclescope: error:" in errors
+    assert status == 124
+    assert "cyclescope: error:" in errors
 
 
 def test_a_client_ends_the_run(tmp_path: Path) -> None:
@@ -45,7 +44,10 @@ def test_a_client_ends_the_run(tmp_path: Path) -> None:
     assert (status, stdout, errors) == (0, "", "")
 
 
-@pytest.mark.parametrize("said", [b"", b"$vCont;c#a8", b"$zzz", b"GET / HTTP/1.1\r\n\r\n", b"$g#00"])
+NONSENSE = [b"", b"$vCont;c#a8", b"$zzz", b"GET / HTTP/1.1\r\n\r\n", b"$g#00"]
+
+
+@pytest.mark.parametrize("said", NONSENSE)
 def test_who_leaves_or_talks_nonsense_is_told_of_and_the_run_goes_on(
     tmp_path: Path, said: bytes
 ) -> None:
@@ -55,7 +57,8 @@ def test_who_leaves_or_talks_nonsense_is_told_of_and_the_run_goes_on(
         line.sendall(said)
         line.close()
         status, stdout, errors = rsp.wait(run)
-    assert status == 0 and stdout.startswith("2 interrupts")
+    assert status == 0
+    assert stdout.startswith("2 interrupts")
     assert errors == ""
 
 
@@ -75,14 +78,17 @@ def test_the_port_is_this_machines_own(cyclescope: Command) -> None:
     run = ("run", RV32.elf, "--board", BOARD)
     for host in ("0.0.0.0", "[::]"):
         refused = cyclescope(*run, f"--gdb={host}:0")
-        assert refused.status == 121 and "--gdb-any-address" in refused.error
+        assert refused.status == 121
+        assert "--gdb-any-address" in refused.error
     for address in ("localhost", "localhost:x", "localhost:70000", str(RV32.elf)):
         refused = cyclescope(*run, f"--gdb={address}")
-        assert refused.status == 121 and "expected HOST:PORT" in refused.error
+        assert refused.status == 121
+        assert "expected HOST:PORT" in refused.error
 
 
 def test_two_can_not_have_one_port(cyclescope: Command) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         refused = cyclescope("run", RV32.elf, "--board", BOARD, f"--gdb=127.0.0.1:{port}")
-    assert refused.status == 121 and "Address already in use" in refused.error
+    assert refused.status == 121
+    assert "Address already in use" in refused.error

@@ -29,7 +29,8 @@ whole process, and the first block that becomes host code.
 
 A seventh part (`python_devices.py`) tells what a call of a device in Python takes.
 
-An eighth part (`snapshots.py`) takes a snapshot of a machine, and loads it.
+An eighth part (`snapshots.py`) takes a snapshot of a machine, and loads it. A ninth
+(`debugger.py`) has a debugger hold a run and let it go on, and go back ten seconds.
 
 The last part (`growth.py`) runs more of the same: instructions, devices that are polled, time that
 is slept away; and tells what becomes of wall time and memory.
@@ -50,6 +51,7 @@ from pathlib import Path
 
 import beside_qemu
 import bus_matrix
+import debugger
 import growth
 import observed
 import python_devices
@@ -95,6 +97,7 @@ def main() -> None:
         "start-up": lambda: start_up.measure(options.pairs),
         "python-devices": lambda: python_devices.measure(options.pairs),
         "snapshots": lambda: snapshots.measure(options.pairs),
+        "debugger": lambda: debugger.measure(options.pairs),
         "growth": lambda: growth.measure(options.most_instructions, options.polled, options.pairs),
     }
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(parts)}")

@@ -87,7 +87,10 @@ class Registers(Mapping[str, int]):
         raise KeyError(name)
 
     def __setitem__(self, name: str, value: int) -> None:
-        """Set a register, without time. `KeyError` if there is none, `UsageError` if it is fixed."""
+        """Set a register, without time.
+
+        `KeyError` if there is none of that name, `UsageError` if it can't be written.
+        """
         for number, (known, bits, _, _) in enumerate(self._all()):
             if known == name:
                 if not self._hold.set_register(self._core, number, value & (1 << bits) - 1):

@@ -32,9 +32,7 @@ _LIMIT = "1000s"
 @click.argument("elf", type=click.Path(path_type=Path))
 @board_option
 @sets_option
-@click.option(
-    "--devices", multiple=True, metavar="FILE", callback=load_devices, help=DEVICES_HELP
-)
+@click.option("--devices", multiple=True, metavar="FILE", callback=load_devices, help=DEVICES_HELP)
 @program_options
 @limit_option
 @click.option("--gdb", "gdb_path", metavar="PROGRAM", help="The GDB, where several are there.")

@@ -47,6 +47,7 @@ OPTIONAL = (
         elsewhere="https://rustup.rs",
     ),
     Program("arm-none-eabi-gcc", "programs for Arm cores of your own", "gcc-arm-none-eabi"),
+    Program("gdb-multiarch", "`cyclescope debug`, on all cores", "gdb-multiarch"),
     Program("sigrok-cli", "decodes the waveforms that `run --vcd` writes", "sigrok-cli"),
     Program("fsck.fat", _CARDS, "dosfstools", arguments=("--help",)),
     Program("mcopy", _CARDS, "mtools"),

@@ -180,19 +180,28 @@ impl History {
     /// Why that can't be done.
     pub fn step_back(&mut self, machine: &mut Machine, core: usize, limit: Ps) -> Result<Back, String> {
         let (instructions, time) = (machine.position(core).instructions, machine.time_of_core(core));
-        let Some(target) = instructions.checked_sub(1) else { return self.to_begin(machine) };
-        let is_there =
-            self.undisturbed(machine, |history, machine| history.go_to(machine, core, target, time, limit))?;
-        Ok(if is_there { Back::Halt(Halt::Stepped { core }) } else { Back::Begin })
+        // A branch and the instruction in its delay slot are one step.
+        for target in (instructions.saturating_sub(2)..instructions).rev() {
+            if !self.undisturbed(machine, |history, machine| history.go_to(machine, core, target, time, limit))? {
+                return Ok(Back::Begin);
+            }
+            if machine.position(core).instructions < instructions {
+                return Ok(Back::Halt(Halt::Stepped { core }));
+            }
+        }
+        self.go_to_begin(machine)
     }
 
-    /// Goes back to the last breakpoint or watched access before where the machine is.
+    /// Goes back to the last breakpoint or watched access before where the machine is: to before the access, or to behind
+    /// it for who goes back by one more instruction then.
     ///
     /// # Errors
     /// Why that can't be done.
-    pub fn run_back(&mut self, machine: &mut Machine, limit: Ps) -> Result<Back, String> {
-        let Some((index, found)) = self.last_halt(machine, limit)? else { return self.to_begin(machine) };
-        if let Halt::Watch { .. } = found.halt {
+    pub fn run_back(&mut self, machine: &mut Machine, to_behind: bool, limit: Ps) -> Result<Back, String> {
+        let Some((index, found)) = self.last_halt(machine, limit)? else { return self.go_to_begin(machine) };
+        if let Halt::Watch { .. } = found.halt
+            && !to_behind
+        {
             // Behind the access nothing would have changed yet, seen from later on.
             let Found { core, instructions, time, .. } = found;
             let before = instructions.saturating_sub(1);
@@ -266,7 +275,8 @@ impl History {
         last
     }
 
-    /// Goes to where a core has run so many instructions, which it had when its time was `time` or a little before.
+    /// Goes to where a core has run so many instructions, or one more where it can't halt there. It had run them when its
+    /// time was `time`, or a little before.
     /// False if history begins later; the machine is at its beginning then.
     fn go_to(&mut self, machine: &mut Machine, core: usize, target: u64, time: Ps, limit: Ps) -> Result<bool, String> {
         self.check()?;
@@ -311,7 +321,7 @@ impl History {
         result
     }
 
-    fn to_begin(&mut self, machine: &mut Machine) -> Result<Back, String> {
+    fn go_to_begin(&mut self, machine: &mut Machine) -> Result<Back, String> {
         self.load(machine, 0)?;
         Ok(Back::Begin)
     }

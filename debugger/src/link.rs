@@ -29,7 +29,7 @@ impl Link {
     }
 
     /// The next byte, if one has come.
-    pub fn next(&mut self) -> Option<u8> {
+    pub fn take_byte(&mut self) -> Option<u8> {
         self.received.pop_front()
     }
 

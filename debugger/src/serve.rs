@@ -107,7 +107,7 @@ enum Waited {
 /// The next byte of the client's.
 fn wait(link: &mut Link, pause: Pause) -> Waited {
     loop {
-        if let Some(byte) = link.next() {
+        if let Some(byte) = link.take_byte() {
             return Waited::Byte(byte);
         }
         if link.is_over() {
@@ -157,7 +157,7 @@ fn run<'a>(
         Halt::Interrupted => {
             // What the client says may be no interrupt: the step is not over then.
             held.step = step;
-            return match running.borrow_conn().next() {
+            return match running.borrow_conn().take_byte() {
                 Some(byte) => Ok(running.incoming_data(held, byte)),
                 None => Err(Ended::Lost("the debugger has gone while the machine ran".to_owned())),
             };
@@ -206,7 +206,7 @@ fn run_back(held: &mut Held, reverse: Reverse, link: &mut Link) -> MultiThreadSt
     let limit = held.limit;
     let back = match reverse {
         Reverse::Step(core) => held.history.step_back(held.machine, core, limit),
-        Reverse::Continue => held.history.run_back(held.machine, limit),
+        Reverse::Continue => held.history.run_back(held.machine, held.layout.steps_behind_accesses(), limit),
     };
     let core = held.machine.main_core();
     match back {

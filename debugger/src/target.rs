@@ -72,7 +72,8 @@ pub struct Held<'a> {
     pub machine: &'a mut Machine,
     /// How long it may run.
     pub limit: Ps,
-    layout: Layout,
+    /// The registers that it sees.
+    pub layout: Layout,
     xml: String,
     /// By address: how many breakpoints.
     breaks: BTreeMap<u32, u32>,

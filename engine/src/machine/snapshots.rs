@@ -131,6 +131,7 @@ impl Machine {
             return Err(SnapshotError::Refused(why.clone()));
         }
         self.begin().map_err(SnapshotError::Images)?;
+        self.bus.devices.iter_mut().flatten().for_each(|device| device.learn());
         let mut saver = Saver::default();
         self.save_state(&mut saver);
         match saver.refusal() {
