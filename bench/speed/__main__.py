@@ -30,7 +30,7 @@ whole process, and the first block that becomes host code.
 A seventh part (`python_devices.py`) tells what a call of a device in Python takes.
 
 An eighth part (`snapshots.py`) takes a snapshot of a machine, and loads it. A ninth
-(`debugger.py`) has a debugger hold a run and let it go on, and go back ten seconds.
+(`held_runs.py`) has a debugger hold a run and let it go on, and go back ten seconds.
 
 The last part (`growth.py`) runs more of the same: instructions, devices that are polled, time that
 is slept away; and tells what becomes of wall time and memory.
@@ -51,8 +51,8 @@ from pathlib import Path
 
 import beside_qemu
 import bus_matrix
-import debugger
 import growth
+import held_runs
 import observed
 import python_devices
 import snapshots
@@ -97,7 +97,7 @@ def main() -> None:
         "start-up": lambda: start_up.measure(options.pairs),
         "python-devices": lambda: python_devices.measure(options.pairs),
         "snapshots": lambda: snapshots.measure(options.pairs),
-        "debugger": lambda: debugger.measure(options.pairs),
+        "debugger": lambda: held_runs.measure(options.pairs),
         "growth": lambda: growth.measure(options.most_instructions, options.polled, options.pairs),
     }
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(parts)}")

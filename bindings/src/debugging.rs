@@ -53,10 +53,12 @@ impl Hold {
         Hold { machine, ended: None }
     }
 
-    /// Runs on until something halts the machine, up to `until_ps`, and to `limit_ps` in any case; a core makes one step, if it is named, or several
-    /// while the next instruction is in `range`. Gives why: "break", "watch", "stepped", "time", "interrupted"
-    /// or "ended". The sinks are those of `Machine.run`.
-    #[pyo3(signature = (limit_ps, until_ps=None, step=None, range=None, into_handlers=false, console=None, stream=None, stop=None))]
+    /// Runs on until something halts the machine, up to `until_ps`, and to `limit_ps` in any case; a core makes one
+    /// step, if it is named, or several while the next instruction is in `range`. Gives why: "break", "watch",
+    /// "stepped", "time", "interrupted" or "ended". The sinks are those of `Machine.run`.
+    #[pyo3(signature = (
+        limit_ps, until_ps=None, step=None, range=None, into_handlers=false, console=None, stream=None, stop=None
+    ))]
     #[allow(clippy::too_many_arguments)]
     fn resume(
         &mut self,

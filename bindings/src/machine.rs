@@ -346,8 +346,8 @@ impl Machine {
         }
     }
 
-    /// Runs on to `until_ps`, or as soon afterwards as its cores come back anyway, and stays there to go on as if it had
-    /// not stopped: None. If the run ends before, as for `run`.
+    /// Runs on to `until_ps`, or as soon afterwards as its cores come back anyway, and stays there to go on as if it
+    /// had not stopped: None. If the run ends before, as for `run`.
     #[pyo3(signature = (until_ps, console=None, stream=None, stop=None, note=None))]
     fn run_to<'py>(
         &self,

@@ -393,7 +393,7 @@ class Board:
         from cyclescope.board.debugger import Debugger  # few runs have one
 
         machine = self.start()
-        return Debugger(self, machine, self._program.name, console)
+        return Debugger(machine, self.name, self._program.name, console)
 
     def _check_cores(self, sections: Iterable[str]) -> None:
         """Raises `EngineError` for a function of a core that the board has not."""

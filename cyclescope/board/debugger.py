@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cyclescope._engine import Hold, Machine
 from cyclescope.board.outcomes import run_result
@@ -22,9 +22,6 @@ from cyclescope.board.results import RunResult
 from cyclescope.errors import EngineError, UsageError
 from cyclescope.near import did_you_mean_or
 from cyclescope.units import parse_time_ps
-
-if TYPE_CHECKING:
-    from cyclescope.board.board import Board
 
 _LIMIT = "10s"
 
@@ -217,18 +214,17 @@ class Debugger:
     """
 
     def __init__(
-        self, board: Board, machine: Machine, firmware: str, console: ConsoleSink | None
+        self, machine: Machine, board: str, firmware: str, console: ConsoleSink | None
     ) -> None:
         self.hold = Hold(machine)
         self._machine = machine
-        self._board = board
-        self._firmware = firmware
+        self._names = (board, firmware)
         self._console, self._streams = Console(console), Streams(None)
         self._breakpoints: list[Breakpoint] = []
         self._watches: list[tuple[int, int, bool, bool]] = []
         self._functions: dict[str, list[tuple[int, int, str]]] = {}
         self._result: RunResult | None = None
-        names = [core["name"] for core in board.describe()["cores"]]
+        names = [core["name"] for core in machine.describe()["cores"]]
         self.cores = {name: Core(self, index, name) for index, name in enumerate(names)}
         main = next((name for name in names if self._functions_of(name)), names[0])
         self.core = self.cores[main]
@@ -313,8 +309,7 @@ class Debugger:
             self._console.finish()
             streams = self._streams.finish()
             notes = (*self._console.notes("the console"), *self._streams.notes())
-            name, text = self._board.name, self._console.text
-            result = run_result(outcome, name, self._firmware, text, wall_ns=0)
+            result = run_result(outcome, *self._names, self._console.text, wall_ns=0)
             self._result = replace(result, notes=(*result.notes, *notes), streams=streams)
         return self._result
 

@@ -192,8 +192,8 @@ impl History {
         self.go_to_begin(machine)
     }
 
-    /// Goes back to the last breakpoint or watched access before where the machine is: to before the access, or to behind
-    /// it for who goes back by one more instruction then.
+    /// Goes back to the last breakpoint or watched access before where the machine is: to before the access, or to
+    /// behind it for who goes back by one more instruction then.
     ///
     /// # Errors
     /// Why that can't be done.
@@ -275,9 +275,8 @@ impl History {
         last
     }
 
-    /// Goes to where a core has run so many instructions, or one more where it can't halt there. It had run them when its
-    /// time was `time`, or a little before.
-    /// False if history begins later; the machine is at its beginning then.
+    /// Goes to where a core has run so many instructions, or one more where it can't halt there. It had run them when
+    /// its time was `time`, or a little before. False if history begins later; the machine is at its beginning then.
     fn go_to(&mut self, machine: &mut Machine, core: usize, target: u64, time: Ps, limit: Ps) -> Result<bool, String> {
         self.check()?;
         let Some(index) = self.moments.iter().rposition(|moment| moment.instructions[core] <= target) else {

@@ -138,8 +138,8 @@ impl Machine {
         refused
     }
 
-    /// Runs on, or begins to, until something halts the machine, at `until` at the latest: as [`Machine::run`] does, whose report
-    /// [`Machine::end_debugged`] gives. One that has ended stays so.
+    /// Runs on, or begins to, until something halts the machine, at `until` at the latest: as [`Machine::run`] does,
+    /// whose report [`Machine::end_debugged`] gives. One that has ended stays so.
     pub fn resume(
         &mut self,
         step: Option<Step>,
@@ -179,8 +179,8 @@ impl Machine {
         }
     }
 
-    /// Runs on until `until`, where the machine stops and may go on, or to the end of the run: its report. `pause` is as
-    /// for [`Machine::run`].
+    /// Runs on until `until`, where the machine stops and may go on, or to the end of the run: its report. `pause` is
+    /// as for [`Machine::run`].
     pub fn run_to(&mut self, until: Ps, mut pause: impl FnMut(&Printed) -> bool) -> Option<RunReport> {
         match self.resume(None, Some(until), Ps::MAX, &mut pause) {
             Halt::Ended(outcome) => Some(self.end(outcome, &mut pause)),

@@ -39,7 +39,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_flipped_bit_is_noticed(bytes in prop::collection::vec(any::<u8>(), 1..100), at in any::<usize>(), bit in 0..8) {
+        fn a_flipped_bit_is_noticed(
+            bytes in prop::collection::vec(any::<u8>(), 1..100), at in any::<usize>(), bit in 0..8
+        ) {
             let mut flipped = bytes.clone();
             let at = at % flipped.len();
             flipped[at] ^= 1_u8 << bit;

@@ -94,7 +94,8 @@ mod tests {
     proptest! {
         #[test]
         fn damaged_files_are_refused(
-            state in prop::collection::vec(any::<u8>(), 0..200), at in any::<usize>(), bit in 0..8, cut in any::<usize>()
+            state in prop::collection::vec(any::<u8>(), 0..200),
+            at in any::<usize>(), bit in 0..8, cut in any::<usize>()
         ) {
             let snapshot = snapshot(&state);
             let bytes = snapshot.to_bytes();
