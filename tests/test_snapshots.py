@@ -15,6 +15,8 @@ from conftest import Command
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from shipped_programs import NAMES, loaded
+from test_stm32_sensors import CASES as SENSORS
+from test_stm32_sensors import build as build_sensors
 
 from cyclescope import firmware
 from cyclescope._engine import EngineError, Machine, snapshot_time_ps
@@ -24,15 +26,14 @@ from cyclescope.board import Board
 FURTHER = {
     "stm32f4-disco": ("hello", "stm32f4-disco"),
     "nucleo-f411re": ("freertos_hello", "nucleo-f411re"),
-    "nucleo-f411re-sensors": ("i2c_thermometer", "nucleo-f411re"),
     "nucleo-l4r5zi": ("flash_waits", "nucleo-l4r5zi"),
-    "nucleo-l4r5zi-sensors": ("i2c_thermometer", "nucleo-l4r5zi"),
     "nucleo-l4r5zi-n25q128a": ("hello", "nucleo-l4r5zi"),
     "picosoc-hx8k": ("hello", "picosoc-hx8k"),
-    "minimal-armv7a": ("hello", "minimal-armv7a"),
     "stm32mp157c-dk2-lm75": ("i2c_thermometer", "stm32mp157c-dk2"),
 }
-ALL = (*NAMES, *FURTHER)
+# their own programs ask the sensors
+SENSED = ("nucleo-f411re-sensors", "nucleo-l4r5zi-sensors")
+ALL = (*NAMES, *FURTHER, *SENSED)
 
 
 @functools.cache
@@ -40,6 +41,8 @@ def board_of(name: str) -> Board:
     if name in FURTHER:
         app, built_for = FURTHER[name]
         return Board(name).load(firmware.build_app(app, built_for, {}))
+    if name in SENSED:
+        return Board(name).load(build_sensors(SENSORS[name]))
     return loaded(name)
 
 
@@ -133,7 +136,7 @@ WATCHED = st.builds(Watched, *(st.booleans() for _ in range(5)))
 
 
 @pytest.mark.parametrize("name", ALL)
-@settings(max_examples=2, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=1, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(watched=WATCHED, share=st.floats(0, 1))
 def test_a_run_goes_on_from_a_snapshot_as_without(
     name: str, watched: Watched, share: float
