@@ -8,6 +8,7 @@ use cyclescope_engine::core::CoreReport;
 use cyclescope_engine::machine::Machine;
 use cyclescope_engine::time::{Cycles, Ps};
 
+use crate::history::Told;
 use crate::target::Held;
 
 const HELP: &str = "\
@@ -55,8 +56,11 @@ impl Halts {
 /// # Errors
 /// Why that can't be done.
 pub fn reset(held: &mut Held) -> Result<(), String> {
+    held.history.reset(held.machine)?;
     held.step = None;
-    held.history.reset(held.machine)
+    // What the firmware prints is new again.
+    held.furthest = Told::default();
+    Ok(())
 }
 
 /// Does what a command says: the text for the user.
