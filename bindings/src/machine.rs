@@ -8,7 +8,7 @@ use cyclescope_engine::board::build::build_with;
 use cyclescope_engine::dt::fault::BoardFault;
 use cyclescope_engine::machine::loading::RawProgram;
 use cyclescope_engine::machine::tracing::Recorded;
-use cyclescope_engine::machine::{Machine as Engine, Printed};
+use cyclescope_engine::machine::{Machine as Engine, Printed, RunReport};
 use cyclescope_engine::observe::fst;
 use cyclescope_engine::observe::trace::{CoreTasks, Turn};
 use cyclescope_engine::observe::vcd::VcdText;
@@ -71,6 +71,27 @@ impl Machine {
             engine.begin().map_err(|faults| board_error(py, &faults))?;
             work(engine)
         })
+    }
+
+    /// Runs a part of a run, up to a time: its report if the run ended.
+    fn run_part<'py>(
+        &self,
+        py: Python<'py>,
+        until_ps: u64,
+        mut sinks: Sinks,
+        stop: Option<&Stop>,
+        work: impl FnOnce(&mut Engine, Ps, &mut dyn FnMut(&Printed) -> bool) -> Option<RunReport> + Send,
+    ) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let until = Ps(until_ps.min(u64::MAX / 2));
+        self.calls.begin(py, stop)?;
+        let ended = self.with_run(py, |engine| {
+            engine.stop_on(stop.map(Stop::shared).unwrap_or_default());
+            Ok(py.detach(|| work(engine, until, &mut |printed| sinks.take(printed))))
+        })?;
+        match sinks.raised.or(self.calls.take_raised()) {
+            Some(error) => Err(error),
+            None => ended.map(|report| crate::report::report(py, &report)).transpose(),
+        }
     }
 
     fn with_pipe<T>(&self, port: &str, work: impl FnOnce(&mut Pipe) -> T) -> PyResult<T> {
@@ -358,17 +379,8 @@ impl Machine {
         stop: Option<&Stop>,
         note: Option<Py<PyAny>>,
     ) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let until = Ps(until_ps.0.min(u64::MAX / 2));
-        let mut sinks = Sinks { console, stream, note, raised: None };
-        self.calls.begin(py, stop)?;
-        let report = self.with_run(py, |engine| {
-            engine.stop_on(stop.map(Stop::shared).unwrap_or_default());
-            Ok(py.detach(|| engine.run_to(until, |printed| sinks.take(printed))))
-        })?;
-        match sinks.raised.or(self.calls.take_raised()) {
-            Some(error) => Err(error),
-            None => report.map(|report| crate::report::report(py, &report)).transpose(),
-        }
+        let sinks = Sinks { console, stream, note, raised: None };
+        self.run_part(py, until_ps.0, sinks, stop, |engine, until, pause| engine.run_to(until, pause))
     }
 
     /// All that changes while the firmware runs, as bytes for `restore`. Raises EngineError if something of it can't be
@@ -419,16 +431,8 @@ impl Machine {
         stop: Option<&Stop>,
         note: Option<Py<PyAny>>,
     ) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let mut sinks = Sinks { console, stream, note, raised: None };
-        let until = Ps(until_ps.0.min(u64::MAX / 2));
-        let ended = self.with_run(py, |engine| {
-            engine.stop_on(stop.map(Stop::shared).unwrap_or_default());
-            Ok(py.detach(|| engine.run_until(until, |printed| sinks.take(printed))))
-        })?;
-        match sinks.raised {
-            Some(error) => Err(error),
-            None => ended.map(|report| crate::report::report(py, &report)).transpose(),
-        }
+        let sinks = Sinks { console, stream, note, raised: None };
+        self.run_part(py, until_ps.0, sinks, stop, |engine, until, pause| engine.run_until(until, pause))
     }
 
     /// The label of the first device with a pipe to the host, if there is one.

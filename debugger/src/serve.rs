@@ -152,7 +152,6 @@ fn run<'a>(
     }
     let is_step = matches!(halt, Halt::Stepped { .. });
     let reason = match halt {
-        Halt::Time => return Err(Ended::Stopped),
         Halt::Interrupted if stopped || !spoke => return Err(Ended::Stopped),
         Halt::Interrupted => {
             // What the client says may be no interrupt: the step is not over then.

@@ -156,7 +156,10 @@ impl Machine {
         self.debugging.step = step.map(|step| Stepping { step, from: None, in_handler: false });
         self.debugging.until = until;
         let halt = self.run_to_halt(limit, &mut pause);
-        (self.debugging.step, self.debugging.until) = (None, None);
+        self.debugging.until = None;
+        if let Some(stepping) = self.debugging.step.take().filter(|stepping| stepping.in_handler) {
+            self.leave_handler(stepping.step.core);
+        }
         if let Halt::Ended(outcome) = &halt {
             self.debugging.ended = Some(outcome.clone());
         }
@@ -269,9 +272,6 @@ impl Machine {
             let breaks = self.debugging.breaks.iter().copied().chain([from.pc]).collect();
             self.cores[core].set_breaks(breaks);
         };
-        if stepping.in_handler && stop == Some(Stop::Break) {
-            self.cores[core].set_breaks(self.debugging.breaks.clone());
-        }
         self.debugging.step = Some(stepping);
         stop
     }
@@ -284,9 +284,14 @@ impl Machine {
         let Some(from) = from.filter(|from| at(*from)) else { return false };
         if now.sp == from.sp {
             (stepping.in_handler, stepping.from) = (false, None);
-            self.cores[core].set_breaks(self.debugging.breaks.clone());
+            self.leave_handler(core);
         }
         now.sp == from.sp || !self.debugging.breaks.contains(&now.pc)
+    }
+
+    /// The core does not stop any more where an interrupt's handler returns to.
+    fn leave_handler(&mut self, core: usize) {
+        self.cores[core].set_breaks(self.debugging.breaks.clone());
     }
 
     /// True if a step goes on behind an instruction.
