@@ -81,6 +81,6 @@ def test_a_device_register_is_watched(target: Target, tmp_path: Path) -> None:
         "delete",
         "detach",
     )
-    assert re.search(r"[Ww]atchpoint 1", held.output), held.output
-    assert "SIGTRAP" in held.output or "Value" in held.output or "Old value" in held.output
+    # as it is set, and as it is hit
+    assert held.output.count("watchpoint 1: ") == 2, held.output
     assert what_counts(held.result) == what_counts(plain)

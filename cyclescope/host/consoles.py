@@ -24,7 +24,7 @@ import tty
 from collections.abc import Callable, Iterator
 
 from cyclescope.errors import UsageError
-from cyclescope.host import leftovers
+from cyclescope.host import leftovers, ports
 
 # Of what the board sends while nobody is there, the last bytes are kept for who comes.
 KEPT_BYTES = 1 << 20
@@ -160,15 +160,7 @@ class TcpPort(_Descriptor):
         self._client: socket.socket | None = None
         self._next: socket.socket | None = None
         self._sends = False
-        try:
-            family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-            self._listener = socket.create_server(address[:2], family=family)
-        except (OSError, UnicodeError, OverflowError) as error:
-            number = getattr(error, "errno", None)
-            # create_server's own text has the address once more
-            is_known = isinstance(number, int) and not isinstance(error, socket.gaierror)
-            reason = os.strerror(number) if is_known else getattr(error, "strerror", str(error))
-            raise UsageError(f"tcp:{host}:{port}: {reason}") from None
+        self._listener = ports.listening(host, port, f"tcp:{host}:{port}")
         self._listener.setblocking(False)
         bound = self._listener.getsockname()
         self.name = f"[{bound[0]}]:{bound[1]}" if ":" in bound[0] else f"{bound[0]}:{bound[1]}"

@@ -7,17 +7,18 @@ write all of the simulated machine. Once a client is there, nobody else can conn
 from __future__ import annotations
 
 import contextlib
-import ipaddress
 import os
 import select
 import socket
 
 from cyclescope._engine import Gdb, Stop
 from cyclescope.errors import UsageError
+from cyclescope.host import ports
 
 DEFAULT = "localhost:3333"
 PIPE = "pipe"
 _WAIT_S = 0.1
+_LOOPBACK_ONLY = "others could reach the debugger there; say --gdb-any-address if that is meant"
 
 
 def pipe() -> Gdb:
@@ -46,25 +47,8 @@ class Port:
         while `any_address` is false.
         """
         host, number = _host_and_number(address)
-        try:
-            family, kind, protocol, _, at = socket.getaddrinfo(
-                host, number, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-            )[0]
-        except OSError as error:
-            raise UsageError(f"--gdb {address}: {error.strerror or error}") from None
-        if not (any_address or _is_loopback(str(at[0]))):
-            raise UsageError(
-                f"--gdb {address}: others could reach the debugger there; "
-                "say --gdb-any-address if that is meant"
-            )
-        self._socket = socket.socket(family, kind, protocol)
-        try:
-            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            self._socket.bind(at)
-            self._socket.listen(1)
-        except OSError as error:
-            self._socket.close()
-            raise UsageError(f"--gdb {address}: {error.strerror or error}") from None
+        only = None if any_address else _LOOPBACK_ONLY
+        self._socket = ports.listening(host, number, f"--gdb {address}", only)
         self.address = f"{host}:{self._socket.getsockname()[1]}"
 
     def wait(self, stop: Stop) -> Gdb | None:
@@ -98,7 +82,3 @@ def _host_and_number(address: str) -> tuple[str, int]:
     if not number.isascii() or not number.isdecimal() or int(number) > 65535:
         raise UsageError(f"--gdb {address}: expected HOST:PORT, as localhost:3333, or pipe")
     return host.strip("[]") or "localhost", int(number)
-
-
-def _is_loopback(address: str) -> bool:
-    return ipaddress.ip_address(address.partition("%")[0]).is_loopback
