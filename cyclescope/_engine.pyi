@@ -141,11 +141,12 @@ class Hold:
         console: Callable[[bytes], None] | None = None,
         stream: Callable[[str, bytes], None] | None = None,
         stop: Stop | None = None,
-    ) -> tuple[str, int | None, tuple[int, int, bool] | None]:
+    ) -> tuple[str, int | None, tuple[int, int, bool] | None, list[int]]:
         """Run on until something halts the machine, or step a core by its index.
 
-        Gives why ("break", "watch", "stepped", "time", "interrupted", "ended"), the core, and the
-        first and last byte that was watched for, with whether it was a store.
+        Gives why ("break", "watch", "stepped", "trigger", "time", "interrupted", "ended"), the
+        core, the first and last byte that was watched for, with whether it was a store, and the
+        numbers of triggers.
         """
 
     def end(
@@ -479,6 +480,28 @@ class Machine:
         """Record activities of these kinds, in so much memory, and totals for a timeline.
 
         So many calls of functions, too, if any.
+        """
+
+    def add_trigger(
+        self,
+        condition: str,
+        action: str = "count",
+        timeline: tuple[list[str], int, int | None, int] | None = None,
+    ) -> int:
+        """Have something done when a condition becomes true, from now on: its number.
+
+        "count", "snapshot", "halt" (for who holds the machine), or "trace", which begins a
+        timeline (kinds, bytes, calls, length in picoseconds). Raises EngineError for what is no
+        condition over what the board has.
+        """
+
+    def triggers(self, now_ps: int) -> list[tuple[str, str, int, int | None, int | None, int]]:
+        """Condition, action, how often it became true, when first and last, how long up to then."""
+
+    def triggered_snapshot(self) -> bytes | None:
+        """The snapshot that a trigger had taken, once.
+
+        Raises EngineError if none could be taken.
         """
 
     def timeline(self) -> Iterator[bytes]:

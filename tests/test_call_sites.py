@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import logger_firmware
 import pytest
-from conftest import BOARD, ROOT, Command
-from test_tutorials import environment
+from conftest import BOARD, Command
 
 from cyclescope import Board, firmware
 from cyclescope.profile import sites
@@ -22,9 +21,6 @@ from cyclescope.profile.model import EXCEPTION, FUNCTION, TASK, CoreProfile
 from cyclescope.profile.profile import Profile
 from cyclescope.profile.tables import VIEWS, rows
 
-SOURCE = ROOT / "docs" / "examples" / "logger.c"
-OPTIONS = "-target riscv32-freestanding -mcpu=generic_rv32+m+c+zicsr -O2 -g -ffreestanding"
-OPTIONS += " -fno-builtin -nostdlib -Wl,--image-base=0x80000000"
 # Of each instruction set and way to follow it one; of the last, two cores.
 APPS = {
     "risc-v": ("hello", BOARD, {}),
@@ -113,11 +109,7 @@ def test_calls_return_behind_an_instruction_of_their_callers(name: str) -> None:
 
 @pytest.fixture(scope="module")
 def logger(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("logger")
-    shutil.copy(SOURCE, folder)
-    command = [sys.executable, "-m", "ziglang", "cc", *OPTIONS.split(), "logger.c"]
-    subprocess.run([*command, "-o", "logger.elf"], cwd=folder, env=environment(), check=True)
-    return folder / "logger.elf"
+    return logger_firmware.build(tmp_path_factory.mktemp("logger"))
 
 
 def calls_of(text: str) -> Calls:
@@ -142,7 +134,11 @@ def calls_of(text: str) -> Calls:
 
 
 def line_of(text: str) -> int:
-    (line,) = [n for n, line in enumerate(SOURCE.read_text().splitlines(), 1) if text in line]
+    (line,) = [
+        n
+        for n, line in enumerate(logger_firmware.SOURCE.read_text().splitlines(), 1)
+        if text in line
+    ]
     return line
 
 

@@ -16,8 +16,8 @@ use crate::stop::Stop;
 
 /// Name, bits, group, value.
 type RegisterItem = (String, u32, &'static str, u64);
-/// Why it halted, the core, and what was watched: first and last byte, and if it was a store.
-type HaltItem = (&'static str, Option<usize>, Option<(u32, u32, bool)>);
+/// Why it halted, the core, what was watched (first and last byte, and if it was a store), and the triggers' numbers.
+type HaltItem = (&'static str, Option<usize>, Option<(u32, u32, bool)>, Vec<usize>);
 
 /// A debugger's hold on a machine that has been loaded.
 #[pyclass(module = "cyclescope._engine")]
@@ -55,7 +55,7 @@ impl Hold {
 
     /// Runs on until something halts the machine, up to `until_ps`, and to `limit_ps` in any case; a core makes one
     /// step, if it is named, or several while the next instruction is in `range`. Gives why: "break", "watch",
-    /// "stepped", "time", "interrupted" or "ended". The sinks are those of `Machine.run`.
+    /// "stepped", "trigger", "time", "interrupted" or "ended". The sinks are those of `Machine.run`.
     #[pyo3(signature = (
         limit_ps, until_ps=None, step=None, range=None, into_handlers=false, console=None, stream=None, stop=None
     ))]
@@ -85,14 +85,17 @@ impl Hold {
             return Err(error);
         }
         Ok(match halt {
-            Halt::Break { core } => ("break", Some(core), None),
-            Halt::Watch { core, hit } => ("watch", Some(core), Some((hit.watch.first, hit.watch.last, hit.is_write))),
-            Halt::Stepped { core } => ("stepped", Some(core), None),
-            Halt::Interrupted => ("interrupted", None, None),
-            Halt::Time => ("time", None, None),
+            Halt::Break { core } => ("break", Some(core), None, vec![]),
+            Halt::Watch { core, hit } => {
+                ("watch", Some(core), Some((hit.watch.first, hit.watch.last, hit.is_write)), vec![])
+            }
+            Halt::Stepped { core } => ("stepped", Some(core), None, vec![]),
+            Halt::Trigger { core, numbers } => ("trigger", Some(core), None, numbers),
+            Halt::Interrupted => ("interrupted", None, None, vec![]),
+            Halt::Time => ("time", None, None, vec![]),
             Halt::Ended(outcome) => {
                 self.ended = Some(outcome);
-                ("ended", None, None)
+                ("ended", None, None, vec![])
             }
         })
     }

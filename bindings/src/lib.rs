@@ -29,6 +29,7 @@ mod semihosting;
 mod snapshots;
 mod stop;
 mod svd;
+mod triggers;
 mod waves;
 
 pyo3::create_exception!(_engine, EngineError, pyo3::exceptions::PyException, "The engine refused its input.");

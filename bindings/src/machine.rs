@@ -29,6 +29,7 @@ use crate::python::models::externals;
 use crate::semihosting::Stdin;
 use crate::snapshots;
 use crate::stop::Stop;
+use crate::triggers;
 use crate::waves::{Pieces, change_pieces, file_pieces, os_error};
 use crate::{BoardError, ElfError, EngineError};
 
@@ -622,6 +623,30 @@ impl Machine {
             engine.record_timeline(Recorded { kinds, calls: calls.0, most_bytes: most_bytes.0, from, to });
             Ok(())
         })
+    }
+
+    /// Has something done when a condition becomes true, from now on: "count", "snapshot", "halt" (for who holds the
+    /// machine), or "trace", which begins a timeline (kinds, bytes, calls, length in picoseconds). Gives the trigger's
+    /// number. Raises EngineError for what is no condition over what the board has.
+    #[pyo3(signature = (condition, action=Arg("count".to_owned()), timeline=None))]
+    fn add_trigger(
+        &self,
+        condition: Arg<String>,
+        action: Arg<String>,
+        timeline: Option<triggers::TimelineItem>,
+    ) -> PyResult<usize> {
+        self.with(|engine| triggers::add(engine, &condition.0, &action.0, timeline))
+    }
+
+    /// All triggers: condition, action, how often it became true, when first and last, and how long it was true up to
+    /// `now_ps`, in picoseconds.
+    fn triggers(&self, now_ps: Arg<u64>) -> PyResult<Vec<triggers::TriggerItem>> {
+        self.with(|engine| Ok(triggers::all(engine, Ps(now_ps.0))))
+    }
+
+    /// The snapshot that a trigger had taken, once; None if none was. Raises EngineError if none could be taken.
+    fn triggered_snapshot<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        self.with(|engine| triggers::snapshot(py, engine))
     }
 
     /// The timeline that was recorded, as Perfetto reads it, in pieces.

@@ -15,7 +15,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cyclescope._engine import Gdb, Machine, Stop
-from cyclescope.board import parameters, snapshots, timelines, users_devices, waveforms
+from cyclescope.board import (
+    parameters,
+    snapshots,
+    timelines,
+    triggers,
+    users_devices,
+    waveforms,
+)
 from cyclescope.board.devicetree import refuse_host_files
 from cyclescope.board.frames import Trigger
 from cyclescope.board.kept_calls import check_most
@@ -250,6 +257,10 @@ class Board:
         snapshot: str | os.PathLike[str] | None = None,
         snapshot_at: str | int | None = None,
         start_from: bytes | str | os.PathLike[str] | None = None,
+        count_when: Iterable[str] = (),
+        break_when: Iterable[str] = (),
+        trace_when: str | None = None,
+        snapshot_when: str | None = None,
     ) -> RunResult:
         """Run the loaded firmware from reset, until it exits, faults or reaches the limit.
 
@@ -305,6 +316,11 @@ class Board:
         the run goes on from there, to the same end as without. What is recorded and watched begins
         there, beside what was watched before.
 
+        Conditions are those of docs/how-to/conditions.md. The result's `triggers` tell how often
+        each of `count_when` became true, when, and for how long it was; where one of `break_when`
+        does, the run halts for `gdb`. With `trace_when` the timeline begins where that becomes
+        true, with `snapshot_when` the snapshot is taken there.
+
         An exception of a sink stops the run too, and is raised when all else is written. Raises
         `EngineError` if nothing is loaded, or the firmware has no such function, or the board no
         such bus; `UsageError` for patterns, endings, units and numbers that are none, `OutputError`
@@ -318,9 +334,11 @@ class Board:
         profiled = _profiled(profile)
         self._check_cores([*watched, *kept, *(profiled or ())])
         dump = waveforms.dump_of(waves, vcd, vcd_signals, vcd_timescale)
-        timeline = timelines.timeline_of(trace, trace_from, trace_for, trace_memory, trace_kinds)
+        timeline = timelines.timeline_of(
+            trace, trace_from, trace_for, trace_memory, trace_kinds, trace_when
+        )
         limit_ps = parse_time_ps(limit) if isinstance(limit, str) else limit
-        taken = snapshots.wanted(snapshot, snapshot_at, limit_ps)
+        taken = snapshots.wanted(snapshot, snapshot_at, limit_ps, snapshot_when)
         written = {"waves": waves, "vcd": vcd, "trace": trace, "snapshot": snapshot}
         if isinstance(start_from, bytes | None):
             before, kept_files = start_from, self.inputs
@@ -346,6 +364,9 @@ class Board:
         machine.watch_calls(list(dict.fromkeys(windows)))
         if profiled is not None:
             machine.profile_functions(profiled, call_sites)
+        triggers.add_all(machine, count_when, triggers.COUNT)
+        triggers.add_breaks(machine, break_when, gdb)
+        snapshots.add_trigger(machine, taken)
         sinks = _Sinks(stop or Stop())
         text, streams = Console(sinks.guarded(console)), Streams(sinks.guarded(stream))
         with (
@@ -361,6 +382,7 @@ class Board:
                 )
             if outcome is None:
                 outcome = attached.run(limit_ps, *printed, gdb)
+            failed += snapshots.write_triggered(machine, taken)
             wall_ns = time.perf_counter_ns() - started_ns
             recording.end_ps = outcome["elapsed_ps"]
         text.finish()
@@ -380,6 +402,7 @@ class Board:
                 *traced.failed_saves,
             ),
             host_work=_host_work(machine, result.cores),
+            triggers=triggers.results(machine, result.elapsed_ps),
             profile=(
                 None if profiled is None else _profile(machine, result, profiled, waits, call_sites)
             ),

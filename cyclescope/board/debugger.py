@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cyclescope._engine import Hold, Machine
+from cyclescope.board import triggers
 from cyclescope.board.outcomes import run_result
 from cyclescope.board.printed import Console, ConsoleSink, Streams
 from cyclescope.board.results import RunResult
@@ -30,8 +31,9 @@ _LIMIT = "10s"
 class Halt:
     """Why a run halted, and where.
 
-    `reason` is "break", "watch", "step", "time" (the time that was asked for has come), "end" (the
-    firmware ended, can't go on, or reached the limit) or "interrupted".
+    `reason` is "break", "watch", "step", "condition" (which ones are `conditions`), "time" (the
+    time that was asked for has come), "end" (the firmware ended, can't go on, or reached the limit)
+    or "interrupted".
     """
 
     reason: str
@@ -41,6 +43,7 @@ class Halt:
     function: str
     watched: int | None = None
     is_write: bool = False
+    conditions: tuple[str, ...] = ()
 
 
 # Whether the run is to halt there; what is not false says so.
@@ -222,6 +225,7 @@ class Debugger:
         self._console, self._streams = Console(console), Streams(None)
         self._breakpoints: list[Breakpoint] = []
         self._watches: list[tuple[int, int, bool, bool]] = []
+        self._conditions: dict[int, tuple[str, Callback | None]] = {}
         self._functions: dict[str, list[tuple[int, int, str]]] = {}
         self._result: RunResult | None = None
         names = [core["name"] for core in machine.describe()["cores"]]
@@ -248,7 +252,10 @@ class Debugger:
         place = None if until is None or until_ps is not None else self.address(until, core)
         while True:
             halt = self._resume(limit_ps, place, until_ps)
-            if halt.reason != "break" or halt.pc == place or self._halts_at(halt):
+            if halt.reason == "condition":
+                if self._halts_on(halt):
+                    return halt
+            elif halt.reason != "break" or halt.pc == place or self._halts_at(halt):
                 return halt
 
     def break_at(
@@ -259,6 +266,14 @@ class Debugger:
         breakpoint._remove = self._breakpoints.remove
         self._breakpoints.append(breakpoint)
         return breakpoint
+
+    def break_when(self, condition: str, callback: Callback | None = None) -> None:
+        """Halt where a condition becomes true, or call back there: docs/how-to/conditions.md.
+
+        Raises `UsageError` for what is no condition over what the board has.
+        """
+        number = triggers.add(self._machine, condition, triggers.HALT)
+        self._conditions[number] = (condition, callback)
 
     def watch(self, addr: int, length: int = 4, loads: bool = False, stores: bool = True) -> None:
         """Halt behind accesses to memory or a device's register; loads of devices only.
@@ -335,7 +350,7 @@ class Debugger:
             raise UsageError("this run has ended: its result was taken")
         addresses = {breakpoint.addr for breakpoint in self._breakpoints}
         self.hold.set_breaks(sorted(addresses | ({place} if place is not None else set())))
-        reason, index, watched = self.hold.resume(
+        reason, index, watched, numbers = self.hold.resume(
             limit_ps,
             until_ps,
             step,
@@ -344,7 +359,7 @@ class Debugger:
             stream=self._streams.write,
         )
         core = self.core if index is None else list(self.cores.values())[index]
-        names = {"stepped": "step", "ended": "end"}
+        names = {"stepped": "step", "ended": "end", "trigger": "condition"}
         return Halt(
             names.get(reason, reason),
             core.time_ps,
@@ -353,7 +368,14 @@ class Debugger:
             core.function,
             None if watched is None else watched[0],
             watched is not None and watched[2],
+            tuple(self._conditions[number][0] for number in numbers),
         )
+
+    def _halts_on(self, halt: Halt) -> bool:
+        here = [callback for text, callback in self._conditions.values() if text in halt.conditions]
+        # each gets to know
+        answers = [callback is None or bool(callback(halt)) for callback in here]
+        return any(answers)
 
     def _halts_at(self, halt: Halt) -> bool:
         here = [breakpoint for breakpoint in self._breakpoints if breakpoint.addr == halt.pc]

@@ -181,6 +181,26 @@ class HostWork:
 
 
 @dataclass(frozen=True)
+class TriggerResult:
+    """How a condition was in a run.
+
+    It became true `count` times, at `first_ps` first and at `last_ps` last, and was true for
+    `true_ps` in all. `action` is what was done: "count", "snapshot" or "trace".
+    """
+
+    condition: str
+    action: str
+    count: int
+    first_ps: int | None
+    last_ps: int | None
+    true_ps: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """As in the JSON of a run."""
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
 class RunResult:
     """One execution of one firmware on one virtual board.
 
@@ -197,7 +217,8 @@ class RunResult:
     `unmodelled` are the registers without a model that the firmware used.
     `host_work` tells how much of each core's code was compiled or skipped on this host. `profile`
     is there if the run was asked for it; what `to_dict` gives has no part of it. `critical_path`
-    tells who held whom up, if the run was asked for what cores waited for.
+    tells who held whom up, if the run was asked for what cores waited for. `triggers` tell how the
+    conditions were that it was asked for.
     """
 
     board: str
@@ -220,6 +241,7 @@ class RunResult:
     host_work: tuple[HostWork, ...] = field(default=(), compare=False)
     profile: Profile | None = None
     critical_path: CriticalPath | None = None
+    triggers: tuple[TriggerResult, ...] = ()
 
     @property
     def instructions(self) -> int:
@@ -244,7 +266,7 @@ class RunResult:
     def to_dict(self) -> dict[str, Any]:
         """Everything but host time and the console, ready for JSON, in a stable order.
 
-        There are a `frame`, `windows` and a `critical_path` only if the run was asked for them,
+        There are a `frame`, `windows`, `triggers`, a `critical_path` only if they were asked for,
         and there are `streams` only if something was printed there, `failed_saves` and `unmodelled`
         only if there are some.
         """
@@ -252,6 +274,7 @@ class RunResult:
         windows = {"windows": [window.to_dict() for window in self.windows]} if self.windows else {}
         streams = {"streams": dict(self.streams)} if self.streams else {}
         unmodelled = [one.to_dict() for one in self.unmodelled]
+        found = [one.to_dict() for one in self.triggers]
         failed = {"failed_saves": list(self.failed_saves)} if self.failed_saves else {}
         path = {"critical_path": self.critical_path.to_dict()} if self.critical_path else {}
         return {
@@ -272,6 +295,7 @@ class RunResult:
             **frame,
             **windows,
             **path,
+            **({"triggers": found} if found else {}),
         }
 
     def calls(self) -> pandas.DataFrame:

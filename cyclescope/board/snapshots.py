@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cyclescope._engine import Machine, snapshot_time_ps
+from cyclescope.board import triggers
 from cyclescope.errors import EngineError, OutputError, UsageError
 from cyclescope.host import outputs
 from cyclescope.units import format_ps, parse_time_ps
@@ -20,18 +21,27 @@ AnyPath = str | os.PathLike[str]
 
 @dataclass(frozen=True)
 class Wanted:
-    """A snapshot that is to be taken: where it goes, and when."""
+    """A snapshot that is to be taken: where it goes, and when.
+
+    That is a time, or where a condition becomes true for the first time.
+    """
 
     path: AnyPath
-    at_ps: int
+    at_ps: int | None
+    when: str | None = None
 
 
-def wanted(path: AnyPath | None, at: str | int | None, limit_ps: int | None) -> Wanted | None:
+def wanted(
+    path: AnyPath | None, at: str | int | None, limit_ps: int | None, when: str | None = None
+) -> Wanted | None:
     """The snapshot that is asked for, if one is. Raises `UsageError` if it makes no sense."""
-    if path is None and at is None:
+    if path is None and at is None and when is None:
         return None
-    if path is None or at is None:
-        raise UsageError("a snapshot has a file and a time: --snapshot FILE --snapshot-at TIME")
+    if path is None or (at is None) == (when is None):
+        how = "--snapshot FILE --snapshot-at TIME, or --snapshot-when CONDITION"
+        raise UsageError(f"a snapshot has a file and a time: {how}")
+    if at is None:
+        return Wanted(path, None, when)
     at_ps = parse_time_ps(at) if isinstance(at, str) else at
     if at_ps < 0:
         raise UsageError(f"no time for a snapshot: {at_ps} ps")
@@ -57,19 +67,49 @@ def read(path: AnyPath) -> bytes:
 def take(
     machine: Machine, snapshot: Wanted, run_to: Callable[[int], dict[str, Any] | None]
 ) -> tuple[dict[str, Any] | None, list[str]]:
-    """Run to the snapshot's time and write it: the run's outcome if it ends before, and why the
-    file is not there.
+    """Run to the snapshot's time, if it has one, and write it: the run's outcome if it ends before,
+    and why the file is not there.
     """
+    if snapshot.at_ps is None:
+        return None, []
     ended = run_to(snapshot.at_ps)
     path = os.fspath(snapshot.path)
     if ended is not None:
         at = format_ps(snapshot.at_ps)
         return ended, [f"{path}: there is no snapshot: the run ended before {at}"]
+    return None, _written(snapshot.path, machine.snapshot)
+
+
+def add_trigger(machine: Machine, snapshot: Wanted | None) -> None:
+    """Have a snapshot taken where its condition becomes true, if it has one.
+
+    Raises `UsageError` for what is no condition over what the board has.
+    """
+    if snapshot is not None and snapshot.when is not None:
+        triggers.add(machine, snapshot.when, triggers.SNAPSHOT)
+
+
+def write_triggered(machine: Machine, snapshot: Wanted | None) -> list[str]:
+    """Write the one that was taken where a condition became true: why the file is not there."""
+    if snapshot is None or snapshot.when is None:
+        return []
+    return _written(snapshot.path, lambda: _triggered(machine, snapshot.when))
+
+
+def _triggered(machine: Machine, condition: str | None) -> bytes:
+    taken = machine.triggered_snapshot()
+    if taken is None:
+        raise EngineError(f"{condition} has not become true")
+    return taken
+
+
+def _written(path: AnyPath, take_bytes: Callable[[], bytes]) -> list[str]:
     try:
-        with outputs.opened(snapshot.path, "wb") as file:
-            file.write(machine.snapshot())
+        snapshot = take_bytes()
+        with outputs.opened(path, "wb") as file:
+            file.write(snapshot)
     except OutputError as error:
-        return None, [str(error)]
+        return [str(error)]
     except EngineError as error:
-        return None, [f"{path}: there is no snapshot: {error}"]
-    return None, []
+        return [f"{os.fspath(path)}: there is no snapshot: {error}"]
+    return []

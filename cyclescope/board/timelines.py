@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from cyclescope._engine import Machine
+from cyclescope.board import triggers
 from cyclescope.errors import OutputError, UsageError
 from cyclescope.host import outputs
 from cyclescope.near import did_you_mean_or
@@ -37,7 +38,8 @@ _NEVER_PS = 2**63 - 1
 class Timeline:
     """A file for a timeline, and what is to be in it: from when on, up to when, of which kinds.
 
-    What does not fit `memory_bytes` is left out, the earliest first.
+    With `when` it begins where that condition becomes true, and `from_ps` is 0. What does not fit
+    `memory_bytes` is left out, the earliest first.
     """
 
     path: str | os.PathLike[str]
@@ -45,6 +47,7 @@ class Timeline:
     to_ps: int = _NEVER_PS
     memory_bytes: int = 1 << 26
     kinds: tuple[str, ...] = _BY_DEFAULT
+    when: str | None = None
 
 
 @dataclass
@@ -61,19 +64,22 @@ def timeline_of(
     length: str | int | None = None,
     memory: str | int | None = None,
     kinds: Iterable[str] = (),
+    when: str | None = None,
 ) -> Timeline | None:
     """What a user asks for; None without a file.
 
     Times are texts such as "10ms", or picoseconds; memory is a text such as "64MiB", or bytes.
-    Raises `UsageError` for what is none, and for kinds that there are not.
+    Raises `UsageError` for what is none, for kinds that there are not, and for two begins.
     """
     if path is None:
         return None
+    if begin is not None and when is not None:
+        raise UsageError("a timeline has one begin: --trace-from or --trace-when")
     from_ps = 0 if begin is None else _time_ps(begin)
     to_ps = _NEVER_PS if length is None else min(_NEVER_PS, from_ps + _time_ps(length))
     memory = MEMORY if memory is None else memory
     memory_bytes = parse_bytes(memory) if isinstance(memory, str) else memory
-    return Timeline(path, from_ps, to_ps, memory_bytes, _chosen(kinds))
+    return Timeline(path, from_ps, to_ps, memory_bytes, _chosen(kinds), when)
 
 
 def _chosen(kinds: Iterable[str]) -> tuple[str, ...]:
@@ -101,7 +107,12 @@ def recorded(machine: Machine, timeline: Timeline | None) -> Iterator[Recording]
     window = (timeline.from_ps, timeline.to_ps)
     kinds = [kind for kind in timeline.kinds if kind != _FUNCTION]
     calls = timeline.memory_bytes // 2 // _CALL_BYTES if _FUNCTION in timeline.kinds else None
-    machine.record_timeline(kinds, timeline.memory_bytes // (2 if calls else 1), *window, calls)
+    memory_bytes = timeline.memory_bytes // (2 if calls else 1)
+    if timeline.when is None:
+        machine.record_timeline(kinds, memory_bytes, *window, calls)
+    else:
+        what = (kinds, memory_bytes, calls, timeline.to_ps)
+        triggers.add(machine, timeline.when, triggers.TRACE, what)
     try:
         yield recording
     finally:
@@ -121,6 +132,14 @@ def _write(machine: Machine, timeline: Timeline) -> list[str]:
 
 
 def _notes(machine: Machine, timeline: Timeline) -> Iterator[str]:
+    begun = [
+        trigger.count
+        for trigger in triggers.results(machine, machine.now())
+        if trigger.action == "trace"
+    ]
+    if begun == [0]:
+        path = os.fspath(timeline.path)
+        yield f"{path}: the timeline is empty: {timeline.when} has not become true"
     _, dropped, devices_from_ps, _ = machine.activities().summary()
     functions_from_ps = machine.functions_complete_from_ps()
     complete = {

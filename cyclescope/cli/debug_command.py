@@ -35,6 +35,12 @@ _LIMIT = "1000s"
 @click.option("--devices", multiple=True, metavar="FILE", callback=load_devices, help=DEVICES_HELP)
 @program_options
 @limit_option
+@click.option(
+    "--break-when",
+    multiple=True,
+    metavar="CONDITION",
+    help="Halt where this becomes true: flash0.busy",
+)
 @click.option("--gdb", "gdb_path", metavar="PROGRAM", help="The GDB, where several are there.")
 @click.option("-x", "scripts", multiple=True, metavar="FILE", help="GDB commands to begin with.")
 @click.option("-ex", "--ex", "commands", multiple=True, metavar="COMMAND", help="One such command.")
@@ -46,6 +52,7 @@ def debug_command(
     devices: tuple[str, ...],
     program: ProgramOptions,
     limit: str | None,
+    break_when: tuple[str, ...],
     gdb_path: str | None,
     scripts: tuple[str, ...],
     commands: tuple[str, ...],
@@ -67,6 +74,7 @@ def debug_command(
     run = [sys.executable, "-m", "cyclescope", "run", str(elf), "--gdb", "pipe"]
     run += _run_options(board, program, limit or _LIMIT)
     run += [f"--set={one}" for one in sets] + [f"--devices={one}" for one in devices]
+    run += [f"--break-when={one}" for one in break_when]
     arguments = ["-q"] + (["--batch"] if batch else [])
     with elf.open("rb") as file:
         if file.read(len(_ELF)) == _ELF:

@@ -23,6 +23,7 @@ from cyclescope.cli.option_groups import GroupedCommand
 from cyclescope.cli.program_options import ProgramOptions, program_options
 from cyclescope.cli.serial_options import LineOptions, line_options
 from cyclescope.cli.shown_run import tell
+from cyclescope.cli.trigger_options import NAMES, TriggerOptions, trigger_options
 from cyclescope.errors import OutputError, UsageError, complain, warn
 from cyclescope.host import interrupts, terminal
 from cyclescope.host.outputs import check_outputs, write_text
@@ -80,6 +81,7 @@ _GROUPS = {
         *("sections", "calls", "longest", "waits", "waves", "vcd", "vcd_signals", "vcd_timescale"),
         *("trace", "trace_from", "trace_for", "trace_memory", "trace_kinds"),
     ),
+    "Conditions": NAMES,
     "A debugger": ("gdb_address", "gdb_any_address"),
     "The firmware's host": ("semihosting_dir", "stdin"),
     "What is said": ("quiet", "verbose", "no_color", "json_file", "exit_status"),
@@ -177,7 +179,9 @@ _GROUPS = {
     "--from", "start_from", metavar="FILE", help="Go on from a snapshot of the same board and ELF."
 )
 @click.option(
-    "--snapshot", metavar="FILE", help="Write all that has changed on the board at --snapshot-at."
+    "--snapshot",
+    metavar="FILE",
+    help="Write all that has changed on the board at --snapshot-at, or --snapshot-when.",
 )
 @click.option("--snapshot-at", metavar="TIME", help="When the snapshot is taken, as in 10ms.")
 @click.option("--semihosting-dir", metavar="DIR", help="The folder whose files the firmware has.")
@@ -185,6 +189,7 @@ _GROUPS = {
     "--stdin", type=InputFile(), metavar="FILE|-", help="The firmware's input by semihosting."
 )
 @line_options
+@trigger_options
 @gdb_options
 @click.option("-q", "--quiet", is_flag=True, help="Print the console only: no summary, no notes.")
 @click.option("-v", "--verbose", is_flag=True, help="Also print what was loaded, and all counters.")
@@ -226,6 +231,7 @@ def run_command(
     quiet: bool,
     verbose: bool,
     line: LineOptions,
+    triggers: TriggerOptions,
     gdb: GdbOptions,
     exit_status: str,
     arguments: tuple[str, ...],
@@ -245,7 +251,10 @@ def run_command(
     waveforms.dump_of(waves, vcd, vcd_signals, vcd_timescale)
     if trace is None and (trace_from or trace_for or trace_kinds):
         raise UsageError("--trace-from, --trace-for and --trace-kind are of use with --trace only")
-    timelines.timeline_of(trace, trace_from, trace_for, trace_memory, trace_kinds)
+    triggers.check(trace, gdb.address)
+    timelines.timeline_of(
+        trace, trace_from, trace_for, trace_memory, trace_kinds, triggers.trace_when
+    )
     loaded = program.load(board, dict(map(parse_set, sets)), elf)
     for warning in () if quiet else loaded.warnings:
         warn(warning)
@@ -254,7 +263,7 @@ def run_command(
     json_path = None if json_file == "-" else json_file
     outputs = {"--json": json_path, "--waves": waves, "--vcd": vcd}
     outputs |= {"--trace": trace, "--save-script": line.save_script, "--snapshot": snapshot}
-    snapshots.wanted(snapshot, snapshot_at, limit_ps)
+    snapshots.wanted(snapshot, snapshot_at, limit_ps, triggers.snapshot_when)
     before = None if start_from is None else snapshots.read(start_from)
     kept = {} if start_from is None else {start_from: "the snapshot that the run is from"}
     check_outputs(outputs, {**loaded.inputs, **kept})
@@ -294,6 +303,7 @@ def run_command(
             stdin=stdin,
             arguments=arguments,
             gdb=debugger,
+            **triggers.arguments(),
             **line.arguments(lines),
         )
         result, outlet = shown.result, shown.outlet

@@ -9,7 +9,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from cyclescope.board.results import CoreResult, RunResult, StackEntry
+from cyclescope.board.results import CoreResult, RunResult, StackEntry, TriggerResult
 from cyclescope.board.unmodelled import UnmodelledRegister
 from cyclescope.cli import call_tables, counter_tables
 from cyclescope.cli.path_tables import path_tables
@@ -36,7 +36,22 @@ def run_summary(result: RunResult) -> Group:
     paths = [*path_tables(path)] if path else []
     words = [_words(name, words) for name, words in result.results.items()]
     unmodelled = [unmodelled_table(result.unmodelled)] if result.unmodelled else []
-    return Group(facts, *words, *stacks, *paths, *counter_tables.tables(result), *unmodelled)
+    found = [triggers_table(result.triggers)] if result.triggers else []
+    counted = counter_tables.tables(result)
+    return Group(facts, *words, *stacks, *paths, *found, *counted, *unmodelled)
+
+
+def triggers_table(triggers: tuple[TriggerResult, ...]) -> Table:
+    """How often conditions became true, when, and for how long they were."""
+    table = Table(title="conditions", title_justify="left")
+    table.add_column("condition", overflow="fold")
+    for column in ("times", "true for", "first at", "last at"):
+        table.add_column(column, justify="right")
+    for one in triggers:
+        times = [None if at is None else format_ps(at) for at in (one.first_ps, one.last_ps)]
+        shown = [at or "never" for at in times]
+        table.add_row(Text(one.condition), f"{one.count:,}", format_ps(one.true_ps), *shown)
+    return table
 
 
 def unmodelled_table(registers: tuple[UnmodelledRegister, ...]) -> Table:

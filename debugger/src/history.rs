@@ -265,7 +265,7 @@ impl History {
         let mut last = None;
         for count in 1.. {
             let halt = self.resume(machine, None, end.saturating_add(Ps(1)), limit);
-            let (Halt::Break { core } | Halt::Watch { core, .. }) = halt else { break };
+            let (Halt::Break { core } | Halt::Watch { core, .. } | Halt::Trigger { core, .. }) = halt else { break };
             if instructions(machine).iter().sum::<u64>() >= below {
                 break;
             }
@@ -314,7 +314,9 @@ impl History {
         let (breaks, watches) = (machine.breaks(), machine.watches());
         machine.set_breaks([].into());
         machine.set_watches(Vec::new());
+        machine.quiet_triggers(true);
         let result = work(self, machine);
+        machine.quiet_triggers(false);
         machine.set_breaks(breaks);
         machine.set_watches(watches);
         result

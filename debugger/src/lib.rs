@@ -4,6 +4,7 @@
 //! client wants, until the client leaves or the run is over. The protocol itself is the crate gdbstub's; what is here
 //! is what the machine answers ([`target`](self)), which registers there are ([`layout`]), and the `monitor` commands.
 
+pub mod conditions;
 pub mod history;
 pub mod layout;
 mod link;

@@ -1,5 +1,7 @@
 //! The `monitor` commands: what a debugger of a board with real timing can tell beyond registers and memory.
 
+mod conditions;
+
 use std::fmt::Write as _;
 
 use cyclescope_engine::bus::device::AccessSize;
@@ -22,6 +24,10 @@ read ADDR [SIZE]        load 1, 2 or 4 bytes (4) as a core does, with what that 
 write ADDR VALUE [SIZE] store so
 reset                   back to reset; the debugger's own writes are gone (then: maintenance flush register-cache)
 last-write ADDR [SIZE]  who stored there last, and when
+break-when CONDITION    halt where a condition becomes true, as in: time > duration(\"2ms\") && card0.busy
+count-when CONDITION    count how often it does
+triggers                these conditions: how often each became true, and how long it was
+remove-trigger NUMBER   forget one of them
 interrupts over|into    whether a step runs an interrupt's handler or enters it (over)
 help                    this
 ";
@@ -65,6 +71,9 @@ pub fn reset(held: &mut Held) -> Result<(), String> {
 
 /// Does what a command says: the text for the user.
 pub fn run(held: &mut Held, command: &str) -> String {
+    if let Some(answer) = conditions::run(held.machine, command) {
+        return answer;
+    }
     let words: Vec<&str> = command.split_whitespace().collect();
     match words[..] {
         [] | ["help"] => HELP.to_owned(),

@@ -169,7 +169,12 @@ fn run<'a>(
             *over = Some(outcome);
             reason
         }
-        halt => reason_of(&halt, held),
+        halt => {
+            if let Some(text) = text_of_trigger(&halt, held) {
+                let _told = running.borrow_conn().send_output(text.as_bytes());
+            }
+            reason_of(&halt, held)
+        }
     };
     if !is_step {
         held.halts.add(held.machine);
@@ -209,7 +214,12 @@ fn run_back(held: &mut Held, reverse: Reverse, link: &mut Link) -> MultiThreadSt
     };
     let core = held.machine.main_core();
     match back {
-        Ok(Back::Halt(halt)) => reason_of(&halt, held),
+        Ok(Back::Halt(halt)) => {
+            if let Some(text) = text_of_trigger(&halt, held) {
+                let _told = link.send_output(text.as_bytes());
+            }
+            reason_of(&halt, held)
+        }
         Ok(Back::Begin) => MultiThreadStopReason::ReplayLog { tid: Some(tid_of(core)), pos: ReplayLogPosition::Begin },
         Err(why) => {
             let _told = link.send_output(format!("no way back: {why}\n").as_bytes());
@@ -225,7 +235,7 @@ fn reason_of(halt: &Halt, held: &Held) -> MultiThreadStopReason<u64> {
             let (addr, kind) = held.watched(hit.watch);
             MultiThreadStopReason::Watch { tid: tid_of(*core), kind, addr: addr.into() }
         }
-        Halt::Stepped { core } => {
+        Halt::Stepped { core } | Halt::Trigger { core, .. } => {
             MultiThreadStopReason::SignalWithThread { tid: tid_of(*core), signal: Signal::SIGTRAP }
         }
         _ => MultiThreadStopReason::Signal(Signal::SIGTRAP),
@@ -275,6 +285,17 @@ fn ended_reason(outcome: &Outcome, was_told: bool, held: &Held) -> MultiThreadSt
         Outcome::Limit(_) if !was_told => MultiThreadStopReason::SignalWithThread { tid, signal: Signal::SIGXCPU },
         _ => MultiThreadStopReason::Exited(1),
     }
+}
+
+/// What the client shows beside a signal that tells nothing of a condition.
+fn text_of_trigger(halt: &Halt, held: &Held) -> Option<String> {
+    let Halt::Trigger { numbers, .. } = halt else { return None };
+    let line = |number: &usize| {
+        let trigger = held.machine.triggers().get(*number)?;
+        let at = trigger.seen.last?;
+        Some(format!("condition {number}, {}, has become true at {at} ({} ps)\n", trigger.text, at.0))
+    };
+    Some(numbers.iter().filter_map(line).collect())
 }
 
 fn text_of(outcome: &Outcome) -> Option<&str> {

@@ -136,6 +136,7 @@ impl Held<'_> {
     pub fn let_go(&mut self) {
         self.machine.set_breaks(BTreeSet::new());
         self.machine.set_watches(Vec::new());
+        self.machine.drop_halting_triggers();
     }
 
     /// The core of a thread.

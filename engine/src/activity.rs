@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::state::{Fresh, State};
 use crate::time::{Hz, Ps};
 
+mod live;
 mod recording;
 mod repeats;
 mod saving;
@@ -215,6 +216,10 @@ struct Shared {
     kinds: AtomicU32,
     /// Somebody wants to see the recording later: it is not only for waits, or passed on.
     is_kept: AtomicBool,
+    /// Kinds of which somebody follows what goes on while the machine runs.
+    followed: AtomicU32,
+    /// Something of those was told.
+    news: AtomicBool,
     recording: Mutex<Recording>,
 }
 
@@ -344,7 +349,13 @@ impl Activities {
 
     /// True if what was told since `mark` can be told again, `cycles` of `clock` later and so on, to the picosecond.
     pub fn can_repeat(&self, mark: &Mark, clock: Hz, cycles: u64) -> bool {
-        !self.is_on() || self.recording().can_repeat(mark, clock, cycles)
+        if !self.is_on() {
+            return true;
+        }
+        let recording = self.recording();
+        // Who follows what goes on sees each time by itself.
+        let is_followed = self.followed() != Kinds::NONE && recording.has_told_since(mark);
+        !is_followed && recording.can_repeat(mark, clock, cycles)
     }
 
     /// What was told since `mark` happens `count` more times, each time `cycles` of `clock` later.
@@ -387,7 +398,11 @@ impl Scope {
     /// The recording, if it has activities of this kind.
     #[inline]
     fn recorded(&self, kind: Kind) -> Option<MutexGuard<'_, Recording>> {
-        self.activities.as_ref().filter(|activities| activities.records(kind)).map(Activities::recording)
+        let activities = self.activities.as_ref().filter(|activities| activities.records(kind))?;
+        if activities.followed().has(kind) {
+            activities.0.news.store(true, Ordering::Relaxed);
+        }
+        Some(activities.recording())
     }
 
     /// Names activities before they are told of, so that a user can choose among them.

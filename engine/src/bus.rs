@@ -344,7 +344,7 @@ impl Bus {
     pub fn read_alone(&mut self, addr: u32, now: u64, bytes: u32, is_next: impl FnOnce(u64) -> bool) -> Option<Alone> {
         let entry = self.entry_at(addr)?;
         let MapEntry { base, target: Target::Device(id, range), .. } = self.map[entry] else { return None };
-        if self.core_irqs.len() > 1 || self.watches.has_device_reads() {
+        if self.core_irqs.len() > 1 || self.watches.see_reads() {
             return None;
         }
         let path = self.paths.get()?.of(self.master, entry);
@@ -357,7 +357,7 @@ impl Bus {
     pub fn alike(&mut self, addr: u32, bytes: u32) -> Option<Window> {
         let entry = self.entry_at(addr)?;
         let Target::Device(id, range) = self.map[entry].target else { return None };
-        if self.watches.has_device_reads() {
+        if self.watches.see_reads() {
             return None;
         }
         self.devices[id.0 as usize].as_deref_mut()?.alike(range, bytes)
@@ -506,6 +506,9 @@ impl Bus {
         self.devices[id.0 as usize] = Some(device);
         if let Some(at) = self.clocks.take_missed(id) {
             self.tell_clocks(id, at.max(now));
+        }
+        if self.watches.follows_devices() {
+            self.look_for_news(id);
         }
         result
     }

@@ -17,6 +17,7 @@ mod progress;
 pub mod snapshots;
 mod storms;
 pub mod tracing;
+pub mod triggers;
 pub mod unmodelled;
 mod vectors;
 pub mod windows;
@@ -34,6 +35,7 @@ use debugging::Debugging;
 use ending::StopRequest;
 use programs::Program;
 use progress::{Activity, Progress, Turn};
+use triggers::Triggers;
 use unmodelled::UnmodelledRegister;
 use windows::{Window, Windows};
 
@@ -206,6 +208,7 @@ pub struct Machine {
     ended_by: Option<usize>,
     stop: StopRequest,
     debugging: Debugging,
+    triggers: Triggers,
     /// For a timeline: its window, and totals so far.
     timeline_window: (Ps, Ps),
     totals_over_time: Counters,
@@ -238,6 +241,7 @@ impl Machine {
             ended_by: None,
             stop: StopRequest::default(),
             debugging: Debugging::default(),
+            triggers: Triggers::default(),
             timeline_window: (Ps::ZERO, Ps::MAX),
             totals_over_time: Counters::default(),
         }
@@ -326,6 +330,8 @@ impl Machine {
                 break outcome;
             }
             let ended = self.run_next_slice(limit, &mut pause);
+            // Nobody is there to halt for.
+            self.debugging.take_halt();
             let go_on = pause(&self.take_printed());
             match ended {
                 Some(outcome) => break outcome,

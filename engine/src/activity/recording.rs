@@ -84,6 +84,12 @@ pub(super) struct Recording {
     /// What begins then or later is not kept.
     until: Ps,
     for_waits: bool,
+    /// Somebody follows what goes on while the machine runs.
+    #[state(skip)]
+    is_followed: bool,
+    /// For them: tracks of which a span that was told before goes on, and from when.
+    #[state(skip)]
+    pub joined: Vec<(u32, Ps)>,
     /// By core: its waits up to here have been shared out.
     waited_to: Vec<Ps>,
     #[state(skip)]
@@ -157,9 +163,23 @@ impl Recording {
 
     pub fn start(&mut self, most_bytes: usize, until: Ps) {
         self.most_bytes = most_bytes;
-        let only_kept = self.sink.is_none() && !self.for_waits;
+        let only_kept = self.sink.is_none() && !self.for_waits && !self.is_followed;
         self.until = if only_kept { until } else { Ps::MAX };
         self.ended = None;
+    }
+
+    /// Room for what is followed as it goes on, if nobody records it.
+    pub fn start_to_follow(&mut self) {
+        if self.most_bytes == 0 {
+            self.most_bytes = PASSED_BYTES;
+        }
+        (self.until, self.is_followed) = (Ps::MAX, true);
+        self.ended = None;
+    }
+
+    /// True if waits are shared out among what is recorded.
+    pub fn is_for_waits(&self) -> bool {
+        self.for_waits
     }
 
     pub fn start_for_waits(&mut self, most_bytes: usize, cores: usize) {
@@ -255,6 +275,9 @@ impl Recording {
         let joins = span.times == 1 && span.end == begin && span.detail.join(detail);
         if joins {
             span.end = end;
+            if self.is_followed {
+                self.joined.push((track, begin));
+            }
         }
         joins
     }

@@ -8,9 +8,9 @@ use crate::time::{Hz, Ps};
 /// What had been told at some moment. Nothing, if nothing is recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct Mark {
-    told: u64,
-    changes: u64,
-    begun: u64,
+    pub(super) told: u64,
+    pub(super) changes: u64,
+    pub(super) begun: u64,
     /// Of frames that go on: track, number, and bytes so far.
     frames: Vec<(u32, u64, (u64, u64))>,
 }

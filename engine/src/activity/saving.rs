@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
-use super::{Activities, Activity, Kind, TRANSACTION};
+use super::{Activities, Activity, Kind, Kinds, TRANSACTION};
 use crate::state::{Damaged, Fresh, Loader, Saver, State};
 
 /// Activities that have been loaded, and that nobody here had told of.
@@ -51,13 +51,16 @@ impl State for Activities {
     }
 
     fn load(&mut self, from: &mut Loader) -> Result<(), Damaged> {
-        let (kinds, is_kept) = Fresh::loaded(from)?;
+        let (kinds, is_kept): (u32, bool) = Fresh::loaded(from)?;
         let mut recording = self.recording();
         recording.load(from)?;
         if !recording.is_sound() {
             return Err(Damaged);
         }
-        self.0.kinds.store(kinds, Ordering::Relaxed);
+        if self.followed() != Kinds::NONE {
+            recording.start_to_follow();
+        }
+        self.0.kinds.store(kinds | self.followed().0, Ordering::Relaxed);
         self.0.is_kept.store(is_kept, Ordering::Relaxed);
         Ok(())
     }

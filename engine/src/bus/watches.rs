@@ -38,9 +38,18 @@ pub struct Hit {
 #[derive(Debug, Default)]
 pub struct Watches {
     all: Vec<Watch>,
+    /// Loads from devices are watched.
     device_reads: bool,
     of_devices: bool,
     hits: Vec<Hit>,
+    /// What devices do is followed.
+    follows_devices: bool,
+    /// That, or loads from devices are watched.
+    sees_reads: bool,
+    /// Devices whose every call is one to look at.
+    called: Vec<DeviceId>,
+    /// Devices have done something that somebody follows.
+    has_news: bool,
 }
 
 impl Watches {
@@ -72,9 +81,41 @@ impl Watches {
         !self.hits.is_empty()
     }
 
+    /// True if a device has to be called for each load from it.
+    #[inline]
+    pub fn see_reads(&self) -> bool {
+        self.sees_reads
+    }
+
+    /// True if what devices do is followed.
+    #[inline]
+    pub fn follows_devices(&self) -> bool {
+        self.follows_devices
+    }
+
+    /// True if a core may have to stop behind any of its instructions.
+    pub fn stop_cores(&self) -> bool {
+        self.are_set() || self.follows_devices
+    }
+
+    /// True if the core that runs is to stop, for an access or as there is something to look at.
+    #[inline]
+    pub fn stop_core(&self) -> bool {
+        self.are_hit() || self.has_news
+    }
+
+    /// True if devices have done something that is followed, since the last call.
+    pub fn take_news(&mut self) -> bool {
+        std::mem::take(&mut self.has_news)
+    }
+
     /// Takes the accesses since the last call.
     pub fn take_hits(&mut self) -> Vec<Hit> {
         std::mem::take(&mut self.hits)
+    }
+
+    fn settle(&mut self) {
+        self.sees_reads = self.device_reads || self.follows_devices;
     }
 
     fn at(&self, first: u32, last: u32, is_write: bool) -> Option<Watch> {
@@ -98,7 +139,27 @@ impl Bus {
         }
         self.watches.all = fit;
         (self.watches.of_devices, self.watches.device_reads) = (of_devices, device_reads);
+        self.watches.settle();
         refused
+    }
+
+    /// Stops cores when devices tell of signals that are followed ([`Waves::follow`](crate::observe::waves::Waves),
+    /// [`Activities::follow`](crate::activity::Activities)), or when one of these is called; or none of that.
+    pub fn follow_devices(&mut self, follow: bool, called: Vec<DeviceId>) {
+        self.watches.follows_devices = follow || !called.is_empty();
+        self.watches.called = called;
+        self.watches.settle();
+    }
+
+    /// A device has been called.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn look_for_news(&mut self, device: DeviceId) {
+        let is_called = self.watches.called.contains(&device);
+        if self.waves.take_news() | self.activities.take_news() | is_called {
+            self.watches.has_news = true;
+            self.code_written.tell(CodeSpan::NOTHING);
+        }
     }
 
     /// Bytes of a RAM were written that are marked.

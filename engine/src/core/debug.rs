@@ -64,6 +64,8 @@ pub struct Position {
     pub pc: u32,
     /// Stack pointer.
     pub sp: u32,
+    /// Where the function returns to that has just been entered.
+    pub return_pc: u32,
     /// Instructions that have run.
     pub instructions: u64,
     /// Interrupts that were taken.
@@ -81,6 +83,9 @@ pub struct Breaks {
     addresses: BTreeSet<u32>,
     /// Where it stopped last: address, and instructions and exceptions so far. It goes on from there.
     passed: Option<(u32, u64, u64)>,
+    /// It has stopped so, and nobody has asked.
+    #[state(skip)]
+    is_hit: bool,
     /// Interrupts that were taken.
     pub interrupts: u64,
 }
@@ -108,9 +113,14 @@ impl Breaks {
         let here = Some((pc, instructions, exceptions));
         let is_hit = self.stop_at(pc) && self.passed != here;
         if is_hit {
-            self.passed = here;
+            (self.passed, self.is_hit) = (here, true);
         }
         is_hit
+    }
+
+    /// True if the core has stopped at one of the addresses since the last call.
+    pub fn take_hit(&mut self) -> bool {
+        std::mem::take(&mut self.is_hit)
     }
 }
 
@@ -140,6 +150,9 @@ pub trait Debugged {
     /// Has it stop with [`Stop::Break`] before instructions at these addresses.
     fn set_breaks(&mut self, addresses: BTreeSet<u32>);
 
+    /// True if it has stopped at one of those since the last call.
+    fn take_break(&mut self) -> bool;
+
     /// Runs one instruction, or takes one interrupt, unless its time reaches `until` before.
     fn step_until(&mut self, bus: &mut Bus, until: Ps) -> Stop;
 }
@@ -154,6 +167,7 @@ mod tests {
         assert!(!breaks.hit(0x100, 7, 0) && !breaks.are_set());
         breaks.set([0x100].into());
         assert!(breaks.hit(0x100, 7, 0));
+        assert!(breaks.take_hit() && !breaks.take_hit());
         assert!(!breaks.hit(0x100, 7, 0), "it goes on");
         assert!(!breaks.hit(0x104, 8, 0));
         assert!(breaks.hit(0x100, 9, 0), "it comes round again");

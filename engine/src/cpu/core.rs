@@ -386,7 +386,7 @@ impl<I: Isa> Cpu<I> {
     #[cold]
     #[inline(never)]
     fn follow_writes(&mut self, bus: &Bus) {
-        if bus.watches.are_hit() {
+        if bus.watches.stop_core() {
             self.shell.stop = Some(Stop::Break);
         }
         if bus.line_buffers.epoch() != self.buffers_epoch {

@@ -35,6 +35,7 @@ impl<I: Isa> Debugged for Cpu<I> {
         Position {
             pc: self.pc,
             sp: self.x[I::SP],
+            return_pc: I::call_site(self).return_pc,
             instructions: self.shell.instructions,
             interrupts: self.shell.breaks.interrupts,
             is_between: I::is_between(self) || I::is_in_slot(self),
@@ -56,6 +57,10 @@ impl<I: Isa> Debugged for Cpu<I> {
     fn set_breaks(&mut self, addresses: BTreeSet<u32>) {
         self.shell.breaks.set(addresses);
         self.drop_blocks();
+    }
+
+    fn take_break(&mut self) -> bool {
+        self.shell.breaks.take_hit()
     }
 
     fn step_until(&mut self, bus: &mut Bus, until: Ps) -> Stop {

@@ -50,6 +50,13 @@ pub enum Halt {
         /// The core, by its index.
         core: usize,
     },
+    /// Conditions of triggers have become true.
+    Trigger {
+        /// The core that had come so far, by its index.
+        core: usize,
+        /// The triggers' numbers.
+        numbers: Vec<usize>,
+    },
     /// The time has come up to which the machine was to run.
     Time,
     /// The user wants it.
@@ -80,6 +87,14 @@ struct Stepping {
     in_handler: bool,
 }
 
+impl Stepping {
+    /// Where a core goes on that runs a handler within its step.
+    fn returns_to(&self, core: usize) -> Option<u32> {
+        let is_in_handler = self.in_handler && self.step.core == core;
+        self.from.filter(|_| is_in_handler).map(|from| from.pc)
+    }
+}
+
 impl Debugging {
     /// How a run ended that a debugger held.
     pub fn take_ended(&mut self) -> Option<Outcome> {
@@ -104,6 +119,18 @@ impl Debugging {
         self.is_halted()
     }
 
+    /// Why the machine halts, if it does: it goes on then.
+    pub fn take_halt(&mut self) -> Option<Halt> {
+        self.halt.take()
+    }
+
+    /// The machine halts for a trigger, unless it does so for another reason.
+    pub fn halt_for_trigger(&mut self, core: usize, number: usize) {
+        if let Halt::Trigger { numbers, .. } = self.halt.get_or_insert(Halt::Trigger { core, numbers: Vec::new() }) {
+            numbers.push(number);
+        }
+    }
+
     /// True if this core is being stepped.
     pub fn steps(&self, core: usize) -> bool {
         self.step.as_ref().is_some_and(|stepping| stepping.step.core == core)
@@ -115,8 +142,20 @@ impl Machine {
     pub fn set_breaks(&mut self, breaks: BTreeSet<u32>) {
         if breaks != self.debugging.breaks {
             self.debugging.breaks.clone_from(&breaks);
-            self.cores.iter_mut().for_each(|core| core.set_breaks(breaks.clone()));
+            self.apply_breaks();
         }
+    }
+
+    /// Cores stop at the debugger's breakpoints, and where triggers follow calls.
+    pub(super) fn apply_breaks(&mut self) {
+        (0..self.cores.len()).for_each(|core| self.apply_breaks_of(core));
+    }
+
+    pub(super) fn apply_breaks_of(&mut self, core: usize) {
+        // A step's handler, while one runs, has its own.
+        let returns_to = self.debugging.step.as_ref().and_then(|stepping| stepping.returns_to(core));
+        let all = self.debugging.breaks.iter().copied().chain(self.triggers.breaks(core)).chain(returns_to);
+        self.cores[core].set_breaks(all.collect());
     }
 
     /// Where cores stop: see [`Machine::set_breaks`].
@@ -132,10 +171,15 @@ impl Machine {
     /// Watches these physical addresses, and no others. Gives what can't be watched: see [`crate::bus::Bus::watch`].
     pub fn set_watches(&mut self, watches: Vec<Watch>) -> Vec<Watch> {
         let refused = self.bus.watch(watches);
-        // What is skipped is seen by nobody.
-        let skips = self.debugging.skips_polling.unwrap_or(true) && !self.bus.watches.has_device_reads();
-        self.cores.iter_mut().for_each(|core| core.skip_polling(skips));
+        self.choose_skipping();
         refused
+    }
+
+    /// Polling loops are skipped, if the user wants that, but where each iteration is to be seen.
+    pub(super) fn choose_skipping(&mut self) {
+        let sees_all = self.bus.watches.has_device_reads() || self.triggers.see_iterations();
+        let skips = self.debugging.skips_polling.unwrap_or(true) && !sees_all;
+        self.cores.iter_mut().for_each(|core| core.skip_polling(skips));
     }
 
     /// Runs on, or begins to, until something halts the machine, at `until` at the latest: as [`Machine::run`] does,
@@ -170,7 +214,7 @@ impl Machine {
         loop {
             let ended = self.run_next_slice(limit, pause);
             let go_on = pause(&self.take_printed());
-            if let Some(halt) = self.debugging.halt.take() {
+            if let Some(halt) = self.debugging.take_halt() {
                 return halt;
             }
             match ended {
@@ -197,9 +241,14 @@ impl Machine {
         self.end(outcome, &mut pause)
     }
 
+    /// When cores stop, for a debugger or for triggers.
+    pub(super) fn stops_at(&self) -> Ps {
+        self.debugging.until().min(self.triggers.alarm())
+    }
+
     /// Runs a core in its turn up to `horizon`: [`Stop::Break`], too, if the machine halts at a time before that.
     pub(super) fn run_to_time(&mut self, core: usize, horizon: Ps, pause: Pause) -> Option<Stop> {
-        let until = self.debugging.until();
+        let until = self.stops_at();
         if until >= horizon {
             return self.run_printing(core, horizon, pause);
         }
@@ -213,18 +262,29 @@ impl Machine {
             && !self.bus.clocks.are_pending()
             && self.bus.exit.is_none();
         if would_go_on {
-            self.debugging.halt = Some(Halt::Time);
+            self.debugging.halt_in_time(now);
             return Some(Stop::Break);
         }
         Some(stop)
     }
 
-    /// A core stopped for a debugger, in its turn up to `horizon`.
-    pub(super) fn halt_in_turn(&mut self, core: usize, horizon: Ps) {
+    /// A core stopped for a debugger, or for triggers, in its turn up to `horizon`. False if it goes on with it.
+    pub(super) fn halt_in_turn(&mut self, core: usize, horizon: Ps) -> bool {
         self.turn = Some(Turn::new(core, horizon));
+        let is_at_break = self.cores[core].take_break();
         if self.debugging.halt.is_none() {
-            self.debugging.halt = Some(self.take_watch_halt(core).unwrap_or(Halt::Break { core }));
+            // Triggers have breakpoints of their own.
+            let is_users = is_at_break && self.debugging.breaks.contains(&self.cores[core].position().pc);
+            let halt = self.take_watch_halt(core).or(is_users.then_some(Halt::Break { core }));
+            self.debugging.halt = halt;
         }
+        if self.triggers.are_set() {
+            self.look_at_triggers(core);
+        }
+        if !self.debugging.is_halted() {
+            self.turn = None;
+        }
+        self.debugging.is_halted()
     }
 
     /// Something watched was accessed while no core ran: the machine halts before core `next` goes on.
@@ -258,6 +318,9 @@ impl Machine {
             if now.instructions != from.instructions {
                 stepping.from = None;
                 if stop == Stop::Horizon && self.goes_on(&stepping.step, now) {
+                    if self.has_to_look(self.core_time(core)) {
+                        break Some(Stop::Break);
+                    }
                     continue;
                 }
                 break Some(self.stepped(core, stop));
@@ -269,7 +332,8 @@ impl Machine {
                 break Some(self.stepped(core, stop));
             }
             stepping.in_handler = true;
-            let breaks = self.debugging.breaks.iter().copied().chain([from.pc]).collect();
+            let breaks = self.debugging.breaks.iter().copied().chain(self.triggers.breaks(core)).chain([from.pc]);
+            let breaks = breaks.collect();
             self.cores[core].set_breaks(breaks);
         };
         self.debugging.step = Some(stepping);
@@ -282,6 +346,7 @@ impl Machine {
         let (now, from) = (self.cores[core].position(), stepping.from);
         let at = |from: Position| now.pc == from.pc && !self.bus.watches.are_hit();
         let Some(from) = from.filter(|from| at(*from)) else { return false };
+        self.cores[core].take_break();
         if now.sp == from.sp {
             (stepping.in_handler, stepping.from) = (false, None);
             self.leave_handler(core);
@@ -291,7 +356,7 @@ impl Machine {
 
     /// The core does not stop any more where an interrupt's handler returns to.
     fn leave_handler(&mut self, core: usize) {
-        self.cores[core].set_breaks(self.debugging.breaks.clone());
+        self.apply_breaks_of(core);
     }
 
     /// True if a step goes on behind an instruction.

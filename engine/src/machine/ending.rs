@@ -65,6 +65,7 @@ impl Machine {
             (_, outcome) => outcome,
         };
         let mut report = self.report(outcome);
+        self.look_at_the_end(report.elapsed);
         self.bus.activities.end(report.elapsed);
         self.sample_last(&report);
         self.bus.waves.end();

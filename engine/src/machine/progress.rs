@@ -154,6 +154,9 @@ impl Machine {
                 return (now >= limit).then(|| Outcome::Limit(self.limit_text(limit)));
             }
             let Some((_, next)) = next else { continue };
+            if self.has_to_look(now) {
+                self.look_at_triggers(next);
+            }
             if self.halt_for_watch(next) || self.debugging.halt_in_time(now) {
                 return None;
             }
@@ -188,16 +191,20 @@ impl Machine {
 
     /// Runs a core on in its turn, which has begun and goes up to `horizon`.
     fn run_turn(&mut self, core: usize, horizon: Ps, pause: Pause) -> Option<Outcome> {
-        self.bus.master = Some(core);
-        let stop = match self.debugging.steps(core) {
-            true => self.run_stepped(core, horizon, pause),
-            false => self.run_to_time(core, horizon, pause),
+        let stop = loop {
+            self.bus.master = Some(core);
+            let stop = match self.debugging.steps(core) {
+                true => self.run_stepped(core, horizon, pause),
+                false => self.run_to_time(core, horizon, pause),
+            };
+            self.bus.master = None;
+            if stop != Some(Stop::Break) {
+                break stop;
+            }
+            if self.halt_in_turn(core, horizon) {
+                return None;
+            }
         };
-        self.bus.master = None;
-        if stop == Some(Stop::Break) {
-            self.halt_in_turn(core, horizon);
-            return None;
-        }
         // Before clocks change: what a core wants is forgotten with its clock's old rate.
         self.progress[core].wanted = self.bus.order.take_wanted();
         self.follow_clocks();
@@ -229,7 +236,7 @@ impl Machine {
             return Some(Outcome::Fault(self.deadlock_text()));
         }
         for core in 0..self.cores.len() {
-            self.pass_time(core, due.min(slice_end).min(self.debugging.until()));
+            self.pass_time(core, due.min(slice_end).min(self.stops_at()));
             if self.progress[core].activity == Activity::Waiting {
                 self.progress[core].activity = Activity::Running;
                 self.bus.order.wakes(core);

@@ -12,6 +12,7 @@
 mod file;
 
 use super::Machine;
+use super::triggers::TriggerState;
 use crate::dt::fault::BoardFault;
 use crate::state::{Damaged, Fresh, Loader, Saver, State, fixed};
 use crate::time::Ps;
@@ -102,6 +103,8 @@ struct Head {
 pub struct Snapshot {
     head: Head,
     state: Vec<u8>,
+    /// What triggers had seen, for the same machine; files have none of it.
+    triggers: Option<TriggerState>,
 }
 
 impl Snapshot {
@@ -136,7 +139,7 @@ impl Machine {
         self.save_state(&mut saver);
         match saver.refusal() {
             Some(why) => Err(SnapshotError::Refused(why.to_owned())),
-            None => Ok(Snapshot { head: self.head(), state: saver.into_bytes() }),
+            None => Ok(Snapshot { head: self.head(), state: saver.into_bytes(), triggers: Some(self.trigger_state()) }),
         }
     }
 
@@ -152,6 +155,7 @@ impl Machine {
         let loaded = self.load_state(&mut loader);
         if loaded.is_ok() && loader.is_over() {
             self.debugging.take_ended();
+            self.set_trigger_state(snapshot.triggers.as_ref());
             self.broken = None;
             return Ok(());
         }

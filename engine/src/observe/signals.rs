@@ -42,6 +42,18 @@ impl DeviceSignals {
         DeviceSignals { signals }
     }
 
+    /// The signal of a node with a name.
+    pub fn named(&self, scope: &str, name: &str) -> Option<SignalId> {
+        self.signals.get(&(scope.to_owned(), name.to_owned())).copied()
+    }
+
+    /// The tracks, by their places, that a signal is made of, and their kinds.
+    pub fn tracks_of(&self, signal: SignalId, activities: &Activities) -> (Vec<u32>, Vec<Kind>) {
+        let all = activities.tracks();
+        let own = all.iter().enumerate().filter(|(_, track)| self.of(track) == Some(signal));
+        own.map(|(place, track)| (place as u32, track.activity.kind)).unzip()
+    }
+
     fn of(&self, track: &Track) -> Option<SignalId> {
         self.signals.get(&(track.scope.clone(), name_of(track)?)).copied()
     }

@@ -3,6 +3,7 @@
 //! Changes come in any order, as a device may learn of them late or know them ahead. They are sorted by time in the
 //! end; what is too much for memory goes to a file meanwhile ([`super::spool`]).
 
+mod live;
 mod saving;
 
 use std::fs::File;
@@ -13,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::spool::{Merged, Spool};
 use crate::state::{Fresh, State};
 use crate::time::Ps;
+pub use live::Live;
 
 /// Most changes that are kept without a file: a run that never ends must not fill the memory.
 const MOST_CHANGES: usize = 1 << 24;
@@ -24,7 +26,7 @@ pub(super) const COUNTED: u32 = 1 << 30;
 const COARSEST_PS: u64 = 100_000_000_000_000;
 
 /// A recorded wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub struct SignalId(u32);
 
 impl SignalId {
@@ -82,6 +84,8 @@ pub struct Waves(Arc<Shared>);
 #[derive(Debug, Default)]
 struct Shared {
     on: AtomicBool,
+    /// Something was told of a signal that somebody follows.
+    news: AtomicBool,
     recording: Mutex<Recording>,
 }
 
@@ -99,6 +103,8 @@ struct Recording {
     changes: u64,
     dropped: u64,
     unit: Option<u64>,
+    /// Signals that somebody follows while the machine runs.
+    live: Live,
 }
 
 impl Waves {
@@ -162,13 +168,16 @@ impl Waves {
 
     /// The signal has this level from `at` on; before the recording has begun, from the start.
     pub fn set(&self, signal: SignalId, at: Ps, level: bool) {
-        self.recording().set(signal, at, level);
+        let mut recording = self.recording();
+        recording.set(signal, at, level);
+        self.note_news(&recording);
     }
 
     /// Tells of many changes at once.
     pub fn tell(&self, changes: impl FnOnce(&mut dyn FnMut(SignalId, Ps, bool))) {
         let mut recording = self.recording();
         changes(&mut |signal, at, level| recording.set(signal, at, level));
+        self.note_news(&recording);
     }
 
     /// How many changes were told so far: an iteration of a loop in which a wire moves is not one that could be
@@ -178,7 +187,7 @@ impl Waves {
             return 0;
         }
         let recording = self.recording();
-        recording.changes + recording.dropped
+        recording.changes + recording.dropped + recording.live.told()
     }
 
     /// All signals.
@@ -228,6 +237,7 @@ impl Recording {
     }
 
     fn set(&mut self, signal: SignalId, at: Ps, level: bool) {
+        self.live.set(signal, at, level);
         let SignalId(signal) = signal;
         if self.ended {
             return;

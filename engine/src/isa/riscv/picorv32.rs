@@ -107,7 +107,7 @@ impl Picorv32 {
 
     fn begin(&mut self, bus: &Bus, until: Ps) {
         self.port.attach(bus);
-        self.watches = bus.watches.are_set();
+        self.watches = bus.watches.stop_cores();
         self.accounts.follow(bus);
         self.shell.deadline.begin(bus, until);
         self.follow_bus(bus, self.shell.cycles);

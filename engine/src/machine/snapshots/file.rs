@@ -60,7 +60,7 @@ impl Snapshot {
         if !head.is_over() {
             return Err(SnapshotError::Damaged);
         }
-        Ok(Snapshot { head: read, state: state.to_vec() })
+        Ok(Snapshot { head: read, state: state.to_vec(), triggers: None })
     }
 }
 
@@ -88,7 +88,7 @@ mod tests {
             read_of_host: 0,
             shows_activities: false,
         };
-        Snapshot { head, state: state.to_vec() }
+        Snapshot { head, state: state.to_vec(), triggers: None }
     }
 
     proptest! {

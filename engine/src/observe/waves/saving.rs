@@ -15,7 +15,7 @@ impl State for Waves {
     fn load(&mut self, from: &mut Loader) -> Result<(), Damaged> {
         let mut recording = self.recording();
         recording.load(from)?;
-        self.0.on.store(recording.on, Ordering::Relaxed);
+        self.0.on.store(recording.on || recording.live.is_followed(), Ordering::Relaxed);
         Ok(())
     }
 }

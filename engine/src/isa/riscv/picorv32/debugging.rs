@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::super::core::call_site_of;
 use super::super::debug::general;
 use super::{Picorv32, SP};
 use crate::bus::Bus;
@@ -39,6 +40,7 @@ impl Debugged for Picorv32 {
         Position {
             pc: self.pc,
             sp: self.x[SP],
+            return_pc: call_site_of(self.pc, &self.x).return_pc,
             instructions: self.shell.instructions,
             interrupts: self.shell.breaks.interrupts,
             is_between: false,
@@ -56,6 +58,10 @@ impl Debugged for Picorv32 {
 
     fn set_breaks(&mut self, addresses: BTreeSet<u32>) {
         self.shell.breaks.set(addresses);
+    }
+
+    fn take_break(&mut self) -> bool {
+        self.shell.breaks.take_hit()
     }
 
     fn step_until(&mut self, bus: &mut Bus, until: Ps) -> Stop {

@@ -28,7 +28,7 @@ impl Picorv32 {
             if let Some(stop) = self.shell.stop.take() {
                 return stop;
             }
-            if bus.watches.are_hit() {
+            if bus.watches.stop_core() {
                 return Stop::Break;
             }
             if bus.exit.is_some() || self.shell.cycles >= self.shell.deadline.limit {

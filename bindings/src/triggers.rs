@@ -1,0 +1,69 @@
+//! Triggers of a run: conditions, and what is done when they become true.
+
+use cyclescope_debugger::conditions::{condition, refusal};
+use cyclescope_engine::machine::Machine;
+use cyclescope_engine::machine::tracing::Recorded;
+use cyclescope_engine::machine::triggers::Action;
+use cyclescope_engine::time::Ps;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::EngineError;
+use crate::activities::kinds_of;
+use crate::arguments::{Arg, List};
+
+/// Condition, what is done, how often it became true, when first and last, and how long it was true.
+pub type TriggerItem = (String, &'static str, u64, Option<u64>, Option<u64>, u64);
+/// What a timeline has: kinds of activities, bytes of memory, calls of functions, and its length in picoseconds.
+pub type TimelineItem = (List<String>, Arg<usize>, Option<usize>, Arg<u64>);
+
+const HALT: &str = "halt";
+const COUNT: &str = "count";
+const TRACE: &str = "trace";
+const SNAPSHOT: &str = "snapshot";
+
+/// Adds one.
+pub fn add(engine: &mut Machine, text: &str, action: &str, timeline: Option<TimelineItem>) -> PyResult<usize> {
+    let truth = condition(engine, text).map_err(|why| EngineError::new_err(refusal(text, &why)))?;
+    let action = match (action, timeline) {
+        (HALT, None) => Action::Halt,
+        (COUNT, None) => Action::Count,
+        (SNAPSHOT, None) => Action::Snapshot,
+        (TRACE, Some((kinds, Arg(most_bytes), calls, length_ps))) => {
+            let (kinds, to) = (kinds_of(Some(kinds))?, Ps(length_ps.0));
+            Action::Trace(Recorded { kinds, calls, most_bytes, from: Ps::ZERO, to })
+        }
+        _ => {
+            return Err(EngineError::new_err(format!(
+                "no action '{}': halt, count, trace, snapshot",
+                action.escape_debug()
+            )));
+        }
+    };
+    Ok(engine.add_trigger(text, truth, action))
+}
+
+/// All of them, as they have been up to `now`.
+pub fn all(engine: &Machine, now: Ps) -> Vec<TriggerItem> {
+    let items = engine.triggers().iter().map(|trigger| {
+        let action = match trigger.action {
+            Action::Halt => HALT,
+            Action::Count => COUNT,
+            Action::Trace(_) => TRACE,
+            Action::Snapshot => SNAPSHOT,
+        };
+        let seen = trigger.seen;
+        let ps = |at: Option<Ps>| at.map(|at| at.0);
+        (trigger.text.clone(), action, seen.count, ps(seen.first), ps(seen.last), seen.held_until(now).0)
+    });
+    items.collect()
+}
+
+/// The snapshot that one of them had taken, once.
+pub fn snapshot<'py>(py: Python<'py>, engine: &mut Machine) -> PyResult<Option<Bound<'py, PyBytes>>> {
+    match engine.take_triggered_snapshot() {
+        None => Ok(None),
+        Some(Ok(snapshot)) => Ok(Some(PyBytes::new(py, &snapshot.to_bytes()))),
+        Some(Err(why)) => Err(EngineError::new_err(why)),
+    }
+}

@@ -1,0 +1,67 @@
+"""Options for conditions, and what a run does when one becomes true."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import wraps
+from typing import Any, TypeVar
+
+import click
+
+from cyclescope.errors import UsageError
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+NAMES = ("count_when", "break_when", "trace_when", "snapshot_when")
+
+
+@dataclass(frozen=True)
+class TriggerOptions:
+    """What these options were given."""
+
+    count_when: tuple[str, ...]
+    break_when: tuple[str, ...]
+    trace_when: str | None
+    snapshot_when: str | None
+
+    def check(self, trace: str | None, gdb_address: str | None) -> None:
+        """Raises `UsageError` if there is no timeline to begin, or no debugger to halt for."""
+        if self.trace_when is not None and trace is None:
+            raise UsageError("--trace-when is of use with --trace only")
+        if self.break_when and gdb_address is None:
+            raise UsageError("--break-when halts for a debugger: say --gdb, or cyclescope debug")
+
+    def arguments(self) -> dict[str, Any]:
+        """The same as arguments of `Board.run`."""
+        return asdict(self)
+
+
+def trigger_options(command: _Command) -> _Command:
+    """Give a command these options; it gets them as `triggers`."""
+
+    @click.option(
+        "--count-when",
+        multiple=True,
+        metavar="CONDITION",
+        help="Tell how often this becomes true, and for how long it is: flash0.busy",
+    )
+    @click.option(
+        "--break-when",
+        multiple=True,
+        metavar="CONDITION",
+        help="Halt for the debugger (--gdb) where this becomes true.",
+    )
+    @click.option(
+        "--trace-when", metavar="CONDITION", help="The timeline begins where this becomes true."
+    )
+    @click.option(
+        "--snapshot-when",
+        metavar="CONDITION",
+        help="The snapshot is taken where this becomes true first.",
+    )
+    @wraps(command)
+    def with_options(**given: Any) -> Any:
+        options = TriggerOptions(**{name: given.pop(name) for name in NAMES})
+        return command(triggers=options, **given)
+
+    return with_options  # type: ignore[return-value]

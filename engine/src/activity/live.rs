@@ -1,0 +1,180 @@
+//! What goes on at a moment, for who follows it while the machine runs.
+
+use std::sync::atomic::Ordering;
+
+use super::recording::Recording;
+use super::repeats::Mark;
+use super::{Activities, Kinds};
+use crate::time::Ps;
+
+/// Spans are told in nearly the order of time: behind so many that are over, all are.
+const OVER: usize = 8;
+
+impl Recording {
+    /// Whether something of a track goes on at `now`, and when that changes next, as far as it is known; [`Ps::MAX`] if
+    /// it is not.
+    pub(super) fn goes_on(&self, track: u32, now: Ps) -> (bool, Ps) {
+        let (mut goes_on, mut next, mut over) = (false, Ps::MAX, 0);
+        let mut see = |begin: Ps, end: Ps| {
+            goes_on |= begin <= now && now < end;
+            let changes = [begin, end].into_iter().filter(|at| *at > now);
+            next = changes.fold(next, Ps::min);
+        };
+        if let Some(open) = self.open.get(&track) {
+            see(open.begin, Ps::MAX);
+        }
+        let left = self.kept.iter().filter(|span| span.track == track);
+        let last = self.backwards(track).take_while(|span| {
+            over = if span.last_end() > now { 0 } else { over + 1 };
+            over < OVER
+        });
+        for span in last.chain(left) {
+            span.instances_within(now, Ps::MAX).take(2).for_each(|(begin, end)| see(begin, end));
+        }
+        (goes_on, next)
+    }
+
+    /// When the earliest begins of what was told of these tracks since so many spans had been told; [`Ps::MAX`] if
+    /// nothing was.
+    fn earliest_since(&self, told: u64, tracks: &[u32]) -> Ps {
+        let new = self.ring.iter().skip(told.saturating_sub(self.first) as usize);
+        let own = new.filter(|span| tracks.contains(&span.track)).map(|span| span.begin);
+        own.min().unwrap_or(Ps::MAX)
+    }
+
+    /// True if something was told since a mark.
+    pub(super) fn has_told_since(&self, mark: &Mark) -> bool {
+        self.told() > mark.told || self.changes > mark.changes || self.begun > mark.begun
+    }
+}
+
+impl Activities {
+    /// From now on activities of these kinds are told, and it is known of each track whether it goes on
+    /// ([`Activities::goes_on`]). Kinds that somebody records stay.
+    pub fn follow(&self, kinds: Kinds) {
+        let before = self.0.followed.swap(kinds.0, Ordering::Relaxed);
+        if kinds != Kinds::NONE {
+            self.recording().start_to_follow();
+            self.0.kinds.fetch_or(kinds.0, Ordering::Relaxed);
+        } else if before != 0 && !self.0.is_kept.load(Ordering::Relaxed) {
+            let is_wanted = { self.recording().has_sink() } || self.recording().is_for_waits();
+            if !is_wanted {
+                self.0.kinds.store(0, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Which kinds are followed.
+    pub fn followed(&self) -> Kinds {
+        Kinds(self.0.followed.load(Ordering::Relaxed))
+    }
+
+    /// Whether any of these tracks, by their places in [`Activities::tracks`], goes on at `now`, and when one of them
+    /// begins or ends next, as far as that is known; [`Ps::MAX`] if it is not.
+    pub fn goes_on(&self, tracks: &[u32], now: Ps) -> (bool, Ps) {
+        let recording = self.recording();
+        let each = tracks.iter().map(|track| recording.goes_on(*track, now));
+        each.fold((false, Ps::MAX), |(any, next), (one, changes)| (any || one, next.min(changes)))
+    }
+
+    /// How many spans have been told so far.
+    pub fn told(&self) -> u64 {
+        self.recording().told()
+    }
+
+    /// When one of these tracks begins or ends next behind `since`, as far as that is known; [`Ps::MAX`] if it is not.
+    pub fn next_change(&self, tracks: &[u32], since: Ps) -> Ps {
+        self.goes_on(tracks, since).1
+    }
+
+    /// The same of what nobody has looked at ([`Activities::looked_at`]): what was told late, since so many spans had
+    /// been told, may have begun before.
+    pub fn first_change(&self, tracks: &[u32], since: Ps, told: u64) -> Ps {
+        let next = self.next_change(tracks, since);
+        let recording = self.recording();
+        let joined = recording.joined.iter().filter(|(track, _)| tracks.contains(track)).map(|(_, begin)| *begin);
+        joined.fold(next.min(recording.earliest_since(told, tracks)), Ps::min)
+    }
+
+    /// All that has been told so far has been looked at.
+    pub fn looked_at(&self) {
+        self.recording().joined.clear();
+    }
+
+    /// How many tracks there are: some are told of only when something happens on them.
+    pub fn track_count(&self) -> usize {
+        self.recording().track_count()
+    }
+
+    /// True if something was told of a kind that is followed since the last call.
+    #[inline]
+    pub fn take_news(&self) -> bool {
+        self.0.news.load(Ordering::Relaxed) && self.0.news.swap(false, Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Activity, Detail, Kind};
+    use super::*;
+
+    static ERASE: Activity = Activity::new(Kind::Busy, "sector erase", "");
+    static CHARACTER: Activity = Activity::new(Kind::Serial, "character", "");
+
+    #[test]
+    fn what_goes_on_is_known_at_each_moment_and_when_that_changes() {
+        let activities = Activities::default();
+        let flash = activities.scope("flash0");
+        flash.declare(&[&ERASE, &CHARACTER]);
+        flash.span(&ERASE, Ps(1), Ps(9), Detail::None);
+        assert_eq!((activities.goes_on(&[0], Ps(5)), activities.take_news()), ((false, Ps::MAX), false));
+        activities.follow(Kinds::of(&[Kind::Busy]));
+        flash.span(&CHARACTER, Ps(1), Ps(9), Detail::None);
+        assert!(!activities.take_news(), "nobody follows that");
+        flash.span(&ERASE, Ps(10), Ps(30), Detail::None);
+        assert!(activities.take_news() && !activities.take_news());
+        let at = |now| activities.goes_on(&[0, 1], Ps(now));
+        assert_eq!(
+            (at(9), at(10), at(29), at(30)),
+            ((false, Ps(10)), (true, Ps(30)), (true, Ps(30)), (false, Ps::MAX))
+        );
+        // It is aborted; then one begins whose end nobody knows.
+        flash.cut(&ERASE, Ps(20));
+        assert_eq!((at(15), at(20)), ((true, Ps(20)), (false, Ps::MAX)));
+        flash.begin(&ERASE, Ps(40), Detail::None);
+        assert_eq!((at(39), at(40)), ((false, Ps(40)), (true, Ps::MAX)));
+        flash.end(&ERASE, Ps(50));
+        assert_eq!((at(45), at(50)), ((true, Ps(50)), (false, Ps::MAX)));
+    }
+
+    #[test]
+    fn what_is_told_late_or_goes_on_after_all_is_a_change_at_its_begin() {
+        static FRAME: Activity = Activity::new(Kind::Wire, "shifting", "").joining();
+        let activities = Activities::default();
+        let spi = activities.scope("spi0");
+        spi.declare(&[&FRAME]);
+        activities.follow(Kinds::of(&[Kind::Wire]));
+        spi.span(&FRAME, Ps(10), Ps(20), Detail::None);
+        assert_eq!(activities.first_change(&[0], Ps(15), 0), Ps(10));
+        let told = activities.told();
+        activities.looked_at();
+        assert_eq!(activities.first_change(&[0], Ps(25), told), Ps::MAX);
+        spi.span(&FRAME, Ps(20), Ps(30), Detail::None);
+        assert_eq!((activities.told(), activities.first_change(&[0], Ps(25), told)), (told, Ps(20)));
+        assert_eq!(activities.next_change(&[0], Ps(20)), Ps(30));
+    }
+
+    #[test]
+    fn an_iteration_in_which_something_moves_is_not_skipped_by_who_follows_it() {
+        let activities = Activities::default();
+        let flash = activities.scope("flash0");
+        flash.declare(&[&ERASE]);
+        activities.follow(Kinds::of(&[Kind::Busy]));
+        let (mark, clock) = (activities.mark(), crate::time::Hz::new(1_000_000).unwrap());
+        assert!(activities.can_repeat(&mark, clock, 5));
+        flash.span(&ERASE, Ps(10), Ps(30), Detail::None);
+        assert!(!activities.can_repeat(&mark, clock, 5));
+        activities.follow(Kinds::NONE);
+        assert!(!activities.is_on());
+    }
+}

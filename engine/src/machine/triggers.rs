@@ -1,0 +1,375 @@
+//! Triggers: conditions over what goes on on a board ([`condition`]), and what is done when one becomes true.
+//!
+//! Conditions are looked at when something may have changed, and nowhere else. Devices tell of their signals, and are
+//! called for their counters: the core that runs stops behind the instruction that did it
+//! ([`crate::bus::watches::Watches::stop_core`]). Functions have breakpoints where they begin and where their calls
+//! return. What changes by itself, as time does, or a signal whose end is known, has a time at which cores stop, as
+//! they do for a debugger. A core that stopped goes on with its turn, so nothing else changes by it.
+
+pub mod condition;
+mod look;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Machine;
+use super::snapshots::Snapshot;
+use super::tracing::Recorded;
+use crate::activity::{Kind, Kinds};
+use crate::bus::device::DeviceId;
+use crate::observe::waves::{Live, SignalId};
+use crate::time::Ps;
+use condition::{Input, Number, Truth};
+
+/// Most calls that are under way at the same time, and most addresses that they return to.
+const MOST_CALLS: usize = 4096;
+
+/// What is done when a condition becomes true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// The machine halts, for whoever has let it run ([`Machine::resume`]).
+    Halt,
+    /// It is counted, as it is for all.
+    Count,
+    /// A timeline begins, the first time: what it has. It begins then, and `to` is how long it is.
+    Trace(Recorded),
+    /// A snapshot is taken, the first time.
+    Snapshot,
+}
+
+/// A condition, and how often it became true.
+#[derive(Clone, Debug)]
+pub struct Trigger {
+    /// The condition as the user wrote it.
+    pub text: String,
+    condition: Truth,
+    /// What is done.
+    pub action: Action,
+    /// The signals that it is about.
+    signals: Vec<SignalId>,
+    /// How it has been so far.
+    pub seen: Seen,
+    /// The moment up to which its signals have been looked at, and how many activities had been told then.
+    looked_at: (Ps, u64),
+}
+
+/// How a condition has been so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// Since when it is true, if it is.
+    pub since: Option<Ps>,
+    /// From when to when it was true last.
+    before: Option<(Ps, Ps)>,
+    /// How often it became true.
+    pub count: u64,
+    /// When it did so first.
+    pub first: Option<Ps>,
+    /// When it did so last.
+    pub last: Option<Ps>,
+    /// How long it was true, up to when it became false last.
+    pub held: Ps,
+}
+
+impl Seen {
+    /// The condition is, or is not, true at `now`. True if it has become so.
+    fn is(&mut self, holds: bool, now: Ps) -> bool {
+        match (self.since, holds) {
+            // It was not over: what makes it true was told to go on.
+            (None, true) if self.before.is_some_and(|(_, end)| end == now) => {
+                self.since = self.before.map(|(since, _)| since);
+                let before = self.before.map_or(Ps::ZERO, |(since, end)| end.saturating_sub(since));
+                self.held = self.held.saturating_sub(before);
+                false
+            }
+            (None, true) => {
+                (self.since, self.last) = (Some(now), Some(now));
+                self.first = self.first.or(self.last);
+                self.count += 1;
+                true
+            }
+            (Some(since), false) => {
+                self.held = self.held.saturating_add(now.saturating_sub(since));
+                (self.since, self.before) = (None, Some((since, now)));
+                false
+            }
+            _ => false,
+        }
+    }
+
+    /// How long it was true up to `now`.
+    pub fn held_until(&self, now: Ps) -> Ps {
+        self.held.saturating_add(self.since.map_or(Ps::ZERO, |since| now.saturating_sub(since)))
+    }
+}
+
+/// A call that is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Call {
+    return_pc: u32,
+    sp: u32,
+}
+
+/// What is known of the moment: all that changes as a run goes on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TriggerState {
+    seen: Vec<(String, Seen, (Ps, u64))>,
+    /// By core and address of the function.
+    calls: BTreeMap<(usize, u32), Vec<Call>>,
+    live: Live,
+}
+
+/// The triggers of a run.
+#[derive(Debug, Default)]
+pub(super) struct Triggers {
+    all: Vec<Trigger>,
+    /// Calls under way of the functions that conditions are about.
+    calls: BTreeMap<(usize, u32), Vec<Call>>,
+    /// By core: where they return to.
+    returns: BTreeMap<usize, BTreeSet<u32>>,
+    /// Signals that are made of activities, and their tracks; how many there were when these were looked up.
+    tracks: (BTreeMap<SignalId, Vec<u32>>, usize),
+    /// When conditions have to be looked at, if nobody tells of anything before.
+    alarm: Option<Ps>,
+    /// Counters of devices are among what they are about.
+    has_counters: bool,
+    /// Nothing halts for them.
+    are_quiet: bool,
+    /// A timeline has been begun by one of them.
+    has_traced: bool,
+    /// The snapshot that one of them had taken, or why there is none.
+    snapshot: Option<Result<Snapshot, String>>,
+}
+
+impl Triggers {
+    /// True if there are any.
+    #[inline]
+    pub fn are_set(&self) -> bool {
+        !self.all.is_empty()
+    }
+
+    /// When cores have to stop.
+    #[inline]
+    pub fn alarm(&self) -> Ps {
+        self.alarm.unwrap_or(Ps::MAX)
+    }
+
+    /// Conditions are looked at as soon as the machine runs on.
+    pub fn look_anew(&mut self) {
+        self.alarm = self.are_set().then_some(Ps::ZERO);
+    }
+
+    /// True if each iteration of a polling loop has to be run.
+    pub fn see_iterations(&self) -> bool {
+        self.has_counters
+    }
+
+    /// The addresses at which a core stops for calls that conditions are about.
+    pub fn breaks(&self, core: usize) -> impl Iterator<Item = u32> {
+        let entries = self.calls.keys().filter(move |(of, _)| *of == core).map(|(_, function)| *function);
+        entries.chain(self.returns.get(&core).into_iter().flatten().copied())
+    }
+}
+
+impl Machine {
+    /// Has one more trigger, from now on. Its number among them.
+    pub fn add_trigger(&mut self, text: &str, condition: Truth, action: Action) -> usize {
+        let mut all = std::mem::take(&mut self.triggers.all);
+        let mut signals = Vec::new();
+        condition.visit(&mut |input| {
+            if let Input::Signal(signal) = input {
+                signals.push(signal);
+            }
+        });
+        let looked_at = (self.now(), self.bus.activities.told());
+        let (text, seen) = (text.to_owned(), Seen::default());
+        all.push(Trigger { text, condition, action, signals, seen, looked_at });
+        self.set_triggers(all);
+        self.triggers.all.len() - 1
+    }
+
+    /// Has one trigger less, by its number; false if there is none.
+    pub fn remove_trigger(&mut self, number: usize) -> bool {
+        let mut all = std::mem::take(&mut self.triggers.all);
+        let is_there = number < all.len();
+        if is_there {
+            all.remove(number);
+        }
+        self.set_triggers(all);
+        is_there
+    }
+
+    /// All triggers.
+    pub fn triggers(&self) -> &[Trigger] {
+        &self.triggers.all
+    }
+
+    /// The snapshot that a trigger had taken, once; or why there is none.
+    pub fn take_triggered_snapshot(&mut self) -> Option<Result<Snapshot, String>> {
+        self.triggers.snapshot.take()
+    }
+
+    /// What a snapshot has of them, for this machine alone.
+    pub(super) fn trigger_state(&self) -> TriggerState {
+        let Triggers { all, calls, .. } = &self.triggers;
+        let seen = all.iter().map(|trigger| (trigger.text.clone(), trigger.seen, trigger.looked_at)).collect();
+        TriggerState { seen, calls: calls.clone(), live: self.bus.waves.live() }
+    }
+
+    /// Goes back to that, if the snapshot has it. Triggers that were not there then have seen nothing.
+    pub(super) fn set_trigger_state(&mut self, state: Option<&TriggerState>) {
+        self.triggers.look_anew();
+        let Some(state) = state else { return };
+        let now = (self.now(), self.bus.activities.told());
+        for trigger in &mut self.triggers.all {
+            let before = state.seen.iter().find(|(text, ..)| *text == trigger.text);
+            (trigger.seen, trigger.looked_at) = before.map_or((Seen::default(), now), |(_, seen, at)| (*seen, *at));
+        }
+        for (function, calls) in &mut self.triggers.calls {
+            *calls = state.calls.get(function).cloned().unwrap_or_default();
+        }
+        self.bus.waves.set_live(&state.live);
+    }
+
+    /// Follows what all conditions are about. They are looked at as soon as the machine runs on.
+    fn set_triggers(&mut self, all: Vec<Trigger>) {
+        let (mut signals, mut calls, mut counted) = (BTreeSet::new(), BTreeMap::new(), Vec::new());
+        for trigger in &all {
+            trigger.condition.visit(&mut |input| match input {
+                Input::Signal(signal) => _ = signals.insert(signal),
+                Input::Call(core, function) => {
+                    let known = self.triggers.calls.get(&(core, function)).cloned();
+                    calls.insert((core, function), known.unwrap_or_default());
+                }
+                Input::Number(Number::Counter(device, _)) => counted.push(*device),
+                Input::Number(_) => {}
+            });
+        }
+        self.triggers.all = all;
+        self.triggers.calls = calls;
+        self.triggers.has_counters = !counted.is_empty();
+        self.triggers.look_anew();
+        self.follow_signals(&signals);
+        self.bus.follow_devices(!signals.is_empty(), counted);
+        self.apply_breaks();
+        self.choose_skipping();
+    }
+
+    fn follow_signals(&mut self, signals: &BTreeSet<SignalId>) {
+        let (mut kinds, mut tracks, mut wires) = (Vec::new(), BTreeMap::new(), Vec::new());
+        for signal in signals {
+            let (of_signal, its_kinds) = self.bus.device_signals.tracks_of(*signal, &self.bus.activities);
+            if its_kinds.is_empty() {
+                wires.push((*signal, self.bus.wires.level_of(*signal)));
+            } else {
+                tracks.insert(*signal, of_signal);
+                kinds.extend(its_kinds);
+            }
+        }
+        self.triggers.tracks = (tracks, self.bus.activities.track_count());
+        if !self.bus.waves.is_on() {
+            self.bus.wires.tell_levels(&self.bus.waves);
+        }
+        self.bus.waves.follow(&wires);
+        self.bus.activities.follow(Kinds::of(&kinds));
+    }
+
+    /// The signal of a node with a name, as waveforms have it.
+    ///
+    /// # Errors
+    /// None if there is no such signal; why it can't be followed.
+    pub fn signal_to_follow(&self, scope: &str, name: &str) -> Result<SignalId, Option<&'static str>> {
+        let bus = &self.bus;
+        let Some(signal) = bus.device_signals.named(scope, name) else {
+            return bus.waves.wire_named(scope, name).ok_or(None);
+        };
+        let (_, kinds) = bus.device_signals.tracks_of(signal, &bus.activities);
+        match kinds.first() {
+            Some(Kind::Queue) => Err(Some("of what is in a FIFO is told only when it leaves it")),
+            Some(Kind::Core) => Err(Some("what a core does is told only when it is over")),
+            _ => Ok(signal),
+        }
+    }
+
+    /// The counter of this name that a node has.
+    pub fn counter_of(&self, scope: &str, name: &str) -> Option<Number> {
+        let counters = self.counters_of_node(scope).into_iter();
+        counters.filter(|(counter, _)| counter == name).map(|(_, number)| number).next()
+    }
+
+    /// The names of signals and counters that a node has, for messages.
+    pub fn names_of(&self, scope: &str) -> Vec<String> {
+        let signals = self.bus.waves.signals().into_iter().filter(|signal| signal.scope == scope);
+        let counters = self.counters_of_node(scope).into_iter();
+        signals.map(|signal| signal.name).chain(counters.map(|(name, _)| name)).collect()
+    }
+
+    /// A device's counters; of a chip that hangs on one those that this has of it.
+    fn counters_of_node(&self, scope: &str) -> Vec<(String, Number)> {
+        let own = self.bus.device_names.iter().position(|label| label == scope).map(|place| DeviceId(place as u32));
+        let Some(device) = own.or_else(|| self.bus.hosts.get(scope).copied()) else { return Vec::new() };
+        let Some(model) = self.bus.devices.get(device.0 as usize).and_then(Option::as_ref) else { return Vec::new() };
+        let prefix = if own.is_some() { String::new() } else { format!("{scope}.") };
+        let counters = model.counters().into_iter().filter_map(|(name, _)| {
+            let short = name.strip_prefix(&prefix)?.to_owned();
+            Some((short, Number::Counter(device, name)))
+        });
+        counters.collect()
+    }
+
+    /// The labels of nodes that have signals or counters, and of cores.
+    pub fn scopes(&self) -> Vec<String> {
+        let signals = self.bus.waves.signals().into_iter().map(|signal| signal.scope);
+        let cores = self.cores.iter().map(|core| core.name().to_owned());
+        let all: BTreeSet<String> = signals.chain(cores).chain(self.bus.device_names.iter().cloned()).collect();
+        all.into_iter().collect()
+    }
+
+    /// The address of a function of a core's program.
+    pub fn function_of(&self, core: usize, name: &str) -> Option<u32> {
+        let of_core = format!("{}:{name}", self.cores.get(core)?.name());
+        self.find_function(&of_core).map(|(_, _, addr)| addr)
+    }
+
+    /// Triggers don't halt the machine, or do again: for who runs on to a place that is known.
+    pub fn quiet_triggers(&mut self, quiet: bool) {
+        self.triggers.are_quiet = quiet;
+    }
+
+    /// Nobody is there any more to halt for: triggers that do nothing else are gone.
+    pub fn drop_halting_triggers(&mut self) {
+        let mut all = std::mem::take(&mut self.triggers.all);
+        all.retain(|trigger| trigger.action != Action::Halt);
+        self.set_triggers(all);
+    }
+
+    /// Halts for a trigger, unless something else has.
+    fn halt_for(&mut self, core: usize, number: usize) {
+        if !self.triggers.are_quiet {
+            self.debugging.halt_for_trigger(core, number);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_condition_is_counted_when_it_becomes_true_and_its_time_adds_up() {
+        let mut seen = Seen::default();
+        let steps = [(5, false), (10, true), (15, true), (20, false), (30, true), (50, false)];
+        let became: Vec<u64> = steps.iter().filter(|(at, holds)| seen.is(*holds, Ps(*at))).map(|(at, _)| *at).collect();
+        assert_eq!(became, [10, 30]);
+        assert_eq!((seen.count, seen.first, seen.last), (2, Some(Ps(10)), Some(Ps(30))));
+        assert_eq!((seen.held_until(Ps(60)), seen.since), (Ps(30), None));
+    }
+
+    #[test]
+    fn what_was_told_to_go_on_was_not_over() {
+        let mut seen = Seen::default();
+        assert!(seen.is(true, Ps(10)) && !seen.is(false, Ps(20)));
+        assert!(!seen.is(true, Ps(20)), "it goes on");
+        assert_eq!((seen.count, seen.held_until(Ps(25))), (1, Ps(15)));
+        assert!(!seen.is(false, Ps(30)));
+        assert_eq!(seen.held_until(Ps(99)), Ps(20));
+    }
+}
