@@ -309,15 +309,33 @@ class Machine:
         stream: Callable[[str, bytes], None] | None = None,
         stop: Stop | None = None,
         note: Callable[[str], None] | None = None,
-        gdb: Gdb | None = None,
     ) -> dict[str, Any]:
         """Run until exit, fault or limit (simulated picoseconds); the GIL is released.
 
         `stream` gets what devices print on lines of their own, with their labels. `stop` ends the
         run early, with a report: its outcome is "interrupted". `note` gets at once those notes that
-        tell what makes a run slow. `gdb` holds the machine first, until its client lets go.
-        `BoardError` if another run has an
-        image of the board: it is this run's alone until it ends.
+        tell what makes a run slow. `BoardError` if another run has an image of the board: it is
+        this run's alone until it ends.
+        """
+
+    def hold(
+        self,
+        gdb: Gdb,
+        limit_ps: int | None = None,
+        console: Callable[[bytes], None] | None = None,
+        stream: Callable[[str, bytes], None] | None = None,
+        stop: Stop | None = None,
+        note: Callable[[str], None] | None = None,
+        anew: Callable[[], None] | None = None,
+        typist: Callable[[int, list[tuple[str, int]]], list[tuple[str, bytes]] | None]
+        | None = None,
+    ) -> dict[str, Any] | None:
+        """Have `gdb` hold the machine: its report as `run` gives it, or None if it has let go.
+
+        `anew` hears that the run begins anew: what was printed before is of another one. `typist`
+        is asked what people have typed, with the time and how many characters of each port's are
+        still to come; it gives characters by labels of ports, or None once nobody can type any
+        more. Where the client goes back, what is on record is typed again at the same times.
         """
 
     def run_to(

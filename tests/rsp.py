@@ -85,14 +85,14 @@ def _expanded(packet: bytes) -> bytes:
 
 @contextmanager
 def served(
-    folder: Path, *arguments: object, client: bool = True
+    folder: Path, *arguments: object, client: bool = True, stdin: int = subprocess.DEVNULL
 ) -> Iterator[tuple[subprocess.Popen[str], socket.socket | Client]]:
     """`cyclescope run` with these arguments and `--gdb`, and a client that has connected."""
     command = [sys.executable, "-m", "cyclescope", "run", *map(str, arguments)]
     run = subprocess.Popen(
         [*command, "--gdb=127.0.0.1:0"],
         cwd=folder,
-        stdin=subprocess.DEVNULL,
+        stdin=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

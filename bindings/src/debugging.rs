@@ -72,7 +72,7 @@ impl Hold {
         stream: Option<Py<PyAny>>,
         stop: Option<&Stop>,
     ) -> PyResult<HaltItem> {
-        let mut sinks = Sinks { console, stream, note: None, raised: None };
+        let mut sinks = Sinks { console, stream, note: None, anew: None, raised: None };
         let limit = Ps(limit_ps.0.min(u64::MAX / 2));
         let halt = self.with(py, |engine| {
             engine.stop_on(stop.map(Stop::shared).unwrap_or_default());
@@ -109,7 +109,7 @@ impl Hold {
         console: Option<Py<PyAny>>,
         stream: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let mut sinks = Sinks { console, stream, note: None, raised: None };
+        let mut sinks = Sinks { console, stream, note: None, anew: None, raised: None };
         let outcome = self.ended.clone().unwrap_or(Outcome::Interrupted);
         let report =
             self.with(py, |engine| Ok(py.detach(|| engine.end_debugged(outcome, |printed| sinks.take(printed)))))?;

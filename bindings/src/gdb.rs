@@ -3,7 +3,7 @@
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::{Mutex, PoisonError};
 
-use cyclescope_debugger::{Ended, Link, Options, serve};
+use cyclescope_debugger::{Ended, Link, Options, serve, serve_typed};
 use cyclescope_engine::machine::{Machine, Outcome, Printed, RunReport};
 use cyclescope_engine::time::Ps;
 use pyo3::prelude::*;
@@ -41,25 +41,54 @@ fn duplicate(number: i32) -> PyResult<OwnedFd> {
 }
 
 impl Gdb {
-    /// Runs a machine as the client wants, and to its end when the client has let go of it.
-    pub fn run(
+    /// Runs a machine as the client wants, to the end of the run, or until it lets go: `None`.
+    pub fn hold(
         &self,
         engine: &mut Machine,
         limit: Ps,
+        typist: Option<&mut Typist>,
         pause: &mut dyn FnMut(&Printed) -> bool,
-    ) -> Result<RunReport, &'static str> {
+    ) -> Result<Option<RunReport>, &'static str> {
         let link = self.link.lock().unwrap_or_else(PoisonError::into_inner).take();
         let link = link.ok_or("this debugger's session is over already")?;
         let options = Options { limit, console_to_client: self.console_to_client };
-        Ok(match serve(engine, link, options, pause) {
-            Ended::Over(outcome) => engine.end_debugged(outcome, pause),
-            Ended::Killed | Ended::Stopped => engine.end_debugged(Outcome::Interrupted, pause),
-            Ended::Detached => engine.run(limit, pause),
+        let ended = match typist {
+            None => serve(engine, link, options, pause),
+            Some(typist) => {
+                serve_typed(engine, link, options, Some(&mut |now, untyped| typist.ask(now, untyped)), pause)
+            }
+        };
+        Ok(match ended {
+            Ended::Over(outcome) => Some(engine.end_debugged(outcome, pause)),
+            Ended::Killed | Ended::Stopped => Some(engine.end_debugged(Outcome::Interrupted, pause)),
+            Ended::Detached => None,
             Ended::Lost(why) => {
                 let note = format!("gdb: {why}; the run goes on without it");
                 pause(&Printed { notes: vec![note], ..Printed::default() });
-                engine.run(limit, pause)
+                None
             }
+        })
+    }
+}
+
+/// Asks Python what people have typed.
+pub struct Typist {
+    callable: Py<PyAny>,
+    /// What it has raised: it is not asked any more then.
+    pub raised: Option<PyErr>,
+}
+
+impl Typist {
+    /// One that calls this.
+    pub fn new(callable: Py<PyAny>) -> Typist {
+        Typist { callable, raised: None }
+    }
+
+    fn ask(&mut self, now: Ps, untyped: &[(String, usize)]) -> Option<Vec<(String, Vec<u8>)>> {
+        let typed = Python::attach(|py| self.callable.call1(py, (now.0, untyped.to_vec()))?.extract(py));
+        typed.unwrap_or_else(|error| {
+            self.raised = Some(error);
+            None
         })
     }
 }

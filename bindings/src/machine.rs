@@ -21,7 +21,7 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::activities::{Activities, kinds_of};
 use crate::arguments::{Arg, List};
 use crate::caught::caught;
-use crate::gdb::Gdb;
+use crate::gdb::{Gdb, Typist};
 use crate::lines::{StepItem, far_end};
 use crate::profile::PlaceItem;
 use crate::python::calls::Calls;
@@ -156,6 +156,8 @@ pub struct Sinks {
     pub console: Option<Py<PyAny>>,
     pub stream: Option<Py<PyAny>>,
     pub note: Option<Py<PyAny>>,
+    /// Hears that a debugger begins the run anew.
+    pub anew: Option<Py<PyAny>>,
     pub raised: Option<PyErr>,
 }
 
@@ -163,6 +165,9 @@ impl Sinks {
     /// Hands on what was printed. False stops the run: for an exception, which is kept in `raised`, or a signal.
     pub fn take(&mut self, printed: &Printed) -> bool {
         let result = Python::attach(|py| {
+            if let Some(anew) = self.anew.as_ref().filter(|_| printed.begins_anew) {
+                anew.call0(py)?;
+            }
             if let Some(console) = self.console.as_ref().filter(|_| !printed.console.is_empty()) {
                 console.call1(py, (PyBytes::new(py, &printed.console),))?;
             }
@@ -339,9 +344,8 @@ impl Machine {
     /// Runs to the firmware's end, or to `limit_ps`; raises BoardError if another run has an image of the board.
     /// `console` gets bytes as they come, and `stream` a label and bytes of each device that prints on a line of its
     /// own. An exception in them (or a signal) stops the run and is raised after it; `stop` stops it with a report.
-    /// `note` gets notes that should not wait for the end. `gdb` holds the machine first, until it lets go.
-    #[pyo3(signature = (limit_ps=None, console=None, stream=None, stop=None, note=None, gdb=None))]
-    #[allow(clippy::too_many_arguments)]
+    /// `note` gets notes that should not wait for the end.
+    #[pyo3(signature = (limit_ps=None, console=None, stream=None, stop=None, note=None))]
     fn run<'py>(
         &self,
         py: Python<'py>,
@@ -350,21 +354,56 @@ impl Machine {
         stream: Option<Py<PyAny>>,
         stop: Option<&Stop>,
         note: Option<Py<PyAny>>,
-        gdb: Option<&Gdb>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let limit = Ps(limit_ps.map_or(u64::MAX / 2, |limit| limit.0.min(u64::MAX / 2)));
-        let mut sinks = Sinks { console, stream, note, raised: None };
+        let mut sinks = Sinks { console, stream, note, anew: None, raised: None };
         self.calls.begin(py, stop)?;
         let report = self.with_run(py, |engine| {
             engine.stop_on(stop.map(Stop::shared).unwrap_or_default());
-            py.detach(|| match gdb {
-                None => Ok(engine.run(limit, |printed| sinks.take(printed))),
-                Some(gdb) => gdb.run(engine, limit, &mut |printed| sinks.take(printed)).map_err(EngineError::new_err),
-            })
+            Ok(py.detach(|| engine.run(limit, |printed| sinks.take(printed))))
         })?;
         match sinks.raised.or(self.calls.take_raised()) {
             Some(error) => Err(error),
             None => crate::report::report(py, &report),
+        }
+    }
+
+    /// Has `gdb` hold the machine until its client lets go of it: None, and the run may go on; or to the end of the run
+    /// as for `run`. `anew` hears that the run begins anew, and what was printed before is of another one. `typist` is
+    /// asked what people have typed, with the time in picoseconds and how many characters of each port's are still to
+    /// come: it gives characters by the labels of ports, or None once nobody can type any more. It is not asked again
+    /// for what is on record where the client goes back.
+    #[pyo3(signature = (
+        gdb, limit_ps=None, console=None, stream=None, stop=None, note=None, anew=None, typist=None
+    ))]
+    #[allow(clippy::too_many_arguments)]
+    fn hold<'py>(
+        &self,
+        py: Python<'py>,
+        gdb: &Gdb,
+        limit_ps: Option<Arg<u64>>,
+        console: Option<Py<PyAny>>,
+        stream: Option<Py<PyAny>>,
+        stop: Option<&Stop>,
+        note: Option<Py<PyAny>>,
+        anew: Option<Py<PyAny>>,
+        typist: Option<Py<PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let limit = limit_ps.map_or(u64::MAX, |limit| limit.0);
+        let sinks = Sinks { console, stream, note, anew, raised: None };
+        let mut typist = typist.map(Typist::new);
+        let mut used = Ok(());
+        let ended = self.run_part(py, limit, sinks, stop, |engine, limit, pause| {
+            let ended = gdb.hold(engine, limit, typist.as_mut(), pause);
+            ended.unwrap_or_else(|why| {
+                used = Err(EngineError::new_err(why));
+                None
+            })
+        })?;
+        used?;
+        match typist.and_then(|typist| typist.raised) {
+            Some(error) => Err(error),
+            None => Ok(ended),
         }
     }
 
@@ -380,7 +419,7 @@ impl Machine {
         stop: Option<&Stop>,
         note: Option<Py<PyAny>>,
     ) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let sinks = Sinks { console, stream, note, raised: None };
+        let sinks = Sinks { console, stream, note, anew: None, raised: None };
         self.run_part(py, until_ps.0, sinks, stop, |engine, until, pause| engine.run_to(until, pause))
     }
 
@@ -432,7 +471,7 @@ impl Machine {
         stop: Option<&Stop>,
         note: Option<Py<PyAny>>,
     ) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let sinks = Sinks { console, stream, note, raised: None };
+        let sinks = Sinks { console, stream, note, anew: None, raised: None };
         self.run_part(py, until_ps.0, sinks, stop, |engine, until, pause| engine.run_until(until, pause))
     }
 
@@ -484,7 +523,7 @@ impl Machine {
             Some(("sent", bytes)) => Some(Goal::Sent(bytes)),
             Some((other, _)) => return Err(EngineError::new_err(format!("a pipe has no goal '{other}'"))),
         };
-        let mut sinks = Sinks { console, stream, note: None, raised: None };
+        let mut sinks = Sinks { console, stream, note: None, anew: None, raised: None };
         let until = Ps(until_ps.0.min(u64::MAX / 2));
         self.calls.begin(py, stop)?;
         let (reached, report) = self.with_run(py, |engine| {

@@ -5,6 +5,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use cyclescope_engine::host::Host;
 use cyclescope_engine::host::folder::Folder;
 use cyclescope_engine::host::input::Input;
+use cyclescope_engine::host::recorded::Recorded;
 
 use pyo3::prelude::*;
 
@@ -26,7 +27,9 @@ pub fn give(host: &mut Host, folder: Option<i32>, stdin: Option<Stdin>, argument
     }
     match stdin {
         None => {}
-        Some(Stdin::Descriptor(descriptor)) => host.set_input(Input::File(duplicate(descriptor)?.into(), 0)),
+        Some(Stdin::Descriptor(descriptor)) => {
+            host.set_input(Input::File(Recorded::new(duplicate(descriptor)?.into())));
+        }
         Some(Stdin::Bytes(bytes)) => host.set_input(Input::Bytes(bytes, 0)),
     }
     host.set_arguments(arguments);

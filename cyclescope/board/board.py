@@ -30,7 +30,7 @@ from cyclescope.board.lines import Lines, Session, Terminal, Typed
 from cyclescope.board.outcomes import run_result
 from cyclescope.board.overrides import OverrideValue, apply_overrides
 from cyclescope.board.parameters import Parameter
-from cyclescope.board.printed import Console, ConsoleSink, Streams, StreamSink
+from cyclescope.board.printed import Console, ConsoleSink, Streams, StreamSink, begin_anew
 from cyclescope.board.programs import Program, read_program
 from cyclescope.board.results import CoreResult, HostWork, RunResult
 from cyclescope.board.semihosting import Hosted, Stdin
@@ -381,7 +381,7 @@ class Board:
                     machine, taken, lambda at_ps: machine.run_to(at_ps, *printed)
                 )
             if outcome is None:
-                outcome = attached.run(limit_ps, *printed, gdb)
+                outcome = attached.run(limit_ps, *printed, gdb, lambda: begin_anew(text, streams))
             failed += snapshots.write_triggered(machine, taken)
             wall_ns = time.perf_counter_ns() - started_ns
             recording.end_ps = outcome["elapsed_ps"]

@@ -7,7 +7,7 @@ they type comes in between two of them, and simulated time does not get ahead of
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -30,6 +30,7 @@ _NAP_S = 0.005
 _MOST_UNTYPED = 1 << 12
 
 Typed = bytes | Mapping[str | None, bytes]
+_Characters = list[tuple[str, bytes]]
 ConsoleBytes = Callable[[bytes], None]
 StreamBytes = Callable[[str, bytes], None]
 
@@ -180,37 +181,77 @@ class Attached:
         stop: Stop,
         note: Callable[[str], None] | None,
         gdb: Gdb | None = None,
+        anew: Callable[[], None] | None = None,
     ) -> dict[str, Any]:
         """Run from reset to the end; as `Machine.run`."""
         machine = self._machine
+        if self._terminals:
+            console, stream = self._beside(console), self._beside_named(stream)
+        if gdb is not None:
+            typist = self._typist(stop) if self._terminals else None
+            held = machine.hold(gdb, limit_ps, console, stream, stop, note, anew, typist)
+            if held is not None:
+                return self._finish(held, stop)
         if not self._terminals:
-            return machine.run(limit_ps, console, stream, stop, note, gdb)
-        console, stream = self._beside(console), self._beside_named(stream)
+            return machine.run(limit_ps, console, stream, stop, note)
+        return self._finish(self._run_typed(limit_ps, console, stream, stop, note), stop)
+
+    def _run_typed(
+        self,
+        limit_ps: int | None,
+        console: ConsoleBytes,
+        stream: StreamBytes,
+        stop: Stop,
+        note: Callable[[str], None] | None,
+    ) -> dict[str, Any]:
+        """Run in steps, between which people type."""
+        machine = self._machine
         pacer = _Pacer(machine.now()) if self._pace else None
         while True:
             now_ps = machine.now()
             if limit_ps is not None and now_ps >= limit_ps:
                 return machine.run(limit_ps, console, stream, stop, note)
-            self._type(stop)
-            if all(terminal.is_over for terminal in self._terminals.values()):
+            for port, data in self._typed(now_ps, machine.untyped, stop):
+                machine.type_on(port, data)
+            if self._is_over():
                 limit_ps = now_ps + LAST_PS if limit_ps is None else limit_ps
-                return self._finish(machine.run(limit_ps, console, stream, stop, note), stop)
+                return machine.run(limit_ps, console, stream, stop, note)
             until_ps = now_ps + STEP_PS if limit_ps is None else min(now_ps + STEP_PS, limit_ps)
             ended = machine.run_until(until_ps, console, stream, stop, note)
             if ended is not None:
-                return self._finish(ended, stop)
+                return ended
             self._wait_for_readers(stop)
             if pacer is not None:
                 pacer.wait(machine.now(), stop)
 
-    def _type(self, stop: Stop) -> None:
+    def _typed(
+        self, now_ps: int, untyped_at: Callable[[str], int], stop: Stop
+    ) -> Iterator[tuple[str, bytes]]:
+        """What people have typed, by the labels of ports; so much is untyped at a port."""
         for port, terminal in self._terminals.items():
-            untyped = self._machine.untyped(port)
+            untyped = untyped_at(port)
             if untyped < _MOST_UNTYPED and (data := terminal.read()):
-                self._session.add(port, self._machine.now(), data, is_line_free=untyped == 0)
-                self._machine.type_on(port, data)
+                self._session.add(port, now_ps, data, is_line_free=untyped == 0)
+                yield port, data
             if terminal.wants_end:
                 stop.request()
+
+    def _is_over(self) -> bool:
+        return all(terminal.is_over for terminal in self._terminals.values())
+
+    def _typist(self, stop: Stop) -> Callable[[int, list[tuple[str, int]]], _Characters | None]:
+        """Who tells a debugger's run what people have typed, and holds it back to their time."""
+        pacer = _Pacer(self._machine.now()) if self._pace else None
+
+        def typed(now_ps: int, untyped: list[tuple[str, int]]) -> _Characters | None:
+            self._wait_for_readers(stop)
+            if pacer is not None:
+                pacer.wait(now_ps, stop)
+            if self._is_over():
+                return None
+            return list(self._typed(now_ps, dict(untyped).__getitem__, stop))
+
+        return typed
 
     def _beside(self, console: ConsoleBytes) -> ConsoleBytes:
         """The console's sink, and the terminal at its line."""

@@ -35,6 +35,12 @@ class Console:
         """Hand on a character that has no end."""
         self._hand_on(b"", final=True)
 
+    def forget(self) -> None:
+        """What was printed is of another run: it was handed on, and is not kept."""
+        self.finish()
+        self._kept.clear()
+        self._missing_bytes = 0
+
     def _hand_on(self, chunk: bytes, final: bool) -> None:
         if self._sink and (text := self._decoder.decode(chunk, final)):
             self._sink(text)
@@ -68,6 +74,12 @@ class Streams:
             self._lines[name] = _Lines((lambda line: sink(name, line)) if sink else None)
         self._lines[name].console.write(chunk)
 
+    def forget(self) -> None:
+        """What was printed is of another run: it was handed on, and is not kept."""
+        for lines in self._lines.values():
+            lines.finish()
+        self._lines.clear()
+
     def finish(self) -> dict[str, str]:
         """The text of each."""
         for lines in self._lines.values():
@@ -78,6 +90,12 @@ class Streams:
         """What the user should know of them."""
         for name, lines in sorted(self._lines.items()):
             yield from lines.console.notes(name)
+
+
+def begin_anew(console: Console, streams: Streams) -> None:
+    """The firmware begins anew: the result has what it prints from now on."""
+    console.forget()
+    streams.forget()
 
 
 class _Lines:

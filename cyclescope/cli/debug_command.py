@@ -41,6 +41,20 @@ _LIMIT = "1000s"
     metavar="CONDITION",
     help="Halt where this becomes true: flash0.busy",
 )
+@click.option(
+    "--console",
+    "consoles",
+    multiple=True,
+    metavar="[LABEL=]WHERE",
+    help="Input of a serial line, as for run: pty, tcp[:[HOST:]PORT] or file:PATH.",
+)
+@click.option(
+    "--script",
+    "lines",
+    multiple=True,
+    metavar="[LABEL=]FILE",
+    help="Send and expect what the file says, in simulated time.",
+)
 @click.option("--gdb", "gdb_path", metavar="PROGRAM", help="The GDB, where several are there.")
 @click.option("-x", "scripts", multiple=True, metavar="FILE", help="GDB commands to begin with.")
 @click.option("-ex", "--ex", "commands", multiple=True, metavar="COMMAND", help="One such command.")
@@ -53,6 +67,8 @@ def debug_command(
     program: ProgramOptions,
     limit: str | None,
     break_when: tuple[str, ...],
+    consoles: tuple[str, ...],
+    lines: tuple[str, ...],
     gdb_path: str | None,
     scripts: tuple[str, ...],
     commands: tuple[str, ...],
@@ -75,6 +91,7 @@ def debug_command(
     run += _run_options(board, program, limit or _LIMIT)
     run += [f"--set={one}" for one in sets] + [f"--devices={one}" for one in devices]
     run += [f"--break-when={one}" for one in break_when]
+    run += [f"--console={one}" for one in consoles] + [f"--script={one}" for one in lines]
     arguments = ["-q"] + (["--batch"] if batch else [])
     with elf.open("rb") as file:
         if file.read(len(_ELF)) == _ELF:

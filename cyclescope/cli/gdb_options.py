@@ -34,17 +34,16 @@ class GdbOptions:
         return self.address == gdb_port.PIPE
 
     @contextlib.contextmanager
-    def client(self, held: Held, is_typed_at: bool) -> Iterator[Gdb | None]:
+    def client(self, held: Held, stdin_is_taken: bool) -> Iterator[Gdb | None]:
         """The debugger, once it is there; None without one, or if the user does not wait for it.
 
-        Raises `UsageError` as `gdb_port.Port` does, and where people type at serial lines, whose
-        time does not halt.
+        Raises `UsageError` as `gdb_port.Port` does, and where the standard input is another's.
         """
         if self.address is None:
             yield None
             return
-        if is_typed_at:
-            raise UsageError("--gdb halts simulated time: it goes with no console to type at")
+        if self.is_pipe and stdin_is_taken:
+            raise UsageError("--gdb pipe: the standard input is another's already")
         if self.is_pipe:
             yield gdb_port.pipe()
             return

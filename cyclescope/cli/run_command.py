@@ -271,7 +271,7 @@ def run_command(
     with (
         interrupts.held_back() as held,
         line.opened(loaded, is_stdin_taken) as lines,
-        gdb.client(held, lines.is_interactive) as debugger,
+        gdb.client(held, is_stdin_taken or lines.takes_stdin) as debugger,
     ):
         shown = shown_run.run(
             loaded,

@@ -62,6 +62,11 @@ class SerialLines:
         return bool(self.terminals)
 
     @property
+    def takes_stdin(self) -> bool:
+        """Whether somebody types at standard input."""
+        return any(not terminal.takes_output for terminal in self.terminals.values())
+
+    @property
     def hides_console(self) -> bool:
         """Whether the console's text is shown elsewhere than on standard output."""
         return self.console in self.shown_elsewhere

@@ -35,7 +35,7 @@ impl Told {
             (!new.is_empty()).then(|| (name.clone(), new))
         };
         let streams = printed.streams.iter().filter_map(stream).collect();
-        Printed { console, streams, notes: printed.notes.clone() }
+        Printed { console, streams, notes: printed.notes.clone(), begins_anew: printed.begins_anew }
     }
 }
 
@@ -167,7 +167,7 @@ impl History {
     pub fn reset(&mut self, machine: &mut Machine) -> Result<(), String> {
         self.check()?;
         let hold = self.hold.clone().ok_or("there is no history to go back in")?;
-        machine.restore(&hold).map_err(|error| error.to_string())?;
+        machine.go_back(&hold).map_err(|error| error.to_string())?;
         machine.set_watches(machine.watches());
         (self.moments, self.told) = (Vec::new(), Told::default());
         self.take(machine);
@@ -235,7 +235,7 @@ impl History {
             let device = hit.device.map(|device| machine.device_name(device).to_owned());
             Ok(Some(Access { core, pc: machine.position(core).pc, instructions, time, device }))
         });
-        machine.restore(&here).map_err(|error| error.to_string())?;
+        machine.go_back(&here).map_err(|error| error.to_string())?;
         self.told = told;
         let watches = machine.watches();
         machine.set_watches(watches);
@@ -337,7 +337,7 @@ impl History {
     fn load(&mut self, machine: &mut Machine, index: usize) -> Result<(), String> {
         self.check()?;
         let moment = self.moments.get(index).ok_or("there is no history to go back in")?;
-        machine.restore(&moment.snapshot).map_err(|error: SnapshotError| error.to_string())?;
+        machine.go_back(&moment.snapshot).map_err(|error: SnapshotError| error.to_string())?;
         self.told = moment.told.clone();
         let watches = machine.watches();
         machine.set_watches(watches);

@@ -14,4 +14,4 @@ mod serve;
 mod target;
 
 pub use link::Link;
-pub use serve::{Ended, Options, serve};
+pub use serve::{Ended, Options, Typist, serve, serve_typed};

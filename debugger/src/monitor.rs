@@ -63,9 +63,11 @@ impl Halts {
 /// Why that can't be done.
 pub fn reset(held: &mut Held) -> Result<(), String> {
     held.history.reset(held.machine)?;
-    held.step = None;
+    (held.step, held.over) = (None, None);
     // What the firmware prints is new again.
-    held.furthest = Told::default();
+    (held.furthest, held.is_anew) = (Told::default(), true);
+    // What was typed is typed again, and then people may.
+    held.known_until = held.machine.last_typed().unwrap_or(Ps::ZERO);
     Ok(())
 }
 
@@ -90,6 +92,7 @@ pub fn run(held: &mut Held, command: &str) -> String {
         ["read", addr, size] => read(held.machine, addr, size),
         ["write", addr, value] => write(held.machine, addr, value, "4"),
         ["write", addr, value, size] => write(held.machine, addr, value, size),
+        ["reset"] if !held.is_live => "the run is over; run begins another one\n".to_owned(),
         ["reset"] => match reset(held) {
             Ok(()) => "the board is at reset\n".to_owned(),
             Err(why) => format!("no way back: {why}\n"),

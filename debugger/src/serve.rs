@@ -17,6 +17,8 @@ use crate::target::{Held, Reverse, tid_of};
 
 /// How often the host is asked whether it wants something, while the client is silent.
 const IDLE: Duration = Duration::from_millis(50);
+/// Simulated time between looks at what people have typed.
+const LOOK: Ps = Ps::from_us(4000);
 /// The longest packet: what `load` and reads of memory are cut into.
 const PACKET_BYTES: usize = 1 << 14;
 
@@ -46,19 +48,33 @@ pub enum Ended {
 
 /// What the user sees of the machine.
 type Pause<'a> = &'a mut dyn FnMut(&Printed) -> bool;
+/// Asks people at serial lines what they have typed: it gets the machine's time, and by the label of each port how many
+/// characters of theirs are still to come; it gives characters by these labels, or `None` once nobody can type any
+/// more. It may take its time.
+pub type Typist<'a> = &'a mut dyn FnMut(Ps, &[(String, usize)]) -> Option<Vec<(String, Vec<u8>)>>;
 type Stub<'a> = GdbStubStateMachine<'static, Held<'a>, Link>;
 
 /// Serves the client at a link until it is done with the machine. `pause` gets what was printed, and says whether to go
 /// on; it is asked now and then while the machine is halted, too. Breakpoints and watchpoints are gone afterwards.
 pub fn serve(machine: &mut Machine, link: Link, options: Options, pause: Pause) -> Ended {
-    let mut held = Held::new(machine, options.limit);
-    let ended = session(&mut held, link, options, pause);
-    held.let_go();
-    ended
+    serve_typed(machine, link, options, None, pause)
 }
 
-fn session(held: &mut Held, link: Link, options: Options, pause: Pause) -> Ended {
-    let mut over = None;
+/// The same with people at serial lines. What they type is on record: where the client goes back, it is typed again at
+/// the same times, and they are asked again from the furthest moment of the run on.
+pub fn serve_typed(machine: &mut Machine, link: Link, options: Options, typist: Option<Typist>, pause: Pause) -> Ended {
+    let mut held = Held::new(machine, options.limit);
+    held.machine.attend(typist.is_some());
+    let ended = session(&mut held, link, options, typist, pause);
+    held.machine.attend(false);
+    held.let_go();
+    match ended {
+        Ended::Detached | Ended::Lost(_) if !held.is_live => as_the_run(&mut held),
+        ended => ended,
+    }
+}
+
+fn session(held: &mut Held, link: Link, options: Options, mut typist: Option<Typist>, pause: Pause) -> Ended {
     let built = GdbStubBuilder::new(link).packet_buffer_size(PACKET_BYTES).build();
     let mut stub = match built.map(|stub| stub.run_state_machine(held)) {
         Ok(Ok(stub)) => stub,
@@ -71,7 +87,7 @@ fn session(held: &mut Held, link: Link, options: Options, pause: Pause) -> Ended
                 Waited::Byte(byte) => idle.incoming_data(held, byte),
                 Waited::Ended(ended) => return ended,
             },
-            GdbStubStateMachine::Running(running) => match run(running, held, options, pause, &mut over) {
+            GdbStubStateMachine::Running(running) => match run(running, held, options, &mut typist, pause) {
                 Ok(next) => next,
                 Err(ended) => return ended,
             },
@@ -81,21 +97,36 @@ fn session(held: &mut Held, link: Link, options: Options, pause: Pause) -> Ended
                 held.halts.add(held.machine);
                 interrupt.interrupt_handled(held, Some(reason))
             }
-            GdbStubStateMachine::Disconnected(gone) => return disconnected(gone.get_reason(), held, over),
+            GdbStubStateMachine::Disconnected(end) => match disconnected(end.get_reason(), held) {
+                Some(ended) => return ended,
+                None => Ok(end.return_to_idle()),
+            },
         };
         stub = match next {
             Ok(next) => next,
             Err(error) => return if held.is_killed { Ended::Killed } else { lost(error) },
         };
+        if std::mem::take(&mut held.is_anew) && !pause(&Printed { begins_anew: true, ..Printed::default() }) {
+            return Ended::Stopped;
+        }
     }
 }
 
-fn disconnected(reason: DisconnectReason, held: &Held, over: Option<Outcome>) -> Ended {
-    match (reason, over) {
-        _ if held.is_killed => Ended::Killed,
-        (DisconnectReason::Kill, _) => Ended::Killed,
-        (DisconnectReason::TargetExited(_) | DisconnectReason::TargetTerminated(_), Some(over)) => Ended::Over(over),
-        (_, _) => Ended::Detached,
+/// The run or the session is over: how that ended; `None` if the client may begin another run.
+fn disconnected(reason: DisconnectReason, held: &mut Held) -> Option<Ended> {
+    match reason {
+        DisconnectReason::Kill => return Some(Ended::Killed),
+        DisconnectReason::Disconnect => return Some(Ended::Detached),
+        DisconnectReason::TargetExited(_) | DisconnectReason::TargetTerminated(_) => held.bury(),
+    }
+    (!held.is_extended).then_some(Ended::Detached)
+}
+
+/// How a session ended whose client knows of no run any more, however it ended: as the run did.
+fn as_the_run(held: &mut Held) -> Ended {
+    match held.over.take() {
+        Some(over) if !held.is_killed => Ended::Over(over),
+        _ => Ended::Killed,
     }
 }
 
@@ -135,17 +166,20 @@ fn run<'a>(
     mut running: Running<'a>,
     held: &mut Held<'a>,
     options: Options,
+    typist: &mut Option<Typist>,
     pause: Pause,
-    over: &mut Option<Outcome>,
 ) -> Result<Next<'a>, Ended> {
+    if !held.is_live {
+        return Ok(running.report_stop(held, MultiThreadStopReason::Terminated(Signal::SIGKILL)));
+    }
     if let Some(reverse) = held.reverse.take() {
-        *over = None;
+        held.over = None;
         let reason = run_back(held, reverse, running.borrow_conn());
         return Ok(running.report_stop(held, reason));
     }
     let mut line = Line { link: running.borrow_conn(), options, pause, failed: None, stopped: false, spoke: false };
     let step = held.step.take();
-    let halt = run_on(held, step.clone(), &mut line);
+    let halt = run_on(held, step.clone(), typist, &mut line);
     let Line { failed, stopped, spoke, .. } = line;
     if let Some(error) = failed {
         return Err(Ended::Lost(format!("the line to the debugger failed: {error}")));
@@ -162,11 +196,11 @@ fn run<'a>(
             };
         }
         Halt::Ended(outcome) => {
-            let reason = ended_reason(&outcome, over.is_some(), held);
-            if let Some(text) = text_of(&outcome).filter(|_| over.is_none()) {
+            let reason = ended_reason(&outcome, held.over.is_some(), held);
+            if let Some(text) = text_of(&outcome).filter(|_| held.over.is_none()) {
                 let _told = running.borrow_conn().send_output(format!("{text}\n").as_bytes());
             }
-            *over = Some(outcome);
+            held.over = Some(outcome);
             reason
         }
         halt => {
@@ -182,20 +216,49 @@ fn run<'a>(
     Ok(running.report_stop(held, reason))
 }
 
-/// Runs on until something halts the machine, and takes snapshots on the way.
-fn run_on(held: &mut Held, step: Option<Step>, line: &mut Line) -> Halt {
+/// Runs on until something halts the machine, takes snapshots on the way, and looks at what people type.
+fn run_on(held: &mut Held, step: Option<Step>, typist: &mut Option<Typist>, line: &mut Line) -> Halt {
     let limit = held.limit;
+    let (mut due, mut begun) = (held.machine.latest().saturating_add(held.snapshots_every), host_time());
     loop {
-        // A step is short, and must not be broken off.
-        let until = step.is_none().then(|| held.machine.latest().saturating_add(held.snapshots_every));
-        let begun = host_time();
+        ask(held, typist);
+        let now = held.machine.latest();
+        // A step is short, and must not be broken off; one that waits for a character is long.
+        let until = match (&step, &typist) {
+            (None, None) => Some(due),
+            (None, Some(_)) => Some(due.min(now.saturating_add(LOOK))),
+            (Some(_), None) => None,
+            (Some(_), Some(_)) => Some(now.saturating_add(LOOK)),
+        };
         let (told, furthest) = (&mut held.history.told, &mut held.furthest);
         let halt = held.machine.resume(step.clone(), until, limit, |printed| line.pause(&told.add(printed, furthest)));
+        held.known_until = held.known_until.max(held.machine.latest());
         if halt != Halt::Time {
             return halt;
         }
-        held.follow_pace(begun.elapsed());
-        held.history.take(held.machine);
+        if held.machine.latest() >= due {
+            held.follow_pace(begun.elapsed());
+            held.history.take(held.machine);
+            (due, begun) = (held.machine.latest().saturating_add(held.snapshots_every), host_time());
+        }
+    }
+}
+
+/// Asks people what they have typed, unless that is on record.
+fn ask(held: &mut Held, typist: &mut Option<Typist>) {
+    let now = held.machine.latest();
+    let Some(asked) = typist.as_mut().filter(|_| now >= held.known_until) else { return };
+    let ports = held.machine.serial_ports();
+    let untyped = |port: String| held.machine.untyped(&port).map(|count| (port, count));
+    let untyped: Vec<(String, usize)> = ports.into_iter().filter_map(untyped).collect();
+    match asked(now, &untyped) {
+        Some(typed) => typed.iter().for_each(|(port, characters)| {
+            held.machine.type_on(port, characters);
+        }),
+        None => {
+            *typist = None;
+            held.machine.attend(false);
+        }
     }
 }
 

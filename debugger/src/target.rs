@@ -5,8 +5,8 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use cyclescope_engine::bus::watches::Watch;
-use cyclescope_engine::machine::Machine;
 use cyclescope_engine::machine::debugging::Step;
+use cyclescope_engine::machine::{Machine, Outcome};
 use cyclescope_engine::time::Ps;
 use gdbstub::common::{Pid, Signal, Tid};
 use gdbstub::target::ext::base::BaseOps;
@@ -90,10 +90,20 @@ pub struct Held<'a> {
     pub furthest: Told,
     /// Simulated time from one snapshot to the next.
     pub snapshots_every: Ps,
+    /// Up to here it is on record what people typed: they are asked from there on.
+    pub known_until: Ps,
     /// How it is to go back next.
     pub reverse: Option<Reverse>,
+    /// The client stays when a run is over, and may begin another one.
+    pub is_extended: bool,
+    /// How the run ended; what can't go on may be looked at all the same.
+    pub over: Option<Outcome>,
+    /// The client knows of a run: it has neither ended for it nor was it killed.
+    pub is_live: bool,
     /// The client wants the run to end.
     pub is_killed: bool,
+    /// The run has begun anew, and the user does not know yet.
+    pub is_anew: bool,
 }
 
 impl Held<'_> {
@@ -117,9 +127,22 @@ impl Held<'_> {
             history,
             furthest: Told::default(),
             snapshots_every: FIRST_SNAPSHOT,
+            known_until: Ps::ZERO,
             reverse: None,
+            is_extended: false,
+            over: None,
+            is_live: true,
             is_killed: false,
+            is_anew: false,
         }
+    }
+
+    /// The run is over for the client, who forgets its breakpoints with it.
+    pub fn bury(&mut self) {
+        self.is_live = false;
+        self.breaks.clear();
+        self.watches.clear();
+        self.let_go();
     }
 
     /// The machine has run for the time between two snapshots, which took the host so long.
@@ -286,7 +309,8 @@ impl MultiThreadBase for Held<'_> {
     }
 
     fn list_active_threads(&mut self, thread_is_active: &mut dyn FnMut(Tid)) -> Result<(), &'static str> {
-        (0..self.machine.core_count()).map(tid_of).for_each(thread_is_active);
+        let cores = if self.is_live { self.machine.core_count() } else { 0 };
+        (0..cores).map(tid_of).for_each(thread_is_active);
         Ok(())
     }
 
@@ -487,8 +511,16 @@ impl TargetDescriptionXmlOverride for Held<'_> {
 const PROCESS: Pid = Pid::MIN;
 
 impl ExtendedMode for Held<'_> {
+    fn on_start(&mut self) -> Result<(), &'static str> {
+        self.is_extended = true;
+        Ok(())
+    }
+
+    /// The firmware begins anew; there is no other program. Breakpoints are set again by the client.
     fn run(&mut self, _filename: Option<&[u8]>, _args: Args<'_, '_>) -> TargetResult<Pid, Self> {
         monitor::reset(self).map_err(|_| TargetError::NonFatal)?;
+        self.bury();
+        (self.is_live, self.is_killed) = (true, false);
         Ok(PROCESS)
     }
 
@@ -496,18 +528,26 @@ impl ExtendedMode for Held<'_> {
         Ok(())
     }
 
+    /// Who leaves lets the run go on, whoever began it.
     fn query_if_attached(&mut self, _pid: Pid) -> TargetResult<AttachKind, Self> {
         Ok(AttachKind::Attach)
     }
 
-    fn kill(&mut self, _pid: Option<Pid>) -> TargetResult<ShouldTerminate, Self> {
+    /// A client that stays says which process it means.
+    fn kill(&mut self, pid: Option<Pid>) -> TargetResult<ShouldTerminate, Self> {
         self.is_killed = true;
-        Ok(ShouldTerminate::Yes)
+        if pid.is_none() || !self.is_extended {
+            return Ok(ShouldTerminate::Yes);
+        }
+        self.bury();
+        Ok(ShouldTerminate::No)
     }
 
     fn restart(&mut self) -> Result<(), &'static str> {
         // Without snapshots the run stays where it is.
-        let _refused = monitor::reset(self);
+        if monitor::reset(self).is_ok() {
+            (self.is_live, self.is_killed) = (true, false);
+        }
         Ok(())
     }
 }

@@ -6,6 +6,7 @@
 pub mod errno;
 pub mod folder;
 pub mod input;
+pub mod recorded;
 mod saving;
 
 use std::fs::File;
@@ -163,6 +164,13 @@ impl Host {
     pub(crate) fn note_input(&mut self) {
         if matches!(self.input, Input::None) {
             self.note("semihosting: standard input is empty, as none is given (--stdin)".to_owned());
+        }
+    }
+
+    /// A call had got something of an input, and found nothing more then.
+    pub(crate) fn ended_call(&mut self, handle: u32) {
+        if let Ok(Stream::Input(input)) = self.stream(handle) {
+            input.ended_call();
         }
     }
 

@@ -18,6 +18,7 @@ pub mod snapshots;
 mod storms;
 pub mod tracing;
 pub mod triggers;
+mod typed;
 pub mod unmodelled;
 mod vectors;
 pub mod windows;
@@ -168,6 +169,8 @@ pub struct Printed {
     pub streams: Vec<(String, Vec<u8>)>,
     /// Notes that should not wait for the end of the run: what makes it slow. They are among its notes, too.
     pub notes: Vec<String>,
+    /// A debugger has begun the run anew: what was printed before is of another one.
+    pub begins_anew: bool,
 }
 
 /// A board, ready to run.
@@ -198,6 +201,7 @@ pub struct Machine {
     turn: Option<Turn>,
     /// A snapshot could not be loaded, and has left nothing that could run: why.
     broken: Option<String>,
+    typed: typed::Typed,
     /// When the host gets what was printed; `None` if nobody has looked yet whether something was.
     hand_over_at: Option<Ps>,
     /// How many of the storms the host was told of already.
@@ -235,6 +239,7 @@ impl Machine {
             slice_end: None,
             turn: None,
             broken: None,
+            typed: typed::Typed::default(),
             hand_over_at: None,
             told_storms: 0,
             end_notes: Vec::new(),

@@ -30,6 +30,8 @@ impl Passage {
 /// What is to be sent to a UART, and who decides that.
 #[derive(Debug, Default, State)]
 pub struct FarEnd {
+    /// What somebody types, and when.
+    typed: VecDeque<(Ps, Vec<u8>)>,
     waiting: VecDeque<u8>,
     on_line: bool,
     script: Option<Script>,
@@ -46,14 +48,26 @@ impl FarEnd {
         FarEnd { script: Some(script), ..FarEnd::default() }
     }
 
-    /// Somebody types characters behind those that wait.
-    pub fn feed(&mut self, characters: &[u8]) {
-        self.waiting.extend(characters);
+    /// Somebody types characters at `at`, behind what was typed before.
+    pub fn feed(&mut self, at: Ps, characters: &[u8]) {
+        self.typed.push_back((at, characters.to_vec()));
     }
 
-    /// Characters that have not begun on the line.
+    /// The time is `now`: what was typed by then waits.
+    pub fn come_to(&mut self, now: Ps) {
+        while self.typed.front().is_some_and(|(at, _)| *at <= now) {
+            self.waiting.extend(self.typed.pop_front().into_iter().flat_map(|(_, characters)| characters));
+        }
+    }
+
+    /// Characters that wait to begin on the line.
     pub fn waiting(&self) -> usize {
         self.waiting.len()
+    }
+
+    /// Characters that have not begun on the line, and may not have been typed yet.
+    pub fn left(&self) -> usize {
+        self.waiting.len() + self.typed.iter().map(|(_, characters)| characters.len()).sum::<usize>()
     }
 
     /// The character that begins now; [`FarEnd::passed`] follows at its end.

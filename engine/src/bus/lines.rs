@@ -16,6 +16,9 @@ pub struct Lines {
     /// The UART whose line is the console, where the board says which: others print on lines of their own.
     #[state(skip)]
     pub console: Option<DeviceId>,
+    /// Somebody may still type at one of them: who waits for that, waits for something.
+    #[state(skip)]
+    pub are_attended: bool,
     /// A script found what it did not expect.
     pub failure: Option<Failure>,
     #[state(with = crate::state::fixed)]

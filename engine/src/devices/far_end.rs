@@ -38,6 +38,7 @@ impl FarEndDevice {
     }
 
     fn go_on(&mut self, ctx: &mut Ctx) {
+        self.end.come_to(ctx.now);
         while let Some(character) = ctx.bus.lines.take_heard(ctx.id, ctx.now) {
             self.end.hear(character);
         }

@@ -1,9 +1,11 @@
 //! What the firmware reads as its standard input.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::recorded::Recorded;
 
 /// Where the input comes from.
 #[derive(Debug, Default)]
@@ -13,8 +15,8 @@ pub enum Input {
     None,
     /// Bytes that are there already, and how many of them have been read.
     Bytes(Vec<u8>, usize),
-    /// A file, terminal or pipe of the host's that the user named, and how many bytes have been read of it.
-    File(File, u64),
+    /// A file, terminal or pipe of the host's that the user named.
+    File(Recorded),
 }
 
 /// What an attempt to read came to.
@@ -40,21 +42,20 @@ impl Input {
                 *taken += count;
                 Ok(Got::Bytes(count))
             }
-            Input::File(file, _) if !is_ready(file, patience_ms)? => Ok(Got::Nothing),
-            Input::File(file, read) => match file.read(into) {
-                Ok(count) => {
-                    *read += count as u64;
-                    Ok(Got::Bytes(count))
-                }
-                Err(error) if is_no_failure(error.kind()) => Ok(Got::Nothing),
-                Err(error) => Err(error),
-            },
+            Input::File(file) => file.read(into, patience_ms),
+        }
+    }
+
+    /// A read found nothing, which ended a call that had got something before.
+    pub fn ended_call(&mut self) {
+        if let Input::File(file) = self {
+            file.ended_call();
         }
     }
 }
 
 /// True if a read would not wait: bytes are there, or the end, or an error.
-fn is_ready(file: &File, patience_ms: u32) -> io::Result<bool> {
+pub(super) fn is_ready(file: &File, patience_ms: u32) -> io::Result<bool> {
     let timeout =
         Timespec { tv_sec: i64::from(patience_ms / 1000), tv_nsec: i64::from(patience_ms % 1000) * 1_000_000 };
     match poll(&mut [PollFd::new(file, PollFlags::IN)], Some(&timeout)) {
@@ -64,7 +65,7 @@ fn is_ready(file: &File, patience_ms: u32) -> io::Result<bool> {
     }
 }
 
-fn is_no_failure(kind: io::ErrorKind) -> bool {
+pub(super) fn is_no_failure(kind: io::ErrorKind) -> bool {
     matches!(kind, io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }
 
@@ -87,7 +88,7 @@ mod tests {
     #[test]
     fn a_pipe_is_waited_for_and_ends() {
         let (reader, writer) = rustix::pipe::pipe().unwrap();
-        let (mut input, mut writer) = (Input::File(reader.into(), 0), File::from(writer));
+        let (mut input, mut writer) = (Input::File(Recorded::new(reader.into())), File::from(writer));
         let mut into = [0; 8];
         assert_eq!(input.read(&mut into, 1).unwrap(), Got::Nothing);
         writer.write_all(b"xy").unwrap();

@@ -1,8 +1,9 @@
 //! What a snapshot has of the host: what the firmware has read of bytes that are there from the beginning, and the
-//! handles that it has. Files that are open are not in it, nor what has been read of the host's own input: neither can
-//! be had again as it was.
+//! handles that it has. Files that are open are not in it: they can't be had again as they were. Of the host's own
+//! input it has how far that was read; the bytes themselves are in the machine's record.
 
 use super::input::Input;
+use super::recorded::Place;
 use super::{Host, Opened};
 use crate::state::{Damaged, Fresh, Loader, Saver, State};
 
@@ -11,6 +12,8 @@ impl State for Host {
         to.begin("Host");
         to.field("input");
         self.given_input().save(to);
+        to.field("read");
+        self.input_place().save(to);
         to.field("features");
         let position = |opened: &Option<Opened>| match opened {
             Some(Opened::Features(position)) => Some(*position),
@@ -34,6 +37,9 @@ impl State for Host {
             (None, Input::Bytes(..)) => self.input = Input::None,
             (None, _) => {}
         }
+        if !self.go_to_input(Fresh::loaded(from)?) {
+            return Err(Damaged);
+        }
         let features: Vec<Option<usize>> = Fresh::loaded(from)?;
         self.opened = features.into_iter().map(|position| position.map(Opened::Features)).collect();
         self.errno.load(from)?;
@@ -55,11 +61,34 @@ impl Host {
         self.opened.iter().filter(|opened| matches!(opened, Some(Opened::File(_)))).count()
     }
 
-    /// Bytes that the firmware has read of a standard input that the host gives as it comes.
-    pub fn read_of_host(&self) -> u64 {
+    /// How far the firmware has read a standard input that the host gives as it comes.
+    pub fn input_place(&self) -> Place {
         match &self.input {
-            Input::File(_, read) => *read,
-            _ => 0,
+            Input::File(input) => input.place(),
+            _ => Place::default(),
+        }
+    }
+
+    /// What the host gives from now on can be had again.
+    pub fn record_input(&mut self) {
+        if let Input::File(input) = &mut self.input {
+            input.record();
+        }
+    }
+
+    /// True if what the firmware had read of the input so far can be had again.
+    pub fn has_input(&self, place: Place) -> bool {
+        match &self.input {
+            Input::File(input) => input.has(place),
+            _ => place == Place::default(),
+        }
+    }
+
+    /// Goes to where the input had been read so far. False if that can't be had again.
+    pub fn go_to_input(&mut self, place: Place) -> bool {
+        match &mut self.input {
+            Input::File(input) => input.go_to(place),
+            _ => place == Place::default(),
         }
     }
 }

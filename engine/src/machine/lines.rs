@@ -56,18 +56,29 @@ impl Machine {
     pub fn type_on(&mut self, port: &str, characters: &[u8]) -> bool {
         let now = self.latest();
         let Some(id) = self.far_end_of(port) else { return false };
-        if let Some(end) = self.far_end(id) {
-            end.feed(characters);
-        }
-        self.bus.events.schedule(now, id, FAR_END_LOOKS);
+        self.typed.add(now, id, characters);
+        self.type_at(now, id, characters);
         true
+    }
+
+    /// Somebody may still type at a line, or nobody: then a machine that waits for a character alone can't go on.
+    pub fn attend(&mut self, attended: bool) {
+        self.bus.lines.are_attended = attended;
+    }
+
+    /// Characters are typed at a time that no core has passed.
+    pub(super) fn type_at(&mut self, at: Ps, id: DeviceId, characters: &[u8]) {
+        if let Some(end) = self.far_end(id) {
+            end.feed(at, characters);
+        }
+        self.bus.events.schedule(at, id, FAR_END_LOOKS);
     }
 
     /// Characters that are on a port's line or wait at its far end, as the line has a rate; `None` if nobody is there.
     pub fn untyped(&mut self, port: &str) -> Option<usize> {
         let id = self.far_end_of(port)?;
         let end = self.far_end(id)?;
-        Some(end.waiting() + usize::from(end.is_sending()))
+        Some(end.left() + usize::from(end.is_sending()))
     }
 
     /// Runs on until `until`, or to the end of the run. As [`Machine::advance`] it can be called again, and leaves the
@@ -92,7 +103,7 @@ impl Machine {
         for (uart, id) in ends {
             let name = self.bus.device_names[uart.0 as usize].clone();
             let Some(end) = self.far_end(id) else { continue };
-            let waiting = end.waiting();
+            let waiting = end.left();
             match end.unfinished(now) {
                 Some(left) if left.expects && matches!(outcome, Outcome::Exit(_)) => {
                     changed.get_or_insert(format!("{}; the firmware has ended", left.text));

@@ -232,7 +232,7 @@ impl Machine {
     /// No core runs: time passes up to the next event, and those that wait look again.
     fn wait_together(&mut self, slice_end: Ps) -> Option<Outcome> {
         let due = self.bus.events.next_due();
-        if due == Ps::MAX {
+        if due == Ps::MAX && !self.bus.lines.are_attended {
             return Some(Outcome::Fault(self.deadlock_text()));
         }
         for core in 0..self.cores.len() {

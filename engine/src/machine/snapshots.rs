@@ -5,15 +5,18 @@
 //! was recorded and counted up to then is there, too: how a run is watched is part of it. Who records further things
 //! asks for that behind the load.
 //!
-//! The host's files that the firmware has open, and what it has read of the host's input, can't be had again as they
-//! were: such a snapshot is refused where that would matter. What the firmware has written to files of the host's
-//! since stays there.
+//! What came from the host since is had again: a machine keeps what its firmware has read of the standard input since
+//! its first snapshot, and what was typed at its serial lines ([`super::typed`]). Another machine has not read it, and
+//! refuses a snapshot behind such a read. The host's files that the firmware has open can't be had again as they were:
+//! such a snapshot is refused where that would matter. What the firmware has written to files of the host's since stays
+//! there.
 
 mod file;
 
 use super::Machine;
 use super::triggers::TriggerState;
 use crate::dt::fault::BoardFault;
+use crate::host::recorded::Place;
 use crate::state::{Damaged, Fresh, Loader, Saver, State, fixed};
 use crate::time::Ps;
 
@@ -92,8 +95,10 @@ struct Head {
     time: Ps,
     /// Files of the host's that the firmware has open.
     open_files: usize,
-    /// Bytes that it has read of an input that the host gives as it comes.
-    read_of_host: u64,
+    /// How far it has read an input that the host gives as it comes.
+    input: Place,
+    /// How often somebody had typed.
+    typed: usize,
     /// Activities are shown as waveforms.
     shows_activities: bool,
 }
@@ -134,6 +139,7 @@ impl Machine {
             return Err(SnapshotError::Refused(why.clone()));
         }
         self.begin().map_err(SnapshotError::Images)?;
+        self.bus.host.record_input();
         self.bus.devices.iter_mut().flatten().for_each(|device| device.learn());
         let mut saver = Saver::default();
         self.save_state(&mut saver);
@@ -157,11 +163,24 @@ impl Machine {
             self.debugging.take_ended();
             self.set_trigger_state(snapshot.triggers.as_ref());
             self.broken = None;
+            self.typed.forget();
             return Ok(());
         }
         let error = loader.refusal().map_or(SnapshotError::Damaged, |why| SnapshotError::Refused(why.to_owned()));
         self.broken = Some(format!("a snapshot was loaded in part, and the machine can't go on: {error}"));
         Err(error)
+    }
+
+    /// Goes back to what it was itself when the snapshot was taken: as [`Machine::restore`], but what was typed later
+    /// is typed again, each at its time.
+    ///
+    /// # Errors
+    /// As for [`Machine::restore`].
+    pub fn go_back(&mut self, snapshot: &Snapshot) -> Result<(), SnapshotError> {
+        let typed = self.typed.clone();
+        self.restore(snapshot)?;
+        self.type_again(typed, snapshot.head.typed);
+        Ok(())
     }
 
     fn head(&self) -> Head {
@@ -173,7 +192,8 @@ impl Machine {
             main: self.main,
             time: self.now(),
             open_files: self.bus.host.open_files(),
-            read_of_host: self.bus.host.read_of_host(),
+            input: self.bus.host.input_place(),
+            typed: self.typed.count(),
             shows_activities: self.bus.activities.are_passed_on(),
         }
     }
@@ -211,12 +231,11 @@ impl Machine {
                        they can't be had again as they were";
             return Err(SnapshotError::Refused(why.to_owned()));
         }
-        if snapshot.read_of_host != own.read_of_host {
-            let Head { read_of_host, .. } = snapshot;
+        if !self.bus.host.has_input(snapshot.input) {
             return Err(SnapshotError::Refused(format!(
-                "the firmware had read {read_of_host} bytes of the standard input when the snapshot was taken, here it \
-                 has read {}: the host does not give them again",
-                own.read_of_host
+                "the firmware had read {} bytes of the standard input when the snapshot was taken, here it has read \
+                 {}: the host does not give them again",
+                snapshot.input.bytes, own.input.bytes
             )));
         }
         if snapshot.shows_activities != own.shows_activities {

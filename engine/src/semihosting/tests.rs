@@ -5,6 +5,7 @@ use super::*;
 use crate::bus::{MapEntry, Target};
 use crate::host::folder::Folder;
 use crate::host::input::Input;
+use crate::host::recorded::Recorded;
 use crate::memory::ram::{PortTiming, Ram};
 use crate::time::{Cycles, Hz, Ps};
 
@@ -199,7 +200,7 @@ fn input_is_read_up_to_its_end() {
 fn a_call_waits_for_input() {
     let mut rig = Rig::new("wait");
     let (reader, writer) = rustix::pipe::pipe().unwrap();
-    rig.bus.host.set_input(Input::File(reader.into(), 0));
+    rig.bus.host.set_input(Input::File(Recorded::new(reader.into())));
     rig.put_words(BLOCK, &[0, DATA, 4]);
     for _ in 0..2 {
         assert_eq!((rig.answer(SYS_READ, BLOCK), rig.bus.host.is_waiting()), (Answer::Wait, true));

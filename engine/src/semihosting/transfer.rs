@@ -35,6 +35,10 @@ impl Host {
             let wanted = (length - done).min(CHUNK_BYTES) as usize;
             let count = match self.read_some(handle, &mut chunk[..wanted], at.map(|at| at + u64::from(done))) {
                 Ok(Got::Bytes(count)) => count,
+                Ok(Got::Nothing) if done > 0 => {
+                    self.ended_call(handle);
+                    break;
+                }
                 Ok(Got::Nothing) => return Ok(Got::Nothing),
                 Err(_) if done > 0 => break,
                 Err(error) => return Err(error),

@@ -73,6 +73,7 @@ impl From<crate::state::Damaged> for SnapshotError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::recorded::Place;
     use crate::time::Ps;
     use proptest::prelude::*;
 
@@ -85,7 +86,8 @@ mod tests {
             main: 0,
             time: Ps(12_345),
             open_files: 0,
-            read_of_host: 0,
+            input: Place::default(),
+            typed: 0,
             shows_activities: false,
         };
         Snapshot { head, state: state.to_vec(), triggers: None }

@@ -1,0 +1,242 @@
+//! A standard input that the host gives as it comes, with a record of what it gave: who goes back in a run reads the
+//! same again, read by read, before the host is asked for more.
+//!
+//! Nothing is recorded before somebody may go back. How much a read gets is the host's choice, and the firmware sees
+//! it, so the record is one of reads, and not only of bytes.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+use super::input::{Got, is_no_failure, is_ready};
+use crate::state::{Fresh, State};
+
+/// Stands in the record for a read that found nothing, and so ended a call which had got something before.
+const NOTHING: u32 = u32::MAX;
+
+/// How far an input has been read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
+pub struct Place {
+    /// Reads so far.
+    reads: u64,
+    /// Bytes that they got.
+    pub bytes: u64,
+    /// A number for these bytes.
+    digest: u64,
+}
+
+impl Place {
+    /// Behind one more read.
+    fn behind(self, got: &[u8]) -> Place {
+        let add = |digest: u64, byte: &u8| (digest ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+        Place {
+            reads: self.reads + 1,
+            bytes: self.bytes + got.len() as u64,
+            digest: got.iter().fold(self.digest.wrapping_add(1), add),
+        }
+    }
+}
+
+/// The input, and its record.
+#[derive(Debug)]
+pub struct Recorded {
+    file: File,
+    place: Place,
+    /// Where the record begins, if there is one.
+    from: Option<Place>,
+    /// By read: the bytes that it got; 0 at the end of the input.
+    reads: Vec<u32>,
+    bytes: Vec<u8>,
+    /// The read of the record that comes next, and its first byte.
+    next: (usize, usize),
+}
+
+impl Recorded {
+    /// Of a file, terminal or pipe.
+    pub fn new(file: File) -> Recorded {
+        Recorded { file, place: Place::default(), from: None, reads: Vec::new(), bytes: Vec::new(), next: (0, 0) }
+    }
+
+    /// How far it has been read.
+    pub fn place(&self) -> Place {
+        self.place
+    }
+
+    /// What is read from now on can be had again.
+    pub fn record(&mut self) {
+        self.from.get_or_insert(self.place);
+    }
+
+    /// True if what it had read so far can be had again.
+    pub fn has(&self, wanted: Place) -> bool {
+        self.find(wanted).is_some()
+    }
+
+    /// Goes to where it had been read so far. False if that can't be had again: it stays where it is.
+    pub fn go_to(&mut self, wanted: Place) -> bool {
+        let found = self.find(wanted);
+        if let Some(next) = found {
+            (self.place, self.next) = (wanted, next);
+        }
+        found.is_some()
+    }
+
+    /// The read of the record that comes next there, and its first byte.
+    fn find(&self, wanted: Place) -> Option<(usize, usize)> {
+        if wanted == self.place {
+            return Some(self.next);
+        }
+        let (mut place, mut byte) = (self.from?, 0);
+        for (read, count) in self.reads.iter().enumerate() {
+            if place == wanted {
+                return Some((read, byte));
+            }
+            let end = byte + bytes_of(*count);
+            place = place.behind(&self.bytes[byte..end]);
+            byte = end;
+        }
+        (place == wanted).then_some((self.reads.len(), byte))
+    }
+
+    /// Reads what is there, and waits so long for it if nothing is.
+    ///
+    /// # Errors
+    /// What the host says.
+    pub fn read(&mut self, into: &mut [u8], patience_ms: u32) -> io::Result<Got> {
+        if let Some(got) = self.read_again(into) {
+            return Ok(got);
+        }
+        if !is_ready(&self.file, patience_ms)? {
+            return Ok(Got::Nothing);
+        }
+        match self.file.read(into) {
+            Ok(count) => {
+                self.add(count as u32, &into[..count]);
+                Ok(Got::Bytes(count))
+            }
+            Err(error) if is_no_failure(error.kind()) => Ok(Got::Nothing),
+            Err(error) => {
+                // A failure is not had again.
+                (self.reads, self.bytes, self.next) = (Vec::new(), Vec::new(), (0, 0));
+                self.place = self.place.behind(&[]);
+                self.from = self.from.map(|_| self.place);
+                Err(error)
+            }
+        }
+    }
+
+    /// A read found nothing, which ended a call that had got something before.
+    pub fn ended_call(&mut self) {
+        if self.next.0 == self.reads.len() {
+            self.add(NOTHING, &[]);
+        }
+    }
+
+    fn add(&mut self, count: u32, got: &[u8]) {
+        self.place = self.place.behind(got);
+        if self.from.is_some() {
+            self.reads.push(count);
+            self.bytes.extend(got);
+            self.next = (self.reads.len(), self.bytes.len());
+        }
+    }
+
+    /// What a read of the record got, if one comes next.
+    fn read_again(&mut self, into: &mut [u8]) -> Option<Got> {
+        let (read, byte) = self.next;
+        let count = *self.reads.get(read)?;
+        let got = &self.bytes[byte..byte + bytes_of(count).min(into.len())];
+        into[..got.len()].copy_from_slice(got);
+        if got.len() < bytes_of(count) {
+            // The firmware does something else than it did, as somebody has written to its memory: the rest comes next.
+            self.reads[read] = got.len() as u32;
+            self.reads.insert(read + 1, count - got.len() as u32);
+        }
+        self.place = self.place.behind(got);
+        self.next = (read + 1, byte + got.len());
+        Some(if count == NOTHING { Got::Nothing } else { Got::Bytes(got.len()) })
+    }
+}
+
+fn bytes_of(count: u32) -> usize {
+    if count == NOTHING { 0 } else { count as usize }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn got(input: &mut Recorded, most: usize) -> (Got, Vec<u8>) {
+        let mut into = vec![0; most];
+        let got = input.read(&mut into, 0).unwrap();
+        into.truncate(if let Got::Bytes(count) = got { count } else { 0 });
+        (got, into)
+    }
+
+    fn pipe() -> (Recorded, File) {
+        let (reader, writer) = rustix::pipe::pipe().unwrap();
+        (Recorded::new(reader.into()), File::from(writer))
+    }
+
+    #[test]
+    fn reads_are_had_again_one_by_one_and_then_the_host_is_asked() {
+        let (mut input, mut writer) = pipe();
+        writer.write_all(b"ab").unwrap();
+        assert_eq!(got(&mut input, 1), (Got::Bytes(1), b"a".to_vec()));
+        input.record();
+        let begin = input.place();
+        assert_eq!(got(&mut input, 8).1, b"b");
+        let middle = input.place();
+        writer.write_all(b"cd").unwrap();
+        assert_eq!(got(&mut input, 8).1, b"cd");
+        assert!(input.go_to(begin));
+        // Not what is there now, but what was there then.
+        assert_eq!((got(&mut input, 8).1, input.place()), (b"b".to_vec(), middle));
+        assert_eq!(got(&mut input, 8).1, b"cd");
+        assert_eq!(got(&mut input, 8).0, Got::Nothing);
+        writer.write_all(b"e").unwrap();
+        assert!(input.go_to(middle));
+        assert_eq!([got(&mut input, 8).1, got(&mut input, 8).1], [b"cd".to_vec(), b"e".to_vec()]);
+        drop(writer);
+        assert_eq!(got(&mut input, 8).0, Got::Bytes(0));
+        assert!(input.go_to(middle));
+        assert_eq!([got(&mut input, 8).1, got(&mut input, 8).1], [b"cd".to_vec(), b"e".to_vec()]);
+        assert_eq!(got(&mut input, 8).0, Got::Bytes(0));
+        // Before the record there is nothing, nor where another input was.
+        assert!(!input.go_to(Place::default()));
+        assert!(!input.go_to(Place { digest: 7, ..middle }));
+        assert_eq!(input.place().bytes, 5);
+    }
+
+    #[test]
+    fn the_end_of_a_call_is_had_again_and_a_shorter_read_leaves_the_rest() {
+        let (mut input, mut writer) = pipe();
+        input.record();
+        let begin = input.place();
+        writer.write_all(b"abc").unwrap();
+        assert_eq!(got(&mut input, 3).1, b"abc");
+        assert_eq!(got(&mut input, 3).0, Got::Nothing);
+        input.ended_call();
+        writer.write_all(b"d").unwrap();
+        assert_eq!(got(&mut input, 3).1, b"d");
+        assert!(input.go_to(begin));
+        assert_eq!(got(&mut input, 3).1, b"abc");
+        assert_eq!(got(&mut input, 3).0, Got::Nothing);
+        assert_eq!(got(&mut input, 3).1, b"d");
+        assert!(input.go_to(begin));
+        assert_eq!([got(&mut input, 2).1, got(&mut input, 2).1], [b"ab".to_vec(), b"c".to_vec()]);
+        assert_eq!(got(&mut input, 3).0, Got::Nothing);
+        assert_eq!(got(&mut input, 3).1, b"d");
+    }
+
+    #[test]
+    fn without_a_record_nothing_is_kept() {
+        let (mut input, mut writer) = pipe();
+        writer.write_all(b"abc").unwrap();
+        assert_eq!(got(&mut input, 3).1, b"abc");
+        assert!(input.bytes.is_empty() && !input.go_to(Place::default()));
+        let here = input.place();
+        assert!(input.go_to(here));
+    }
+}

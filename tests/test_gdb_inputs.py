@@ -1,0 +1,110 @@
+"""What people type, and what a firmware reads of its standard input, is there again on the way."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import rsp
+from conftest import Command
+from shell import BOARDS, shell
+from test_gdb import what_counts
+
+
+class Typing:
+    """Somebody who types at a run's standard input and reads what the board sends."""
+
+    def __init__(self, run: subprocess.Popen[str]) -> None:
+        self._run = run
+        self.seen = ""
+
+    def type(self, text: str) -> None:
+        assert self._run.stdin is not None
+        self._run.stdin.write(text)
+        self._run.stdin.flush()
+
+    def read_until(self, text: str) -> None:
+        """Read on until this has come."""
+        assert self._run.stdout is not None
+        begin = len(self.seen)
+        while text not in self.seen[begin:]:
+            character = self._run.stdout.read(1)
+            assert character, self.seen
+            self.seen += character
+
+
+def straight(cyclescope: Command, board: str, folder: Path) -> dict[str, Any]:
+    """The result of a run without a debugger, in which the same is typed at the same times."""
+    script = folder / "typed.txt"
+    done = cyclescope(
+        "run", shell(board), "--board", board, "--script", script, "-q",
+        "--json", folder / "straight.json", "--limit", "1000s",
+    )  # fmt: skip
+    assert done.status == 3, done.error
+    result: dict[str, Any] = json.loads((folder / "straight.json").read_text())
+    return result
+
+
+@pytest.mark.parametrize("board", ["minimal-rv32", "stm32f4-disco", "stm32mp157c-dk2"])
+def test_what_was_typed_is_typed_again_on_the_way(
+    cyclescope: Command, tmp_path: Path, board: str
+) -> None:
+    arguments = (shell(board), "--board", board, "--console", "stdio", "--no-pace", "-q")
+    files = ("--json", "held.json", "--save-script", "typed.txt")
+    with rsp.served(tmp_path, *arguments, *files, stdin=subprocess.PIPE) as (run, client):
+        assert isinstance(client, rsp.Client)
+        person = Typing(run)
+        client.ask("!")
+        client.send("vCont;c")
+        person.read_until("> ")
+        client.interrupt()
+        person.type("echo one two\r")
+        client.send("vCont;c")
+        person.read_until("\none two\n> ")
+        person.type("echo three\r")
+        person.read_until("\nthree\n> ")
+        client.interrupt()
+        here = client.ask("g"), client.monitor("stack")
+        for _ in range(3):
+            assert client.ask("bs").startswith("T05")
+        for _ in range(3):
+            assert client.ask("vCont;s:1").startswith("T05")
+        assert (client.ask("g"), client.monitor("stack")) == here
+        # to the beginning, and what is typed now comes behind all that was
+        assert "replaylog:begin" in client.ask("bc")
+        assert client.ask("vCont;s:1").startswith("T05")
+        person.type("echo four\r")
+        client.send("vCont;c")
+        person.read_until("\nfour\n> ")
+        client.interrupt()
+        # the whole again, with what was typed
+        assert client.ask("vRun;").startswith("T05")
+        client.send("vCont;c")
+        person.read_until("\none two\n> ")
+        person.read_until("\nthree\n> ")
+        person.read_until("\nfour\n> ")
+        person.type("exit 3\r")
+        assert client.answer() == "W03"
+        client.line.close()
+        status, stdout, errors = rsp.wait(run)
+    assert (status, errors) == (3, "")
+    # what was printed is not printed again, but for the run that began anew
+    assert (person.seen + stdout).count("\nthree\n") == 2
+    held = json.loads((tmp_path / "held.json").read_text())
+    counts = held["counters"]
+    assert counts[f"{BOARDS[board]}.rx_characters"] == len(
+        "echo one two.echo three.echo four.exit 3."
+    )
+    assert what_counts(held) == what_counts(straight(cyclescope, board, tmp_path))
+
+
+def test_no_one_else_has_the_debuggers_standard_input(cyclescope: Command) -> None:
+    board = "minimal-rv32"
+    run = ("run", shell(board), "--board", board, "--gdb=pipe")
+    for others in (("--console", "stdio"), ("--stdin", "-")):
+        refused = cyclescope(*run, *others)
+        assert refused.status == 121
+        assert "the standard input is another's already" in refused.error
