@@ -88,9 +88,9 @@ def served(
     folder: Path, *arguments: object, client: bool = True, stdin: int = subprocess.DEVNULL
 ) -> Iterator[tuple[subprocess.Popen[str], socket.socket | Client]]:
     """`cyclescope run` with these arguments and `--gdb`, and a client that has connected."""
-    command = [sys.executable, "-m", "cyclescope", "run", *map(str, arguments)]
+    command = [sys.executable, "-m", "cyclescope", "run", "--gdb=127.0.0.1:0"]
     run = subprocess.Popen(
-        [*command, "--gdb=127.0.0.1:0"],
+        [*command, *map(str, arguments)],
         cwd=folder,
         stdin=stdin,
         stdout=subprocess.PIPE,

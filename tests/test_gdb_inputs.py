@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import random
 import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
+import hosted
 import pytest
 import rsp
 from conftest import Command
+from elf_files import symbols
 from shell import BOARDS, shell
 from test_gdb import what_counts
 
@@ -99,6 +104,103 @@ def test_what_was_typed_is_typed_again_on_the_way(
         "echo one two.echo three.echo four.exit 3."
     )
     assert what_counts(held) == what_counts(straight(cyclescope, board, tmp_path))
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("board", ["minimal-rv32", "nucleo-l4r5zi"])
+def test_any_way_back_and_forth_leads_to_the_same_end(
+    cyclescope: Command, tmp_path: Path, board: str, seed: int
+) -> None:
+    numbers = random.Random(seed)
+    arguments = (shell(board), "--board", board, "--console", "stdio", "--no-pace", "-q")
+    files = ("--json", "held.json", "--save-script", "typed.txt")
+    address = symbols(shell(board))["line_read"] & ~1
+    with rsp.served(tmp_path, *arguments, *files, stdin=subprocess.PIPE) as (run, client):
+        assert isinstance(client, rsp.Client)
+        person = Typing(run)
+        client.ask("!")
+        typed = 0
+        assert client.ask(f"Z0,{address:x},2") == "OK"
+        for _ in range(60):
+            way = numbers.choice(["c", "c", "type", "s", "bs", "bs", "bc"])
+            if way == "type":
+                typed += 1
+                person.type(f"echo {numbers.randrange(10**6)}\r")
+            elif way == "c":
+                client.send("vCont;c")
+                time.sleep(0.01)
+                assert client.interrupt().startswith("T0")
+            else:
+                assert client.ask("vCont;s:1" if way == "s" else way).startswith("T0")
+        assert client.ask(f"z0,{address:x},2") == "OK"
+        person.type("exit 3\r")
+        while (stopped := client.ask("vCont;c")) != "W03":
+            # an interrupt that came too late for what it was meant for
+            assert stopped.startswith("T02")
+        client.line.close()
+        status, stdout, errors = rsp.wait(run)
+    assert (status, errors) == (3, "")
+    assert stdout.count("> ") == typed + 1
+    held = json.loads((tmp_path / "held.json").read_text())
+    assert what_counts(held) == what_counts(straight(cyclescope, board, tmp_path))
+
+
+def read_in_two_pieces(board: str, folder: Path) -> dict[str, Any]:
+    """The result of a run without a debugger that gets its standard input so."""
+    run = [sys.executable, "-m", "cyclescope", "run", str(hosted.built(board)), "--board", board]
+    options = ["-q", "--stdin", "-", "--json", "straight.json", "--", "lines"]
+    with subprocess.Popen(
+        [*run, *options], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        person = Typing(process)
+        person.type("one\n")
+        person.read_until("one\n")
+        person.type("two\nthr")
+        person.read_until("two\n")
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.wait(timeout=120) == 0
+    result: dict[str, Any] = json.loads((folder / "straight.json").read_text())
+    return result
+
+
+@pytest.mark.parametrize("board", hosted.BOARDS)
+def test_what_was_read_of_standard_input_is_read_again(tmp_path: Path, board: str) -> None:
+    arguments = (hosted.built(board), "--board", board, "--stdin", "-", "-q", "--json", "held.json")
+    with rsp.served(tmp_path, *arguments, "--", "lines", stdin=subprocess.PIPE) as (run, client):
+        assert isinstance(client, rsp.Client)
+        assert run.stdin is not None
+        person = Typing(run)
+        client.ask("!")
+        person.type("one\n")
+        client.send("vCont;c")
+        person.read_until("one\n")
+        client.interrupt()
+        here = client.ask("g"), client.monitor("stack")
+        for _ in range(3):
+            assert client.ask("bs").startswith("T05")
+        for _ in range(3):
+            assert client.ask("vCont;s:1").startswith("T05")
+        assert (client.ask("g"), client.monitor("stack")) == here
+        assert "replaylog:begin" in client.ask("bc")
+        client.send("vCont;c")
+        person.type("two\nthr")
+        person.read_until("two\n")
+        client.interrupt()
+        assert "replaylog:begin" in client.ask("bc")
+        run.stdin.close()
+        run.stdin = None
+        assert client.ask("vCont;c") == "W00"
+        # all of it is there for the next run, too
+        assert client.ask("vRun;").startswith("T05")
+        assert client.ask("vCont;c") == "W00"
+        client.line.close()
+        status, stdout, errors = rsp.wait(run)
+    assert (status, errors) == (0, "")
+    assert (person.seen + stdout).count("one\n") == 2
+    assert (person.seen + stdout).count("end 0\n") == 2
+    held = json.loads((tmp_path / "held.json").read_text())
+    assert what_counts(held) == what_counts(read_in_two_pieces(board, tmp_path))
 
 
 def test_no_one_else_has_the_debuggers_standard_input(cyclescope: Command) -> None:

@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import hosted
 import pytest
 from conftest import Command
 from hypothesis import HealthCheck, given, settings
@@ -227,3 +229,28 @@ def test_the_command_line_says_what_it_can_not_do(cyclescope: Command, tmp_path:
     (tmp_path / "file").write_bytes(hello_snapshot())
     own = cyclescope(*call, "--from", "file", "--snapshot", "file", "--snapshot-at", "1us")
     assert "would overwrite the snapshot" in own.error
+
+
+def test_standard_input_is_read_again_by_the_machine_that_has_read_it() -> None:
+    board = Board("minimal-rv32").load(hosted.built("minimal-rv32"))
+    half_ps = board.run(arguments=["lines"], stdin=b"one\ntwo\n").elapsed_ps // 2
+
+    def machine() -> Machine:
+        reader, writer = os.pipe()
+        os.write(writer, b"one\ntwo\n")
+        os.close(writer)
+        begun = board.start()
+        begun.semihosting(None, reader, [b"hosted", b"lines"])
+        os.close(reader)
+        return begun
+
+    first, second = bytearray(), bytearray()
+    own = machine()
+    begin = own.snapshot()
+    assert own.run_to(half_ps, first.extend) is None
+    own.restore(begin)
+    assert own.run_to(half_ps, second.extend) is None
+    assert first.startswith(b"one")
+    assert second == first
+    with pytest.raises(EngineError, match="the host does not give them again"):
+        machine().restore(own.snapshot())

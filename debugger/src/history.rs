@@ -298,7 +298,7 @@ impl History {
         }
         while machine.position(core).instructions < target {
             let step = Step { core, range: None, into_handlers: true };
-            if let Halt::Ended(_) = self.resume(machine, Some(step), Ps::MAX, limit) {
+            if let Halt::Ended(_) | Halt::Interrupted = self.resume(machine, Some(step), Ps::MAX, limit) {
                 return Err("the run did not come to where it had been".to_owned());
             }
         }
@@ -347,10 +347,13 @@ impl History {
     /// Runs on, where everything has been printed already.
     fn resume(&mut self, machine: &mut Machine, step: Option<Step>, until: Ps, limit: Ps) -> Halt {
         let until = (until != Ps::MAX).then_some(until);
-        machine.resume(step, until, limit, |printed| {
+        machine.replay(true);
+        let halt = machine.resume(step, until, limit, |printed| {
             self.told.add(printed, &mut Told::default());
             true
-        })
+        });
+        machine.replay(false);
+        halt
     }
 }
 

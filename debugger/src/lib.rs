@@ -5,6 +5,7 @@
 //! is what the machine answers ([`target`](self)), which registers there are ([`layout`]), and the `monitor` commands.
 
 pub mod conditions;
+mod extended;
 pub mod history;
 pub mod layout;
 mod link;

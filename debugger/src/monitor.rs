@@ -68,6 +68,7 @@ pub fn reset(held: &mut Held) -> Result<(), String> {
     (held.furthest, held.is_anew) = (Told::default(), true);
     // What was typed is typed again, and then people may.
     held.known_until = held.machine.last_typed().unwrap_or(Ps::ZERO);
+    held.halts = Halts::new(held.machine);
     Ok(())
 }
 

@@ -13,6 +13,7 @@ use gdbstub::target::ext::base::reverse_exec::ReplayLogPosition;
 
 use crate::Link;
 use crate::history::Back;
+use crate::monitor::Halts;
 use crate::target::{Held, Reverse, tid_of};
 
 /// How often the host is asked whether it wants something, while the client is silent.
@@ -175,6 +176,7 @@ fn run<'a>(
     if let Some(reverse) = held.reverse.take() {
         held.over = None;
         let reason = run_back(held, reverse, running.borrow_conn());
+        held.halts = Halts::new(held.machine);
         return Ok(running.report_stop(held, reason));
     }
     let mut line = Line { link: running.borrow_conn(), options, pause, failed: None, stopped: false, spoke: false };

@@ -8,7 +8,7 @@ use cyclescope_engine::bus::watches::Watch;
 use cyclescope_engine::machine::debugging::Step;
 use cyclescope_engine::machine::{Machine, Outcome};
 use cyclescope_engine::time::Ps;
-use gdbstub::common::{Pid, Signal, Tid};
+use gdbstub::common::{Signal, Tid};
 use gdbstub::target::ext::base::BaseOps;
 use gdbstub::target::ext::base::multithread::{
     MultiThreadBase, MultiThreadRangeStepping, MultiThreadRangeSteppingOps, MultiThreadResume, MultiThreadResumeOps,
@@ -20,7 +20,7 @@ use gdbstub::target::ext::breakpoints::{
     Breakpoints, BreakpointsOps, HwBreakpoint, HwBreakpointOps, HwWatchpoint, HwWatchpointOps, SwBreakpoint,
     SwBreakpointOps, WatchKind,
 };
-use gdbstub::target::ext::extended_mode::{Args, AttachKind, ExtendedMode, ExtendedModeOps, ShouldTerminate};
+use gdbstub::target::ext::extended_mode::ExtendedModeOps;
 use gdbstub::target::ext::monitor_cmd::{ConsoleOutput, MonitorCmd, MonitorCmdOps};
 use gdbstub::target::ext::target_description_xml_override::{
     TargetDescriptionXmlOverride, TargetDescriptionXmlOverrideOps,
@@ -504,51 +504,6 @@ impl TargetDescriptionXmlOverride for Held<'_> {
         let count = part.len().min(length).min(buf.len());
         buf[..count].copy_from_slice(&part[..count]);
         Ok(count)
-    }
-}
-
-/// The process of all clients; there is one.
-const PROCESS: Pid = Pid::MIN;
-
-impl ExtendedMode for Held<'_> {
-    fn on_start(&mut self) -> Result<(), &'static str> {
-        self.is_extended = true;
-        Ok(())
-    }
-
-    /// The firmware begins anew; there is no other program. Breakpoints are set again by the client.
-    fn run(&mut self, _filename: Option<&[u8]>, _args: Args<'_, '_>) -> TargetResult<Pid, Self> {
-        monitor::reset(self).map_err(|_| TargetError::NonFatal)?;
-        self.bury();
-        (self.is_live, self.is_killed) = (true, false);
-        Ok(PROCESS)
-    }
-
-    fn attach(&mut self, _pid: Pid) -> TargetResult<(), Self> {
-        Ok(())
-    }
-
-    /// Who leaves lets the run go on, whoever began it.
-    fn query_if_attached(&mut self, _pid: Pid) -> TargetResult<AttachKind, Self> {
-        Ok(AttachKind::Attach)
-    }
-
-    /// A client that stays says which process it means.
-    fn kill(&mut self, pid: Option<Pid>) -> TargetResult<ShouldTerminate, Self> {
-        self.is_killed = true;
-        if pid.is_none() || !self.is_extended {
-            return Ok(ShouldTerminate::Yes);
-        }
-        self.bury();
-        Ok(ShouldTerminate::No)
-    }
-
-    fn restart(&mut self) -> Result<(), &'static str> {
-        // Without snapshots the run stays where it is.
-        if monitor::reset(self).is_ok() {
-            (self.is_live, self.is_killed) = (true, false);
-        }
-        Ok(())
     }
 }
 

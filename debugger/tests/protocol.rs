@@ -125,7 +125,7 @@ impl Random {
             6 => format!("{}{},{a:x},{small:x}", self.of(&["Z", "z"]), self.below(6)),
             7 => format!("vCont;{}:{}", self.of(&["s", "c", "S05", "C05"]), self.of(&["1", "p1.1"])),
             8 => format!("vCont;r{a:x},{b:x}:1;c"),
-            9 => self.of(&["?", "!", "bs", "bc", "s", "c", "T1", "T99", "qC", "vCont?", "Z0,4,4"]).to_owned(),
+            9 => self.of(&["?", "!", "bs", "bc", "s", "c", "T1", "T99", "qC", "vCont?", "Z0,4,4", "vRun;"]).to_owned(),
             10 => format!("qXfer:features:read:target.xml:{a:x},{c:x}"),
             11 => format!("qRcmd,{}", self.monitor().iter().map(|byte| format!("{byte:02x}")).collect::<String>()),
             12 => self.of(&["qSupported:multiprocess+;swbreak+", "qfThreadInfo", "qsThreadInfo", "qAttached"]).into(),

@@ -104,7 +104,7 @@ impl Bench {
             self.bus.lines.connect(DeviceId(0), far_end, false);
             far_end
         });
-        self.bus.devices[far_end.0 as usize].as_mut().unwrap().far_end().unwrap().feed(text.as_bytes());
+        self.bus.devices[far_end.0 as usize].as_mut().unwrap().far_end().unwrap().feed(at, text.as_bytes());
         self.bus.events.schedule(at, far_end, FAR_END_LOOKS);
     }
 

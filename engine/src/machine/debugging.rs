@@ -73,6 +73,8 @@ pub(super) struct Debugging {
     until: Option<Ps>,
     halt: Option<Halt>,
     ended: Option<Outcome>,
+    /// The run so far is run again: the machine halts where it waits for what the host has not given yet.
+    pub replays: bool,
     /// Polling loops are skipped, if the user wants that.
     pub skips_polling: Option<bool>,
 }
@@ -220,6 +222,7 @@ impl Machine {
             match ended {
                 Some(Outcome::Interrupted) => return Halt::Interrupted,
                 Some(outcome) => return Halt::Ended(outcome),
+                None if self.debugging.replays && self.bus.host.is_waiting() => return Halt::Interrupted,
                 None if !go_on => return Halt::Interrupted,
                 None => {}
             }

@@ -27,6 +27,12 @@ impl Typed {
 }
 
 impl Machine {
+    /// What [`Machine::resume`] runs has been run before, up to where the machine halts as interrupted since it waits
+    /// for more of the standard input than there was then; or it has not.
+    pub fn replay(&mut self, replays: bool) {
+        self.debugging.replays = replays;
+    }
+
     /// When somebody typed last, in what is on record.
     pub fn last_typed(&self) -> Option<Ps> {
         self.typed.0.last().map(|(at, ..)| *at)
