@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,23 @@ def test_a_client_that_stays_may_ask_after_the_end_and_begin_anew(tmp_path: Path
     assert (status, errors) == (0, "")
     # of each run that came so far
     assert stdout.count(LINE) == 2
+
+
+@pytest.mark.parametrize("name", ["rv32", "picorv32", "m4", "mips"])
+def test_what_lines_still_send_is_there_at_the_end(tmp_path: Path, name: str) -> None:
+    target = TARGETS[name]
+    plain = target.load().run(limit=LIMIT)
+    run_it = (target.elf, "--board", target.board, "--limit", LIMIT, "-q")
+    with rsp.served(tmp_path, *run_it) as (run, client):
+        assert isinstance(client, rsp.Client)
+        extended(client)
+        assert client.ask("vCont;c") == f"W{plain.exit_code:02x}"
+        assert run.stdout is not None
+        shown = os.read(run.stdout.fileno(), 1 << 16).decode()
+        client.line.close()
+        _, rest, _ = rsp.wait(run)
+    # and not once more when the run is ended
+    assert (shown, rest) == (plain.console, "")
 
 
 def test_a_breakpoint_is_forgotten_with_its_run(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ impl Gdb {
             }
         };
         Ok(match ended {
-            Ended::Over(outcome) => Some(engine.end_debugged(outcome, pause)),
+            Ended::Over(report) => Some(*report),
             Ended::Killed | Ended::Stopped => Some(engine.end_debugged(Outcome::Interrupted, pause)),
             Ended::Detached => None,
             Ended::Lost(why) => {

@@ -4,7 +4,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use cyclescope_engine::machine::debugging::{Halt, Step};
-use cyclescope_engine::machine::{Machine, Outcome, Printed};
+use cyclescope_engine::machine::{Machine, Outcome, Printed, RunReport};
 use cyclescope_engine::time::Ps;
 use gdbstub::common::Signal;
 use gdbstub::stub::state_machine::GdbStubStateMachine;
@@ -43,8 +43,8 @@ pub enum Ended {
     Killed,
     /// The user ended it.
     Stopped,
-    /// The run is over.
-    Over(Outcome),
+    /// The run is over, and was ended.
+    Over(Box<RunReport>),
 }
 
 /// What the user sees of the machine.
@@ -70,7 +70,7 @@ pub fn serve_typed(machine: &mut Machine, link: Link, options: Options, typist: 
     held.machine.attend(false);
     held.let_go();
     match ended {
-        Ended::Detached | Ended::Lost(_) if !held.is_live => as_the_run(&mut held),
+        Ended::Detached | Ended::Lost(_) if !held.is_live => as_the_run(&mut held, pause),
         ended => ended,
     }
 }
@@ -124,11 +124,21 @@ fn disconnected(reason: DisconnectReason, held: &mut Held) -> Option<Ended> {
 }
 
 /// How a session ended whose client knows of no run any more, however it ended: as the run did.
-fn as_the_run(held: &mut Held) -> Ended {
-    match held.over.take() {
-        Some(over) if !held.is_killed => Ended::Over(over),
-        _ => Ended::Killed,
-    }
+fn as_the_run(held: &mut Held, pause: Pause) -> Ended {
+    let Some(outcome) = held.over.take().filter(|_| !held.is_killed) else { return Ended::Killed };
+    let (told, furthest) = (&mut held.history.told, &mut held.furthest);
+    Ended::Over(Box::new(held.machine.end_debugged(outcome, |printed| pause(&told.add(printed, furthest)))))
+}
+
+/// The firmware has ended, and the client stays: it is shown now what serial lines still send.
+fn show_rest(held: &mut Held, link: &mut Link, options: Options, pause: Pause) -> io::Result<bool> {
+    let (Ok(here), told) = (held.machine.snapshot(), held.history.told.clone()) else { return Ok(true) };
+    let rest = held.machine.print_rest();
+    let shown = held.history.told.add(&rest, &mut held.furthest);
+    held.history.told = told;
+    // It can't be refused where it was taken.
+    let _loaded = held.machine.go_back(&here);
+    show(link, &shown, options, pause)
 }
 
 enum Waited {
@@ -201,6 +211,13 @@ fn run<'a>(
             let reason = ended_reason(&outcome, held.over.is_some(), held);
             if let Some(text) = text_of(&outcome).filter(|_| held.over.is_none()) {
                 let _told = running.borrow_conn().send_output(format!("{text}\n").as_bytes());
+            }
+            if held.is_extended && matches!(outcome, Outcome::Exit(_)) {
+                match show_rest(held, running.borrow_conn(), options, pause) {
+                    Ok(true) => {}
+                    Ok(false) => return Err(Ended::Stopped),
+                    Err(error) => return Err(Ended::Lost(format!("the line to the debugger failed: {error}"))),
+                }
             }
             held.over = Some(outcome);
             reason

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::host::Pause;
-use super::{Machine, Outcome, RunReport};
+use super::{Machine, Outcome, Printed, RunReport};
 use crate::bus::Bus;
 use crate::bus::device::{DeviceId, Unsent};
 use crate::time::Ps;
@@ -82,6 +82,16 @@ impl Machine {
         pause(&self.take_printed());
         report.notes = self.notes();
         report
+    }
+
+    /// The firmware has ended: what serial lines would still send. The machine has gone on to there, so who wants it to
+    /// end goes back first.
+    pub fn print_rest(&mut self) -> Printed {
+        let now = self.now();
+        if !self.bus.exit_is_reset {
+            while self.bus.send_next(now).is_some() {}
+        }
+        self.take_printed()
     }
 
     /// Tells which characters were not sent: as the run was cut off, or as they can't be.
