@@ -233,7 +233,7 @@ def test_the_command_line_says_what_it_can_not_do(cyclescope: Command, tmp_path:
 
 def test_standard_input_is_read_again_by_the_machine_that_has_read_it() -> None:
     board = Board("minimal-rv32").load(hosted.built("minimal-rv32"))
-    half_ps = board.run(arguments=["lines"], stdin=b"one\ntwo\n").elapsed_ps // 2
+    late_ps = board.run(arguments=["lines"], stdin=b"one\ntwo\n").elapsed_ps * 7 // 8
 
     def machine() -> Machine:
         reader, writer = os.pipe()
@@ -247,9 +247,9 @@ def test_standard_input_is_read_again_by_the_machine_that_has_read_it() -> None:
     first, second = bytearray(), bytearray()
     own = machine()
     begin = own.snapshot()
-    assert own.run_to(half_ps, first.extend) is None
+    assert own.run_to(late_ps, first.extend) is None
     own.restore(begin)
-    assert own.run_to(half_ps, second.extend) is None
+    assert own.run_to(late_ps, second.extend) is None
     assert first.startswith(b"one")
     assert second == first
     with pytest.raises(EngineError, match="the host does not give them again"):
