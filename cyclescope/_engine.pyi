@@ -175,13 +175,22 @@ class Hold:
         """Next address, stack pointer, instructions so far, local time in picoseconds."""
 
     def read(self, core: int, addr: int, length: int) -> bytes:
-        """Memory as a core sees it: as many bytes as can be read without side effects."""
+        """Memory and registers of devices as a core sees them, without any change.
+
+        As many bytes as can be read so.
+        """
 
     def write(self, core: int, addr: int, data: bytes) -> bool:
         """Write memory as a core sees it, without time; False if some of it can't be written."""
 
     def force_read(self, core: int, addr: int, bytes: int) -> int:
         """Load 1, 2 or 4 bytes as a core does; `EngineError` where nothing answers."""
+
+    def devices(self) -> list[str]:
+        """Labels of all that `device_state` knows: devices, and chips that hang on them."""
+
+    def device_state(self, label: str) -> Any:
+        """A device's or a chip's state by names; None if there is none of that label."""
 
     def physical(self, core: int, addr: int) -> int | None:
         """The physical address of what a core has at `addr`; None where nothing is."""

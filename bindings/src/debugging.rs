@@ -24,6 +24,8 @@ type HaltItem = (&'static str, Option<usize>, Option<(u32, u32, bool)>, Vec<usiz
 pub struct Hold {
     machine: Py<Machine>,
     ended: Option<Outcome>,
+    /// The report was taken: the board is at its end.
+    is_over: bool,
 }
 
 impl Hold {
@@ -50,7 +52,7 @@ impl Hold {
     /// Takes hold of a machine, which has not run.
     #[new]
     fn new(machine: Py<Machine>) -> Hold {
-        Hold { machine, ended: None }
+        Hold { machine, ended: None, is_over: false }
     }
 
     /// Runs on until something halts the machine, up to `until_ps`, and to `limit_ps` in any case; a core makes one
@@ -111,6 +113,7 @@ impl Hold {
     ) -> PyResult<Bound<'py, PyDict>> {
         let mut sinks = Sinks { console, stream, note: None, anew: None, raised: None };
         let outcome = self.ended.clone().unwrap_or(Outcome::Interrupted);
+        self.is_over = true;
         let report =
             self.with(py, |engine| Ok(py.detach(|| engine.end_debugged(outcome, |printed| sinks.take(printed)))))?;
         match sinks.raised {
@@ -164,7 +167,7 @@ impl Hold {
         })
     }
 
-    /// Memory as a core sees it, without side effects: as many bytes as can be read so.
+    /// Memory and registers of devices as a core sees them, without any change: as many bytes as can be read so.
     fn read<'py>(
         &self,
         py: Python<'py>,
@@ -174,7 +177,10 @@ impl Hold {
     ) -> PyResult<Bound<'py, PyBytes>> {
         self.with_core(py, core.0, |engine, core| {
             let mut bytes = vec![0; length.0 as usize];
-            let count = engine.debug_read(core, addr.0, &mut bytes);
+            let count = match self.is_over {
+                true => engine.debug_read(core, addr.0, &mut bytes),
+                false => engine.debug_read_all(core, addr.0, &mut bytes),
+            };
             Ok(PyBytes::new(py, &bytes[..count]))
         })
     }
@@ -191,6 +197,19 @@ impl Hold {
             let size = AccessSize::of_bytes(bytes.0).ok_or_else(|| EngineError::new_err("1, 2 or 4 bytes"))?;
             let (physical, _) = engine.physical(core, addr.0).ok_or_else(nothing)?;
             engine.force_read(core, physical, size).map_err(|_| nothing())
+        })
+    }
+
+    /// Labels of all that `device_state` knows: devices, and chips that hang on them.
+    fn devices(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        self.with(py, |engine| Ok(engine.labels_with_states().into_iter().map(|(label, _)| label).collect()))
+    }
+
+    /// The state of a device or a chip by the names that its model has for it, in nested dicts and lists; None if there
+    /// is no such device.
+    fn device_state<'py>(&self, py: Python<'py>, label: Arg<String>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.with(py, |engine| {
+            engine.device_state(&label.0).map(|shown| crate::states::to_python(py, &shown)).transpose()
         })
     }
 

@@ -27,6 +27,7 @@ mod reference;
 mod report;
 mod semihosting;
 mod snapshots;
+mod states;
 mod stop;
 mod svd;
 mod triggers;

@@ -408,14 +408,24 @@ class Board:
             ),
         )
 
-    def debug(self, console: ConsoleSink | None = None) -> Debugger:
+    def debug(
+        self,
+        console: ConsoleSink | None = None,
+        start_from: bytes | str | os.PathLike[str] | None = None,
+    ) -> Debugger:
         """The loaded firmware, halted at reset, to be run as a program in Python wants.
 
-        Raises `EngineError` if nothing is loaded.
+        `start_from` is a snapshot of the same board and firmware, or its file: the run is halted
+        where that was taken. Raises `EngineError` if nothing is loaded, or for another's snapshot.
         """
         from cyclescope.board.debugger import Debugger  # few runs have one
 
+        before = start_from
+        if not isinstance(before, bytes | None):
+            before = snapshots.read(before)
         machine = self.start()
+        if before is not None:
+            machine.restore(before)
         return Debugger(machine, self.name, self._program.name, console)
 
     def _check_cores(self, sections: Iterable[str]) -> None:

@@ -6,14 +6,14 @@ core = debugger.core
 print(core.regs["pc"], debugger.mem.u32(0x2000_0000))
 
 Halting costs no simulated time and changes nothing: the firmware takes as many cycles as in
-`Board.run`. Reading memory and registers has no side effects.
+`Board.run`. Reading memory, registers and states has no side effects.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from cyclescope._engine import Hold, Machine
 from cyclescope.board import triggers
@@ -25,6 +25,9 @@ from cyclescope.near import did_you_mean_or
 from cyclescope.units import parse_time_ps
 
 _LIMIT = "10s"
+
+State: TypeAlias = dict[str, Any] | list[Any] | int | bool | str | bytes | None
+"""A state: of plain data, nested in dicts and lists."""
 
 
 @dataclass(frozen=True)
@@ -110,8 +113,9 @@ class Registers(Mapping[str, int]):
 class Memory:
     """Memory as a core sees it: `mem[0x2000_0000]`, `mem[0x2000_0000:0x2000_0010]`, `mem.u32(a)`.
 
-    Raises `EngineError` where nothing is, or what can't be read without side effects, as registers
-    of devices can't: those are read by `load`.
+    A register of a device is read as the core would read it now, and then all is as it was: nothing
+    changes by it. `load` reads with what that does to the device. Raises `EngineError` where
+    nothing is, or an error answers, or the board can't be had again as it was.
     """
 
     def __init__(self, hold: Hold, core: int) -> None:
@@ -138,7 +142,7 @@ class Memory:
         """So many bytes."""
         data = self._hold.read(self._core, addr, length)
         if len(data) < length:
-            raise EngineError(f"{addr + len(data):#010x}: no memory that can be read by a debugger")
+            raise EngineError(f"{addr + len(data):#010x}: nothing that can be read by a debugger")
         return data
 
     def write(self, addr: int, data: bytes) -> None:
@@ -161,6 +165,34 @@ class Memory:
     def load(self, addr: int, length: int = 4) -> int:
         """Load 1, 2 or 4 bytes as the core does, with what that does to a device."""
         return self._hold.force_read(self._core, addr, length)
+
+
+class Devices(Mapping[str, State]):
+    """States of devices, and of chips that hang on them, by their labels: `devices["usart2"]`.
+
+    A state is what the device's model keeps, under the model's own names, which may change from one
+    version to the next. A variant with fields is a dict of its name, a time is picoseconds. It is
+    as it was when the device did something last: what depends on time alone, as a counter, is
+    worked out when it is asked for, as `mem.u32` of its register does. Looking changes nothing.
+    """
+
+    def __init__(self, hold: Hold) -> None:
+        self._hold = hold
+
+    def __getitem__(self, label: str) -> State:
+        """The state of a device or a chip; `KeyError` if there is none of that label."""
+        state: State = self._hold.device_state(label)
+        if state is None and label not in self._hold.devices():
+            raise KeyError(label)
+        return state
+
+    def __iter__(self) -> Iterator[str]:
+        """Labels of the devices, each followed by those of its chips."""
+        return iter(self._hold.devices())
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._hold.devices())
 
 
 class Core:
@@ -212,8 +244,8 @@ class Core:
 class Debugger:
     """A loaded board's run, halted at reset: `Board.debug` makes one.
 
-    `cores` are its cores by name, `core` is the one that runs the program, and `mem` that one's
-    view of memory.
+    `cores` are its cores by name, `core` is the one that runs the program, `mem` that one's view of
+    memory, and `devices` are states of devices by their labels.
     """
 
     def __init__(
@@ -233,6 +265,7 @@ class Debugger:
         main = next((name for name in names if self._functions_of(name)), names[0])
         self.core = self.cores[main]
         self.mem = self.core.mem
+        self.devices = Devices(self.hold)
 
     @property
     def time_ps(self) -> int:
@@ -316,6 +349,15 @@ class Debugger:
     def step(self, core: int, into_handlers: bool) -> Halt:
         """Run one instruction of a core: `Core.step`."""
         return self._resume(parse_time_ps("1000s"), step=core, into_handlers=into_handlers)
+
+    def snapshot(self) -> bytes:
+        """All that has changed on the board, for `start_from` of `Board.run` or `Board.debug`.
+
+        Raises `EngineError` if something of it can't be saved.
+        """
+        if self._result is not None:
+            raise UsageError("this run has ended: its result was taken")
+        return self._machine.snapshot()
 
     def result(self) -> RunResult:
         """End the run where it is: its result, as `Board.run` gives it. Nothing runs any more."""

@@ -1,6 +1,10 @@
 //! The `monitor` commands: what a debugger of a board with real timing can tell beyond registers and memory.
 
 mod conditions;
+mod device;
+mod files;
+mod timeline;
+mod values;
 
 use std::fmt::Write as _;
 
@@ -17,11 +21,15 @@ const HELP: &str = "\
 time                    simulated time, of all cores
 cycles                  each core's cycles since the last halt, by cause; steps are no halts
 stack                   the same since the run began
-devices                 the board's devices, with their addresses
+devices                 the board's devices, with their addresses, and chips on them
+device NAME [all]       a device's registers and state, or a chip's; nothing changes by it
 wires                   levels of wires
 events                  what devices have asked for, first what is due next
 read ADDR [SIZE]        load 1, 2 or 4 bytes (4) as a core does, with what that does to a device
 write ADDR VALUE [SIZE] store so
+snapshot FILE           writes a snapshot, to run on from with --from FILE
+trace on [KIND,...]     records a timeline from now on: of these kinds of activities, or of most
+trace off FILE          ends that, and writes it for Perfetto
 reset                   back to reset; the debugger's own writes are gone (then: maintenance flush register-cache)
 last-write ADDR [SIZE]  who stored there last, and when
 break-when CONDITION    halt where a condition becomes true, as in: time > duration(\"2ms\") && card0.busy
@@ -87,6 +95,11 @@ pub fn run(held: &mut Held, command: &str) -> String {
         }
         ["stack"] => cycles(&held.machine.debug_reports(), &[]),
         ["devices"] => devices(held.machine),
+        ["device", name] => device::describe(held.machine, name, Some(device::LINES)),
+        ["device", name, "all"] => device::describe(held.machine, name, None),
+        ["snapshot", ..] => files::with_file(command, 1, |path| files::snapshot(held.machine, path)),
+        ["trace", "on", ref kinds @ ..] => timeline::on(held, kinds),
+        ["trace", "off", ..] => files::with_file(command, 2, |path| timeline::off(held, path)),
         ["wires"] => wires(held.machine),
         ["events"] => events(held.machine),
         ["read", addr] => read(held.machine, addr, "4"),
@@ -144,10 +157,17 @@ fn cycles(now: &[CoreReport], before: &[CoreReport]) -> String {
 
 fn devices(machine: &Machine) -> String {
     let mut text = String::new();
-    for device in &machine.description().devices {
-        let ranges: Vec<String> =
-            device.ranges.iter().map(|(base, last)| format!("{base:#010x}-{last:#010x}")).collect();
-        let _ = writeln!(text, "{:<16} {:<32} {}", device.name, device.compatible, ranges.join(", "));
+    for (label, host) in machine.labels_with_states() {
+        let known = machine.description().devices.iter().find(|device| device.name == label);
+        let _ = match (host, known) {
+            (Some(host), _) => writeln!(text, "{label:<16} on {host}"),
+            (None, Some(device)) => {
+                let ranges: Vec<String> =
+                    device.ranges.iter().map(|(base, last)| format!("{base:#010x}-{last:#010x}")).collect();
+                writeln!(text, "{label:<16} {:<32} {}", device.compatible, ranges.join(", "))
+            }
+            (None, None) => writeln!(text, "{label}"),
+        };
     }
     text
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use cyclescope_engine::bus::watches::Watch;
 use cyclescope_engine::machine::debugging::Step;
 use cyclescope_engine::machine::{Machine, Outcome};
+use cyclescope_engine::machine::tracing::Recording;
 use cyclescope_engine::time::Ps;
 use gdbstub::common::{Signal, Tid};
 use gdbstub::target::ext::base::BaseOps;
@@ -33,7 +34,7 @@ use crate::layout::Layout;
 use crate::monitor::{self, Halts};
 use crate::registers::{Bytes, Machine32, Number, address};
 
-/// EFAULT: no memory there, or none that can be read without side effects.
+/// EFAULT: no memory there, or none that can be read without changing anything.
 const NO_MEMORY: u8 = 14;
 /// EINVAL: no such register or thread.
 const NOTHING: u8 = 22;
@@ -84,6 +85,8 @@ pub struct Held<'a> {
     pub into_handlers: bool,
     /// What the machine had done at its last halts.
     pub halts: Halts,
+    /// What was recorded of devices when the client came.
+    pub recorded: Recording,
     /// What the run can go back to.
     pub history: History,
     /// What was printed up to the furthest moment of the run.
@@ -115,6 +118,7 @@ impl Held<'_> {
         let halts = Halts::new(machine);
         let history = History::new(machine, BUDGET_BYTES);
         Held {
+            recorded: machine.recording(),
             machine,
             limit,
             xml: layout.xml(),
@@ -292,7 +296,7 @@ impl MultiThreadBase for Held<'_> {
     fn read_addrs(&mut self, start_addr: u64, data: &mut [u8], tid: Tid) -> TargetResult<usize, Self> {
         let core = self.core_of(tid).ok_or(TargetError::Errno(NOTHING))?;
         let addr = address(start_addr).ok_or(TargetError::Errno(NO_MEMORY))?;
-        match self.machine.debug_read(core, addr, data) {
+        match self.machine.debug_read_all(core, addr, data) {
             0 if !data.is_empty() => Err(TargetError::Errno(NO_MEMORY)),
             count => Ok(count),
         }

@@ -142,11 +142,19 @@ impl Random {
 
     fn monitor(&mut self) -> Vec<u8> {
         let (a, b) = (self.number(), self.number());
-        match self.below(6) {
+        match self.below(9) {
             0 => format!("read {a:#x} {}", self.below(9)),
             1 => format!("write {a:#x} {b:#x} {}", self.below(9)),
             2 => self.of(&["time", "cycles", "stack", "devices", "events", "wires", "help", ""]).into(),
             3 => "interrupts into".into(),
+            4 => format!("device {}", self.of(&["ram", "", "cpu0", "ram all", "\u{e9} all", "all all"])),
+            5 => self.of(&["trace on", "trace on bus,function", "trace on buss", "trace off", "trace"]).into(),
+            // None of these may be written: a client can't reach up, nor name what is no file.
+            6 => format!(
+                "{} {}",
+                self.of(&["snapshot", "trace off"]),
+                self.of(&["../up", "/dev/null", ".", "..", "no/no"])
+            ),
             _ => (0..self.below(40)).map(|_| char::from(self.next() as u8)).collect(),
         }
         .into_bytes()

@@ -123,6 +123,12 @@ impl Kinds {
         Kinds(bits)
     }
 
+    /// All of these and one more.
+    #[must_use]
+    pub const fn with(self, kind: Kind) -> Kinds {
+        Kinds(self.0 | 1 << kind as u32)
+    }
+
     /// All of these but one.
     #[must_use]
     pub const fn without(self, kind: Kind) -> Kinds {
@@ -258,6 +264,22 @@ impl Activities {
         if self.0.kinds.swap(0, Ordering::Relaxed) != 0 {
             self.recording().end(at);
         }
+    }
+
+    /// True if somebody wants to see the recording later: [`Activities::start`].
+    pub fn are_kept(&self) -> bool {
+        self.0.is_kept.load(Ordering::Relaxed)
+    }
+
+    /// The kinds that are recorded.
+    pub fn kinds(&self) -> Kinds {
+        Kinds(self.0.kinds.load(Ordering::Relaxed))
+    }
+
+    /// Nobody wants to see the recording any more: only these kinds are recorded from now on, for others.
+    pub fn keep_no_more(&self, kinds: Kinds) {
+        self.0.is_kept.store(false, Ordering::Relaxed);
+        self.0.kinds.store(kinds.0, Ordering::Relaxed);
     }
 
     /// True if activities of this kind are recorded.

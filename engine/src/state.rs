@@ -16,7 +16,7 @@ mod shared;
 mod texts;
 
 pub use cyclescope_derive::{Fresh, State};
-pub use fields::{dropped, fixed, present};
+pub use fields::{dropped, fixed, only_shown, present};
 pub use texts::kept;
 
 /// A snapshot that was cut off, or is not what it says.
@@ -81,6 +81,8 @@ pub enum Shown {
     Number(u64),
     /// A number with a sign.
     Signed(i64),
+    /// A time, or a length of time, in picoseconds.
+    Time(u64),
     /// A flag.
     Flag(bool),
     /// A text, or the name of a variant without fields.
@@ -94,6 +96,53 @@ pub enum Shown {
     /// Nothing.
     Nothing,
 }
+
+impl Shown {
+    /// The field of this name.
+    pub fn field(&self, name: &str) -> Option<&Shown> {
+        let Shown::Fields(_, fields) = self else { return None };
+        fields.iter().find(|(known, _)| *known == name).map(|(_, shown)| shown)
+    }
+
+    /// The label of a part that has one of its own, as a chip in the state of the controller that it hangs on.
+    pub fn label(&self) -> Option<&str> {
+        match (self.field(LABEL), self.field(LABELLED)) {
+            (Some(Shown::Text(label)), Some(_)) => Some(label).filter(|label| !label.is_empty()).map(String::as_str),
+            _ => None,
+        }
+    }
+
+    /// Parts that have labels of their own, with these: the outer ones first.
+    pub fn labelled(&self) -> Vec<(&str, &Shown)> {
+        let mut found = Vec::new();
+        let mut open = vec![self];
+        while let Some(shown) = open.pop() {
+            found.extend(shown.label().map(|label| (label, shown)));
+            match shown {
+                Shown::List(all) => open.extend(all.iter().rev()),
+                Shown::Fields(_, fields) => open.extend(fields.iter().rev().map(|(_, shown)| shown)),
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// Keys and values, of a map.
+    pub fn as_map(&self) -> Option<Vec<(&Shown, &Shown)>> {
+        let Shown::List(all) = self else { return None };
+        all.iter().map(Shown::as_pair).collect::<Option<Vec<_>>>().filter(|pairs| !pairs.is_empty())
+    }
+
+    fn as_pair(&self) -> Option<(&Shown, &Shown)> {
+        let Shown::Fields(None, fields) = self else { return None };
+        let [("key", key), ("value", value)] = &fields[..] else { return None };
+        Some((key, value))
+    }
+}
+
+/// Fields of a part that has a label of its own: this, and the label.
+const LABELLED: &str = "target";
+const LABEL: &str = "label";
 
 /// A state by the names of its fields.
 pub fn shown<S: State + ?Sized>(state: &S) -> Shown {
@@ -127,6 +176,8 @@ struct Tree {
     name: &'static str,
     /// What is complete, on the innermost level.
     done: Named,
+    /// The list that is under way is bytes, and they are complete.
+    is_bytes: bool,
     /// Levels around that: the name of the level, of the variant, if it is a list, and what was complete.
     around: Vec<(&'static str, Option<&'static str>, bool, Named)>,
 }
@@ -143,10 +194,19 @@ impl Tree {
     fn end(&mut self) {
         let Some((name, variant, is_list, before)) = self.around.pop() else { return };
         let fields = std::mem::replace(&mut self.done, before);
+        let names: Vec<&'static str> = fields.iter().map(|(name, _)| *name).collect();
+        let is_bytes = std::mem::take(&mut self.is_bytes);
+        let is_tuple = fields.iter().all(|(name, _)| name.starts_with(|first: char| first.is_ascii_digit()));
+        let count = fields.len();
+        let mut all = fields.into_iter().map(|(_, shown)| shown);
         let shown = match (is_list, variant) {
-            (true, _) => Shown::List(fields.into_iter().map(|(_, shown)| shown).collect()),
-            (false, Some(variant)) if fields.is_empty() => Shown::Text(variant.to_owned()),
-            _ => Shown::Fields(variant, fields),
+            (true, _) if is_bytes => all.next().unwrap_or(Shown::Nothing),
+            (true, _) => Shown::List(all.collect()),
+            (false, Some(variant)) if count == 0 => Shown::Text(variant.to_owned()),
+            // A number with a name of its own is that number, a tuple is a list.
+            (false, None) if is_tuple && count == 1 => all.next().unwrap_or(Shown::Nothing),
+            (false, None) if is_tuple && count > 1 => Shown::List(all.collect()),
+            _ => Shown::Fields(variant, names.into_iter().zip(all).collect()),
         };
         self.done.push((name, shown));
     }
@@ -215,6 +275,18 @@ impl Saver {
         match &mut self.tree {
             Some(tree) => tree.leaf(Shown::Bytes(bytes.to_vec())),
             None => self.bytes.extend_from_slice(bytes),
+        }
+    }
+
+    /// Saves a time, or a length of time, in picoseconds.
+    pub fn time_ps(&mut self, ps: u64) {
+        self.leaf(|| Shown::Time(ps), &ps.to_le_bytes());
+    }
+
+    /// What people see, of who saves itself in other ways for a snapshot: [`Saver::is_shown`].
+    pub fn show(&mut self, shown: Shown) {
+        if let Some(tree) = &mut self.tree {
+            tree.leaf(shown);
         }
     }
 
@@ -414,5 +486,51 @@ mod tests {
         let sends = vec![("character", Shown::Number(65)), ("left", Shown::Nothing)];
         assert_eq!(fields[2].1, Shown::Fields(Some("Sends"), sends));
         assert_eq!(shown(&Phase::Idle), Shown::Text("Idle".to_owned()));
+    }
+
+    #[derive(State)]
+    struct Plug {
+        target: Phase,
+        #[state(with = only_shown)]
+        label: String,
+    }
+
+    #[derive(State, Fresh)]
+    struct Count(u64);
+
+    #[test]
+    fn parts_have_labels_and_a_snapshot_has_none() {
+        let plug = |label: &str| Plug { target: Phase::Idle, label: label.to_owned() };
+        assert_eq!(saved(&plug("flash0")), saved(&plug("")));
+        let both = shown(&[plug("flash0"), plug("")]);
+        let found = both.labelled();
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].0, found[0].1.field("target")), ("flash0", Some(&Shown::Text("Idle".to_owned()))));
+        assert_eq!(both.label(), None);
+    }
+
+    #[test]
+    fn bytes_tuples_numbers_and_maps_are_shown_as_what_they_are() {
+        assert_eq!(shown(&vec![1_u8, 2]), Shown::Bytes(vec![1, 2]));
+        assert_eq!(shown(&Vec::<u8>::new()), Shown::Bytes(Vec::new()));
+        assert_eq!(shown(&vec![[1_u8, 2]]), Shown::List(vec![Shown::Bytes(vec![1, 2])]));
+        assert_eq!(shown(&vec![1_u16]), Shown::List(vec![Shown::Number(1)]));
+        assert_eq!(shown(&Count(7)), Shown::Number(7));
+        assert_eq!(shown(&(7_u8, true)), Shown::List(vec![Shown::Number(7), Shown::Flag(true)]));
+        let map = shown(&BTreeMap::from([(3_u32, -1_i8)]));
+        assert_eq!(map.as_map(), Some(vec![(&Shown::Number(3), &Shown::Signed(-1))]));
+        assert_eq!(shown(&BTreeMap::<u32, i8>::new()).as_map(), None);
+    }
+
+    #[test]
+    fn what_is_worked_out_anew_is_not_shown() {
+        #[derive(State)]
+        struct Worked {
+            sum: u32,
+            #[state(with = dropped)]
+            cached: Option<u32>,
+        }
+        let Shown::Fields(None, fields) = shown(&Worked { sum: 1, cached: Some(1) }) else { panic!() };
+        assert_eq!(fields, [("sum", Shown::Number(1))]);
     }
 }

@@ -11,8 +11,24 @@ use crate::state::{Damaged, Fresh, Loader, Saver, State};
 const PS_PER_SECOND: u128 = 1_000_000_000_000;
 
 /// A point in simulated time, or a span of it, in picoseconds. 64 bits last 213 days.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ps(pub u64);
+
+impl State for Ps {
+    fn save(&self, to: &mut Saver) {
+        to.time_ps(self.0);
+    }
+
+    fn load(&mut self, from: &mut Loader) -> Result<(), Damaged> {
+        self.0.load(from)
+    }
+}
+
+impl Fresh for Ps {
+    fn fresh() -> Ps {
+        Ps::ZERO
+    }
+}
 
 /// A number of cycles of some clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]

@@ -10,6 +10,7 @@ use pyo3::types::{PyBool, PyBytes, PyDict, PyTuple};
 use super::base::{DeviceBase, Effect};
 use super::calls::{Calls, Stopped};
 use crate::BusError;
+use crate::states;
 
 /// Why a call has no result.
 pub enum Failed {
@@ -114,6 +115,10 @@ impl Instance {
 /// By `save_state` and `load_state` of the object, which may refuse.
 impl State for Instance {
     fn save(&self, to: &mut Saver) {
+        if to.is_shown() {
+            // People see what it has now, and nothing of it is called.
+            return to.show(Python::attach(|py| states::of_object(self.object.bind(py))));
+        }
         self.failed.save(to);
         match Python::attach(|py| self.saved(py)) {
             Ok(data) => data.save(to),

@@ -33,6 +33,7 @@ pub mod xlnx;
 
 use external::{ExternalModel, Externals, Wire};
 pub use model::{Group, Kind, Model};
+use support::registers::Register;
 
 /// All models, each with what its file says of itself at the top.
 const LISTED: &[(Model, &str)] = include!(concat!(env!("OUT_DIR"), "/models.rs"));
@@ -66,6 +67,11 @@ pub fn entries() -> &'static [Entry] {
 pub fn find(compatible: &str) -> Option<&'static Entry> {
     let index = ENTRIES.binary_search_by_key(&compatible, |entry| entry.compatible).ok()?;
     Some(&ENTRIES[index])
+}
+
+/// The registers that a device has by name, by its compatible.
+pub fn registers_of(compatible: &str) -> &'static [Register] {
+    find(compatible).map_or(&[], |entry| entry.model.registers(compatible))
 }
 
 /// True if `node` is a port whose pins can be wired to something.

@@ -2,6 +2,7 @@
 
 use crate::activity::Activity;
 use crate::bus::device::Device;
+use crate::devices::support::registers::Register;
 use crate::dt::reader::NodeReader;
 use crate::wire::i2c::I2cTarget;
 use crate::wire::spi::SpiTarget;
@@ -89,6 +90,10 @@ pub struct Model {
     pub kind: Kind,
     /// What it tells of what it does.
     pub activities: &'static [&'static Activity],
+    /// Registers of its first range, by the data sheet's names.
+    registers: &'static [Register],
+    /// Those of one of its compatibles that has others.
+    other: Option<(&'static str, &'static [Register])>,
 }
 
 impl Model {
@@ -99,7 +104,14 @@ impl Model {
         ranges: usize,
         from_node: fn(&mut NodeReader) -> Box<dyn Device>,
     ) -> Model {
-        Model { group, compatibles, kind: Kind::Device(ranges, from_node), activities: &[] }
+        Model {
+            group,
+            compatibles,
+            kind: Kind::Device(ranges, from_node),
+            activities: &[],
+            registers: &[],
+            other: None,
+        }
     }
 
     /// The same, of a model that tells these activities.
@@ -108,13 +120,40 @@ impl Model {
         Model { activities, ..self }
     }
 
+    /// The same, of a model that has registers by name, in its first range.
+    #[must_use]
+    pub const fn naming(self, registers: &'static [Register]) -> Model {
+        Model { registers, ..self }
+    }
+
+    /// The same, where one of its compatibles has other registers.
+    #[must_use]
+    pub const fn naming_as(self, compatible: &'static str, registers: &'static [Register]) -> Model {
+        Model { other: Some((compatible, registers)), ..self }
+    }
+
+    /// The registers that it has by name, as one of its compatibles.
+    pub fn registers(&self, compatible: &str) -> &'static [Register] {
+        match self.other {
+            Some((other, registers)) if other == compatible => registers,
+            _ => self.registers,
+        }
+    }
+
     /// A GPIO port.
     pub const fn port(
         compatibles: &'static [&'static str],
         ranges: usize,
         from_node: fn(&mut NodeReader) -> Box<dyn Device>,
     ) -> Model {
-        Model { group: Group::System, compatibles, kind: Kind::Port(ranges, from_node), activities: &[] }
+        Model {
+            group: Group::System,
+            compatibles,
+            kind: Kind::Port(ranges, from_node),
+            activities: &[],
+            registers: &[],
+            other: None,
+        }
     }
 
     /// A chip on an SPI wire.
@@ -122,7 +161,14 @@ impl Model {
         compatibles: &'static [&'static str],
         from_node: fn(&mut NodeReader) -> Box<dyn SpiTarget>,
     ) -> Model {
-        Model { group: Group::SpiChip, compatibles, kind: Kind::SpiChip(from_node), activities: &[] }
+        Model {
+            group: Group::SpiChip,
+            compatibles,
+            kind: Kind::SpiChip(from_node),
+            activities: &[],
+            registers: &[],
+            other: None,
+        }
     }
 
     /// A chip on an I2C bus.
@@ -130,6 +176,13 @@ impl Model {
         compatibles: &'static [&'static str],
         from_node: fn(&mut NodeReader) -> Box<dyn I2cTarget>,
     ) -> Model {
-        Model { group: Group::I2cChip, compatibles, kind: Kind::I2cChip(from_node), activities: &[] }
+        Model {
+            group: Group::I2cChip,
+            compatibles,
+            kind: Kind::I2cChip(from_node),
+            activities: &[],
+            registers: &[],
+            other: None,
+        }
     }
 }

@@ -8,6 +8,8 @@
 //! first, so that the step ends behind the instruction.
 
 mod looks;
+mod registers;
+pub mod states;
 
 use std::collections::BTreeSet;
 

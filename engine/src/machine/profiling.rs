@@ -57,6 +57,11 @@ impl Machine {
         Ok(())
     }
 
+    /// True if somebody has asked for a profile.
+    pub fn has_profile(&self) -> bool {
+        !self.profiled.watched.is_empty()
+    }
+
     /// Profiles all cores from now on, with all calls kept for a timeline.
     pub(super) fn profile_slices(&mut self, slices: Slices) {
         self.profiled.slices = Some(slices);

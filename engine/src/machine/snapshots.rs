@@ -157,13 +157,30 @@ impl Machine {
     pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), SnapshotError> {
         self.begin().map_err(SnapshotError::Images)?;
         self.compare(&snapshot.head)?;
+        self.load_whole(snapshot)?;
+        self.debugging.take_ended();
+        self.typed.forget();
+        Ok(())
+    }
+
+    /// Takes a snapshot that this machine, as it is, can be had again from.
+    pub(super) fn moment(&mut self) -> Result<Snapshot, SnapshotError> {
+        let moment = self.snapshot()?;
+        self.compare(&moment.head)?;
+        Ok(moment)
+    }
+
+    /// Becomes what it was at such a moment, the end of its run as well.
+    pub(super) fn back_to(&mut self, moment: &Snapshot) -> Result<(), SnapshotError> {
+        self.load_whole(moment)
+    }
+
+    fn load_whole(&mut self, snapshot: &Snapshot) -> Result<(), SnapshotError> {
         let mut loader = Loader::new(&snapshot.state);
         let loaded = self.load_state(&mut loader);
         if loaded.is_ok() && loader.is_over() {
-            self.debugging.take_ended();
             self.set_trigger_state(snapshot.triggers.as_ref());
             self.broken = None;
-            self.typed.forget();
             return Ok(());
         }
         let error = loader.refusal().map_or(SnapshotError::Damaged, |why| SnapshotError::Refused(why.to_owned()));

@@ -25,6 +25,15 @@ pub struct Recorded {
     pub to: Ps,
 }
 
+/// What is being recorded of activities.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recording {
+    /// Somebody wants to see it later, as a timeline.
+    pub is_kept: bool,
+    /// Which kinds, for whomever.
+    pub kinds: Kinds,
+}
+
 impl Machine {
     /// Has the run recorded for a timeline from now on. It changes nothing else.
     pub fn record_timeline(&mut self, recorded: Recorded) {
@@ -36,6 +45,25 @@ impl Machine {
         let interval = Ps(to.saturating_sub(from).0 / SAMPLES_OF_WINDOW).min(INTERVAL);
         self.totals_over_time = Counters::new(from, to, interval);
         self.timeline_window = (from, to);
+    }
+
+    /// What is recorded now, if anything is kept for a timeline, and what for others.
+    pub fn recording(&self) -> Recording {
+        Recording { is_kept: self.bus.activities.are_kept(), kinds: self.bus.activities.kinds() }
+    }
+
+    /// What was recorded up to where the machine is, with its totals there.
+    pub fn timeline_so_far(&mut self) -> Timeline {
+        let (totals, now) = (self.totals(), self.reached());
+        self.totals_over_time.add(now, totals);
+        self.timeline()
+    }
+
+    /// Records no more for a timeline: what was recorded `before` goes on. Functions are followed on.
+    pub fn end_timeline(&mut self, before: Recording) {
+        self.bus.activities.keep_no_more(before.kinds);
+        self.totals_over_time = Counters::default();
+        self.timeline_window = (Ps::ZERO, Ps::MAX);
     }
 
     /// What was recorded.

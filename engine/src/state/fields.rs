@@ -26,14 +26,10 @@ pub mod fixed {
 /// For a field that is worked out anew from the rest: `#[state(with = crate::state::dropped)]`. It is not saved, and is
 /// the default one behind a load.
 pub mod dropped {
-    use super::super::{Damaged, Loader, Saver, Shown};
+    use super::super::{Damaged, Loader, Saver};
 
     /// Nothing.
-    pub fn save<S>(_: &S, to: &mut Saver) {
-        if let Some(tree) = &mut to.tree {
-            tree.leaf(Shown::Nothing);
-        }
-    }
+    pub fn save<S>(_: &S, _: &mut Saver) {}
 
     /// What there was is forgotten.
     ///
@@ -41,6 +37,27 @@ pub mod dropped {
     /// None.
     pub fn load<S: Default>(dropped: &mut S, _: &mut Loader) -> Result<(), Damaged> {
         *dropped = S::default();
+        Ok(())
+    }
+}
+
+/// For a field that the board says, and that people are to see beside the state: `#[state(with =
+/// crate::state::only_shown)]`. A snapshot has nothing of it.
+pub mod only_shown {
+    use super::super::{Damaged, Loader, Saver, State};
+
+    /// As [`State::save`], for people.
+    pub fn save<S: State>(one: &S, to: &mut Saver) {
+        if to.is_shown() {
+            one.save(to);
+        }
+    }
+
+    /// It stays as it is.
+    ///
+    /// # Errors
+    /// None.
+    pub fn load<S>(_: &mut S, _: &mut Loader) -> Result<(), Damaged> {
         Ok(())
     }
 }

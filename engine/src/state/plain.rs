@@ -17,6 +17,10 @@ macro_rules! numbers {
 
             fn save_all(all: &[$number], to: &mut Saver) {
                 match &mut to.tree {
+                    Some(tree) if stringify!($number) == "u8" => {
+                        tree.leaf(Shown::Bytes(all.iter().map(|one| *one as u8).collect()));
+                        tree.is_bytes = true;
+                    }
                     Some(_) => all.iter().for_each(|one| { to.item(); one.save(to) }),
                     None => to.bytes.extend(all.iter().flat_map(|one| one.to_le_bytes())),
                 }
@@ -139,8 +143,10 @@ macro_rules! tuples {
             #[allow(non_snake_case)]
             fn save(&self, to: &mut Saver) {
                 let ($($name,)*) = self;
-                to.begin("");
-                $(to.field(stringify!($name)); $name.save(to);)*
+                if to.is_shown() {
+                    to.list(0);
+                }
+                $(to.item(); $name.save(to);)*
                 to.end();
             }
 

@@ -103,7 +103,8 @@ pub struct Juart {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Serial, &["altr,juart-1.0"], 1, from_node).telling(TOLD);
+pub const MODEL: Model =
+    Model::device(Group::Serial, &["altr,juart-1.0"], 1, from_node).telling(TOLD).naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -52,7 +52,7 @@ pub struct Itm {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Serial, &["arm,armv7m-itm"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::Serial, &["arm,armv7m-itm"], 1, from_node).naming(REGISTERS);
 
 /// Builds the macrocell from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -80,7 +80,8 @@ pub struct SysTick {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Timer, &["arm,armv7m-systick"], 1, from_node).telling(TIMER);
+pub const MODEL: Model =
+    Model::device(Group::Timer, &["arm,armv7m-systick"], 1, from_node).telling(TIMER).naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

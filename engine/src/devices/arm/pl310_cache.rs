@@ -108,7 +108,7 @@ pub struct Pl310 {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Memory, &["arm,pl310-cache"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::Memory, &["arm,pl310-cache"], 1, from_node).naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -81,7 +81,8 @@ pub struct Pit {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Timer, &["atmel,at91sam9260-pit"], 1, from_node).telling(TIMER);
+pub const MODEL: Model =
+    Model::device(Group::Timer, &["atmel,at91sam9260-pit"], 1, from_node).telling(TIMER).naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

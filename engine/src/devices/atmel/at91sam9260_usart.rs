@@ -115,7 +115,9 @@ pub struct Uart {
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Serial, &["atmel,at91sam9260-dbgu", "atmel,at91sam9260-usart"], 1, from_node).telling(SERIAL);
+    Model::device(Group::Serial, &["atmel,at91sam9260-dbgu", "atmel,at91sam9260-usart"], 1, from_node)
+        .telling(SERIAL)
+        .naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -125,7 +125,7 @@ pub struct Aic {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Interrupt, &["atmel,sama5d2-aic"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::Interrupt, &["atmel,sama5d2-aic"], 1, from_node).naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -124,7 +124,8 @@ pub struct Pio {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(model::Group::System, &["atmel,sama5d2-pinctrl"], 1, from_node);
+pub const MODEL: Model =
+    Model::device(model::Group::System, &["atmel,sama5d2-pinctrl"], 1, from_node).naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

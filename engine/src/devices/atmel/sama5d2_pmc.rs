@@ -153,7 +153,8 @@ pub struct Pmc {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::System, &["atmel,sama5d2-pmc"], 1, from_node).telling(CLOCKS);
+pub const MODEL: Model =
+    Model::device(Group::System, &["atmel,sama5d2-pmc"], 1, from_node).telling(CLOCKS).naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -120,8 +120,9 @@ pub struct Tcb {
 }
 
 /// For the list of models.
-pub const MODEL: Model =
-    Model::device(Group::Timer, &["atmel,at91sam9x5-tcb", "atmel,sama5d2-tcb"], 1, from_node).telling(TIMER);
+pub const MODEL: Model = Model::device(Group::Timer, &["atmel,at91sam9x5-tcb", "atmel,sama5d2-tcb"], 1, from_node)
+    .telling(TIMER)
+    .naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

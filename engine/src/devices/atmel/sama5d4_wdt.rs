@@ -63,7 +63,7 @@ pub struct Wdt {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Timer, &["atmel,sama5d4-wdt"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::Timer, &["atmel,sama5d4-wdt"], 1, from_node).naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

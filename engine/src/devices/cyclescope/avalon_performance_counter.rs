@@ -60,7 +60,8 @@ pub struct PerformanceCounter {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Timer, &["cyclescope,avalon-performance-counter"], 1, from_node);
+pub const MODEL: Model =
+    Model::device(Group::Timer, &["cyclescope,avalon-performance-counter"], 1, from_node).naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

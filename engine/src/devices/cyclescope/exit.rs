@@ -19,7 +19,7 @@ pub const REGISTERS: &[Register] = &[Register::new("EXIT", 0x0, AccessKind::Wo, 
 pub struct Exit;
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Own, &["cyclescope,exit"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::Own, &["cyclescope,exit"], 1, from_node).naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(_reader: &mut NodeReader) -> Box<dyn Device> {

@@ -58,7 +58,8 @@ pub struct Simpleuart {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Serial, &["cyclescope,picosoc-simpleuart"], 1, from_node).telling(SERIAL);
+pub const MODEL: Model =
+    Model::device(Group::Serial, &["cyclescope,picosoc-simpleuart"], 1, from_node).telling(SERIAL).naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -84,7 +84,8 @@ pub struct PicosocSpimemio {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Spi, &["cyclescope,picosoc-spimemio"], 2, from_node).telling(SPI_WINDOW);
+pub const MODEL: Model =
+    Model::device(Group::Spi, &["cyclescope,picosoc-spimemio"], 2, from_node).telling(SPI_WINDOW).naming(REGISTERS);
 
 /// Builds the interface from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

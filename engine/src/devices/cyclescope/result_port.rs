@@ -42,7 +42,7 @@ pub struct ResultPort {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Own, &["cyclescope,result-port"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::Own, &["cyclescope,result-port"], 1, from_node).naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -47,7 +47,7 @@ pub struct Intc {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Interrupt, &["ingenic,jz4740-intc"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::Interrupt, &["ingenic,jz4740-intc"], 1, from_node).naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

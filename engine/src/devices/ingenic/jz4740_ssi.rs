@@ -74,7 +74,8 @@ pub struct Ssi {
 const TOLD: &[&Activity] = &[&SHIFTING, &FRAME, &TX_FIFO, &RX_FIFO];
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Spi, &["ingenic,jz4740-ssi"], 1, from_node).telling(TOLD);
+pub const MODEL: Model =
+    Model::device(Group::Spi, &["ingenic,jz4740-ssi"], 1, from_node).telling(TOLD).naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

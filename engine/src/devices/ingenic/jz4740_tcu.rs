@@ -108,7 +108,8 @@ pub struct Tcu {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Timer, &["ingenic,jz4740-tcu"], 1, from_node).telling(TIMER);
+pub const MODEL: Model =
+    Model::device(Group::Timer, &["ingenic,jz4740-tcu"], 1, from_node).telling(TIMER).naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -73,7 +73,7 @@ pub struct Crc {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::System, &["st,stm32-crc", PROGRAMMABLE], 1, from_node);
+pub const MODEL: Model = Model::device(Group::System, &["st,stm32-crc", PROGRAMMABLE], 1, from_node).naming(REGISTERS);
 
 /// Builds the unit from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

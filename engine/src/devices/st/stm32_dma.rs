@@ -111,7 +111,8 @@ pub struct Dma {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Dma, &["st,stm32-dma-v1", "st,stm32-dma"], 1, from_node).telling(DMA);
+pub const MODEL: Model =
+    Model::device(Group::Dma, &["st,stm32-dma-v1", "st,stm32-dma"], 1, from_node).telling(DMA).naming(REGISTERS);
 
 /// Builds the controller from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -56,7 +56,7 @@ pub struct Mux {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Dma, &["st,stm32-dmamux"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::Dma, &["st,stm32-dmamux"], 1, from_node).naming(REGISTERS);
 
 /// Builds the multiplexer from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -75,7 +75,7 @@ pub struct Exti {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Interrupt, &["st,stm32-exti"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::Interrupt, &["st,stm32-exti"], 1, from_node).naming(REGISTERS);
 
 /// Builds the controller from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -99,7 +99,7 @@ pub struct Gpio {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::port(&["st,stm32-gpio"], 1, from_node);
+pub const MODEL: Model = Model::port(&["st,stm32-gpio"], 1, from_node).naming(REGISTERS);
 
 /// Builds the port from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

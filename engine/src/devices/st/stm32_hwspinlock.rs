@@ -72,7 +72,7 @@ pub struct Hsem {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Message, &["st,stm32-hwspinlock"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::Message, &["st,stm32-hwspinlock"], 1, from_node).naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -96,7 +96,8 @@ pub struct I2c {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::I2c, &["st,stm32-i2c-v1", "st,stm32f4-i2c"], 1, from_node).telling(I2C);
+pub const MODEL: Model =
+    Model::device(Group::I2c, &["st,stm32-i2c-v1", "st,stm32f4-i2c"], 1, from_node).telling(I2C).naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -113,7 +113,8 @@ pub struct Ospi {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Spi, &["st,stm32-ospi"], 2, from_node).telling(SPI_WINDOW);
+pub const MODEL: Model =
+    Model::device(Group::Spi, &["st,stm32-ospi"], 2, from_node).telling(SPI_WINDOW).naming(REGISTERS);
 
 /// Builds the controller from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -29,7 +29,7 @@ pub struct Ospim {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::System, &["st,stm32-ospim"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::System, &["st,stm32-ospim"], 1, from_node).naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

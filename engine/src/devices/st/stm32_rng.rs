@@ -80,7 +80,8 @@ pub struct Rng {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::System, &["st,stm32-rng"], 1, from_node).telling(GENERATOR);
+pub const MODEL: Model =
+    Model::device(Group::System, &["st,stm32-rng"], 1, from_node).telling(GENERATOR).naming(REGISTERS);
 
 /// Builds the generator from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

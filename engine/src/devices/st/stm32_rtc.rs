@@ -101,7 +101,10 @@ pub struct Rtc {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Timer, &["st,stm32-rtc", L4], 1, from_node).telling(TIMER);
+pub const MODEL: Model = Model::device(Group::Timer, &["st,stm32-rtc", L4], 1, from_node)
+    .telling(TIMER)
+    .naming(REGISTERS)
+    .naming_as(L4, REGISTERS_L4);
 
 /// Builds the clock from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

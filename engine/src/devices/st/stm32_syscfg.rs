@@ -86,7 +86,8 @@ pub struct Syscfg {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::System, &["st,stm32-syscfg", L4], 1, from_node);
+pub const MODEL: Model =
+    Model::device(Group::System, &["st,stm32-syscfg", L4], 1, from_node).naming(REGISTERS).naming_as(L4, REGISTERS_L4);
 
 /// Builds the controller from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -108,7 +108,8 @@ pub struct Timer {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Timer, &["st,stm32-timers"], 1, from_node).telling(TIMER);
+pub const MODEL: Model =
+    Model::device(Group::Timer, &["st,stm32-timers"], 1, from_node).telling(TIMER).naming(REGISTERS);
 
 /// Builds the timer from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

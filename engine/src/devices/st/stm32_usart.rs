@@ -90,7 +90,7 @@ pub struct Usart {
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Serial, &["st,stm32-usart", "st,stm32-uart"], 1, from_node).telling(SERIAL);
+    Model::device(Group::Serial, &["st,stm32-usart", "st,stm32-uart"], 1, from_node).telling(SERIAL).naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -74,7 +74,7 @@ pub struct Iwdg {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Timer, &["st,stm32-watchdog"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::Timer, &["st,stm32-watchdog"], 1, from_node).naming(REGISTERS);
 
 /// Builds the watchdog from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

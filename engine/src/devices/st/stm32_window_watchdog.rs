@@ -67,7 +67,7 @@ pub struct Wwdg {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Timer, &["st,stm32-window-watchdog"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::Timer, &["st,stm32-window-watchdog"], 1, from_node).naming(REGISTERS);
 
 /// Builds the watchdog from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -134,7 +134,7 @@ pub struct Adc {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::System, &["st,stm32f4-adc"], 1, from_node).telling(ADC);
+pub const MODEL: Model = Model::device(Group::System, &["st,stm32f4-adc"], 1, from_node).telling(ADC).naming(REGISTERS);
 
 /// Builds the converters from their node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -85,8 +85,9 @@ pub struct Uart {
 }
 
 /// For the list of models.
-pub const MODEL: Model =
-    Model::device(Group::Serial, &["st,stm32h7-uart", params::LOW_POWER], 1, from_node).telling(SERIAL_WITH_FIFOS);
+pub const MODEL: Model = Model::device(Group::Serial, &["st,stm32h7-uart", params::LOW_POWER], 1, from_node)
+    .telling(SERIAL_WITH_FIFOS)
+    .naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

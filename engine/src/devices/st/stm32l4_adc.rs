@@ -124,7 +124,8 @@ pub struct Adc {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::System, &["st,stm32l4-adc"], 1, from_node).telling(CALIBRATED_ADC);
+pub const MODEL: Model =
+    Model::device(Group::System, &["st,stm32l4-adc"], 1, from_node).telling(CALIBRATED_ADC).naming(REGISTERS);
 
 /// Builds the converter from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -129,7 +129,8 @@ pub struct Rcc {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::System, &["st,stm32l4-rcc"], 1, from_node).telling(CLOCKS);
+pub const MODEL: Model =
+    Model::device(Group::System, &["st,stm32l4-rcc"], 1, from_node).telling(CLOCKS).naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

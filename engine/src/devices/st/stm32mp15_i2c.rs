@@ -108,7 +108,9 @@ pub struct I2c {
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::I2c, &["st,stm32mp15-i2c", "st,stm32f7-i2c", "st,stm32-i2c-v2"], 1, from_node).telling(I2C);
+    Model::device(Group::I2c, &["st,stm32mp15-i2c", "st,stm32f7-i2c", "st,stm32-i2c-v2"], 1, from_node)
+        .telling(I2C)
+        .naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

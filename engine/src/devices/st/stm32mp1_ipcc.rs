@@ -122,7 +122,8 @@ pub struct Ipcc {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Message, &["st,stm32mp1-ipcc"], 1, from_node).telling(MAILBOX);
+pub const MODEL: Model =
+    Model::device(Group::Message, &["st,stm32mp1-ipcc"], 1, from_node).telling(MAILBOX).naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -32,7 +32,7 @@ pub const CONTROLLER_EVENT: u32 = 32;
 #[derive(State)]
 pub struct Hosted<T: ?Sized> {
     target: Box<T>,
-    #[state(skip)]
+    #[state(with = crate::state::only_shown)]
     label: String,
     /// Where its interrupt pin leads, and the level there.
     #[state(skip)]

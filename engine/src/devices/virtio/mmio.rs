@@ -123,7 +123,7 @@ pub struct VirtioMmio {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Message, &["virtio,mmio"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::Message, &["virtio,mmio"], 1, from_node).naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

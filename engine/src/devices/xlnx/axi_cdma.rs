@@ -101,7 +101,8 @@ pub struct Params {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Dma, &["xlnx,axi-cdma-1.00.a"], 1, from_node).telling(DMA);
+pub const MODEL: Model =
+    Model::device(Group::Dma, &["xlnx,axi-cdma-1.00.a"], 1, from_node).telling(DMA).naming(REGISTERS);
 
 impl Params {
     /// Reads the node.

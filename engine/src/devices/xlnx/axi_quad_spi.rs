@@ -133,8 +133,9 @@ pub struct AxiQuadSpi {
 }
 
 /// For the list of models.
-pub const MODEL: Model =
-    Model::device(Group::Spi, &["xlnx,axi-quad-spi-1.00.a", "xlnx,xps-spi-2.00.a"], 1, from_node).telling(queues::TOLD);
+pub const MODEL: Model = Model::device(Group::Spi, &["xlnx,axi-quad-spi-1.00.a", "xlnx,xps-spi-2.00.a"], 1, from_node)
+    .telling(queues::TOLD)
+    .naming(REGISTERS);
 
 /// Builds the core from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

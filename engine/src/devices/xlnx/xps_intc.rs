@@ -68,7 +68,7 @@ pub struct Intc {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Interrupt, &["xlnx,xps-intc-1.00.a"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::Interrupt, &["xlnx,xps-intc-1.00.a"], 1, from_node).naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

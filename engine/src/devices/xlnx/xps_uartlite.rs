@@ -99,8 +99,9 @@ pub struct Uartlite {
 }
 
 /// For the list of models.
-pub const MODEL: Model =
-    Model::device(Group::Serial, &["xlnx,xps-uartlite-1.00.a"], 1, from_node).telling(SERIAL_WITH_FIFOS);
+pub const MODEL: Model = Model::device(Group::Serial, &["xlnx,xps-uartlite-1.00.a"], 1, from_node)
+    .telling(SERIAL_WITH_FIFOS)
+    .naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -1,0 +1,120 @@
+//! Files that a client has written: in the folder that the program was started in or below it, each whole or not at
+//! all, and in place of one of the same kind only. A client may be anybody who reaches a port, so nothing else can be
+//! overwritten, and nothing is written elsewhere.
+
+use std::ffi::OsStr;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process;
+
+use cyclescope_engine::machine::Machine;
+
+/// By so many bytes at their beginning files of a kind are told from others.
+const MARK_BYTES: usize = 6;
+
+/// Does something with the file that a command names behind so many words.
+pub fn with_file(command: &str, words: usize, work: impl FnOnce(&str) -> String) -> String {
+    let mut rest = command.trim();
+    for _ in 0..words {
+        rest = rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest).trim_start();
+    }
+    match rest {
+        "" => "a file's name is missing; monitor help lists the commands\n".to_owned(),
+        path => work(path),
+    }
+}
+
+/// Writes a snapshot of where the machine is.
+pub fn snapshot(machine: &mut Machine, path: &str) -> String {
+    let snapshot = match machine.snapshot() {
+        Ok(snapshot) => snapshot,
+        Err(why) => return format!("{}: there is no snapshot: {why}\n", path.escape_debug()),
+    };
+    let time = snapshot.time();
+    match write(path, "snapshot", [snapshot.to_bytes()]) {
+        Ok(()) => format!("{}: the board at {time} ({} ps)\n", path.escape_debug(), time.0),
+        Err(why) => why,
+    }
+}
+
+/// Writes a file of a kind ("timeline"), whose pieces begin with what tells the kind.
+///
+/// # Errors
+/// Why it is not there, as a line that names it.
+pub fn write(path: &str, kind: &str, pieces: impl IntoIterator<Item = Vec<u8>>) -> Result<(), String> {
+    let told = |why: &str| format!("{}: {why}\n", path.escape_debug());
+    let failed = |error: &io::Error| told(&format!("can't be written: {error}"));
+    let target = place_of(Path::new(path)).map_err(|why| told(&why))?;
+    let mut pieces = pieces.into_iter();
+    let first = pieces.next().unwrap_or_default();
+    let before = match fs::symlink_metadata(&target) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(failed(&error)),
+        Ok(found) if !found.is_file() => return Err(told("is no regular file: name another one")),
+        Ok(found) => Some(found),
+    };
+    if before.is_some() && !begins_alike(&target, &first).map_err(|error| failed(&error))? {
+        return Err(told(&format!("is there, and is no {kind}: name another file")));
+    }
+    let scratch = Scratch::beside(&target).map_err(|error| failed(&error))?;
+    let write = || -> io::Result<()> {
+        let mut file = &scratch.file;
+        file.write_all(&first)?;
+        pieces.try_for_each(|piece| file.write_all(&piece))?;
+        if let Some(before) = before {
+            file.set_permissions(before.permissions())?;
+        }
+        file.sync_all()?;
+        fs::rename(&scratch.path, &target)
+    };
+    write().map_err(|error| failed(&error))
+}
+
+/// Where a file is to be: below the folder that the program was started in, whatever links there are on the way.
+fn place_of(path: &Path) -> Result<PathBuf, String> {
+    let name = path.file_name().ok_or("is no file's name")?;
+    let told = |error: io::Error| format!("can't be written: {error}");
+    let folder = match path.parent().filter(|parent| *parent != OsStr::new("")) {
+        Some(parent) => parent.canonicalize().map_err(told)?,
+        None => Path::new(".").canonicalize().map_err(told)?,
+    };
+    let own = Path::new(".").canonicalize().map_err(told)?;
+    match folder.starts_with(&own) {
+        true => Ok(folder.join(name)),
+        false => Err(format!("is not in {}, where this runs, or below it", own.display())),
+    }
+}
+
+fn begins_alike(path: &Path, new: &[u8]) -> io::Result<bool> {
+    let mark = &new[..new.len().min(MARK_BYTES)];
+    let mut begin = Vec::new();
+    File::open(path)?.take(MARK_BYTES as u64).read_to_end(&mut begin)?;
+    Ok(begin == mark)
+}
+
+/// A new file beside one that is to be replaced; gone at the end, unless it has taken that one's place.
+struct Scratch {
+    path: PathBuf,
+    file: File,
+}
+
+impl Scratch {
+    fn beside(target: &Path) -> io::Result<Scratch> {
+        let folder = target.parent().unwrap_or(Path::new("."));
+        let mut number = 0_u32;
+        loop {
+            let path = folder.join(format!(".cyclescope-{}-{number}.tmp", process::id()));
+            match OpenOptions::new().write(true).create_new(true).open(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 1000 => number += 1,
+                file => return Ok(Scratch { file: file?, path }),
+            }
+        }
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _gone = fs::remove_file(&self.path);
+    }
+}

@@ -1,0 +1,88 @@
+//! `monitor trace`: what devices and cores do between two halts, as a timeline.
+
+use cyclescope_engine::activity::{Kind, Kinds};
+use cyclescope_engine::dt::fault::near_matches;
+use cyclescope_engine::machine::tracing::Recorded;
+use cyclescope_engine::time::Ps;
+
+use super::files;
+use crate::target::Held;
+
+/// Memory for activities, and for calls of functions: what was first is left out where it does not suffice.
+const MOST_BYTES: usize = 32 << 20;
+/// What a call takes, with its name where it is written.
+const CALL_BYTES: usize = 176;
+/// Functions that cores are in, as a kind.
+const FUNCTION: &str = "function";
+/// All kinds that are recorded unless some are chosen.
+const DEFAULT: &str = "default";
+const BY_DEFAULT: Kinds = Kinds::ALL.without(Kind::InPlace).without(Kind::Bus).without(Kind::Queue);
+
+/// Records from now on.
+pub fn on(held: &mut Held, words: &[&str]) -> String {
+    let (kinds, functions) = match chosen(&words.join(" ")) {
+        Ok(chosen) => chosen,
+        Err(why) => return why,
+    };
+    if held.recorded.is_kept {
+        return "a timeline is recorded already, by --trace, from the beginning\n".to_owned();
+    }
+    if held.machine.recording().is_kept {
+        return "a timeline is recorded already; monitor trace off FILE writes it\n".to_owned();
+    }
+    // A profile of the user's would begin anew.
+    let follows = functions && !held.machine.has_profile();
+    let calls = follows.then_some(MOST_BYTES / CALL_BYTES);
+    let from = held.machine.latest();
+    held.machine.record_timeline(Recorded { kinds, calls, most_bytes: MOST_BYTES, from, to: Ps::MAX });
+    let without = if functions && !follows { "; without functions, of which there is a profile" } else { "" };
+    format!("records from {from} ({} ps) on{without}\n", from.0)
+}
+
+/// Writes what was recorded, and records no more.
+pub fn off(held: &mut Held, path: &str) -> String {
+    if held.recorded.is_kept {
+        return "--trace records, and writes its file at the end of the run\n".to_owned();
+    }
+    if !held.machine.recording().is_kept {
+        return "nothing is recorded: monitor trace on begins that, and going back behind it ends it\n".to_owned();
+    }
+    match files::write(path, "timeline", held.machine.timeline_so_far()) {
+        Ok(()) => {
+            held.machine.end_timeline(held.recorded);
+            format!("{}: a timeline up to {}\n", path.escape_debug(), held.machine.latest())
+        }
+        Err(why) => why,
+    }
+}
+
+/// The kinds that a user names, with commas between them, and whether functions are among them.
+fn chosen(names: &str) -> Result<(Kinds, bool), String> {
+    if names.is_empty() {
+        return Ok((BY_DEFAULT, true));
+    }
+    let (mut kinds, mut functions) = (Kinds::NONE, false);
+    for name in names.split(',').map(str::trim) {
+        if name == DEFAULT {
+            kinds = Kind::ALL.into_iter().filter(|kind| BY_DEFAULT.has(*kind)).fold(kinds, Kinds::with);
+            functions = true;
+        } else if name == FUNCTION {
+            functions = true;
+        } else if let Some(kind) = Kind::ALL.into_iter().find(|kind| kind.name() == name) {
+            kinds = kinds.with(kind);
+        } else {
+            return Err(unknown(name));
+        }
+    }
+    Ok((kinds, functions))
+}
+
+fn unknown(name: &str) -> String {
+    let names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).chain([FUNCTION, DEFAULT]).collect();
+    let near = near_matches(name, names.iter().copied());
+    let hint = match near.is_empty() {
+        true => format!("there are {}", names.join(", ")),
+        false => format!("did you mean {}?", near.join(" or ")),
+    };
+    format!("no kind of activity is called '{}'; {hint}\n", name.escape_debug())
+}

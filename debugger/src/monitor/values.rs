@@ -1,0 +1,167 @@
+//! A state as text, for people: a line for each value, by its name.
+
+use cyclescope_engine::state::Shown;
+use cyclescope_engine::time::Ps;
+
+/// Items of a list of numbers that are shown, unless all are asked for.
+const ITEMS: usize = 8;
+/// Bytes that are.
+const BYTES: usize = 16;
+
+/// A value's name, dotted, and the value.
+pub type Line = (String, String);
+
+/// The lines of a state; `all`: nothing is cut short. Parts that have labels of their own are named only.
+pub fn lines(shown: &Shown, all: bool) -> Vec<Line> {
+    let mut lines = Vec::new();
+    add(String::new(), shown, all, &mut lines);
+    lines
+}
+
+fn add(name: String, shown: &Shown, all: bool, lines: &mut Vec<Line>) {
+    if let Some(label) = shown.label().filter(|_| !name.is_empty()) {
+        lines.push((name, format!("{label}, which monitor device {label} shows")));
+        return;
+    }
+    if let Some(text) = in_line(shown, all) {
+        lines.push((name, text));
+        return;
+    }
+    if let Some(pairs) = shown.as_map() {
+        for (key, value) in pairs {
+            let key = in_line(key, all).unwrap_or_else(|| "...".to_owned());
+            add(format!("{name}[{key}]"), value, all, lines);
+        }
+        return;
+    }
+    match shown {
+        Shown::Fields(variant, fields) => {
+            if let Some(variant) = variant {
+                lines.push((name.clone(), (*variant).to_owned()));
+            }
+            for (field, shown) in fields {
+                let dot = if name.is_empty() { "" } else { "." };
+                add(format!("{name}{dot}{field}"), shown, all, lines);
+            }
+        }
+        Shown::List(items) => {
+            for (index, item) in items.iter().enumerate() {
+                add(format!("{name}[{index}]"), item, all, lines);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What fits a line: a value, or a list of such.
+fn in_line(shown: &Shown, all: bool) -> Option<String> {
+    Some(match shown {
+        Shown::Number(number) => of_number(*number),
+        Shown::Signed(number) => number.to_string(),
+        Shown::Time(ps) => format!("{} ({ps} ps)", Ps(*ps)),
+        Shown::Flag(flag) => if *flag { "yes" } else { "no" }.to_owned(),
+        Shown::Text(text) => text.escape_debug().to_string(),
+        Shown::Nothing => "none".to_owned(),
+        Shown::Bytes(bytes) => of_bytes(bytes, all),
+        Shown::List(items) => of_list(items, all)?,
+        Shown::Fields(None, fields) if fields.is_empty() => "none".to_owned(),
+        Shown::Fields(..) => return None,
+    })
+}
+
+fn of_number(number: u64) -> String {
+    if number < 10 { number.to_string() } else { format!("{number} ({number:#x})") }
+}
+
+fn of_bytes(bytes: &[u8], all: bool) -> String {
+    let shown = if all { bytes.len() } else { bytes.len().min(BYTES) };
+    let mut text: Vec<String> = bytes[..shown].iter().map(|byte| format!("{byte:02x}")).collect();
+    if bytes.is_empty() {
+        return "no bytes".to_owned();
+    }
+    if shown < bytes.len() {
+        text.push(format!("... {} bytes", bytes.len()));
+    }
+    text.join(" ")
+}
+
+/// A list of numbers and the like.
+fn of_list(items: &[Shown], all: bool) -> Option<String> {
+    if items.is_empty() {
+        return Some("[]".to_owned());
+    }
+    let plain = |item: &Shown| match item {
+        Shown::Number(number) if *number < 10 => Some(number.to_string()),
+        Shown::Number(number) => Some(format!("{number:#x}")),
+        Shown::Time(ps) => Some(Ps(*ps).to_string()),
+        Shown::List(_) | Shown::Fields(..) | Shown::Bytes(_) => None,
+        other => in_line(other, all),
+    };
+    let plain: Vec<String> = items.iter().map(plain).collect::<Option<_>>()?;
+    let shown = if all || plain.len() <= ITEMS + 1 { plain.len() } else { ITEMS };
+    let rest = if shown < plain.len() { format!(", ... {} items", plain.len()) } else { String::new() };
+    Some(format!("[{}{rest}]", plain[..shown].join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(shown: &Shown, all: bool) -> Vec<String> {
+        lines(shown, all).into_iter().map(|(name, value)| format!("{name}={value}")).collect()
+    }
+
+    #[test]
+    fn values_are_named_by_their_places() {
+        let port = |level| Shown::Fields(None, vec![("level", Shown::Flag(level))]);
+        let state = Shown::Fields(
+            None,
+            vec![
+                ("control", Shown::List(vec![Shown::Number(7), Shown::Number(255)])),
+                ("phase", Shown::Fields(Some("Sends"), vec![("left", Shown::Nothing), ("at", Shown::Time(1_500_000))])),
+                ("ports", Shown::List(vec![port(true), port(false)])),
+                ("divider", Shown::Number(434)),
+                ("idle", Shown::Text("Idle".to_owned())),
+            ],
+        );
+        let expected = [
+            "control=[7, 0xff]",
+            "phase=Sends",
+            "phase.left=none",
+            "phase.at=1.500 us (1500000 ps)",
+            "ports[0].level=yes",
+            "ports[1].level=no",
+            "divider=434 (0x1b2)",
+            "idle=Idle",
+        ];
+        assert_eq!(text(&state, false), expected);
+    }
+
+    #[test]
+    fn what_is_long_is_cut_short_unless_all_is_asked_for() {
+        let state = Shown::Fields(
+            None,
+            vec![
+                ("bytes", Shown::Bytes((0..20).collect())),
+                ("items", Shown::List((0..40).map(Shown::Number).collect())),
+            ],
+        );
+        let short = text(&state, false);
+        assert!(short[0].ends_with(" 0e 0f ... 20 bytes"), "{short:?}");
+        assert_eq!(short[1], "items=[0, 1, 2, 3, 4, 5, 6, 7, ... 40 items]");
+        let all = text(&state, true);
+        assert!(all[0].ends_with(" 12 13") && all[1].ends_with(", 0x27]"), "{all:?}");
+    }
+
+    #[test]
+    fn maps_have_keys_and_chips_are_only_named() {
+        let pair = Shown::Fields(None, vec![("key", Shown::Number(3)), ("value", Shown::Flag(true))]);
+        let chip = vec![("target", Shown::Number(1)), ("label", Shown::Text("flash0".to_owned()))];
+        let state = Shown::Fields(
+            None,
+            vec![("map", Shown::List(vec![pair])), ("chips", Shown::List(vec![Shown::Fields(None, chip.clone())]))],
+        );
+        assert_eq!(text(&state, false), ["map[3]=yes", "chips[0]=flash0, which monitor device flash0 shows"]);
+        assert_eq!(text(&Shown::Fields(None, chip), false), ["target=1", "label=flash0"]);
+    }
+}
