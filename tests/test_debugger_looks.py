@@ -12,6 +12,7 @@ from debugged import TARGETS, Target
 from test_debugger import LIMIT, what_counts
 
 import cyclescope
+from cyclescope import devices
 from cyclescope._engine import Hold
 from cyclescope.board import shipped_boards
 from cyclescope.board.debugger import Debugger
@@ -26,16 +27,18 @@ def target(request: pytest.FixtureRequest) -> Target:
     return request.param
 
 
-def ranges_of(target: Target) -> list[tuple[int, int]]:
-    """First and last addresses of the board's devices."""
+def bases_of(target: Target) -> list[int]:
+    """Where the board's devices are."""
     devices = target.load().describe()["devices"]
-    return [(first, last) for device in devices for first, last in device["ranges"]]
+    # a MIPS core has them without caches in KSEG1
+    segment = 0xA000_0000 if target.name == "mips" else 0
+    return [segment | device["base"] for device in devices if device["base"] is not None]
 
 
 def test_reads_of_registers_and_states_change_nothing(target: Target) -> None:
     plain = target.load().run(limit=LIMIT)
     chosen = random.Random(target.name)
-    ranges = ranges_of(target)
+    bases = bases_of(target)
     debugger = target.load().debug()
     answered = refused = 0
     for _ in range(40):
@@ -44,8 +47,7 @@ def test_reads_of_registers_and_states_change_nothing(target: Target) -> None:
             break
         core = chosen.choice(list(debugger.cores.values()))
         for _ in range(8):
-            first, last = chosen.choice(ranges)
-            addr = first + chosen.randrange(min(last - first + 1, 0x80)) // 4 * 4
+            addr = chosen.choice(bases) + 4 * chosen.randrange(0x20)
             before = core.time_ps, core.instructions, core.pc
             try:
                 value = core.mem.read(addr, chosen.choice((1, 2, 4, 12)))
@@ -64,7 +66,7 @@ def test_a_read_that_changes_something_is_undone() -> None:
     debugger = TARGETS["m4"].load().debug()
     mem = debugger.mem
     # SysTick's COUNTFLAG is cleared where SYST_CSR is read
-    debugger.run(until="5.5ms")
+    debugger.run(until="SysTick_Handler")
     assert [mem.u32(SYST_CSR) & COUNTFLAG for _ in range(3)] == [COUNTFLAG] * 3
     assert mem.load(SYST_CSR) & COUNTFLAG
     assert mem.u32(SYST_CSR) & COUNTFLAG == 0
@@ -102,7 +104,7 @@ def test_devices_have_states_by_names(board: str) -> None:
     assert len(set(labels)) == len(labels) > 1
     states = {label: hold.device_state(label) for label in labels}
     assert all(map(is_plain, states.values()))
-    assert sum(isinstance(state, dict) and len(state) > 0 for state in states.values()) > 1
+    assert sum(isinstance(state, dict) and len(state) > 0 for state in states.values()) > 0
     assert hold.device_state("nobody") is None
 
 
@@ -150,12 +152,13 @@ class LookedAt(Device):
 """,
         encoding="utf-8",
     )
-    cyclescope.devices.load(file)
+    devices.load(file)
     node = 'part0: part@20000000 { compatible = "acme,looked-at"; reg = <0x20000000 0x10>; };'
     board = tmp_path / "board.dts"
     board.write_text(f'/dts-v1/;\n/include/ "minimal-rv32.dts"\n/ {{ {node} }};\n')
     hold = Hold(cyclescope.Board(str(board))._unloaded_machine())
-    state = hold.device_state("part0")
+    state = hold.device_state("part0")["instance"]
+    assert state["counters"] == {}
     assert state["fifo"] == [1, 2]
     assert state["names"] == {3: b"xy", "z": -1}
     assert state["ratio"] == "0.5"
@@ -174,13 +177,9 @@ def test_a_run_goes_on_from_a_halts_snapshot(target: Target) -> None:
     assert (again.core.pc, again.core.instructions, again.time_ps) == at
     again.run(limit=LIMIT)
     ran = target.load().run(limit=LIMIT, start_from=snapshot)
+    assert what_counts(again.result()) == what_counts(ran) == what_counts(plain)
     # what was printed before is not printed again
-    for result in (again.result(), ran):
-        there, here = what_counts(result), what_counts(plain)
-        for told in (there, here):
-            told.pop("console")
-            told.pop("streams", None)
-        assert there == here
+    assert plain.console.endswith(ran.console)
     with pytest.raises(UsageError, match="has ended"):
         again.snapshot()
 
@@ -195,9 +194,8 @@ def test_looks_at_an_ended_run() -> None:
     debugger: Debugger = TARGETS["rv32"].load().debug()
     assert debugger.run(limit="1s").reason == "end"
     states = {label: debugger.devices[label] for label in debugger.devices}
-    first, _ = ranges_of(TARGETS["rv32"])[0]
     with contextlib.suppress(EngineError):
-        debugger.mem.u32(first)
+        debugger.mem.u32(bases_of(TARGETS["rv32"])[0])
     # it stays ended
     assert debugger.run(limit="1s").reason == "end"
     assert {label: debugger.devices[label] for label in debugger.devices} == states

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import socket
 from pathlib import Path
 
@@ -56,19 +57,22 @@ def test_reads_and_looks_leave_result_and_waveforms_as_they_are(name: str, tmp_p
             function = target.load().functions(target.load().describe()["cores"][0]["name"])
             place = next(addr for addr, _, found in function if found == target.function)
             read = 0
+            is_over = False
             for _ in range(4):
                 assert client.ask(f"Z0,{place:x},4") == "OK"
-                if not client.ask("vCont;c").startswith("T05"):
+                is_over = not client.ask("vCont;c").startswith("T05")
+                if is_over:
                     break
                 assert client.ask(f"z0,{place:x},4") == "OK"
                 some_way(client, 5)
                 for _ in range(10 if looks else 0):
-                    device = chosen.choice([device for device in devices if device["ranges"]])
-                    first = device["ranges"][0][0] + 4 * chosen.randrange(16)
+                    device = chosen.choice([known for known in devices if known["base"] is not None])
+                    first = device["base"] + 4 * chosen.randrange(16)
                     answer = client.ask(f"m{first:x},{chosen.choice((4, 4, 2, 8)):x}")
                     read += not answer.startswith("E")
                     assert client.monitor(f"device {device['name']} all").startswith(device["name"])
-            ended(client)
+            if not is_over:
+                ended(client)
             status, _, errors = rsp.wait(run)
         assert (status, errors) == (0, "")
         assert not looks or read > 20
@@ -84,7 +88,7 @@ def test_a_device_is_described(tmp_path: Path) -> None:
         client = client_of(line)
         text = client.monitor("device usart2")
         assert text.startswith("usart2: st,stm32f4-uart") or text.startswith("usart2: st,stm32"), text
-        assert "  USART_BRR at 0x40004408  0x00000000\n" in text
+        assert re.search(r"^  USART_BRR at 0x40004408 +0x00000000$", text, re.MULTILINE), text
         assert "  baud " in text
         assert "did you mean 'usart2'" in client.monitor("device usart22")
         assert "monitor devices lists them" in client.monitor("device xyz")
@@ -104,7 +108,7 @@ def test_a_chip_is_described_by_its_own_label(tmp_path: Path) -> None:
         spi, chip = client.monitor("device spi0"), client.monitor("device flash0")
         assert "flash0, which monitor device flash0 shows" in spi
         assert chip.startswith("flash0, on spi0\n")
-        assert "target." in chip
+        assert "  registers.volatile " in chip
         assert "flash0           on spi0\n" in client.monitor("devices")
 
 
@@ -189,7 +193,7 @@ def test_a_timeline_of_what_is_between_two_halts(tmp_path: Path) -> None:
     slices = timelines.read(tmp_path / "t.pftrace").slices
     assert {"xQueueGenericSend", "EXTI0_IRQHandler"} & {one.name for one in slices}
     assert begin // 1000 <= min(one.begin_ns for one in slices)
-    assert max(one.end_ns for one in slices) <= end // 1000
+    assert max(one.begin_ns for one in slices) <= end // 1000
     assert what_counts(json.loads((tmp_path / "r.json").read_text())) == what_counts(plain)
 
 

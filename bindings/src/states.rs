@@ -27,20 +27,24 @@ pub fn to_python<'py>(py: Python<'py>, shown: &Shown) -> PyResult<Bound<'py, PyA
             named.set_item(variant, inner)?;
             named.into_any()
         }
-        Shown::List(items) => match shown.as_map().filter(|pairs| pairs.iter().all(|(key, _)| is_key(key))) {
-            Some(pairs) => {
-                let map = PyDict::new(py);
-                for (key, value) in pairs {
-                    map.set_item(to_python(py, key)?, to_python(py, value)?)?;
-                }
-                map.into_any()
+        Shown::List(items) => list(py, items.iter().map(|item| to_python(py, item)))?,
+        Shown::Map(pairs) if pairs.iter().all(|(key, _)| is_key(key)) => {
+            let map = PyDict::new(py);
+            for (key, value) in pairs {
+                map.set_item(to_python(py, key)?, to_python(py, value)?)?;
             }
-            None => {
-                let items = items.iter().map(|item| to_python(py, item));
-                PyList::new(py, items.collect::<PyResult<Vec<_>>>()?)?.into_any()
-            }
-        },
+            map.into_any()
+        }
+        // Pairs then.
+        Shown::Map(pairs) => {
+            let pair = |(key, value): &(Shown, Shown)| list(py, [to_python(py, key), to_python(py, value)].into_iter());
+            list(py, pairs.iter().map(pair))?
+        }
     })
+}
+
+fn list<'py>(py: Python<'py>, items: impl Iterator<Item = PyResult<Bound<'py, PyAny>>>) -> PyResult<Bound<'py, PyAny>> {
+    Ok(PyList::new(py, items.collect::<PyResult<Vec<_>>>()?)?.into_any())
 }
 
 fn dict<'py>(py: Python<'py>, fields: &[(&str, Shown)]) -> PyResult<Bound<'py, PyAny>> {
@@ -53,7 +57,7 @@ fn dict<'py>(py: Python<'py>, fields: &[(&str, Shown)]) -> PyResult<Bound<'py, P
 
 /// What a dict can have as a key.
 fn is_key(shown: &Shown) -> bool {
-    !matches!(shown, Shown::List(_) | Shown::Fields(..))
+    !matches!(shown, Shown::List(_) | Shown::Map(_) | Shown::Fields(..))
 }
 
 /// An object's attributes; what is no plain data is shown as Python writes it.
@@ -86,10 +90,9 @@ impl Look {
         }
         if let Ok(map) = value.cast::<PyDict>() {
             let pair = |(key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
-                let (key, value) = (self.value(&key, depth - 1), self.value(&value, depth - 1));
-                Shown::Fields(None, vec![("key", key), ("value", value)])
+                (self.value(&key, depth - 1), self.value(&value, depth - 1))
             };
-            return Shown::List(map.iter().map(pair).collect());
+            return Shown::Map(map.iter().map(pair).collect());
         }
         let type_name = value.get_type().name().map_or_else(|_| String::new(), |name| name.to_string());
         let is_list = value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() || type_name == "deque";

@@ -91,6 +91,8 @@ pub enum Shown {
     Bytes(Vec<u8>),
     /// Several.
     List(Vec<Shown>),
+    /// Values by keys.
+    Map(Vec<(Shown, Shown)>),
     /// Fields by name; of a variant of an enum, its name, too.
     Fields(Option<&'static str>, Vec<(&'static str, Shown)>),
     /// Nothing.
@@ -120,6 +122,7 @@ impl Shown {
             found.extend(shown.label().map(|label| (label, shown)));
             match shown {
                 Shown::List(all) => open.extend(all.iter().rev()),
+                Shown::Map(all) => open.extend(all.iter().rev().map(|(_, shown)| shown)),
                 Shown::Fields(_, fields) => open.extend(fields.iter().rev().map(|(_, shown)| shown)),
                 _ => {}
             }
@@ -127,15 +130,10 @@ impl Shown {
         found
     }
 
-    /// Keys and values, of a map.
-    pub fn as_map(&self) -> Option<Vec<(&Shown, &Shown)>> {
-        let Shown::List(all) = self else { return None };
-        all.iter().map(Shown::as_pair).collect::<Option<Vec<_>>>().filter(|pairs| !pairs.is_empty())
-    }
-
-    fn as_pair(&self) -> Option<(&Shown, &Shown)> {
-        let Shown::Fields(None, fields) = self else { return None };
-        let [("key", key), ("value", value)] = &fields[..] else { return None };
+    /// A pair of a map, of its two items.
+    fn into_pair(self) -> Option<(Shown, Shown)> {
+        let Shown::List(mut pair) = self else { return None };
+        let (value, key) = (pair.pop()?, pair.pop()?);
         Some((key, value))
     }
 }
@@ -178,6 +176,8 @@ struct Tree {
     done: Named,
     /// The list that is under way is bytes, and they are complete.
     is_bytes: bool,
+    /// It is of pairs of a map.
+    is_map: bool,
     /// Levels around that: the name of the level, of the variant, if it is a list, and what was complete.
     around: Vec<(&'static str, Option<&'static str>, bool, Named)>,
 }
@@ -195,12 +195,13 @@ impl Tree {
         let Some((name, variant, is_list, before)) = self.around.pop() else { return };
         let fields = std::mem::replace(&mut self.done, before);
         let names: Vec<&'static str> = fields.iter().map(|(name, _)| *name).collect();
-        let is_bytes = std::mem::take(&mut self.is_bytes);
+        let (is_bytes, is_map) = (std::mem::take(&mut self.is_bytes), std::mem::take(&mut self.is_map));
         let is_tuple = fields.iter().all(|(name, _)| name.starts_with(|first: char| first.is_ascii_digit()));
         let count = fields.len();
         let mut all = fields.into_iter().map(|(_, shown)| shown);
         let shown = match (is_list, variant) {
             (true, _) if is_bytes => all.next().unwrap_or(Shown::Nothing),
+            (true, _) if is_map => Shown::Map(all.filter_map(Shown::into_pair).collect()),
             (true, _) => Shown::List(all.collect()),
             (false, Some(variant)) if count == 0 => Shown::Text(variant.to_owned()),
             // A number with a name of its own is that number, a tuple is a list.
@@ -287,6 +288,14 @@ impl Saver {
     pub fn show(&mut self, shown: Shown) {
         if let Some(tree) = &mut self.tree {
             tree.leaf(shown);
+        }
+    }
+
+    /// The pairs of a map are complete: each is two items.
+    fn end_of_map(&mut self) {
+        if let Some(tree) = &mut self.tree {
+            tree.is_map = true;
+            tree.end();
         }
     }
 
@@ -518,8 +527,8 @@ mod tests {
         assert_eq!(shown(&Count(7)), Shown::Number(7));
         assert_eq!(shown(&(7_u8, true)), Shown::List(vec![Shown::Number(7), Shown::Flag(true)]));
         let map = shown(&BTreeMap::from([(3_u32, -1_i8)]));
-        assert_eq!(map.as_map(), Some(vec![(&Shown::Number(3), &Shown::Signed(-1))]));
-        assert_eq!(shown(&BTreeMap::<u32, i8>::new()).as_map(), None);
+        assert_eq!(map, Shown::Map(vec![(Shown::Number(3), Shown::Signed(-1))]));
+        assert_eq!(shown(&BTreeMap::<u32, i8>::new()), Shown::Map(Vec::new()));
     }
 
     #[test]

@@ -7,6 +7,10 @@ use cyclescope_engine::time::Ps;
 const ITEMS: usize = 8;
 /// Bytes that are.
 const BYTES: usize = 16;
+/// Pairs of a map that are.
+const PAIRS: usize = 8;
+/// Items of other lists that are, alike ones together.
+const RUNS: usize = 4;
 
 /// A value's name, dotted, and the value.
 pub type Line = (String, String);
@@ -14,7 +18,17 @@ pub type Line = (String, String);
 /// The lines of a state; `all`: nothing is cut short. Parts that have labels of their own are named only.
 pub fn lines(shown: &Shown, all: bool) -> Vec<Line> {
     let mut lines = Vec::new();
-    add(String::new(), shown, all, &mut lines);
+    // What a part with a label has beside is of where it hangs.
+    let part = shown.label().and_then(|_| shown.field("target"));
+    part.iter().for_each(|part| add(String::new(), part, all, &mut lines));
+    match shown {
+        Shown::Fields(None, fields) if part.is_some() => {
+            for (name, shown) in fields.iter().filter(|(name, _)| !["target", "label"].contains(name)) {
+                add((*name).to_owned(), shown, all, &mut lines);
+            }
+        }
+        _ => add(String::new(), shown, all, &mut lines),
+    }
     lines
 }
 
@@ -27,14 +41,17 @@ fn add(name: String, shown: &Shown, all: bool, lines: &mut Vec<Line>) {
         lines.push((name, text));
         return;
     }
-    if let Some(pairs) = shown.as_map() {
-        for (key, value) in pairs {
-            let key = in_line(key, all).unwrap_or_else(|| "...".to_owned());
-            add(format!("{name}[{key}]"), value, all, lines);
-        }
-        return;
-    }
     match shown {
+        Shown::Map(pairs) => {
+            let most = if all { pairs.len() } else { PAIRS };
+            for (key, value) in pairs.iter().take(most) {
+                let key = in_line(key, all).unwrap_or_else(|| "...".to_owned());
+                add(format!("{name}[{key}]"), value, all, lines);
+            }
+            if most < pairs.len() {
+                lines.push((name, format!("... {} items", pairs.len())));
+            }
+        }
         Shown::Fields(variant, fields) => {
             if let Some(variant) = variant {
                 lines.push((name.clone(), (*variant).to_owned()));
@@ -45,12 +62,30 @@ fn add(name: String, shown: &Shown, all: bool, lines: &mut Vec<Line>) {
             }
         }
         Shown::List(items) => {
-            for (index, item) in items.iter().enumerate() {
-                add(format!("{name}[{index}]"), item, all, lines);
+            let runs = runs(items);
+            let most = if all { runs.len() } else { RUNS };
+            for (first, last) in runs.iter().take(most) {
+                let place = if first == last { first.to_string() } else { format!("{first}-{last}") };
+                add(format!("{name}[{place}]"), &items[*first], all, lines);
+            }
+            if most < runs.len() {
+                lines.push((name, format!("... {} items", items.len())));
             }
         }
         _ => {}
     }
+}
+
+/// First and last places of items that are alike.
+fn runs(items: &[Shown]) -> Vec<(usize, usize)> {
+    let mut runs: Vec<(usize, usize)> = Vec::new();
+    for (place, item) in items.iter().enumerate() {
+        match runs.last_mut() {
+            Some((first, last)) if items[*first] == *item => *last = place,
+            _ => runs.push((place, place)),
+        }
+    }
+    runs
 }
 
 /// What fits a line: a value, or a list of such.
@@ -58,6 +93,7 @@ fn in_line(shown: &Shown, all: bool) -> Option<String> {
     Some(match shown {
         Shown::Number(number) => of_number(*number),
         Shown::Signed(number) => number.to_string(),
+        Shown::Time(ps) if *ps < 1000 => format!("{ps} ps"),
         Shown::Time(ps) => format!("{} ({ps} ps)", Ps(*ps)),
         Shown::Flag(flag) => if *flag { "yes" } else { "no" }.to_owned(),
         Shown::Text(text) => text.escape_debug().to_string(),
@@ -65,7 +101,8 @@ fn in_line(shown: &Shown, all: bool) -> Option<String> {
         Shown::Bytes(bytes) => of_bytes(bytes, all),
         Shown::List(items) => of_list(items, all)?,
         Shown::Fields(None, fields) if fields.is_empty() => "none".to_owned(),
-        Shown::Fields(..) => return None,
+        Shown::Map(pairs) if pairs.is_empty() => "[]".to_owned(),
+        Shown::Fields(..) | Shown::Map(_) => return None,
     })
 }
 
@@ -94,7 +131,7 @@ fn of_list(items: &[Shown], all: bool) -> Option<String> {
         Shown::Number(number) if *number < 10 => Some(number.to_string()),
         Shown::Number(number) => Some(format!("{number:#x}")),
         Shown::Time(ps) => Some(Ps(*ps).to_string()),
-        Shown::List(_) | Shown::Fields(..) | Shown::Bytes(_) => None,
+        Shown::List(_) | Shown::Map(_) | Shown::Fields(..) | Shown::Bytes(_) => None,
         other => in_line(other, all),
     };
     let plain: Vec<String> = items.iter().map(plain).collect::<Option<_>>()?;
@@ -119,7 +156,7 @@ mod tests {
             vec![
                 ("control", Shown::List(vec![Shown::Number(7), Shown::Number(255)])),
                 ("phase", Shown::Fields(Some("Sends"), vec![("left", Shown::Nothing), ("at", Shown::Time(1_500_000))])),
-                ("ports", Shown::List(vec![port(true), port(false)])),
+                ("ports", Shown::List(vec![port(true), port(true), port(false)])),
                 ("divider", Shown::Number(434)),
                 ("idle", Shown::Text("Idle".to_owned())),
             ],
@@ -129,8 +166,8 @@ mod tests {
             "phase=Sends",
             "phase.left=none",
             "phase.at=1.500 us (1500000 ps)",
-            "ports[0].level=yes",
-            "ports[1].level=no",
+            "ports[0-1].level=yes",
+            "ports[2].level=no",
             "divider=434 (0x1b2)",
             "idle=Idle",
         ];
@@ -144,24 +181,32 @@ mod tests {
             vec![
                 ("bytes", Shown::Bytes((0..20).collect())),
                 ("items", Shown::List((0..40).map(Shown::Number).collect())),
+                ("slots", Shown::List((0..9).map(|at| Shown::Fields(None, vec![("at", Shown::Time(at))])).collect())),
             ],
         );
         let short = text(&state, false);
         assert!(short[0].ends_with(" 0e 0f ... 20 bytes"), "{short:?}");
         assert_eq!(short[1], "items=[0, 1, 2, 3, 4, 5, 6, 7, ... 40 items]");
+        assert_eq!(
+            short[2..],
+            ["slots[0].at=0 ps", "slots[1].at=1 ps", "slots[2].at=2 ps", "slots[3].at=3 ps", "slots=... 9 items"]
+        );
         let all = text(&state, true);
+        assert_eq!(all.len(), 2 + 9);
         assert!(all[0].ends_with(" 12 13") && all[1].ends_with(", 0x27]"), "{all:?}");
     }
 
     #[test]
     fn maps_have_keys_and_chips_are_only_named() {
-        let pair = Shown::Fields(None, vec![("key", Shown::Number(3)), ("value", Shown::Flag(true))]);
-        let chip = vec![("target", Shown::Number(1)), ("label", Shown::Text("flash0".to_owned()))];
+        let pair = (Shown::Number(3), Shown::Flag(true));
+        let target = Shown::Fields(None, vec![("busy", Shown::Flag(true))]);
+        let label = Shown::Text("flash0".to_owned());
+        let chip = vec![("target", target), ("label", label), ("level", Shown::Flag(false))];
         let state = Shown::Fields(
             None,
-            vec![("map", Shown::List(vec![pair])), ("chips", Shown::List(vec![Shown::Fields(None, chip.clone())]))],
+            vec![("map", Shown::Map(vec![pair])), ("chips", Shown::List(vec![Shown::Fields(None, chip.clone())]))],
         );
         assert_eq!(text(&state, false), ["map[3]=yes", "chips[0]=flash0, which monitor device flash0 shows"]);
-        assert_eq!(text(&Shown::Fields(None, chip), false), ["target=1", "label=flash0"]);
+        assert_eq!(text(&Shown::Fields(None, chip), false), ["busy=yes", "level=no"]);
     }
 }

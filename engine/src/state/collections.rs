@@ -180,14 +180,16 @@ impl<K: Fresh + Ord, V: Fresh> State for BTreeMap<K, V> {
         to.list(self.len());
         for (key, value) in self {
             to.item();
-            to.begin("");
-            to.field("key");
+            if to.is_shown() {
+                to.list(2);
+            }
+            to.item();
             key.save(to);
-            to.field("value");
+            to.item();
             value.save(to);
             to.end();
         }
-        to.end();
+        to.end_of_map();
     }
 
     fn load(&mut self, from: &mut Loader) -> Result<(), Damaged> {
