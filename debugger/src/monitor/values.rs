@@ -102,8 +102,17 @@ fn in_line(shown: &Shown, all: bool) -> Option<String> {
         Shown::List(items) => of_list(items, all)?,
         Shown::Fields(None, fields) if fields.is_empty() => "none".to_owned(),
         Shown::Map(pairs) if pairs.is_empty() => "[]".to_owned(),
+        Shown::Fields(Some(variant), fields) if fields.iter().all(|(name, _)| is_place(name)) => {
+            let values: Option<Vec<String>> = fields.iter().map(|(_, value)| in_line(value, all)).collect();
+            format!("{variant}: {}", values?.join(", "))
+        }
         Shown::Fields(..) | Shown::Map(_) => return None,
     })
+}
+
+/// True for a field without a name.
+fn is_place(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_digit())
 }
 
 fn of_number(number: u64) -> String {
@@ -159,6 +168,7 @@ mod tests {
                 ("ports", Shown::List(vec![port(true), port(true), port(false)])),
                 ("divider", Shown::Number(434)),
                 ("idle", Shown::Text("Idle".to_owned())),
+                ("frame", Shown::Fields(Some("Known"), vec![("0", Shown::Number(6)), ("1", Shown::Number(1))])),
             ],
         );
         let expected = [
@@ -170,6 +180,7 @@ mod tests {
             "ports[2].level=no",
             "divider=434 (0x1b2)",
             "idle=Idle",
+            "frame=Known: 6, 1",
         ];
         assert_eq!(text(&state, false), expected);
     }
