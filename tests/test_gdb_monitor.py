@@ -47,6 +47,7 @@ def test_reads_and_looks_leave_result_and_waveforms_as_they_are(name: str, tmp_p
     target = TARGETS[name]
     recorded = ("--waves", "w.vcd", "--trace", "t.pftrace", "--json", "r.json", "--exit-status=ran")
     devices = target.load().describe()["devices"]
+    devices = [device for device in devices if device["base"] is not None]
     chosen = random.Random(name)
     files = []
     for looks in (False, True):
@@ -66,7 +67,7 @@ def test_reads_and_looks_leave_result_and_waveforms_as_they_are(name: str, tmp_p
                 assert client.ask(f"z0,{place:x},4") == "OK"
                 some_way(client, 5)
                 for _ in range(10 if looks else 0):
-                    device = chosen.choice([known for known in devices if known["base"] is not None])
+                    device = chosen.choice(devices)
                     first = device["base"] + 4 * chosen.randrange(16)
                     answer = client.ask(f"m{first:x},{chosen.choice((4, 4, 2, 8)):x}")
                     read += not answer.startswith("E")
@@ -87,7 +88,7 @@ def test_a_device_is_described(tmp_path: Path) -> None:
     with rsp.served(tmp_path, *arguments(M4)) as (_, line):
         client = client_of(line)
         text = client.monitor("device usart2")
-        assert text.startswith("usart2: st,stm32f4-uart") or text.startswith("usart2: st,stm32"), text
+        assert text.startswith("usart2: st,stm32-usart, 0x40004400-0x400047ff\n"), text
         assert re.search(r"^  USART_BRR at 0x40004408 +0x00000000$", text, re.MULTILINE), text
         assert "  baud " in text
         assert "did you mean 'usart2'" in client.monitor("device usart22")
