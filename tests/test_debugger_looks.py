@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import ROOT
 from debugged import TARGETS, Target
 from test_debugger import LIMIT, what_counts
 
@@ -20,6 +21,7 @@ from cyclescope.errors import EngineError, UsageError
 
 SYST_CSR = 0xE000_E010
 COUNTFLAG = 1 << 16
+TABLE = "pub const REGISTERS: &[Register]"
 
 
 @pytest.fixture(params=TARGETS.values(), ids=TARGETS)
@@ -106,6 +108,19 @@ def test_devices_have_states_by_names(board: str) -> None:
     assert all(map(is_plain, states.values()))
     assert sum(isinstance(state, dict) and len(state) > 0 for state in states.values()) > 0
     assert hold.device_state("nobody") is None
+
+
+def test_models_with_a_table_of_registers_name_them() -> None:
+    folder = ROOT / "engine" / "src" / "devices"
+    tables = (path for path in folder.rglob("*.rs") if TABLE in path.read_text())
+    # a device's files are in the folder of its name
+    models = [
+        path if "const MODEL" in path.read_text() else path.parent.with_suffix(".rs")
+        for path in tables
+    ]
+    on_a_bus = [path for path in models if "Model::spi_chip" not in path.read_text()]
+    assert len(on_a_bus) > 50
+    assert [path.name for path in on_a_bus if ".naming(REGISTERS)" not in path.read_text()] == []
 
 
 def test_a_state_is_what_the_firmware_made_of_it() -> None:
