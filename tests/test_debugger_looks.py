@@ -17,6 +17,7 @@ from cyclescope import devices
 from cyclescope._engine import Hold
 from cyclescope.board import shipped_boards
 from cyclescope.board.debugger import Debugger
+from cyclescope.devices import registry
 from cyclescope.errors import EngineError, UsageError
 
 SYST_CSR = 0xE000_E010
@@ -145,7 +146,11 @@ def test_a_chip_is_there_under_its_own_label() -> None:
     assert isinstance(flash["target"], dict)
 
 
-def test_a_device_in_python_has_its_attributes(tmp_path: Path) -> None:
+def test_a_device_in_python_has_its_attributes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # other tests know nothing of it
+    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
     file = tmp_path / "looked_at.py"
     file.write_text(
         """
