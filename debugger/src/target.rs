@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use cyclescope_engine::bus::watches::Watch;
 use cyclescope_engine::machine::debugging::Step;
-use cyclescope_engine::machine::{Machine, Outcome};
 use cyclescope_engine::machine::tracing::Recording;
+use cyclescope_engine::machine::{Machine, Outcome};
 use cyclescope_engine::time::Ps;
 use gdbstub::common::{Signal, Tid};
 use gdbstub::target::ext::base::BaseOps;
