@@ -102,10 +102,10 @@ pub fn run(held: &mut Held, command: &str) -> String {
         ["trace", "off", ..] => files::with_file(command, 2, |path| timeline::off(held, path)),
         ["wires"] => wires(held.machine),
         ["events"] => events(held.machine),
-        ["read", addr] => read(held.machine, addr, "4"),
-        ["read", addr, size] => read(held.machine, addr, size),
-        ["write", addr, value] => write(held.machine, addr, value, "4"),
-        ["write", addr, value, size] => write(held.machine, addr, value, size),
+        ["read", addr] => access(held, |machine| read(machine, addr, "4")),
+        ["read", addr, size] => access(held, |machine| read(machine, addr, size)),
+        ["write", addr, value] => access(held, |machine| write(machine, addr, value, "4")),
+        ["write", addr, value, size] => access(held, |machine| write(machine, addr, value, size)),
         ["reset"] if !held.is_live => "the run is over; run begins another one\n".to_owned(),
         ["reset"] => match reset(held) {
             Ok(()) => "the board is at reset\n".to_owned(),
@@ -190,6 +190,13 @@ fn events(machine: &Machine) -> String {
         format!("{:<14} in {wait:<14} at {due} ({} ps)\n", device, due.0)
     };
     events.iter().map(line).collect()
+}
+
+/// An access that is no part of the firmware's run: nothing before it can be had again by running on.
+fn access(held: &mut Held, make: impl FnOnce(&mut Machine) -> String) -> String {
+    let answer = make(held.machine);
+    held.history.begin_anew(held.machine);
+    answer
 }
 
 fn read(machine: &mut Machine, addr: &str, size: &str) -> String {

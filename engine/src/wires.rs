@@ -238,11 +238,10 @@ impl Wires {
 
     /// The level of the wire that a signal shows, if it shows one.
     pub fn level_of(&self, signal: SignalId) -> Option<bool> {
-        let port_has = |port: &Box<Port>| {
+        self.ports.iter().flatten().find_map(|port| {
             let (mask, _) = port.named.iter().find(|(_, named)| *named == signal)?;
             Some(port.levels & mask != 0)
-        };
-        self.ports.iter().flatten().find_map(port_has)
+        })
     }
 
     /// Tells a recorder that starts what all named wires are.

@@ -35,8 +35,8 @@ fn list(machine: &Machine) -> String {
     for (number, trigger) in machine.triggers().iter().enumerate() {
         let what = if trigger.action == Action::Halt { "break-when" } else { "count-when" };
         let seen = trigger.seen;
-        let _ =
-            write!(text, "{number}: {what} {}: {} times, true for {}", trigger.text, seen.count, seen.held_until(now));
+        let times = if seen.count == 1 { "once".to_owned() } else { format!("{} times", seen.count) };
+        let _ = write!(text, "{number}: {what} {}: {times}, true for {}", trigger.text, seen.held_until(now));
         let _ = match seen.last {
             Some(last) => writeln!(text, ", last from {last} ({} ps) on", last.0),
             None => writeln!(text),

@@ -59,9 +59,8 @@ impl Live {
     /// Nobody asks for what was before `now` any more.
     fn looked_at(&mut self, now: Ps) {
         for followed in self.levels.values_mut() {
-            while let Some((_, level)) = followed.ahead.pop_front_if(|(at, _)| *at <= now) {
-                followed.now = level;
-            }
+            let over = followed.ahead.partition_point(|(at, _)| *at <= now);
+            followed.now = followed.ahead.drain(..over).next_back().map_or(followed.now, |(_, level)| level);
         }
     }
 }

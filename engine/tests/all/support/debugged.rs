@@ -46,7 +46,9 @@ pub fn run_debugged(machine: &mut Machine, seed: u64, limit: Ps, code: Range<u32
                 assert!(now.instructions > before.instructions || step.into_handlers && now.interrupts > 0);
             }
             Halt::Time => halts.times += 1,
-            Halt::Watch { .. } | Halt::Interrupted => panic!("nothing is watched, and nobody interrupts"),
+            Halt::Watch { .. } | Halt::Trigger { .. } | Halt::Interrupted => {
+                panic!("nothing is watched, and nobody interrupts")
+            }
         }
         for core in 0..machine.core_count() {
             let registers = machine.debug_registers(core);
