@@ -32,8 +32,13 @@ class Session:
     result: dict[str, Any]
 
 
-def session(target: Target, folder: Path, *commands: str, gdb: str | None = None) -> Session:
-    """A run of a target held by GDB, which does these commands and ends."""
+def session(
+    target: Target, folder: Path, *commands: str, gdb: str | None = None, has_file: bool = True
+) -> Session:
+    """A run of a target held by GDB, which does these commands and ends.
+
+    GDB has the program's file, or reads it from the run.
+    """
     run = [sys.executable, "-m", "cyclescope", "run", str(target.elf), "--board", target.board]
     run += ["--limit", LIMIT, "--json", "held.json", "--gdb=127.0.0.1:0", "--exit-status=ran"]
     command = subprocess.Popen(
@@ -46,7 +51,8 @@ def session(target: Target, folder: Path, *commands: str, gdb: str | None = None
         port = told.rpartition(":")[2].strip()
         script = folder / "session.gdb"
         begin = ["set pagination off", "set confirm off", "set width 0", "set style enabled off"]
-        lines = [*begin, f"file {target.elf}", f"target extended-remote localhost:{port}"]
+        file = [f"file {target.elf}"] if has_file else []
+        lines = [*begin, *file, f"target extended-remote localhost:{port}"]
         script.write_text("\n".join([*lines, *commands]) + "\n")
         done = subprocess.run(
             [gdb or gdb_for(target) or "gdb", "--batch", "-nx", "-x", str(script)],

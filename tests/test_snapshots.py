@@ -35,7 +35,9 @@ FURTHER = {
 }
 # their own programs ask the sensors
 SENSED = ("nucleo-f411re-sensors", "nucleo-l4r5zi-sensors")
-ALL = (*NAMES, *FURTHER, *SENSED)
+# it has no app
+HOSTED = "minimal-armv7a"
+ALL = (*NAMES, *FURTHER, *SENSED, HOSTED)
 
 
 @functools.cache
@@ -45,6 +47,8 @@ def board_of(name: str) -> Board:
         return Board(name).load(firmware.build_app(app, built_for, {}))
     if name in SENSED:
         return Board(name).load(build_sensors(SENSORS[name]))
+    if name == HOSTED:
+        return Board(name).load(hosted.built(name))
     return loaded(name)
 
 
@@ -93,6 +97,8 @@ class Seen:
 
 def machine_of(name: str, watched: Watched) -> Machine:
     machine = board_of(name).start()
+    if name == HOSTED:
+        machine.semihosting(None, None, [b"hosted", b"remove", b"nothing", b"remove", b"it"])
     # where a skip begins and ends a timeline shows, and that depends on where the run stops
     machine.skip_polling(watched.skip_polling and not watched.timeline)
     if watched.waits:

@@ -8,6 +8,7 @@ use std::fmt::Display;
 
 use cel::common::ast::{CallExpr, Expr, IdedExpr, LiteralValue, operators as op};
 use cel::parser::Parser;
+use cyclescope_engine::dt::fault::near_matches;
 use cyclescope_engine::machine::Machine;
 use cyclescope_engine::machine::triggers::condition::{Binary, Compare, Number, Truth};
 
@@ -315,11 +316,11 @@ fn no_function(name: &str) -> String {
 fn unknown(what: &str, name: &str, known: &[String]) -> String {
     let listed = known.iter().take(MOST_NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
     let more = if known.len() > MOST_NAMES { ", ..." } else { "" };
-    let near = known.iter().find(|other| other.eq_ignore_ascii_case(name) || other.starts_with(name));
-    match near {
-        Some(near) => format!("{what}; did you mean {near}?"),
-        None if known.is_empty() => format!("{what}: it has none"),
-        None => format!("{what}: it has {listed}{more}"),
+    let near = near_matches(name, known.iter().map(String::as_str));
+    match (near.is_empty(), known.is_empty()) {
+        (false, _) => format!("{what}; did you mean {}?", near.join(" or ")),
+        (true, true) => format!("{what}: it has none"),
+        (true, false) => format!("{what}: it has {listed}{more}"),
     }
 }
 

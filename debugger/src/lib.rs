@@ -10,6 +10,7 @@ pub mod history;
 pub mod layout;
 mod link;
 mod monitor;
+mod program_file;
 mod registers;
 mod serve;
 mod target;

@@ -21,7 +21,9 @@ use gdbstub::target::ext::breakpoints::{
     Breakpoints, BreakpointsOps, HwBreakpoint, HwBreakpointOps, HwWatchpoint, HwWatchpointOps, SwBreakpoint,
     SwBreakpointOps, WatchKind,
 };
+use gdbstub::target::ext::exec_file::ExecFileOps;
 use gdbstub::target::ext::extended_mode::ExtendedModeOps;
+use gdbstub::target::ext::host_io::HostIoOps;
 use gdbstub::target::ext::monitor_cmd::{ConsoleOutput, MonitorCmd, MonitorCmdOps};
 use gdbstub::target::ext::target_description_xml_override::{
     TargetDescriptionXmlOverride, TargetDescriptionXmlOverrideOps,
@@ -238,6 +240,14 @@ impl Target for Held<'_> {
     }
 
     fn support_breakpoints(&mut self) -> Option<BreakpointsOps<'_, Self>> {
+        Some(self)
+    }
+
+    fn support_exec_file(&mut self) -> Option<ExecFileOps<'_, Self>> {
+        Some(self)
+    }
+
+    fn support_host_io(&mut self) -> Option<HostIoOps<'_, Self>> {
         Some(self)
     }
 

@@ -19,6 +19,11 @@ impl Machine {
         self.cores[core].name()
     }
 
+    /// The file that a core's program was loaded from, if one was.
+    pub fn program_file(&self, core: usize) -> Option<&[u8]> {
+        self.program(core).map(|program| program.elf.as_slice())
+    }
+
     /// The core that the loaded program is for.
     pub fn main_core(&self) -> usize {
         self.main
