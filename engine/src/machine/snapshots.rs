@@ -145,7 +145,7 @@ impl Machine {
         self.save_state(&mut saver);
         match saver.refusal() {
             Some(why) => Err(SnapshotError::Refused(why.to_owned())),
-            None => Ok(Snapshot { head: self.head(), state: saver.into_bytes(), triggers: Some(self.trigger_state()) }),
+            None => Ok(Snapshot { head: self.head(), state: saver.into_bytes(), triggers: self.trigger_state() }),
         }
     }
 

@@ -207,17 +207,19 @@ impl Machine {
         self.triggers.snapshot.take()
     }
 
-    /// What a snapshot has of them, for this machine alone.
-    pub(super) fn trigger_state(&self) -> TriggerState {
+    /// What a snapshot has of them, for this machine alone, if there are any.
+    pub(super) fn trigger_state(&self) -> Option<TriggerState> {
         let Triggers { all, calls, .. } = &self.triggers;
         let seen = all.iter().map(|trigger| (trigger.text.clone(), trigger.seen, trigger.looked_at)).collect();
-        TriggerState { seen, calls: calls.clone(), live: self.bus.waves.live() }
+        let state = || TriggerState { seen, calls: calls.clone(), live: self.bus.waves.live() };
+        self.triggers.are_set().then(state)
     }
 
-    /// Goes back to that, if the snapshot has it. Triggers that were not there then have seen nothing.
+    /// Goes back to that. Triggers that were not there then have seen nothing.
     pub(super) fn set_trigger_state(&mut self, state: Option<&TriggerState>) {
+        let none = TriggerState::default();
+        let state = state.unwrap_or(&none);
         self.triggers.look_anew();
-        let Some(state) = state else { return };
         let now = (self.now(), self.bus.activities.told());
         for trigger in &mut self.triggers.all {
             let before = state.seen.iter().find(|(text, ..)| *text == trigger.text);
