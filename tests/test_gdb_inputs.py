@@ -20,6 +20,16 @@ from shell import BOARDS, shell
 from test_gdb import what_counts
 
 
+def goes_back_and_forth(client: rsp.Client) -> None:
+    """Some instructions back and forth again, the machine is where it was."""
+    here = client.ask("g"), client.monitor("stack")
+    for _ in range(3):
+        assert client.ask("bs").startswith("T05")
+    for _ in range(3):
+        assert client.ask("vCont;s:1").startswith("T05")
+    assert (client.ask("g"), client.monitor("stack")) == here
+
+
 class Typing:
     """Somebody who types at a run's standard input and reads what the board sends."""
 
@@ -79,12 +89,7 @@ def test_what_was_typed_is_typed_again_on_the_way(
         person.type("echo three\r")
         person.read_until("\nthree\n> ")
         client.interrupt()
-        here = client.ask("g"), client.monitor("stack")
-        for _ in range(3):
-            assert client.ask("bs").startswith("T05")
-        for _ in range(3):
-            assert client.ask("vCont;s:1").startswith("T05")
-        assert (client.ask("g"), client.monitor("stack")) == here
+        goes_back_and_forth(client)
         # to the beginning, and what is typed now comes behind all that was
         assert "replaylog:begin" in client.ask("bc")
         assert client.ask("vCont;s:1").startswith("T05")
@@ -194,12 +199,7 @@ def test_what_was_read_of_standard_input_is_read_again(tmp_path: Path, board: st
         client.send("vCont;c")
         person.read_until("one\n")
         client.interrupt()
-        here = client.ask("g"), client.monitor("stack")
-        for _ in range(3):
-            assert client.ask("bs").startswith("T05")
-        for _ in range(3):
-            assert client.ask("vCont;s:1").startswith("T05")
-        assert (client.ask("g"), client.monitor("stack")) == here
+        goes_back_and_forth(client)
         assert "replaylog:begin" in client.ask("bc")
         client.send("vCont;c")
         person.type("two\nthr")
