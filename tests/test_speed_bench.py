@@ -12,7 +12,7 @@ from conftest import ROOT
 
 FEW = (
     *("--pairs", "1", "--iterations", "5", "--uncached-iterations", "1", "--uncached-loops", "10"),
-    *("--turning-loops", "10"),
+    *("--turning-loops", "10", "--held", "2ms", "--back", "2ms"),
 )
 CORES = ("riscv", "arm", "a7", "m4", "mips")
 OBSERVED = ("observed", "observed_uncached")
@@ -34,6 +34,8 @@ def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
         ("bus-matrix", {"turning_mips", "not_turning_mips"}),
         ("observed", {f"{program}_{what}_ratio" for program in OBSERVED for what in LOOKING_ON}),
         ("python-devices", {"python_plain_us", "python_registers_us"}),
+        ("snapshots", {"snapshot_taken_ms", "snapshot_loaded_ms"}),
+        ("debugger", {"debugger_attached", "debugger_back_s"}),
         ("start-up", {"start_up_s", *(f"{core}_first_compile_ms" for core in CORES)}),
     ],
 )

@@ -61,6 +61,8 @@ import uncached
 import waiting
 from record import RECORD, say
 
+from cyclescope.units import parse_time_ps
+
 
 def main() -> None:
     """Run the parts and print what came out."""
@@ -81,6 +83,8 @@ def main() -> None:
         "--most-instructions", type=int, default=10**10, help="of the run that grows"
     )
     parser.add_argument("--polled", default="1s", help="simulated time of polling devices")
+    parser.add_argument("--held", default="4s", help="simulated time that a debugger holds")
+    parser.add_argument("--back", default="10s", help="how far a debugger goes back")
     parser.add_argument("--pairs", type=int, default=5, help="how often each runs")
     parser.add_argument("--before", type=Path, help="a checkout with an earlier build")
     parser.add_argument("--out", type=Path, help="a JSON file for the numbers")
@@ -97,7 +101,9 @@ def main() -> None:
         "start-up": lambda: start_up.measure(options.pairs),
         "python-devices": lambda: python_devices.measure(options.pairs),
         "snapshots": lambda: snapshots.measure(options.pairs),
-        "debugger": lambda: held_runs.measure(options.pairs),
+        "debugger": lambda: held_runs.measure(
+            parse_time_ps(options.held), parse_time_ps(options.back), options.pairs
+        ),
         "growth": lambda: growth.measure(options.most_instructions, options.polled, options.pairs),
     }
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(parts)}")

@@ -15,22 +15,23 @@ from cyclescope import Board, firmware
 from cyclescope._engine import Gdb
 
 BOARD, APP = "kc705-axi-quad-spi", "coremark_like"
-LIMIT_PS = 4 * 10**12
-BACK_PS = 10 * 10**12
+# more rounds than any limit here leaves time for
+ENDLESS = 100_000
+PS_PER_S = 10**12
 
 
-def measure(pairs: int) -> None:
+def measure(held_ps: int, back_ps: int, pairs: int) -> None:
     """The same run with and without a debugger, in turn; then back to a breakpoint near reset."""
-    board = Board(BOARD).load(firmware.build_app(APP, BOARD, {"iterations": 400}))
+    board = Board(BOARD).load(firmware.build_app(APP, BOARD, {"iterations": ENDLESS}))
     ratios = []
     for _ in range(pairs):
-        plain, held = _seconds(lambda: board.start().run(LIMIT_PS, None)), _held_seconds(board)
-        ratios.append(plain / held)
+        plain = _seconds(lambda: board.start().run(held_ps, None))
+        ratios.append(plain / _held_seconds(board, held_ps))
     ratio = round(statistics.median(ratios), 2)
-    back_s = round(_back_seconds(), 2)
+    back_s = round(_back_seconds(board, back_ps), 2)
     say(
         f"{APP} with GDB's protocol attached and running: {ratio} of the speed without; "
-        f"back {BACK_PS / 10**12:.0f} s of it to a breakpoint near its beginning: {back_s} s",
+        f"back {back_ps / PS_PER_S:g} s of it to a breakpoint near its beginning: {back_s} s",
         debugger_attached=ratio,
         debugger_back_s=back_s,
     )
@@ -49,9 +50,7 @@ class _Client:
         gdb = Gdb(server.fileno(), server.fileno())
         server.close()
         machine = board.start()
-        self._run = threading.Thread(
-            target=machine.run, args=(limit_ps, None), kwargs={"gdb": gdb}, daemon=True
-        )
+        self._run = threading.Thread(target=machine.hold, args=(gdb, limit_ps), daemon=True)
         self._run.start()
         self.ask("QStartNoAckMode")
 
@@ -60,7 +59,10 @@ class _Client:
         while True:
             end = self._received.find(b"#")
             if end < 0 or len(self._received) < end + 3:
-                self._received += self._line.recv(1 << 16)
+                received = self._line.recv(1 << 16)
+                if not received:
+                    raise EOFError(f"the run has ended, and {packet} has no answer")
+                self._received += received
                 continue
             answer = self._received[: end + 3].lstrip(b"+")
             self._received = self._received[end + 3 :]
@@ -75,17 +77,16 @@ class _Client:
         self._run.join()
 
 
-def _held_seconds(board: Board) -> float:
-    client = _Client(board, LIMIT_PS)
+def _held_seconds(board: Board, limit_ps: int) -> float:
+    client = _Client(board, limit_ps)
     seconds = _seconds(lambda: client.ask("vCont;c"))
     client.end()
     return seconds
 
 
-def _back_seconds() -> float:
-    board = Board(BOARD).load(firmware.build_app(APP, BOARD, {"iterations": 100_000}))
+def _back_seconds(board: Board, limit_ps: int) -> float:
     main = next(addr for addr, _, name in board.functions("cpu0") if name == "main")
-    client = _Client(board, BACK_PS)
+    client = _Client(board, limit_ps)
     client.ask(f"Z0,{main:x},4")
     client.ask("vCont;c")
     # to the limit, which halts it
