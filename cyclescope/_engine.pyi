@@ -149,6 +149,23 @@ class Hold:
         numbers of triggers.
         """
 
+    def go_back(
+        self, limit_ps: int, step: int | None = None
+    ) -> tuple[str, int | None, tuple[int, int, bool] | None, list[int]]:
+        """Go back by an instruction of a core, or to the last halt: why it halted, or "begin".
+
+        Of a watched access it is the moment before. `EngineError` where there is no way back.
+        """
+
+    def last_access(
+        self, limit_ps: int, watched: tuple[int, int, bool, bool]
+    ) -> tuple[int, int, int, int, str | None] | None:
+        """The last access before now to physical addresses: first, last byte, loads, stores.
+
+        The core, its next address, its instructions so far, its time, and the device that made it.
+        `EngineError` where there is no way back, or that can't be watched.
+        """
+
     def end(
         self,
         console: Callable[[bytes], None] | None = None,

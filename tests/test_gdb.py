@@ -22,7 +22,7 @@ UARTS = {
     "a5": 0xF8020000,
     "a7-m4": 0x40010028,
     "m4": 0x40004404,
-    "mips": 0x10030000,
+    "mips": 0xB0030000,
 }
 
 
@@ -77,10 +77,18 @@ def test_a_device_register_is_watched(target: Target, tmp_path: Path) -> None:
         tmp_path,
         f"awatch *(unsigned char *) {addr:#x}",
         "continue",
+        'printf "<%u>\\n", $pc',
         "backtrace 2",
+        "stepi",
+        'printf "<%u>\\n", $pc',
         "delete",
         "detach",
     )
     # as it is set, and as it is hit
     assert held.output.count("watchpoint 1: ") == 2, held.output
+    # behind the access, as in Python, and the user's step is one step
+    debugger = target.load().debug()
+    debugger.watch(addr, 1, loads=True)
+    halts = [debugger.run(limit=LIMIT), debugger.core.step()]
+    assert [int(pc) for pc in re.findall(r"<(\d+)>", held.output)] == [halt.pc for halt in halts]
     assert what_counts(held.result) == what_counts(plain)

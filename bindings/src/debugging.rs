@@ -1,5 +1,6 @@
 //! The class `Hold`: a debugger's hold on a machine, for programs in Python.
 
+use cyclescope_debugger::history::{Access, BUDGET_BYTES, Back, History, Told};
 use cyclescope_engine::bus::device::AccessSize;
 use cyclescope_engine::bus::watches::Watch;
 use cyclescope_engine::core::debug::{Group, Register};
@@ -18,12 +19,20 @@ use crate::stop::Stop;
 type RegisterItem = (String, u32, &'static str, u64);
 /// Why it halted, the core, what was watched (first and last byte, and if it was a store), and the triggers' numbers.
 type HaltItem = (&'static str, Option<usize>, Option<(u32, u32, bool)>, Vec<usize>);
+/// The core, its next address, its instructions so far, its time in picoseconds, and the device that made an access.
+type AccessItem = (usize, u32, u64, u64, Option<String>);
 
 /// A debugger's hold on a machine that has been loaded.
 #[pyclass(module = "cyclescope._engine")]
 pub struct Hold {
     machine: Py<Machine>,
     ended: Option<Outcome>,
+    /// What the run can go back to, from where it ran first.
+    history: Option<History>,
+    /// What was printed up to the furthest moment of the run.
+    furthest: Told,
+    /// Something was written since it ran: nothing before can be had again by running on.
+    is_changed: bool,
     /// The report was taken: the board is at its end.
     is_over: bool,
 }
@@ -31,6 +40,26 @@ pub struct Hold {
 impl Hold {
     fn with<T>(&self, py: Python<'_>, work: impl FnOnce(&mut Engine) -> PyResult<T>) -> PyResult<T> {
         self.machine.bind(py).borrow().with(work)
+    }
+
+    /// The same with what the run can go back to, which begins where the machine is at first, and what was printed.
+    fn with_history<T>(
+        &mut self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Engine, &mut History, &mut Told) -> PyResult<T>,
+    ) -> PyResult<T> {
+        let (history, furthest) = (&mut self.history, &mut self.furthest);
+        let is_changed = std::mem::take(&mut self.is_changed);
+        self.machine.bind(py).borrow().with(|engine| {
+            let history = match history {
+                Some(history) => history,
+                None => history.insert(History::new(engine, BUDGET_BYTES)),
+            };
+            if is_changed {
+                history.begin_anew(engine);
+            }
+            work(engine, history, furthest)
+        })
     }
 
     /// The same with a core, by its index; raises EngineError for one that is not there.
@@ -47,12 +76,58 @@ impl Hold {
     }
 }
 
+/// Runs on until something halts the machine, and takes snapshots on the way. Nothing is printed twice.
+fn run_on(
+    engine: &mut Engine,
+    history: &mut History,
+    furthest: &mut Told,
+    (step, until, limit): (Option<Step>, Option<Ps>, Ps),
+    sinks: &mut Sinks,
+) -> Halt {
+    let mut lap = history.begin_lap(engine);
+    loop {
+        let next = match step {
+            // A step is short, and must not be broken off.
+            Some(_) => until,
+            None => Some(until.map_or(lap.due, |until| until.min(lap.due))),
+        };
+        let told = &mut history.told;
+        let halt = engine.resume(step.clone(), next, limit, |printed| sinks.take(&told.add(printed, furthest)));
+        if halt != Halt::Time || step.is_some() || until.is_some_and(|until| engine.latest() >= until) {
+            return halt;
+        }
+        history.follow(engine, &mut lap);
+    }
+}
+
+fn halt_item(halt: &Halt) -> HaltItem {
+    match halt {
+        Halt::Break { core } => ("break", Some(*core), None, vec![]),
+        Halt::Watch { core, hit } => {
+            ("watch", Some(*core), Some((hit.watch.first, hit.watch.last, hit.is_write)), vec![])
+        }
+        Halt::Stepped { core } => ("stepped", Some(*core), None, vec![]),
+        Halt::Trigger { core, numbers } => ("trigger", Some(*core), None, numbers.clone()),
+        Halt::Interrupted => ("interrupted", None, None, vec![]),
+        Halt::Time => ("time", None, None, vec![]),
+        Halt::Ended(_) => ("ended", None, None, vec![]),
+    }
+}
+
+fn watch_of((first, last, reads, writes): (u32, u32, bool, bool)) -> Watch {
+    Watch { first, last, reads, writes }
+}
+
+fn no_way_back(why: String) -> PyErr {
+    EngineError::new_err(format!("no way back: {why}"))
+}
+
 #[pymethods]
 impl Hold {
     /// Takes hold of a machine, which has not run.
     #[new]
     fn new(machine: Py<Machine>) -> Hold {
-        Hold { machine, ended: None, is_over: false }
+        Hold { machine, ended: None, history: None, furthest: Told::default(), is_changed: false, is_over: false }
     }
 
     /// Runs on until something halts the machine, up to `until_ps`, and to `limit_ps` in any case; a core makes one
@@ -76,30 +151,56 @@ impl Hold {
     ) -> PyResult<HaltItem> {
         let mut sinks = Sinks { console, stream, note: None, anew: None, raised: None };
         let limit = Ps(limit_ps.0.min(u64::MAX / 2));
-        let halt = self.with(py, |engine| {
+        let step = step.map(|core| Step { core: core.0, range, into_handlers });
+        let until = until_ps.map(|until| Ps(until.0));
+        let halt = self.with_history(py, |engine, history, furthest| {
             engine.stop_on(stop.map(Stop::shared).unwrap_or_default());
-            let step = step.map(|core| Step { core: core.0, range, into_handlers });
-            Ok(py.detach(|| {
-                engine.resume(step, until_ps.map(|until| Ps(until.0)), limit, |printed| sinks.take(printed))
-            }))
+            Ok(py.detach(|| run_on(engine, history, furthest, (step, until, limit), &mut sinks)))
         })?;
         if let Some(error) = sinks.raised {
             return Err(error);
         }
-        Ok(match halt {
-            Halt::Break { core } => ("break", Some(core), None, vec![]),
-            Halt::Watch { core, hit } => {
-                ("watch", Some(core), Some((hit.watch.first, hit.watch.last, hit.is_write)), vec![])
-            }
-            Halt::Stepped { core } => ("stepped", Some(core), None, vec![]),
-            Halt::Trigger { core, numbers } => ("trigger", Some(core), None, numbers),
-            Halt::Interrupted => ("interrupted", None, None, vec![]),
-            Halt::Time => ("time", None, None, vec![]),
-            Halt::Ended(outcome) => {
-                self.ended = Some(outcome);
-                ("ended", None, None, vec![])
-            }
+        let item = halt_item(&halt);
+        if let Halt::Ended(outcome) = halt {
+            self.ended = Some(outcome);
+        }
+        Ok(item)
+    }
+
+    /// Goes back by an instruction of a core, or to the last halt: why it halted there, as `resume` gives it, or
+    /// "begin" where history begins. Of a watched access it is the moment before. Raises EngineError where there is no
+    /// way back.
+    #[pyo3(signature = (limit_ps, step=None))]
+    fn go_back(&mut self, py: Python<'_>, limit_ps: Arg<u64>, step: Option<Arg<usize>>) -> PyResult<HaltItem> {
+        let limit = Ps(limit_ps.0.min(u64::MAX / 2));
+        let back = self.with_history(py, |engine, history, _| {
+            let back = py.detach(|| match step {
+                Some(core) => history.step_back(engine, core.0, limit),
+                None => history.run_back(engine, limit),
+            });
+            back.map_err(no_way_back)
+        })?;
+        self.ended = None;
+        Ok(match back {
+            Back::Halt(halt) => halt_item(&halt),
+            Back::Begin => ("begin", None, None, vec![]),
         })
+    }
+
+    /// The last access to physical addresses (first and last byte, loads, stores) before where the machine is, which
+    /// stays there; None if there was none. Raises EngineError where there is no way back, or that can't be watched.
+    fn last_access(
+        &mut self,
+        py: Python<'_>,
+        limit_ps: Arg<u64>,
+        watched: (u32, u32, bool, bool),
+    ) -> PyResult<Option<AccessItem>> {
+        let limit = Ps(limit_ps.0.min(u64::MAX / 2));
+        let watch = watch_of(watched);
+        let found = self.with_history(py, |engine, history, _| {
+            py.detach(|| history.last_access(engine, watch, limit)).map_err(no_way_back)
+        })?;
+        Ok(found.map(|Access { core, pc, instructions, time, device }| (core, pc, instructions, time.0, device)))
     }
 
     /// The report of the run, as `Machine.run` gives it: how it ended, or that it was interrupted here. Nothing runs
@@ -133,7 +234,7 @@ impl Hold {
     /// Watches these physical addresses, and no others: first and last byte, loads, stores. Raises EngineError for
     /// loads from memory and for what is nowhere.
     fn set_watches(&self, py: Python<'_>, watches: List<(u32, u32, bool, bool)>) -> PyResult<()> {
-        let watches = watches.0.into_iter().map(|(first, last, reads, writes)| Watch { first, last, reads, writes });
+        let watches = watches.0.into_iter().map(watch_of);
         let refused = self.with(py, |engine| Ok(engine.set_watches(watches.collect())))?;
         match refused.first() {
             Some(watch) => Err(EngineError::new_err(format!("{:#010x} can't be watched so", watch.first))),
@@ -155,7 +256,14 @@ impl Hold {
     }
 
     /// Writes a register of a core by its place in `registers`. False if it can't be written.
-    fn set_register(&self, py: Python<'_>, core: Arg<usize>, number: Arg<usize>, value: Arg<u64>) -> PyResult<bool> {
+    fn set_register(
+        &mut self,
+        py: Python<'_>,
+        core: Arg<usize>,
+        number: Arg<usize>,
+        value: Arg<u64>,
+    ) -> PyResult<bool> {
+        self.is_changed = true;
         self.with_core(py, core.0, |engine, core| Ok(engine.set_debug_register(core, number.0, value.0)))
     }
 
@@ -186,12 +294,14 @@ impl Hold {
     }
 
     /// Writes memory as a core sees it, without time. False if some of it can't be written.
-    fn write(&self, py: Python<'_>, core: Arg<usize>, addr: Arg<u32>, data: Arg<Vec<u8>>) -> PyResult<bool> {
+    fn write(&mut self, py: Python<'_>, core: Arg<usize>, addr: Arg<u32>, data: Arg<Vec<u8>>) -> PyResult<bool> {
+        self.is_changed = true;
         self.with_core(py, core.0, |engine, core| Ok(engine.debug_write(core, addr.0, &data.0)))
     }
 
     /// Loads 1, 2 or 4 bytes as a core does, with what that does to a device. Raises EngineError where nothing answers.
-    fn force_read(&self, py: Python<'_>, core: Arg<usize>, addr: Arg<u32>, bytes: Arg<u32>) -> PyResult<u32> {
+    fn force_read(&mut self, py: Python<'_>, core: Arg<usize>, addr: Arg<u32>, bytes: Arg<u32>) -> PyResult<u32> {
+        self.is_changed = true;
         self.with_core(py, core.0, |engine, core| {
             let nothing = || EngineError::new_err(format!("nothing, or an error, answers at {:#010x}", addr.0));
             let size = AccessSize::of_bytes(bytes.0).ok_or_else(|| EngineError::new_err("1, 2 or 4 bytes"))?;

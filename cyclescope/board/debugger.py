@@ -25,6 +25,8 @@ from cyclescope.near import did_you_mean_or
 from cyclescope.units import parse_time_ps
 
 _LIMIT = "10s"
+# longer than anybody waits for a step
+_MOST_PS = parse_time_ps("1000s")
 
 State: TypeAlias = dict[str, Any] | list[Any] | int | bool | str | bytes | None
 """A state: of plain data, nested in dicts and lists."""
@@ -35,8 +37,8 @@ class Halt:
     """Why a run halted, and where.
 
     `reason` is "break", "watch", "step", "condition" (which ones are `conditions`), "time" (the
-    time that was asked for has come), "end" (the firmware ended, can't go on, or reached the limit)
-    or "interrupted".
+    time that was asked for has come), "end" (the firmware ended, can't go on, or reached the
+    limit), "interrupted", or "begin" (there is nothing before).
     """
 
     reason: str
@@ -51,6 +53,21 @@ class Halt:
 
 # Whether the run is to halt there; what is not false says so.
 Callback = Callable[["Halt"], object]
+
+
+@dataclass(frozen=True)
+class Access:
+    """An access that was looked for: when, before which instruction of `core`, and by whom.
+
+    `device` is the device that made it, or None: the core did, with the instruction before `pc`.
+    """
+
+    time_ps: int
+    core: str
+    pc: int
+    function: str
+    instructions: int
+    device: str | None
 
 
 @dataclass
@@ -240,6 +257,20 @@ class Core:
             raise UsageError(f"{count} steps: expected 1 or more")
         return halt
 
+    def step_back(self, count: int = 1) -> Halt:
+        """Go back by so many instructions of this core: all is as it was then.
+
+        Those of interrupt handlers are counted. Raises `EngineError` where there is no way back.
+        """
+        halt = None
+        for _ in range(count):
+            halt = self._debugger.go_back(self._index)
+            if halt.reason != "step":
+                break
+        if halt is None:
+            raise UsageError(f"{count} steps: expected 1 or more")
+        return halt
+
 
 class Debugger:
     """A loaded board's run, halted at reset: `Board.debug` makes one.
@@ -291,6 +322,31 @@ class Debugger:
             elif halt.reason != "break" or halt.pc == place or self._halts_at(halt):
                 return halt
 
+    def run_back(self) -> Halt:
+        """Go back to the last breakpoint, watched access or condition: all is as it was then.
+
+        Of an access it is the moment before. Callbacks are not called. What was printed stays
+        printed, and is not printed again. Memory, registers or breakpoints that this program has
+        set are no part of the firmware's run: there is no way back to before memory or a register
+        was set. Raises `EngineError` where there is no way back.
+        """
+        return self.go_back(None)
+
+    def last_store(self, addr: int, length: int = 4) -> Access | None:
+        """Who stored to memory last, or to a device's register: the run stays where it is.
+
+        None if nobody did since reset, or since this program has set memory or a register. Raises
+        `EngineError` where there is no way back.
+        """
+        self._check_runs()
+        first = self._physical(addr)
+        found = self.hold.last_access(_MOST_PS, (first, first + length - 1, False, True))
+        if found is None:
+            return None
+        index, pc, instructions, time_ps, device = found
+        core = list(self.cores)[index]
+        return Access(time_ps, core, pc, self.function_at(core, pc), instructions, device)
+
     def break_at(
         self, place: str | int, callback: Callback | None = None, core: str | None = None
     ) -> Breakpoint:
@@ -313,9 +369,7 @@ class Debugger:
 
         Raises `EngineError` if that can't be watched.
         """
-        physical = self.hold.physical(self.core._index, addr)
-        if physical is None:
-            raise EngineError(f"{addr:#010x}: nothing is there")
+        physical = self._physical(addr)
         watches = [*self._watches, (physical, physical + length - 1, loads, stores)]
         self.hold.set_watches(watches)
         self._watches = watches
@@ -348,15 +402,20 @@ class Debugger:
 
     def step(self, core: int, into_handlers: bool) -> Halt:
         """Run one instruction of a core: `Core.step`."""
-        return self._resume(parse_time_ps("1000s"), step=core, into_handlers=into_handlers)
+        return self._resume(_MOST_PS, step=core, into_handlers=into_handlers)
+
+    def go_back(self, core: int | None) -> Halt:
+        """Go back by an instruction of a core (`Core.step_back`), or to the last halt."""
+        self._check_runs()
+        self.hold.set_breaks(sorted({breakpoint.addr for breakpoint in self._breakpoints}))
+        return self._halt(*self.hold.go_back(_MOST_PS, core))
 
     def snapshot(self) -> bytes:
         """All that has changed on the board, for `start_from` of `Board.run` or `Board.debug`.
 
         Raises `EngineError` if something of it can't be saved.
         """
-        if self._result is not None:
-            raise UsageError("this run has ended: its result was taken")
+        self._check_runs()
         return self._machine.snapshot()
 
     def result(self) -> RunResult:
@@ -388,11 +447,10 @@ class Debugger:
         step: int | None = None,
         into_handlers: bool = False,
     ) -> Halt:
-        if self._result is not None:
-            raise UsageError("this run has ended: its result was taken")
+        self._check_runs()
         addresses = {breakpoint.addr for breakpoint in self._breakpoints}
         self.hold.set_breaks(sorted(addresses | ({place} if place is not None else set())))
-        reason, index, watched, numbers = self.hold.resume(
+        halted = self.hold.resume(
             limit_ps,
             until_ps,
             step,
@@ -400,6 +458,15 @@ class Debugger:
             console=self._console.write,
             stream=self._streams.write,
         )
+        return self._halt(*halted)
+
+    def _halt(
+        self,
+        reason: str,
+        index: int | None,
+        watched: tuple[int, int, bool] | None,
+        numbers: list[int],
+    ) -> Halt:
         core = self.core if index is None else list(self.cores.values())[index]
         names = {"stepped": "step", "ended": "end", "trigger": "condition"}
         return Halt(
@@ -412,6 +479,17 @@ class Debugger:
             watched is not None and watched[2],
             tuple(self._conditions[number][0] for number in numbers),
         )
+
+    def _check_runs(self) -> None:
+        if self._result is not None:
+            raise UsageError("this run has ended: its result was taken")
+
+    def _physical(self, addr: int) -> int:
+        """An address as the bus has it, of what the program's core has there."""
+        physical = self.hold.physical(self.core._index, addr)
+        if physical is None:
+            raise EngineError(f"{addr:#010x}: nothing is there")
+        return physical
 
     def _halts_on(self, halt: Halt) -> bool:
         here = [callback for text, callback in self._conditions.values() if text in halt.conditions]

@@ -6,6 +6,7 @@
 //! anew behind it.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use cyclescope_engine::bus::watches::Watch;
 use cyclescope_engine::machine::debugging::{Halt, Step};
@@ -17,6 +18,11 @@ use cyclescope_engine::time::Ps;
 pub const BUDGET_BYTES: usize = 512 << 20;
 /// Where a replay towards an instruction begins to go instruction by instruction, at first.
 const NEAR: Ps = Ps::from_us(10);
+
+/// Until how much has run, nobody knows how long that takes the host.
+const FIRST_SNAPSHOT: Ps = Ps::from_us(10_000);
+/// Between snapshots the host should run for so long: it is what going back by an instruction takes.
+const PACE: Duration = Duration::from_millis(250);
 
 /// How much was printed up to a moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -87,6 +93,24 @@ pub struct Access {
     pub device: Option<String>,
 }
 
+/// Where a machine is: instructions of all cores together, and the time of each.
+struct Place {
+    total: u64,
+    times: Vec<Ps>,
+}
+
+impl Place {
+    fn of(machine: &Machine) -> Place {
+        let times = (0..machine.core_count()).map(|core| machine.time_of_core(core)).collect();
+        Place { total: instructions(machine).iter().sum(), times }
+    }
+
+    /// True if the machine comes by here on its way to `later`, or is there. While cores wait only time tells.
+    fn is_within(&self, later: &Place) -> bool {
+        self.total <= later.total && self.times.iter().zip(&later.times).all(|(time, later)| time <= later)
+    }
+}
+
 /// An access or a breakpoint on the way.
 #[derive(Clone, Debug)]
 struct Found {
@@ -99,10 +123,20 @@ struct Found {
     time: Ps,
 }
 
+/// A way from one snapshot to the next.
+#[derive(Debug)]
+pub struct Lap {
+    /// When the next one is due.
+    pub due: Ps,
+    begun: Instant,
+}
+
 /// The snapshots of a run.
 #[derive(Debug)]
 pub struct History {
     moments: Vec<Moment>,
+    /// Simulated time from one to the next.
+    every: Ps,
     /// Where the debugger took hold of the machine, with what it wrote there.
     hold: Option<Snapshot>,
     budget_bytes: usize,
@@ -115,8 +149,8 @@ pub struct History {
 impl History {
     /// One that begins where the machine is.
     pub fn new(machine: &mut Machine, budget_bytes: usize) -> History {
-        let (told, refused) = (Told::default(), None);
-        let mut history = History { moments: Vec::new(), hold: None, budget_bytes, told, refused };
+        let (moments, every, told) = (Vec::new(), FIRST_SNAPSHOT, Told::default());
+        let mut history = History { moments, every, hold: None, budget_bytes, told, refused: None };
         history.begin_anew(machine);
         history
     }
@@ -129,6 +163,25 @@ impl History {
         if self.hold.as_ref().is_none_or(|hold| hold.time() >= machine.latest()) {
             self.hold = taken;
         }
+    }
+
+    /// The machine runs on from where it is.
+    pub fn begin_lap(&self, machine: &Machine) -> Lap {
+        Lap { due: machine.latest().saturating_add(self.every), begun: host_time() }
+    }
+
+    /// Takes a snapshot if one is due. The next one is due sooner or later, as the host was slow or fast.
+    pub fn follow(&mut self, machine: &mut Machine, lap: &mut Lap) {
+        if machine.latest() < lap.due {
+            return;
+        }
+        self.every = match lap.begun.elapsed() {
+            took if took < PACE / 2 => Ps(self.every.0.saturating_mul(2)),
+            took if took > PACE * 2 => Ps(self.every.0 / 2),
+            _ => self.every,
+        };
+        self.take(machine);
+        *lap = self.begin_lap(machine);
     }
 
     /// Where the machine is can be had again from now on.
@@ -192,16 +245,13 @@ impl History {
         self.go_to_begin(machine)
     }
 
-    /// Goes back to the last breakpoint or watched access before where the machine is: to before the access, or to
-    /// behind it for who goes back by one more instruction then.
+    /// Goes back to the last breakpoint or condition before where the machine is, or to before the last watched access.
     ///
     /// # Errors
     /// Why that can't be done.
-    pub fn run_back(&mut self, machine: &mut Machine, to_behind: bool, limit: Ps) -> Result<Back, String> {
+    pub fn run_back(&mut self, machine: &mut Machine, limit: Ps) -> Result<Back, String> {
         let Some((index, found)) = self.last_halt(machine, limit)? else { return self.go_to_begin(machine) };
-        if let Halt::Watch { .. } = found.halt
-            && !to_behind
-        {
+        if let Halt::Watch { .. } = found.halt {
             // Behind the access nothing would have changed yet, seen from later on.
             let Found { core, instructions, time, .. } = found;
             let before = instructions.saturating_sub(1);
@@ -244,29 +294,41 @@ impl History {
 
     /// The last halt before where the machine is, and the moment before it.
     fn last_halt(&mut self, machine: &mut Machine, limit: Ps) -> Result<Option<(usize, Found)>, String> {
-        let now: u64 = instructions(machine).iter().sum();
-        let (mut below, mut end) = (now, machine.latest());
         self.check()?;
-        for index in
-            (0..self.moments.len()).rev().filter(|index| self.moments[*index].total() < now).collect::<Vec<_>>()
-        {
+        let here = Place::of(machine);
+        let earlier: Vec<usize> =
+            (0..self.moments.len()).filter(|index| self.moments[*index].total() < here.total).collect();
+        let mut end = (here.total, machine.latest());
+        for index in earlier.into_iter().rev() {
             self.load(machine, index)?;
-            if let Some(found) = self.last_halt_until(machine, (below, end), limit) {
+            if let Some(found) = self.last_halt_until(machine, &here, end, limit) {
                 return Ok(Some((index, found)));
             }
-            // One may be exactly where the moment was taken.
-            (below, end) = (now.min(self.moments[index].total() + 1), self.moments[index].time);
+            let moment = &self.moments[index];
+            end = (moment.total(), moment.time);
         }
         Ok(None)
     }
 
-    /// The last halt from where the machine is on, before so many instructions, and not behind `end`.
-    fn last_halt_until(&mut self, machine: &mut Machine, (below, end): (u64, Ps), limit: Ps) -> Option<Found> {
+    /// The last halt from where the machine is on, up to so many instructions and to a time, and before `here`.
+    fn last_halt_until(
+        &mut self,
+        machine: &mut Machine,
+        here: &Place,
+        (most, end): (u64, Ps),
+        limit: Ps,
+    ) -> Option<Found> {
         let mut last = None;
         for count in 1.. {
             let halt = self.resume(machine, None, end.saturating_add(Ps(1)), limit);
             let (Halt::Break { core } | Halt::Watch { core, .. } | Halt::Trigger { core, .. }) = halt else { break };
-            if instructions(machine).iter().sum::<u64>() >= below {
+            let place = Place::of(machine);
+            // An access is before the place where it halts.
+            let is_before = match halt {
+                Halt::Watch { .. } => place.is_within(here),
+                _ => place.total < here.total,
+            };
+            if place.total > most || !is_before {
                 break;
             }
             let (instructions, time) = (machine.position(core).instructions, machine.time_of_core(core));
@@ -355,6 +417,12 @@ impl History {
         machine.replay(false);
         halt
     }
+}
+
+/// The host's time: how long the machine ran on it decides when a snapshot is taken, and nothing else.
+#[allow(clippy::disallowed_methods)]
+fn host_time() -> Instant {
+    Instant::now()
 }
 
 fn instructions(machine: &Machine) -> Vec<u64> {

@@ -89,12 +89,6 @@ impl Layout {
         self.slots.extend(["fcsr", "fir"].map(|name| slot(name.to_owned(), "int")));
     }
 
-    /// GDB takes a watchpoint of these cores to be told before the access, and steps on by itself: forwards by an
-    /// instruction too many, as it is told behind it.
-    pub fn steps_behind_accesses(&self) -> bool {
-        self.architecture != Architecture::RiscV32
-    }
-
     /// How many registers there are.
     pub fn len(&self) -> usize {
         self.slots.len()

@@ -1,7 +1,7 @@
 //! A client's session: packets while the machine is halted, and the machine while it runs.
 
 use std::io;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use cyclescope_engine::machine::debugging::{Halt, Step};
 use cyclescope_engine::machine::{Machine, Outcome, Printed, RunReport};
@@ -14,7 +14,7 @@ use gdbstub::target::ext::base::reverse_exec::ReplayLogPosition;
 use crate::Link;
 use crate::history::Back;
 use crate::monitor::Halts;
-use crate::target::{Held, Reverse, tid_of};
+use crate::target::{Asked, Held, Reverse, tid_of};
 
 /// How often the host is asked whether it wants something, while the client is silent.
 const IDLE: Duration = Duration::from_millis(50);
@@ -183,6 +183,9 @@ fn run<'a>(
     if !held.is_live {
         return Ok(running.report_stop(held, MultiThreadStopReason::Terminated(Signal::SIGKILL)));
     }
+    if let Some(core) = held.take_step_over_access() {
+        return Ok(running.report_stop(held, reason_of(&Halt::Stepped { core }, held)));
+    }
     if let Some(reverse) = held.reverse.take() {
         held.over = None;
         let reason = run_back(held, reverse, running.borrow_conn());
@@ -226,6 +229,7 @@ fn run<'a>(
             if let Some(text) = text_of_trigger(&halt, held) {
                 let _told = running.borrow_conn().send_output(text.as_bytes());
             }
+            held.accessed = accessed_by(&halt, held);
             reason_of(&halt, held)
         }
     };
@@ -238,14 +242,14 @@ fn run<'a>(
 /// Runs on until something halts the machine, takes snapshots on the way, and looks at what people type.
 fn run_on(held: &mut Held, step: Option<Step>, typist: &mut Option<Typist>, line: &mut Line) -> Halt {
     let limit = held.limit;
-    let (mut due, mut begun) = (held.machine.latest().saturating_add(held.snapshots_every), host_time());
+    let mut lap = held.history.begin_lap(held.machine);
     loop {
         ask(held, typist);
         let now = held.machine.latest();
         // A step is short, and must not be broken off; one that waits for a character is long.
         let until = match (&step, &typist) {
-            (None, None) => Some(due),
-            (None, Some(_)) => Some(due.min(now.saturating_add(LOOK))),
+            (None, None) => Some(lap.due),
+            (None, Some(_)) => Some(lap.due.min(now.saturating_add(LOOK))),
             (Some(_), None) => None,
             (Some(_), Some(_)) => Some(now.saturating_add(LOOK)),
         };
@@ -255,11 +259,7 @@ fn run_on(held: &mut Held, step: Option<Step>, typist: &mut Option<Typist>, line
         if halt != Halt::Time {
             return halt;
         }
-        if held.machine.latest() >= due {
-            held.follow_pace(begun.elapsed());
-            held.history.take(held.machine);
-            (due, begun) = (held.machine.latest().saturating_add(held.snapshots_every), host_time());
-        }
+        held.history.follow(held.machine, &mut lap);
     }
 }
 
@@ -281,22 +281,17 @@ fn ask(held: &mut Held, typist: &mut Option<Typist>) {
     }
 }
 
-/// The host's time: how long the machine ran on it decides when a snapshot is taken, and nothing else.
-#[allow(clippy::disallowed_methods)]
-fn host_time() -> Instant {
-    Instant::now()
-}
-
 /// Goes back: why the machine halted there.
 fn run_back(held: &mut Held, reverse: Reverse, link: &mut Link) -> MultiThreadStopReason<u64> {
     let limit = held.limit;
     let back = match reverse {
         Reverse::Step(core) => held.history.step_back(held.machine, core, limit),
-        Reverse::Continue => held.history.run_back(held.machine, held.layout.steps_behind_accesses(), limit),
+        Reverse::Continue => held.history.run_back(held.machine, limit),
     };
     let core = held.machine.main_core();
     match back {
         Ok(Back::Halt(halt)) => {
+            held.accessed = accessed_by(&halt, held);
             if let Some(text) = text_of_trigger(&halt, held) {
                 let _told = link.send_output(text.as_bytes());
             }
@@ -310,11 +305,19 @@ fn run_back(held: &mut Held, reverse: Reverse, link: &mut Link) -> MultiThreadSt
     }
 }
 
+/// The core that made a watched access, and the watchpoint.
+fn accessed_by(halt: &Halt, held: &Held) -> Option<(usize, Asked)> {
+    match halt {
+        Halt::Watch { core, hit } => Some((*core, held.watched(hit.watch))),
+        _ => None,
+    }
+}
+
 fn reason_of(halt: &Halt, held: &Held) -> MultiThreadStopReason<u64> {
     match halt {
         Halt::Break { core } => MultiThreadStopReason::SwBreak(tid_of(*core)),
         Halt::Watch { core, hit } => {
-            let (addr, kind) = held.watched(hit.watch);
+            let Asked { addr, kind, .. } = held.watched(hit.watch);
             MultiThreadStopReason::Watch { tid: tid_of(*core), kind, addr: addr.into() }
         }
         Halt::Stepped { core } | Halt::Trigger { core, .. } => {

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
-use std::time::Duration;
 
 use cyclescope_engine::bus::watches::Watch;
 use cyclescope_engine::machine::debugging::Step;
@@ -44,9 +43,11 @@ const NOTHING: u8 = 22;
 /// A watchpoint as the client asked for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
-    addr: u32,
+    /// Its first byte, as the program's core has it.
+    pub addr: u32,
     len: u32,
-    kind: WatchKind,
+    /// Loads, stores, or both.
+    pub kind: WatchKind,
 }
 
 impl Asked {
@@ -54,11 +55,6 @@ impl Asked {
         Some(Asked { addr: address(addr)?, len: u32::try_from(len).ok()?, kind })
     }
 }
-
-/// Until how much has run, nobody knows how long that takes the host.
-const FIRST_SNAPSHOT: Ps = Ps::from_us(10_000);
-/// Between snapshots the host should run for so long: it is what going back by an instruction takes.
-const PACE: Duration = Duration::from_millis(250);
 
 /// A way back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +79,10 @@ pub struct Held<'a> {
     watches: Vec<Asked>,
     /// The step that was asked for last.
     pub step: Option<Step>,
+    /// The core that goes on, where others should not.
+    goes_alone: Option<usize>,
+    /// The core that made a watched access, and the watchpoint.
+    pub accessed: Option<(usize, Asked)>,
     /// Interrupt handlers are stepped into.
     pub into_handlers: bool,
     /// What the machine had done at its last halts.
@@ -93,8 +93,6 @@ pub struct Held<'a> {
     pub history: History,
     /// What was printed up to the furthest moment of the run.
     pub furthest: Told,
-    /// Simulated time from one snapshot to the next.
-    pub snapshots_every: Ps,
     /// Up to here it is on record what people typed: they are asked from there on.
     pub known_until: Ps,
     /// How it is to go back next.
@@ -128,11 +126,12 @@ impl Held<'_> {
             breaks: BTreeMap::new(),
             watches: Vec::new(),
             step: None,
+            goes_alone: None,
+            accessed: None,
             into_handlers: false,
             halts,
             history,
             furthest: Told::default(),
-            snapshots_every: FIRST_SNAPSHOT,
             known_until: Ps::ZERO,
             reverse: None,
             is_extended: false,
@@ -151,16 +150,6 @@ impl Held<'_> {
         self.let_go();
     }
 
-    /// The machine has run for the time between two snapshots, which took the host so long.
-    pub fn follow_pace(&mut self, took: Duration) {
-        let every = self.snapshots_every.0;
-        self.snapshots_every = Ps(match took {
-            took if took < PACE / 2 => every.saturating_mul(2),
-            took if took > PACE * 2 => every / 2,
-            _ => every,
-        });
-    }
-
     /// Takes the client's breakpoints and watchpoints away.
     pub fn let_go(&mut self) {
         self.machine.set_breaks(BTreeSet::new());
@@ -173,11 +162,29 @@ impl Held<'_> {
         Some(tid.get() - 1).filter(|core| *core < self.machine.core_count())
     }
 
-    /// What the client calls the address of a watchpoint that was hit, and how it was to be hit.
-    pub fn watched(&self, hit: Watch) -> (u32, WatchKind) {
+    /// A watchpoint that was hit, as the client asked for it.
+    pub fn watched(&self, hit: Watch) -> Asked {
         let is_it = |asked: &&Asked| self.physical(asked.addr) == Some(hit.first);
-        let asked = self.watches.iter().find(is_it);
-        asked.map_or((hit.first, WatchKind::Write), |asked| (asked.addr, asked.kind))
+        let unknown = Asked { addr: hit.first, len: 1, kind: WatchKind::Write };
+        self.watches.iter().find(is_it).copied().unwrap_or(unknown)
+    }
+
+    /// The core whose access, which was told, the client now steps over: it expects that the core has not made it yet,
+    /// or, on the way back, is still behind it. The core is on the other side of the access already, so there is
+    /// nothing to run. GDB's own step differs from the user's in that it takes the watchpoint away before; where GDB
+    /// steps by breakpoints, it lets that one thread go on.
+    pub fn take_step_over_access(&mut self) -> Option<usize> {
+        let (core, asked) = self.accessed.take()?;
+        let is_step = match (&self.step, self.reverse) {
+            (Some(step), _) => step.core == core && step.range.is_none(),
+            (None, Some(reverse)) => reverse == Reverse::Step(core),
+            (None, None) => self.goes_alone == Some(core) && !self.breaks.is_empty(),
+        };
+        if !is_step || self.watches.contains(&asked) {
+            return None;
+        }
+        (self.step, self.reverse) = (None, None);
+        Some(core)
     }
 
     /// A watchpoint's address is meant as the program's core has it.
@@ -371,12 +378,13 @@ impl MultiThreadResume for Held<'_> {
     }
 
     fn clear_resume_actions(&mut self) -> Result<(), &'static str> {
-        (self.step, self.reverse) = (None, None);
+        (self.step, self.reverse, self.goes_alone) = (None, None, None);
         Ok(())
     }
 
     /// All cores go on, as time does.
-    fn set_resume_action_continue(&mut self, _tid: Tid, _signal: Option<Signal>) -> Result<(), &'static str> {
+    fn set_resume_action_continue(&mut self, tid: Tid, _signal: Option<Signal>) -> Result<(), &'static str> {
+        self.goes_alone = self.core_of(tid);
         Ok(())
     }
 
