@@ -28,7 +28,8 @@ def numbers(output: str) -> list[int]:
 
 
 def test_back_is_where_it_was_and_forth_again_the_same(target: Target, tmp_path: Path) -> None:
-    plain = target.load().run(limit="3s").to_dict()
+    run = target.load().run(limit="3s")
+    plain = run.to_dict()
     where = 'printf "<%u>\\n<%u>\\n", $pc, $sp'
     held = session(
         target,
@@ -60,6 +61,47 @@ def test_back_is_where_it_was_and_forth_again_the_same(target: Target, tmp_path:
     # it may have come by once more
     assert halted[0] == begin[0]
     assert what_counts(held.result) == what_counts(plain)
+    # what was printed once is not printed again
+    assert [held.console.count(line) for line in run.console.splitlines()] == [
+        run.console.count(line) for line in run.console.splitlines()
+    ]
+
+
+@pytest.mark.parametrize("last", ["detach", "disconnect"])
+def test_who_leaves_in_the_past_sees_the_rest_only(last: str, tmp_path: Path) -> None:
+    target = TARGETS["rv32"]
+    run = target.load().run(limit="3s")
+    held = session(
+        target,
+        tmp_path,
+        "break program_exit",
+        "continue",
+        "delete",
+        f"break {target.function}",
+        "reverse-continue",
+        "reverse-continue",
+        last,
+    )
+    assert held.console.startswith(run.console)
+    assert held.console.count(run.console.splitlines()[0]) == 1
+    assert what_counts(held.result) == what_counts(run.to_dict())
+
+
+def test_who_writes_in_the_past_sees_all_that_comes_of_it(tmp_path: Path) -> None:
+    target = TARGETS["rv32"]
+    run = target.load().run(limit="3s")
+    held = session(
+        target,
+        tmp_path,
+        "break program_exit",
+        "continue",
+        "delete",
+        "monitor reset",
+        "set $x5 = 1",
+        "detach",
+    )
+    # the serial line had not sent all of it
+    assert held.console.count(run.console[:10]) == 2
 
 
 def test_who_stored_last_is_found_and_a_watchpoint_goes_back_to_it(tmp_path: Path) -> None:

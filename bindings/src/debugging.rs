@@ -57,6 +57,7 @@ impl Hold {
             };
             if is_changed {
                 history.begin_anew(engine);
+                *furthest = history.told.clone();
             }
             work(engine, history, furthest)
         })

@@ -195,7 +195,7 @@ fn events(machine: &Machine) -> String {
 /// An access that is no part of the firmware's run: nothing before it can be had again by running on.
 fn access(held: &mut Held, make: impl FnOnce(&mut Machine) -> String) -> String {
     let answer = make(held.machine);
-    held.history.begin_anew(held.machine);
+    held.begin_anew();
     answer
 }
 

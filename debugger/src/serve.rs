@@ -67,12 +67,32 @@ pub fn serve_typed(machine: &mut Machine, link: Link, options: Options, typist: 
     let mut held = Held::new(machine, options.limit);
     held.machine.attend(typist.is_some());
     let ended = session(&mut held, link, options, typist, pause);
-    held.machine.attend(false);
     held.let_go();
-    match ended {
-        Ended::Detached | Ended::Lost(_) if !held.is_live => as_the_run(&mut held, pause),
-        ended => ended,
+    let over = match ended {
+        Ended::Detached | Ended::Lost(_) if !held.is_live => Some(as_the_run(&mut held, pause)),
+        Ended::Detached | Ended::Lost(_) => catch_up(&mut held, pause),
+        _ => None,
+    };
+    held.machine.attend(false);
+    over.unwrap_or(ended)
+}
+
+/// A client that is in the past has let go: what was printed on the way to the furthest moment is not printed again.
+/// How the run ended, if it is over then.
+fn catch_up(held: &mut Held, pause: Pause) -> Option<Ended> {
+    while held.over.is_none() && held.machine.latest() < held.known_until {
+        let (told, furthest, until) = (&mut held.history.told, &mut held.furthest, held.known_until);
+        let halt = held.machine.resume(None, Some(until), held.limit, |printed| pause(&told.add(printed, furthest)));
+        match halt {
+            Halt::Ended(outcome) => {
+                held.over = Some(outcome);
+                return Some(as_the_run(held, pause));
+            }
+            Halt::Interrupted => return Some(Ended::Stopped),
+            _ => {}
+        }
     }
+    None
 }
 
 fn session(held: &mut Held, link: Link, options: Options, mut typist: Option<Typist>, pause: Pause) -> Ended {

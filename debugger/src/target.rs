@@ -150,6 +150,12 @@ impl Held<'_> {
         self.let_go();
     }
 
+    /// The client has written something: what the machine does from here on was not done or printed before.
+    pub fn begin_anew(&mut self) {
+        self.history.begin_anew(self.machine);
+        self.furthest = self.history.told.clone();
+    }
+
     /// Takes the client's breakpoints and watchpoints away.
     pub fn let_go(&mut self) {
         self.machine.set_breaks(BTreeSet::new());
@@ -302,7 +308,7 @@ impl MultiThreadBase for Held<'_> {
                 self.machine.set_debug_register(core, own, value);
             }
         }
-        self.history.begin_anew(self.machine);
+        self.begin_anew();
         Ok(())
     }
 
@@ -324,7 +330,7 @@ impl MultiThreadBase for Held<'_> {
         let addr = address(start_addr).ok_or(TargetError::Errno(NO_MEMORY))?;
         let is_written = self.machine.debug_write(core, addr, data);
         if !data.is_empty() {
-            self.history.begin_anew(self.machine);
+            self.begin_anew();
         }
         is_written.then_some(()).ok_or(TargetError::Errno(NO_MEMORY))
     }
@@ -361,7 +367,7 @@ impl SingleRegisterAccess<Tid> for Held<'_> {
         let value = bytes.map(|bytes| number(&val[..bytes])).ok_or(TargetError::Errno(NOTHING))?;
         let written = self.layout.written(core, reg_id.0, value);
         let is_set = written.is_some_and(|(own, value)| self.machine.set_debug_register(core, own, value));
-        self.history.begin_anew(self.machine);
+        self.begin_anew();
         is_set.then_some(()).ok_or(TargetError::Errno(NOTHING))
     }
 }
