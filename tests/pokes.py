@@ -57,9 +57,10 @@ HOMES = {
 _MACHINES = {"riscv": elf32.EM_RISCV, "mips": elf32.EM_MIPS}
 
 
-def program(home: Home, pokes: Sequence[Poke]) -> bytes:
-    """An ELF that does these and then jumps to itself for ever."""
-    code = b"".join(_CODE[home.isa](address, value) for address, value in pokes) + _END[home.isa]
+def program(home: Home, pokes: Sequence[Poke], sleeps: bool = False) -> bytes:
+    """An ELF that does these and then jumps to itself for ever, or sleeps where the core can."""
+    end = _SLEEP.get(home.isa, _END[home.isa]) if sleeps else _END[home.isa]
+    code = b"".join(_CODE[home.isa](address, value) for address, value in pokes) + end
     entry = home.address
     if home.isa == "t32":  # stack pointer and reset vector
         entry = home.address + 9
@@ -137,4 +138,8 @@ _END = {
     "mips": struct.pack("<2I", 0x1000_FFFF, 0),
     "a32": struct.pack("<I", 0xEAFF_FFFE),
     "t32": struct.pack("<H", 0xE7FE),
+}
+_SLEEP = {
+    "t32": struct.pack("<2H", 0xBF30, 0xE7FD),
+    "a32": struct.pack("<2I", 0xE320F003, 0xEAFFFFFD),
 }

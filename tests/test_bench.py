@@ -92,6 +92,9 @@ def test_every_runs_cycle_stack_sums_to_its_elapsed_time() -> None:
         "bitbang_spi.loops": "10",
         "rpmsg_tty.tests": "one",
         "ipc_modes.sizes": "one",
+        "thread_metric.window_ms": "10",
+        "flash_waits.sweep": "ends",
+        "qspi_read.bytes": "256",
     }
     # the tests of rhealstone and of bitbang-spi say so of their runs
     elsewhere = (*MEASURED, None)

@@ -99,12 +99,13 @@ def slow_down(node: Node) -> None:
             changed(prop, SHORTER.get(name, longest))
 
 
-@pytest.mark.parametrize("limit_ps", [pokes.LIMIT_PS, None])
 @pytest.mark.parametrize("board", pokes.HOMES)
-def test_the_slowest_board_runs_to_the_end_of_time(board: str, limit_ps: int | None) -> None:
+def test_the_slowest_board_runs_to_the_end_of_time(board: str) -> None:
     tree, home = board_tree(board), pokes.HOMES[board]
-    elf = pokes.program(home, pokes.harmless_pokes(home, tree.to_dict()))
+    # not all cores' clocks can be slowed down
+    elf = pokes.program(home, pokes.harmless_pokes(home, tree.to_dict()), sleeps=True)
     for node in tree.walk():
         slow_down(node)
     Machine(tree.to_dict())  # nothing is out of range
-    assert board_extremes.complaint(tree.to_dict(), elf, limit_ps) is None
+    for limit_ps in (pokes.LIMIT_PS, None):
+        assert board_extremes.complaint(tree.to_dict(), elf, limit_ps) is None

@@ -194,16 +194,17 @@ def test_a_sink_that_fails_loses_nothing(writes_flash: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
 def test_an_interrupted_bench_keeps_what_was_finished(tmp_path: Path, number: int) -> None:
     # most runs of the other are shorter, so that they begin later
-    arguments = ("card-probe", "rhealstone", "--set", "rhealstone.loops=1", "--jobs", "1")
-    command = started(tmp_path, "bench", *arguments)
+    short = ("fat_write.file_bytes=4096", "fat_write.gap_s=0", "rhealstone.loops=1")
+    sets = [option for setting in short for option in ("--set", setting)]
+    command = started(tmp_path, "bench", "fat-write", "rhealstone", *sets, "--jobs", "1")
     status, stdout, stderr = interrupted(
-        command, number, lambda line: "card-probe done" in line, "stderr"
+        command, number, lambda line: "fat-write done" in line, "stderr"
     )
     assert "Traceback" not in stderr
     rows = json.loads((tmp_path / "results" / "results.json").read_text())
     assert status == SIGNALS[signal.Signals(number)]
     assert f"{LINE} by {signal.Signals(number).name}: " in stderr.splitlines()[-1]
-    assert {"card-probe"} <= {row["experiment"] for row in rows}
+    assert {"fat-write"} <= {row["experiment"] for row in rows}
     done, planned = re.search(r": (\d+) of (\d+) runs are", stderr).groups()
     assert 2 <= int(done) < int(planned)
     assert "failed" not in stderr + stdout
