@@ -1,9 +1,9 @@
 """A run that halts where a program in Python wants it to: for tests and notebooks.
 
-debugger = cyclescope.Board("nucleo-f411re").load("app.elf").debug()
-debugger.run(until="main")
-core = debugger.core
-print(core.regs["pc"], debugger.mem.u32(0x2000_0000))
+    debugger = cyclescope.Board("nucleo-f411re").load("app.elf").debug()
+    debugger.run(until="main")
+    core = debugger.core
+    print(core.regs["pc"], debugger.mem.u32(0x2000_0000))
 
 Halting costs no simulated time and changes nothing: the firmware takes as many cycles as in
 `Board.run`. Reading memory, registers and states has no side effects.
@@ -23,6 +23,8 @@ from cyclescope.board.results import RunResult
 from cyclescope.errors import EngineError, UsageError
 from cyclescope.near import did_you_mean_or
 from cyclescope.units import parse_time_ps
+
+__all__ = ["Access", "Breakpoint", "Core", "Debugger", "Devices", "Halt", "Memory", "Registers"]
 
 _LIMIT = "10s"
 # longer than anybody waits for a step
@@ -80,7 +82,7 @@ class Breakpoint:
     addr: int
     callback: Callback | None = None
     hits: int = 0
-    _remove: Callable[[Breakpoint], None] | None = field(default=None, repr=False)
+    _remove: Callable[[Breakpoint], None] | None = field(default=None, init=False, repr=False)
 
     def remove(self) -> None:
         """Halt there no more."""
@@ -250,7 +252,7 @@ class Core:
         """
         halt = None
         for _ in range(count):
-            halt = self._debugger.step(self._index, into_handlers)
+            halt = self._debugger._step(self._index, into_handlers)
             if halt.reason != "step":
                 break
         if halt is None:
@@ -264,7 +266,7 @@ class Core:
         """
         halt = None
         for _ in range(count):
-            halt = self._debugger.go_back(self._index)
+            halt = self._debugger._go_back(self._index)
             if halt.reason != "step":
                 break
         if halt is None:
@@ -330,7 +332,7 @@ class Debugger:
         set are no part of the firmware's run: there is no way back to before memory or a register
         was set. Raises `EngineError` where there is no way back.
         """
-        return self.go_back(None)
+        return self._go_back(None)
 
     def last_store(self, addr: int, length: int = 4) -> Access | None:
         """Who stored to memory last, or to a device's register: the run stays where it is.
@@ -400,16 +402,6 @@ class Debugger:
                 return name
         return ""
 
-    def step(self, core: int, into_handlers: bool) -> Halt:
-        """Run one instruction of a core: `Core.step`."""
-        return self._resume(_MOST_PS, step=core, into_handlers=into_handlers)
-
-    def go_back(self, core: int | None) -> Halt:
-        """Go back by an instruction of a core (`Core.step_back`), or to the last halt."""
-        self._check_runs()
-        self.hold.set_breaks(sorted({breakpoint.addr for breakpoint in self._breakpoints}))
-        return self._halt(*self.hold.go_back(_MOST_PS, core))
-
     def snapshot(self) -> bytes:
         """All that has changed on the board, for `start_from` of `Board.run` or `Board.debug`.
 
@@ -433,6 +425,16 @@ class Debugger:
     def console(self) -> str:
         """What the firmware has printed on its console, up to its last whole character."""
         return self._console.text
+
+    def _step(self, core: int, into_handlers: bool) -> Halt:
+        """Run one instruction of a core: `Core.step`."""
+        return self._resume(_MOST_PS, step=core, into_handlers=into_handlers)
+
+    def _go_back(self, core: int | None) -> Halt:
+        """Go back by an instruction of a core (`Core.step_back`), or to the last halt."""
+        self._check_runs()
+        self.hold.set_breaks(sorted({breakpoint.addr for breakpoint in self._breakpoints}))
+        return self._halt(*self.hold.go_back(_MOST_PS, core))
 
     def _functions_of(self, core: str) -> list[tuple[int, int, str]]:
         if core not in self._functions:

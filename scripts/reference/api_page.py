@@ -11,6 +11,7 @@ import markdown
 
 import cyclescope
 from cyclescope import devices, errors
+from cyclescope.board import debugger
 
 OTHERS = """\
 What derives from `EngineError` beside those above is in `cyclescope.errors`:
@@ -26,9 +27,10 @@ def text() -> str:
     ]
     for name in names:
         parts += _entry(name, getattr(cyclescope, name))
-    parts += ["## cyclescope.devices", inspect.cleandoc(devices.__doc__ or "")]
-    for name in [name for name in devices.__all__ if name not in names]:
-        parts += _entry(name, getattr(devices, name))
+    for module in (debugger, devices):
+        parts += [f"## {module.__name__}", inspect.cleandoc(module.__doc__ or "")]
+        for name in [name for name in module.__all__ if name not in names]:
+            parts += _entry(name, getattr(module, name))
     parts += ["## Other errors", OTHERS, markdown.items(_other_errors())]
     return markdown.page("Python API", *parts)
 
