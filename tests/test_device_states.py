@@ -55,6 +55,11 @@ class Plain(Device):
 """
 
 
+@pytest.fixture(autouse=True)
+def registered_for_a_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
+
+
 @pytest.mark.parametrize("board", shipped_boards())
 @pytest.mark.parametrize("seed", SEEDS)
 def test_devices_go_on_with_the_state_that_was_saved(board: str, seed: int) -> None:

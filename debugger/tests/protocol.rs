@@ -135,14 +135,20 @@ impl Random {
             16 => format!("H{}{a:x}", self.of(&["g", "c", "m"])),
             17 => format!("qThreadExtraInfo,{small:x}"),
             18 => format!("m{:x},{:x}", self.below(0x1000), self.below(0x1000)),
-            _ => format!("vFile:open:{a:x},{b:x},{c:x}"),
+            _ => match self.below(5) {
+                0 => format!("vFile:open:{a:x},{b:x},{c:x}"),
+                1 => format!("vFile:pread:{:x},{b:x},{c:x}", self.below(3)),
+                2 => format!("vFile:fstat:{:x}", self.below(3)),
+                3 => format!("vFile:close:{:x}", self.below(3)),
+                _ => format!("qXfer:exec-file:read:{small:x}:{b:x},{c:x}"),
+            },
         }
         .into_bytes()
     }
 
     fn monitor(&mut self) -> Vec<u8> {
         let (a, b) = (self.number(), self.number());
-        match self.below(9) {
+        match self.below(11) {
             0 => format!("read {a:#x} {}", self.below(9)),
             1 => format!("write {a:#x} {b:#x} {}", self.below(9)),
             2 => self.of(&["time", "cycles", "stack", "devices", "events", "wires", "help", ""]).into(),
@@ -154,6 +160,19 @@ impl Random {
                 "{} {}",
                 self.of(&["snapshot", "trace off"]),
                 self.of(&["../up", "/dev/null", ".", "..", "no/no"])
+            ),
+            7 => self.of(&["triggers", "remove-trigger 0", "remove-trigger 99", "last-write 0x4", "reset"]).into(),
+            8 => format!(
+                "{} {}",
+                self.of(&["break-when", "count-when"]),
+                self.of(&[
+                    "cpu0.instructions > 5000",
+                    "cpu0.cycles % 1000 == 0",
+                    "time > duration('1us')",
+                    "cpu0.nothing",
+                    "'main' in cpu0.calls",
+                    "1 +",
+                ])
             ),
             _ => (0..self.below(40)).map(|_| char::from(self.next() as u8)).collect(),
         }
