@@ -16,6 +16,8 @@ pytestmark = pytest.mark.skipif(
     any(gdb_for(target) is None for target in TARGETS.values()), reason="no GDB for all cores"
 )
 
+TO_ITS_END = ("break program_exit", "continue", "delete")
+
 
 @pytest.fixture(params=TARGETS.values(), ids=TARGETS)
 def target(request: pytest.FixtureRequest) -> Target:
@@ -74,9 +76,7 @@ def test_who_leaves_in_the_past_sees_the_rest_only(last: str, tmp_path: Path) ->
     held = session(
         target,
         tmp_path,
-        "break program_exit",
-        "continue",
-        "delete",
+        *TO_ITS_END,
         f"break {target.function}",
         "reverse-continue",
         "reverse-continue",
@@ -93,9 +93,7 @@ def test_who_writes_in_the_past_sees_all_that_comes_of_it(tmp_path: Path) -> Non
     held = session(
         target,
         tmp_path,
-        "break program_exit",
-        "continue",
-        "delete",
+        *TO_ITS_END,
         "monitor reset",
         "set $x5 = 1",
         "detach",
