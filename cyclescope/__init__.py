@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from cyclescope.devices.registry import device
     from cyclescope.errors import BoardError, ElfError, EngineError
     from cyclescope.profile.profile import Profile
+    from cyclescope.sweeps import SweepResult, sweep
 
 __all__ = [
     "Binding",
@@ -39,11 +40,13 @@ __all__ = [
     "Section",
     "StackEntry",
     "Stop",
+    "SweepResult",
     "WaitEntry",
     "bindings",
     "device",
     "property",
     "shipped_boards",
+    "sweep",
 ]
 
 # Where each is.
@@ -63,11 +66,13 @@ _MODULES = {
     "Section": "board.results",
     "StackEntry": "board.results",
     "Stop": "_engine",
+    "SweepResult": "sweeps",
     "WaitEntry": "board.results",
     "bindings": "board.devicetree_bindings",
     "device": "devices.registry",
     "property": "devices.properties",
     "shipped_boards": "board",
+    "sweep": "sweeps",
 }
 
 

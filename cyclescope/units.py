@@ -16,7 +16,9 @@ from cyclescope.errors import UsageError
 _PS_PER = {"s": 10**12, "ms": 10**9, "us": 10**6, "ns": 10**3, "ps": 1}
 _TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(s|ms|us|ns|ps)")
 _FACTORS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
-_NUMBER = re.compile(r"(-?)(0[xX][0-9a-fA-F]+|\d+)(k|M|G|Ki|Mi|Gi)?")
+# No unit of the SI is K: sizes of memory are written so.
+_FACTORS["K"] = _FACTORS["Ki"]
+_NUMBER = re.compile(r"(-?)(0[xX][0-9a-fA-F]+|\d+)(k|K|M|G|Ki|Mi|Gi)?")
 # A number of more digits than these is as good as infinite; what is longer costs time to read.
 _MOST_DIGITS = 40
 
@@ -75,7 +77,7 @@ def format_hz(hz: int) -> str:
 
 
 def parse_number(text: str) -> int | None:
-    """A decimal or hexadecimal integer; k, M, G are powers of 1000, Ki, Mi, Gi of 1024.
+    """A decimal or hexadecimal integer; k, M, G are powers of 1000, Ki (or K), Mi, Gi of 1024.
 
     One of very many digits is read as one that is out of every range.
     """

@@ -192,27 +192,35 @@ def _excerpt(run: Run, moment: Moment, stop: Stop | None) -> Excerpt:
 
 @contextlib.contextmanager
 def _inserted(run: Run) -> Iterator[tuple[Mapping[str, OverrideValue], Path | None]]:
-    """A run's overrides with copies of images in place, and the copy of its disk's.
+    """A run's overrides with copies of images in place, and the copy of its disk's."""
+    with inserted(run.overrides, run.disk, run.slot(run.settings)) as found:
+        yield found
+
+
+@contextlib.contextmanager
+def inserted(
+    overrides: Mapping[str, OverrideValue], disk: disks.Disk | None = None, slot: str = ""
+) -> Iterator[tuple[Mapping[str, OverrideValue], Path | None]]:
+    """Overrides with copies of the images that they name, and the copy of the `disk` in the `slot`.
 
     Images that the user names are copied too: other runs may start from them at the same time. The
     copies' paths are for the board alone: results tell nothing of where they were.
     """
     named = {
         path: Path(str(own))
-        for path, own in run.overrides.items()
-        if path.endswith(IMAGE) and own and (run.disk or Path(str(own)).exists())
+        for path, own in overrides.items()
+        if path.endswith(IMAGE) and own and (disk or Path(str(own)).exists())
     }
-    slot = run.slot(run.settings)
-    if run.disk is not None and slot not in named:
-        named[slot] = disks.image(run.disk)
+    if disk is not None and slot not in named:
+        named[slot] = disks.image(disk)
     with contextlib.ExitStack() as open_copies:
         copies = {
             path: open_copies.enter_context(disks.copy_of(image)) for path, image in named.items()
         }
         # one that does not exist yet is an erased flash
-        unnamed = {path: "" for path in run.overrides if path.endswith(IMAGE)}
-        inserted = {path: str(copy) for path, copy in copies.items()}
-        yield dict(run.overrides) | unnamed | inserted, copies.get(slot)
+        unnamed = {path: "" for path in overrides if path.endswith(IMAGE)}
+        at = {path: str(copy) for path, copy in copies.items()}
+        yield dict(overrides) | unnamed | at, copies.get(slot)
 
 
 def _checked(job: Job, record: RunRecord, image: Path, keep: Path | None) -> RunRecord:

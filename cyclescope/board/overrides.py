@@ -48,7 +48,7 @@ def apply_overrides(root: Node, overrides: Mapping[str, OverrideValue]) -> None:
     for path, value in overrides.items():
         found = find(root, path, value)
         if found is None:
-            raise _absent(root, path) or unknown_path(path, paths(root))
+            raise absent(root, path)
         node, name = found
         _assign(root, node, name, path, value)
 
@@ -83,7 +83,12 @@ def unknown_path(path: str, known: Iterable[str]) -> SettingError:
     return SettingError(f"--set {path}: no such board property or app setting{hint}")
 
 
-def _absent(root: Node, path: str) -> SettingError | None:
+def absent(root: Node, path: str, others: Iterable[str] = ()) -> SettingError:
+    """The error for a path that names nothing on a board; `others` are paths beside the board's."""
+    return _left_out(root, path) or unknown_path(path, [*others, *paths(root)])
+
+
+def _left_out(root: Node, path: str) -> SettingError | None:
     """The error for a property that the node's model knows, and that the board leaves out."""
     node_part, dot, name = path.rpartition(".")
     node = _find_node(root, node_part) if dot else None

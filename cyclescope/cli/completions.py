@@ -114,6 +114,11 @@ def benches(ctx: click.Context, incomplete: str) -> Iterable[tuple[str, str | No
     return ((one.name, one.title) for one in known)
 
 
+def sweeps(ctx: click.Context, param: click.Parameter, incomplete: str) -> _Items:
+    """What can be swept: the experiments, and files."""
+    return [*experiments(ctx, param, incomplete), _item(incomplete, type="file")]
+
+
 @_silent
 def experiments(ctx: click.Context, incomplete: str) -> Iterable[tuple[str, str | None]]:
     """The experiments that come with Cyclescope."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rich import box
-from rich.console import Console, Group
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
@@ -17,6 +15,7 @@ from cyclescope.bench import influence, moves, sensitivity
 from cyclescope.bench.experiment import Experiment
 from cyclescope.bench.influence import MOST_PCT, Change, Influence
 from cyclescope.cli import tables
+from cyclescope.cli.counted_runs import CountedRuns
 from cyclescope.errors import UsageError
 from cyclescope.host import interrupts, outputs
 from cyclescope.host.interrupts import Interrupted
@@ -39,7 +38,8 @@ def run(experiments: Sequence[Experiment], out: Path, threads: int) -> int:
     began_s = time.monotonic()
     pairs = sensitivity.plan(experiments)
     moved = {pair.move for pair in pairs}
-    shown = _Shown(f"{count(len(moved), 'move')} of parameters and choices")
+    title = f"{count(len(moved), 'move')} of parameters and choices"
+    shown = CountedRuns("sensitivity", title)
     with interrupts.held_back() as held, shown:
         changes = sensitivity.measure(pairs, threads, held.stop, shown.progress)
     if held.number is not None:
@@ -78,32 +78,3 @@ def _table(name: str, strongest: Sequence[tuple[influence.Move, str, float]]) ->
     rest = len(strongest) - len(told)
     others = Text(f"{rest} others move no cell by {_TOLD_PCT} %")
     return Group(table, others)
-
-
-class _Shown:
-    """What is shown on stderr meanwhile: a bar on a terminal, tenths of the work into a pipe."""
-
-    def __init__(self, title: str) -> None:
-        self._title = title
-        self._console = Console(file=sys.stderr)
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-        self._bar = Progress(*columns, TimeRemainingColumn(), console=self._console, transient=True)
-        self._task = self._bar.add_task("runs", total=None)
-        self._tenths = 0
-
-    def __enter__(self) -> _Shown:
-        self._console.print(f"sensitivity: {self._title}", highlight=False)
-        if self._console.is_terminal:
-            self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
-
-    def progress(self, done: int, total: int) -> None:
-        """So many of all runs are done."""
-        self._bar.update(self._task, completed=done, total=total)
-        tenths = done * 10 // max(total, 1)
-        if not self._console.is_terminal and tenths > self._tenths:
-            self._tenths = tenths
-            self._console.print(f"sensitivity: {done} of {total} runs", highlight=False)

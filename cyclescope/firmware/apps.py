@@ -100,21 +100,29 @@ def with_defaults(app: str, settings: Settings) -> dict[str, Value]:
 Overrides = Mapping[str, OverrideValue]
 
 
-def build_app(app: str, board: str, settings: Settings, overrides: Overrides | None = None) -> Path:
+def build_app(
+    app: str,
+    board: str,
+    settings: Settings,
+    overrides: Overrides | None = None,
+    flags: Sequence[str] = (),
+) -> Path:
     """The ELF of an app of `firmware/apps/` for a board, built with settings or built before.
 
-    `overrides` are what was changed of the board: a program counts by its clocks. Raises
-    `FirmwareError` if there is no such app, board, setting or prebuilt ELF, or with the
-    compiler's messages.
+    `overrides` are what was changed of the board: a program counts by its clocks. `flags` are
+    given to the compiler behind the board's own and the app's. Raises `FirmwareError` if there is
+    no such app, board, setting or prebuilt ELF, or with the compiler's messages.
     """
     found = load_app(app)
     complete = with_defaults(app, settings)
     if found.prebuilt is not None:
+        if flags:
+            raise FirmwareError(f"app {app} was built before: no compiler gets {' '.join(flags)}")
         elf = _prebuilt_path(found.prebuilt, complete)
         if not elf.is_file():
             raise FirmwareError(f"app {app} has no {elf.name}")
         return elf
-    return build(app_recipe(found, board, complete, overrides))
+    return build(app_recipe(found, board, complete, overrides).with_flags(flags))
 
 
 def companions_of(

@@ -95,6 +95,11 @@ class Recipe:
             *self._linking(),
         ]
 
+    def with_flags(self, flags: Iterable[str]) -> Recipe:
+        """The recipe with further flags behind its own, for the programs that it carries too."""
+        programs = {core: inner.with_flags(flags) for core, inner in self.programs.items()}
+        return replace(self, flags=(*self.flags, *flags), programs=programs)
+
     def _target(self) -> list[str]:
         return ["-target", self.target, f"-mcpu={self.mcpu}"]
 

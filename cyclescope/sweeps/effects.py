@@ -1,0 +1,169 @@
+"""Which setting matters how much for a metric, of what a sweep varied.
+
+Of a design for Sobol's indices, SALib works them out: the part of the variance that a setting
+causes by itself (first order), and with all its interactions (total). Of other designs it is the
+main effects: the mean over all rows with one value of a setting, and which part of the variance
+these means have. In a whole grid that is the first-order index, exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from cyclescope.board.results import Value
+from cyclescope.errors import UsageError
+from cyclescope.sweeps import designs
+from cyclescope.sweeps.results import SweepResult, SweepRow
+
+# Values of a span are put together in so many groups of neighbours.
+_MOST_GROUPS = 8
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a setting does to a metric.
+
+    `first` is its part of the variance by itself, 0 to 1, `total` the one with its interactions;
+    `first_error` and `total_error` are half of their 95 % intervals. The last three are of Sobol's
+    indices alone. `best` and `worst` are the values with the best and the worst mean.
+    """
+
+    name: str
+    first: float
+    best: Value
+    best_mean: float
+    worst: Value
+    worst_mean: float
+    total: float | None = None
+    first_error: float | None = None
+    total_error: float | None = None
+
+    @property
+    def matters(self) -> float:
+        """By what effects are put in order."""
+        return self.first if self.total is None else self.total
+
+
+@dataclass(frozen=True)
+class Effects:
+    """The effects of all settings on a metric, the largest first.
+
+    `rest` is the part of the variance that no setting has by itself: what several do together.
+    `note` says why there are no better figures, if there could be.
+    """
+
+    metric: str
+    effects: tuple[Effect, ...]
+    rest: float
+    note: str = ""
+
+    @property
+    def has_totals(self) -> bool:
+        """Whether these are Sobol's indices."""
+        return any(effect.total is not None for effect in self.effects)
+
+
+def effects(result: SweepResult, metric: str | None = None) -> Effects:
+    """The effects of what was varied on a metric, by default the sweep's first."""
+    name = metric or result.metrics[0]
+    rows = [row for row in result.rows if row.value(name) is not None]
+    found = [effect for factor in _factors(result) if (effect := _main(result, factor, rows, name))]
+    note = ""
+    if result.design.kind == designs.SOBOL and found:
+        found, note = _sobol(result, found, rows, name)
+    ordered = tuple(sorted(found, key=lambda effect: -effect.matters))
+    return Effects(name, ordered, max(0.0, 1 - math.fsum(one.first for one in found)), note)
+
+
+def _factors(result: SweepResult) -> list[tuple[str, ...]]:
+    """What varies by itself; columns that advance together are one."""
+    zips = result.design.zips
+    together = {path: group for group in zips for path in group}
+    return list(dict.fromkeys(together.get(name, (name,)) for name in result.columns))
+
+
+def _main(
+    result: SweepResult, factor: Sequence[str], rows: Sequence[SweepRow], metric: str
+) -> Effect | None:
+    """The main effect of a factor; None if it has one value only."""
+    groups = list(_groups([(row.settings.get(factor[0], ""), row) for row in rows]))
+    if len(groups) < 2:
+        return None
+    means = [(value, _mean(members, metric), len(members)) for value, members in groups]
+    numbers = [row.values[metric] for row in rows]
+    mean = math.fsum(numbers) / len(numbers)
+    whole = math.fsum((number - mean) ** 2 for number in numbers)
+    between = math.fsum(size * (one - mean) ** 2 for _, one, size in means)
+    sign = -1 if result.measures[metric].is_rate else 1
+    ordered = sorted(means, key=lambda one: sign * one[1])
+    (best, best_mean, _), (worst, worst_mean, _) = ordered[0], ordered[-1]
+    first = min(1.0, between / whole) if whole else 0.0
+    return Effect(" + ".join(factor), first, best, best_mean, worst, worst_mean)
+
+
+def _groups(valued: Sequence[tuple[Value, SweepRow]]) -> Iterator[tuple[Value, list[SweepRow]]]:
+    """Rows by their value; of very many numbers, neighbours together, by the middle one."""
+    by_value: dict[Value, list[SweepRow]] = {}
+    for value, row in valued:
+        by_value.setdefault(value, []).append(row)
+    numbers = [value for value in by_value if isinstance(value, int | float)]
+    if len(by_value) <= 4 * _MOST_GROUPS or len(numbers) < len(by_value):
+        yield from by_value.items()
+        return
+    ordered = sorted(numbers)
+    size = math.ceil(len(ordered) / _MOST_GROUPS)
+    for at in range(0, len(ordered), size):
+        values = ordered[at : at + size]
+        yield values[len(values) // 2], [row for value in values for row in by_value[value]]
+
+
+def _mean(rows: Sequence[SweepRow], metric: str) -> float:
+    return math.fsum(row.values[metric] for row in rows) / len(rows)
+
+
+def _sobol(
+    result: SweepResult, found: Sequence[Effect], rows: Sequence[SweepRow], metric: str
+) -> tuple[list[Effect], str]:
+    """The effects with Sobol's indices, or as they are, with why there are none."""
+    if len(rows) < result.planned:
+        missing = result.planned - len(rows)
+        return list(
+            found
+        ), f"no Sobol indices: they need all {result.planned} runs, {missing} have no result"
+    numbers = [row.values[metric] for row in rows]
+    if len(set(numbers)) < 2:
+        return list(found), f"no Sobol indices: {metric} is the same in all runs"
+    indices = _analyze(len(result.axes), numbers, result.design.seed)
+    by_path = dict(zip((axis.path for axis in result.axes), indices, strict=True))
+    return [
+        Effect(
+            effect.name,
+            by_path[effect.name][0],
+            effect.best,
+            effect.best_mean,
+            effect.worst,
+            effect.worst_mean,
+            total=by_path[effect.name][2],
+            first_error=by_path[effect.name][1],
+            total_error=by_path[effect.name][3],
+        )
+        for effect in found
+    ], ""
+
+
+def _analyze(
+    dimensions: int, numbers: Sequence[float], seed: int
+) -> list[tuple[float, float, float, float]]:
+    """First-order index, its error, total index, its error, of each axis."""
+    try:
+        import numpy
+        from SALib.analyze import sobol
+    except ImportError as absent:
+        raise UsageError(designs.NO_SALIB) from absent
+    found = sobol.analyze(
+        designs.problem(dimensions), numpy.array(numbers, float), calc_second_order=False, seed=seed
+    )
+    columns = (found[name].tolist() for name in ("S1", "S1_conf", "ST", "ST_conf"))
+    return list(zip(*columns, strict=True))

@@ -1,0 +1,96 @@
+"""A sweep's result as files: CSV, JSON and Parquet, the same bytes for the same results."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+from cyclescope.errors import UsageError
+from cyclescope.sweeps.results import ERROR, PRICE, SweepResult
+
+NO_PYARROW = "pyarrow is not installed: pip install 'cyclescope[sweeps]'"
+
+
+def to_csv(result: SweepResult) -> str:
+    """A line a run; what a run has not is empty."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, result.table_columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(result.table())
+    return text.getvalue()
+
+
+def to_dict(result: SweepResult) -> dict[str, Any]:
+    """What was varied, and a row a run with its settings, numbers and error, ready for JSON."""
+    rows = [
+        {
+            "settings": dict(row.settings),
+            **({PRICE: row.price} if result.is_priced else {}),
+            ERROR: row.error,
+            "values": dict(row.values),
+        }
+        for row in result.rows
+    ]
+    design = result.design
+    return {
+        "target": result.target,
+        "board": result.board,
+        "design": design.kind,
+        "samples": design.samples,
+        "seed": design.seed,
+        "axes": [
+            {"path": axis.path, "values": list(axis.values)}
+            if axis.span is None
+            else {"path": axis.path, **vars(axis.span)}
+            for axis in result.axes
+        ],
+        "metrics": [
+            {"name": name, "unit": result.measures[name].unit}
+            for name in result.metrics
+            if name in result.measures
+        ],
+        "planned": result.planned,
+        "rows": rows,
+    }
+
+
+def to_json(result: SweepResult) -> str:
+    """The same as a text."""
+    return json.dumps(to_dict(result), indent=1) + "\n"
+
+
+def to_parquet(result: SweepResult, path: Path | str) -> None:
+    """Write the table of `to_csv` as Parquet, columns with their types.
+
+    Raises `UsageError` without pyarrow, `OSError` if it can't be written.
+    """
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError as absent:
+        raise UsageError(NO_PYARROW) from absent
+    rows = result.table()
+    columns = {name: _column([row[name] for row in rows]) for name in result.table_columns}
+    parquet.write_table(pyarrow.table(columns), path)
+
+
+def has_parquet() -> bool:
+    """Whether Parquet can be written here."""
+    try:
+        import pyarrow.parquet  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def _column(values: list[Any]) -> list[Any]:
+    """A column of one type: texts where not all are numbers, fractions where one is."""
+    kinds = {type(value) for value in values if value is not None}
+    if str in kinds and len(kinds) > 1:
+        return [None if value is None else str(value) for value in values]
+    if float in kinds:
+        return [None if value is None else float(value) for value in values]
+    return values

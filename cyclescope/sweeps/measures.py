@@ -1,0 +1,106 @@
+"""What can be asked of a run of a sweep, by name: printed metrics, time, cycles, watched functions.
+
+A metric that the firmware printed goes by its name, or, where a run printed it in several settings,
+by `name[setting=value]`. `elapsed_ps` is the simulated time; `cpu0.cycles`, `cpu0.instructions` and
+`cpu0.stack.<cause>_ps` are a core's; `f.ps` and `f.calls` are of a watched function f.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from cyclescope.board.results import Metric
+from cyclescope.sweeps.outcomes import Outcome
+
+ELAPSED = "elapsed_ps"
+Number = int | float
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A name that runs have a number for, with its unit; `is_printed` by the firmware."""
+
+    name: str
+    unit: str
+    is_printed: bool = False
+
+    @property
+    def is_rate(self) -> bool:
+        """Whether more of it is better: so much a time, or operations a cycle."""
+        return self.unit.endswith("/s") or self.unit.endswith("/MHz") or self.unit == "points"
+
+
+class Namer:
+    """Names the metrics that the runs of a sweep printed: as short as tells them apart."""
+
+    def __init__(self, runs: Iterable[Outcome]) -> None:
+        self._in_several: set[str] = set()
+        for run in runs:
+            seen: set[str] = set()
+            for metric in run.metrics:
+                if metric.name in seen:
+                    self._in_several.add(metric.name)
+                seen.add(metric.name)
+
+    def name(self, metric: Metric) -> str:
+        """The metric's name, with its settings where there are several."""
+        if metric.name not in self._in_several or not metric.settings:
+            return metric.name
+        told = " ".join(f"{name}={value}" for name, value in metric.settings.items())
+        return f"{metric.name}[{told}]"
+
+    def values(self, outcome: Outcome) -> dict[str, Number]:
+        """All numbers of a run, by name: those that were printed first."""
+        return {measure.name: value for measure, value in self.measured(outcome)}
+
+    def measured(self, outcome: Outcome) -> Iterator[tuple[Measure, Number]]:
+        """All numbers of a run with what they are; of one printed twice the last counts."""
+        printed = {self.name(metric): metric for metric in outcome.metrics}
+        for name, metric in printed.items():
+            yield Measure(name, metric.unit, is_printed=True), metric.value
+        for section in outcome.sections:
+            yield Measure(f"{section.name}.ps", "ps"), section.ps
+            yield Measure(f"{section.name}.calls", "calls"), section.calls
+        if not outcome.ended:
+            return
+        yield Measure(ELAPSED, "ps"), outcome.elapsed_ps
+        for core in outcome.cores:
+            yield Measure(f"{core.name}.cycles", "cycles"), core.cycles
+            yield Measure(f"{core.name}.instructions", "instructions"), core.instructions
+        for core in outcome.cores:
+            for cause, ps in core.stack_ps.items():
+                yield Measure(f"{core.name}.stack.{cause}_ps", "ps"), ps
+
+
+def all_measures(namer: Namer, runs: Iterable[Outcome]) -> dict[str, Measure]:
+    """What at least one run has a number for, by name: printed metrics first, stacks last."""
+    found: dict[str, Measure] = {}
+    for run in runs:
+        for measure, _ in namer.measured(run):
+            found.setdefault(measure.name, measure)
+    return dict(sorted(found.items(), key=lambda item: _order(item[1])))
+
+
+def _order(measure: Measure) -> int:
+    if measure.is_printed:
+        return 0
+    return 2 if ".stack." in measure.name else 1
+
+
+def default_metrics(known: Mapping[str, Measure], preferred: Iterable[str]) -> list[str]:
+    """The metrics that a sweep is about where nobody says it.
+
+    Those that an experiment has cells for, else all that the firmware printed (the first few), else
+    watched functions, else the time of the run.
+    """
+    wanted = [
+        name for one in preferred for name in known if name == one or name.startswith(f"{one}[")
+    ]
+    printed = [name for name, measure in known.items() if measure.is_printed]
+    sections = [name for name in known if name.endswith(".ps")]
+    return (wanted or printed or sections or [ELAPSED])[:_MOST_SHOWN]
+
+
+# More columns than these nobody reads side by side.
+_MOST_SHOWN = 6

@@ -1,0 +1,216 @@
+"""The result of a sweep: a row a run, with what was varied, what was measured, or why it failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from cyclescope.board.results import Value
+from cyclescope.dataframes import dataframe
+from cyclescope.errors import SettingError
+from cyclescope.near import did_you_mean_or
+from cyclescope.sweeps import measures
+from cyclescope.sweeps.axes import Axis
+from cyclescope.sweeps.designs import Design
+from cyclescope.sweeps.measures import Measure, Namer, Number
+from cyclescope.sweeps.outcomes import Outcome
+from cyclescope.sweeps.planning import Plan, base_columns
+from cyclescope.sweeps.prices import Prices
+from cyclescope.units import parse_number
+
+if TYPE_CHECKING:
+    import pandas
+
+PRICE, ERROR = "price", "error"
+
+
+@dataclass(frozen=True)
+class SweepRow:
+    """A run: its settings by path, numbers where they are some, and the numbers that it gave.
+
+    `error` is one line if it failed; then `values` has what it measured by then. `price` is what
+    its parts cost, if they have prices. `is_kept` says that it came from the cache.
+    """
+
+    settings: Mapping[str, Value]
+    values: Mapping[str, Number]
+    error: str | None
+    price: float | None
+    is_kept: bool = field(compare=False)
+
+    def value(self, metric: str) -> Number | None:
+        """A number by its name; None where the run failed or has none."""
+        return None if self.error is not None else self.values.get(metric)
+
+
+@dataclass(frozen=True)
+class SweepResult:
+    """What a sweep found.
+
+    `axes` are what was varied; `columns` names them, and what else tells the rows apart. `metrics`
+    names what it is about, the first foremost; `measures` has all that rows have numbers for, by
+    name. `rows` are in the order of the plan, only those that were run. `planned` is how many there
+    would be.
+    """
+
+    target: str
+    board: str
+    axes: tuple[Axis, ...]
+    design: Design
+    columns: tuple[str, ...]
+    metrics: tuple[str, ...]
+    measures: Mapping[str, Measure]
+    rows: tuple[SweepRow, ...]
+    planned: int
+
+    @property
+    def failures(self) -> tuple[SweepRow, ...]:
+        """The rows whose runs failed."""
+        return tuple(row for row in self.rows if row.error is not None)
+
+    @property
+    def is_priced(self) -> bool:
+        """Whether parts have prices."""
+        return any(row.price is not None for row in self.rows)
+
+    @property
+    def table_columns(self) -> list[str]:
+        """The columns of its table: settings, price, error, numbers."""
+        price = [PRICE] if self.is_priced else []
+        return list(dict.fromkeys([*self.columns, *price, ERROR, *self.measures]))
+
+    def table(self) -> list[dict[str, Any]]:
+        """The rows with all columns, ready for CSV and Parquet; None where there is nothing."""
+        return [_flat(row, self.table_columns) for row in self.rows]
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """The rows as a pandas DataFrame, a line a run.
+
+        Raises `ImportError`, saying what to install, without pandas.
+        """
+        return dataframe(self.table(), self.table_columns)
+
+    def best(self, metric: str | None = None) -> SweepRow | None:
+        """The row with the best number: the most of a rate, the least of anything else."""
+        name = metric or self.metrics[0]
+        rows = [row for row in self.rows if row.value(name) is not None]
+        return min(rows, key=lambda row: self.badness(row, name), default=None)
+
+    def badness(self, row: SweepRow, metric: str) -> float:
+        """A row's number, turned round for a rate: less is better."""
+        value = row.value(metric) or 0
+        return -value if self.measures[metric].is_rate else value
+
+    def pareto(self, metric: str | None = None) -> tuple[SweepRow, ...]:
+        """The rows that no other is as good as at a lower price, nor better at the same.
+
+        They are in the order of their prices; there are none without prices.
+        """
+        name = metric or self.metrics[0]
+        found: list[SweepRow] = []
+        priced = [(row.price, row) for row in self.rows if row.price is not None]
+        priced = [(price, row) for price, row in priced if row.value(name) is not None]
+        for _, row in sorted(priced, key=lambda pair: (pair[0], self.badness(pair[1], name))):
+            if not found or self.badness(row, name) < self.badness(found[-1], name):
+                found.append(row)
+        return tuple(found)
+
+
+def tabulate(
+    planned: Plan,
+    outcomes: Sequence[Outcome | None],
+    metrics: Sequence[str],
+    prices: Prices,
+    preferred: Iterable[str] = (),
+    board: str = "",
+) -> SweepResult:
+    """The result of a plan's outcomes; rows without one are left out.
+
+    Raises `SettingError` for a metric that no run has.
+    """
+    runs = [outcome for outcome in outcomes if outcome is not None]
+    namer = Namer(runs)
+    known = measures.all_measures(namer, runs)
+    _check_metrics(metrics, known)
+    chosen = list(metrics) or measures.default_metrics(known, preferred)
+    rows = tuple(
+        _row(planned, place, outcome, namer, chosen, bool(metrics), prices)
+        for place, outcome in enumerate(outcomes)
+        if outcome is not None
+    )
+    columns = (*base_columns(planned.target.bases), *(axis.path for axis in planned.axes))
+    return SweepResult(
+        planned.target.name,
+        board,
+        planned.axes,
+        planned.design,
+        tuple(dict.fromkeys(columns)),
+        tuple(chosen),
+        known or {measures.ELAPSED: Measure(measures.ELAPSED, "ps")},
+        rows,
+        len(planned.rows),
+    )
+
+
+def check_metrics(metrics: Sequence[str], first: Outcome) -> None:
+    """Raises `SettingError` if a run that has measured something lacks one of these metrics.
+
+    What it printed is named as if it were the only run; of a metric in several settings, any will
+    do.
+    """
+    if first.error is None and _has_measured(first):
+        known = measures.all_measures(Namer([first]), [first])
+        plain = {name.partition("[")[0] for name in known}
+        _check_metrics([one for one in metrics if one.partition("[")[0] not in plain], known)
+
+
+def _check_metrics(metrics: Sequence[str], known: Mapping[str, Measure]) -> None:
+    for name in metrics:
+        if known and name not in known:
+            shown = [one for one in known if ".stack." not in one]
+            hint = did_you_mean_or(name, list(known), f"there are {', '.join(shown)}")
+            raise SettingError(f"--metric {name}: no run has it{hint}")
+
+
+def _row(
+    planned: Plan,
+    place: int,
+    outcome: Outcome,
+    namer: Namer,
+    metrics: Sequence[str],
+    asked: bool,
+    prices: Prices,
+) -> SweepRow:
+    base, point = planned.rows[place]
+    values = planned.values(point)
+    settings = dict(planned.target.bases[base]) | {
+        path: _value(text) for path, text in values.items()
+    }
+    numbers = namer.values(outcome)
+    error = outcome.error or _missing(outcome, numbers, metrics, asked)
+    return SweepRow(settings, numbers, error, prices.of(values), outcome.is_kept)
+
+
+def _missing(
+    outcome: Outcome, numbers: Mapping[str, Number], metrics: Sequence[str], asked: bool
+) -> str | None:
+    """Why a run that did not fail gives nothing all the same."""
+    without = [name for name in metrics if name not in numbers]
+    if outcome.ended == "limit" and (without or (not asked and not _has_measured(outcome))):
+        return "it did not end within its limit of simulated time: --limit"
+    return f"it gave no {', '.join(without)}" if without else None
+
+
+def _has_measured(outcome: Outcome) -> bool:
+    return bool(outcome.metrics) or any(section.calls for section in outcome.sections)
+
+
+def _value(text: str) -> Value:
+    number = parse_number(text)
+    return text if number is None else number
+
+
+def _flat(row: SweepRow, columns: Sequence[str]) -> dict[str, Any]:
+    known = {**row.values, PRICE: row.price, ERROR: row.error, **row.settings}
+    return {name: known.get(name) for name in columns}

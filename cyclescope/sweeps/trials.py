@@ -1,0 +1,221 @@
+"""Trials: single runs of a sweep, each with all that it needs.
+
+A trial can be checked before it runs, has a key that tells what its outcome depends on, and runs to
+an outcome. There are two kinds: a program that the user has built, and a run of an experiment,
+whose app is built for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+from cyclescope import disks
+from cyclescope._engine import Stop
+from cyclescope.bench.planning import Job
+from cyclescope.bench.running import inserted, last_lines, metrics_of, run_job
+from cyclescope.board import Board, board_tree, digests
+from cyclescope.board.devicetree import Node
+from cyclescope.board.overrides import OverrideValue
+from cyclescope.board.programs import Program
+from cyclescope.board.results import RunResult, Settings
+from cyclescope.errors import EngineError, FirmwareError, told
+from cyclescope.firmware import build_app, clocks
+from cyclescope.sweeps import outcomes
+from cyclescope.sweeps.outcomes import Outcome
+
+Overrides = Mapping[str, OverrideValue]
+
+
+class Trial(Protocol):
+    """A run of a sweep."""
+
+    def check(self) -> None:
+        """Raises `EngineError` if the board or the program is at fault, as far as that is known."""
+
+    def depends_on(self) -> list[object]:
+        """What its outcome depends on beside the engine, as plain data; it may take a build."""
+
+    def run(self, stop: Stop) -> Outcome:
+        """Run it. What goes wrong is the outcome's error."""
+
+
+class Boards:
+    """Boards' trees as their files were when a sweep began, and their digests."""
+
+    def __init__(self) -> None:
+        self._trees: dict[str, Node] = {}
+        self._digests: dict[str, str] = {}
+
+    def tree(self, board: str) -> Node:
+        """The tree without any override; it is not to be changed."""
+        if board not in self._trees:
+            self._trees[board] = board_tree(board)
+        return self._trees[board]
+
+    def digest(self, board: str) -> str:
+        """Of all that the tree says."""
+        if board not in self._digests:
+            self._digests[board] = digests.of_tree(self.tree(board))
+        return self._digests[board]
+
+
+@dataclass(frozen=True)
+class Loading:
+    """How a program gets onto a board, as `Board` and `Board.load` take it."""
+
+    core: str | None = None
+    base: int | None = None
+    entry: int | None = None
+    unmapped: str | None = None
+    svd: Path | None = None
+
+
+@dataclass(frozen=True)
+class LoadedProgram:
+    """A program as it was when the sweep began, with the digest of its file."""
+
+    program: Program
+    digest: str
+
+
+@dataclass(frozen=True)
+class ElfTrial:
+    """A program on a board, up to a limit of simulated time."""
+
+    board: str
+    overrides: Overrides
+    program: LoadedProgram
+    limit: str
+    sections: tuple[str, ...]
+    loading: Loading
+    boards: Boards = field(repr=False, compare=False)
+
+    def check(self) -> None:
+        """Raises as `Board` and `Board.load` do."""
+        with inserted(self.overrides) as (overrides, _):
+            self._board(overrides)
+
+    def depends_on(self) -> list[object]:
+        """The board, the program and how it is run."""
+        loading = replace(self.loading, svd=None)
+        svd = self.loading.svd
+        return [
+            self.boards.digest(self.board),
+            digests.of_overrides(self.overrides),
+            self.program.digest,
+            self.limit,
+            self.sections,
+            vars(loading),
+            None if svd is None else hashlib.sha256(svd.read_bytes()).hexdigest(),
+        ]
+
+    def run(self, stop: Stop) -> Outcome:
+        """Run it; one that does not end is no failure by itself: it may have measured."""
+        try:
+            with inserted(self.overrides) as (overrides, _):
+                result = self._board(overrides).run(
+                    self.limit, sections=dict.fromkeys(self.sections), stop=stop
+                )
+        except EngineError as error:
+            return outcomes.failed(told(error))
+        return outcomes.of_result(result, result.metrics, self.sections, _failure(result))
+
+    def _board(self, overrides: Overrides) -> Board:
+        loading = self.loading
+        board = Board(self.board, overrides, unmapped=loading.unmapped, svd=loading.svd)
+        board.load_program(self.program.program, loading.core)
+        return board
+
+
+def _failure(result: RunResult) -> str | None:
+    """Why the run of a user's program counts as failed."""
+    if result.outcome == "limit":
+        return None
+    if result.outcome != "exit":
+        return result.message or result.outcome
+    if result.exit_code:
+        last = last_lines(result.console)
+        return f"the firmware exited with status {result.exit_code}; its last lines: {last}"
+    return "; ".join(result.failed_saves) or None
+
+
+class Programs:
+    """Apps built for the runs of a sweep, each once."""
+
+    def __init__(self) -> None:
+        self._built: dict[object, tuple[Path, str]] = {}
+
+    def elf(self, build: Callable[[], Path], name: object) -> tuple[Path, str]:
+        """The ELF of this name and its digest; it is built where it was not yet."""
+        if name not in self._built:
+            elf = build()
+            self._built[name] = elf, hashlib.sha256(elf.read_bytes()).hexdigest()
+        return self._built[name]
+
+
+@dataclass(frozen=True)
+class AppTrial:
+    """A run of an experiment, changed: its app is built with further compiler `flags`."""
+
+    job: Job
+    flags: tuple[str, ...]
+    sections: tuple[str, ...]
+    boards: Boards = field(repr=False, compare=False)
+    programs: Programs = field(repr=False, compare=False)
+
+    def check(self) -> None:
+        """Raises as `Board` does, and for what can't be built as far as that is known."""
+        Board(self.job.run.board, self.job.configured.overrides)
+
+    def depends_on(self) -> list[object]:
+        """The board, the built program, its disk and what is watched."""
+        run = self.job.configured
+        return [
+            self.job.experiment.name,
+            self.boards.digest(run.board),
+            digests.of_overrides(run.overrides),
+            self._elf[1],
+            _plain(run.settings),
+            run.documented,
+            run.limit,
+            self._sections,
+            None if run.disk is None else disks.image(run.disk).name,
+        ]
+
+    def run(self, stop: Stop) -> Outcome:
+        """Build and run it, and judge it as a bench does."""
+        try:
+            elf, _ = self._elf
+        except EngineError as error:
+            return outcomes.failed(told(error))
+        job = replace(self.job, run=replace(self.job.run, watched=self._sections))
+        record = run_job(job, stop=stop, built=elf)
+        if record.result is None:
+            return outcomes.failed(record.error or "")
+        try:
+            metrics = metrics_of(job, record.result).values()
+        except FirmwareError as error:
+            return outcomes.of_result(record.result, (), self.sections, record.error or str(error))
+        return outcomes.of_result(record.result, metrics, self.sections, record.error)
+
+    @property
+    def _sections(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.job.run.watched, *self.sections)))
+
+    @cached_property
+    def _elf(self) -> tuple[Path, str]:
+        run = self.job.configured
+        changed = repr(clocks.frequencies(run.overrides))
+        name = (run.app, run.board, repr(_plain(run.settings)), changed, self.flags)
+        return self.programs.elf(
+            lambda: build_app(run.app, run.board, run.settings, run.overrides, self.flags), name
+        )
+
+
+def _plain(settings: Settings) -> Sequence[object]:
+    return sorted(settings.items())
