@@ -43,6 +43,7 @@ COMMANDS = {
     # nothing else is wrong with it
     "doctor": ("--no-such-option",),
     "list": (),
+    "sweep": ("missing.elf", "--board", BOARD),
 }
 ODD = st.one_of(
     st.text(max_size=20),

@@ -1,0 +1,126 @@
+"""`cyclescope sweep`: what it prints, writes and refuses; interrupted, it goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import BOARD, Command
+
+import cyclescope as package
+
+Program = Callable[[str], Path]
+WORDS = "ddr.cyclescope,first-word-cycles"
+
+
+def test_the_files_have_what_python_gives(
+    cyclescope: Command, program: Program, tmp_path: Path
+) -> None:
+    elf = program("results")
+    out = tmp_path / "out"
+    options = ("--vary", f"{WORDS}=20,40", "--vary", "cpu0.d-cache-size=0,16K")
+    done = cyclescope("sweep", elf, "--board", BOARD, *options, "--out", out, "--json", "-")
+    assert done.status == 0, done.stderr
+    vary = {WORDS: "20,40", "cpu0.d-cache-size": "0,16K"}
+    rows = package.sweep(elf, BOARD, vary).rows
+    data = json.loads(done.stdout)
+    assert [row["values"] for row in data["rows"]] == [dict(row.values) for row in rows]
+    assert json.loads((out / "sweep.json").read_text()) == data
+    assert len((out / "sweep.csv").read_text().splitlines()) == 5
+    assert (out / "sweep.html").read_text().startswith("<!DOCTYPE html>")
+    assert "what matters for" in done.stderr
+    assert "4 runs" in done.stderr
+
+
+def test_rows_effects_and_prices_are_told(
+    cyclescope: Command, program: Program, tmp_path: Path
+) -> None:
+    done = cyclescope(
+        *("sweep", program("results"), "--board", BOARD, "--metric", "elapsed_ps"),
+        *("--vary", "cpu0.d-cache-size=0,16K", "--vary", f"{WORDS}=20,40"),
+        *("--price", "cpu0.d-cache-size=0:0,16K:0.5", "--out", tmp_path / "out"),
+    )
+    assert done.status == 0, done.stderr
+    assert "d-cache-size" in done.stdout
+    assert "16K" in done.stdout
+    assert "worth their price" in done.stdout
+    assert "% of the variance" in done.stdout
+
+
+def test_failed_rows_are_told_once_and_all_failed_is_a_failure(
+    cyclescope: Command, program: Program, tmp_path: Path
+) -> None:
+    elf = program("endless_loop")
+    done = cyclescope(
+        *("sweep", elf, "--board", BOARD, "--limit", "1ms", "--vary", f"{WORDS}=20,30,40"),
+        *("--out", tmp_path / "out"),
+    )
+    assert done.status == 1
+    assert done.stdout.count("failed: ") == 1
+    assert "and 2 others: it did not end within its limit" in done.stdout
+    assert "3 runs, 3 failed" in done.stdout.replace(" of them made before,", "")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--vary", "ddr.x=1,2"), "--vary ddr.x: no such board property"),
+        (("--vary", f"{WORDS}=1:1M:1", "--vary", "cpu0.d-cache-size=1:1M:1"), "would be 1,000,000"),
+        (("--vary", f"{WORDS}=20,40", "--price", f"{WORDS}=20:1"), "40 has no price"),
+        (("--vary", f"{WORDS}=20:40", "--sampling", "latin"), "say how many with --samples"),
+        (("--vary", f"{WORDS}=20,40", "--limit", "1 week"), "time '1 week'"),
+        (("--vary", f"{WORDS}=20,40", "--zip", f"{WORDS} b"), "b is not varied"),
+    ],
+)
+def test_bad_input_is_one_line_before_anything_runs(
+    cyclescope: Command, program: Program, tmp_path: Path, options: tuple[str, ...], words: str
+) -> None:
+    out = tmp_path / "out"
+    done = cyclescope("sweep", program("results"), "--board", BOARD, *options, "--out", out)
+    assert done.status == 121
+    assert words in done.error
+    assert done.stderr.count("\n") == 1
+    assert not out.exists()
+
+
+def test_a_result_never_replaces_what_is_swept(
+    cyclescope: Command, program: Program, tmp_path: Path
+) -> None:
+    elf = tmp_path / "own.elf"
+    elf.write_bytes(program("results").read_bytes())
+    before = elf.read_bytes()
+    done = cyclescope(
+        *("sweep", elf, "--board", BOARD, "--vary", f"{WORDS}=20,40", "--out", tmp_path / "out"),
+        *("--json", elf),
+    )
+    assert done.status == 121
+    assert "what is swept" in done.error
+    assert elf.read_bytes() == before
+
+
+def test_an_interrupted_sweep_goes_on(program: Program, tmp_path: Path) -> None:
+    arguments = ["sweep", str(program("results")), "--board", BOARD, "--vary", f"{WORDS}=2:601:1"]
+    command = [sys.executable, "-m", "cyclescope", *arguments, "--jobs", "1"]
+    environment = os.environ | {"CYCLESCOPE_CACHE": str(tmp_path / "cache")}
+    options = {"cwd": tmp_path, "env": environment, "text": True}
+    first = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, **options)
+    assert first.stderr is not None
+    while "60 of 600 runs" not in (line := first.stderr.readline()):
+        assert line, "it ended"
+    first.send_signal(signal.SIGINT)
+    _, errors = first.communicate(timeout=60)
+    assert first.returncode == 130
+    assert "the same command goes on from there" in errors
+    part = json.loads((tmp_path / "sweep" / "sweep.json").read_text())["rows"]
+    assert 60 <= len(part) < 600
+    second = subprocess.run(command, capture_output=True, check=True, **options)
+    assert f"600 runs, {len(part)} of them made before" in second.stdout
+    whole = json.loads((tmp_path / "sweep" / "sweep.json").read_text())["rows"]
+    assert whole[: len(part)] == part
+    assert len(whole) == 600
