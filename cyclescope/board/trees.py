@@ -32,6 +32,9 @@ class _Kept:
     states: tuple[_State, ...]
 
 
+# By the name that a board goes by: trees whose files are on another machine.
+_given: dict[str, devicetree.Node] = {}
+
 # By path and working directory: places in a tree are relative to that.
 _kept: dict[tuple[Path, Path], _Kept] = {}
 
@@ -41,12 +44,19 @@ def shipped_boards() -> list[str]:
     return sorted(path.stem for path in resources.boards().glob("*.dts"))
 
 
+def give(name_or_path: str, tree: devicetree.Node) -> None:
+    """From now on, this name or path means this tree, whatever files there are."""
+    _given[name_or_path] = tree
+
+
 def find_board(name_or_path: str | os.PathLike[str]) -> Path:
     """The .dts of a shipped board's name, or the path itself.
 
     Raises `UsageError`, with what may be meant, if there is no such board, or it is no file.
     """
     text = os.fspath(name_or_path)
+    if text in _given:
+        return Path(text)
     is_path = text.endswith(".dts") or os.sep in text
     path = Path(text) if is_path else resources.boards() / f"{text}.dts"
     if path.is_file():
@@ -77,6 +87,8 @@ def board_tree(name_or_path: str | os.PathLike[str]) -> devicetree.Node:
 
     Raises `UsageError` if there is no such board, `BoardError` if its source is at fault.
     """
+    if (given := _given.get(os.fspath(name_or_path))) is not None:
+        return given.copied()
     path = find_board(name_or_path)
     try:
         place = path, Path.cwd()

@@ -29,7 +29,7 @@ from cyclescope.sweeps.designs import Design
 from cyclescope.sweeps.outcomes import Outcome
 from cyclescope.sweeps.planning import Plan
 from cyclescope.sweeps.prices import Prices, parse_price
-from cyclescope.sweeps.requests import Request
+from cyclescope.sweeps.requests import Request, Runner
 from cyclescope.sweeps.results import SweepResult
 from cyclescope.sweeps.trials import Loading
 from cyclescope.units import count, format_duration
@@ -43,7 +43,7 @@ _GROUPS = {
     "The program": ("core", "base", "entry"),
     "What is measured": ("metrics", "sections", "price_texts"),
     "Where it goes": ("out", "json_file", "no_color"),
-    "How it is run": ("jobs", "again"),
+    "How it is run": ("jobs", "dask", "again"),
 }
 
 
@@ -112,6 +112,11 @@ _GROUPS = {
 @click.option("--json", "json_file", metavar="FILE|-", help="Also write the rows as JSON.")
 @no_color_option
 @click.option("--jobs", type=click.IntRange(1), help="Runs at a time [default: one a core].")
+@click.option(
+    "--dask",
+    metavar="ADDRESS|local",
+    help="Run on the workers of a Dask cluster, as tcp://host:8786; local: --jobs processes.",
+)
 @click.option("--again", is_flag=True, help="Make runs that were made before again.")
 def sweep_command(
     target: str,
@@ -130,6 +135,7 @@ def sweep_command(
     out: Path,
     json_file: str | None,
     jobs: int | None,
+    dask: str | None,
     again: bool,
 ) -> int:
     """Run a program, or an experiment, in many settings: a row a run.
@@ -156,8 +162,9 @@ def sweep_command(
     _check_places(request, target, out, own_json)
     threads = jobs or os.cpu_count() or 1
     began_s = time.monotonic()
-    with interrupts.held_back() as held:
-        result = _run(request, planned, threads, held, again)
+    where = f"{threads} at a time" if dask is None else f"on Dask, {dask}"
+    with sweeps.runner(threads, dask) as runner, interrupts.held_back() as held:
+        result = _run(request, planned, runner, where, held, again)
         saved = _write(result, out, own_json)
         with terminal.shown(held.number is not None):
             screen = tables.console(stderr=json_file == "-")
@@ -199,9 +206,11 @@ def _check_places(request: Request, target: str, out: Path, json_file: str | Non
     outputs.check_outputs({**places, "--json": json_file}, inputs, folder=out)
 
 
-def _run(request: Request, planned: Plan, threads: int, held: Held, again: bool) -> SweepResult:
+def _run(
+    request: Request, planned: Plan, runner: Runner, where: str, held: Held, again: bool
+) -> SweepResult:
     total = len(planned.rows)
-    title = f"{count(total, 'run')} of {planned.target.name}, {threads} at a time"
+    title = f"{count(total, 'run')} of {planned.target.name}, {where}"
     store = None if again else sweeps.Store()
     done = 0
     with CountedRuns("sweep", title) as shown:
@@ -211,7 +220,7 @@ def _run(request: Request, planned: Plan, threads: int, held: Held, again: bool)
             done += 1
             shown.progress(done, total)
 
-        return request.run(planned, threads, held.stop, store, ended)
+        return request.run(planned, runner, held.stop, store, ended)
 
 
 def _write(result: SweepResult, out: Path, json_file: str | None) -> bool:

@@ -11,6 +11,7 @@ ELFs and starts the cores; settings reach all of them.
 
 from __future__ import annotations
 
+import hashlib
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,7 +24,7 @@ from cyclescope.board.overrides import OverrideValue
 from cyclescope.board.results import Settings, Value
 from cyclescope.errors import FirmwareError
 from cyclescope.firmware import clocks, crates
-from cyclescope.firmware.recipe import Recipe, companions
+from cyclescope.firmware.recipe import Recipe, companions, digest
 from cyclescope.firmware.recipe import build as build
 from cyclescope.firmware.records import Records, records
 from cyclescope.firmware.settings import SettingKind, defines, kinds, paths
@@ -123,6 +124,23 @@ def build_app(
             raise FirmwareError(f"app {app} has no {elf.name}")
         return elf
     return build(app_recipe(found, board, complete, overrides).with_flags(flags))
+
+
+def digest_of(
+    app: str,
+    board: str,
+    settings: Settings,
+    overrides: Overrides | None = None,
+    flags: Sequence[str] = (),
+) -> str:
+    """Of all that `build_app` would make an ELF from, without making it; it raises the same."""
+    found = load_app(app)
+    complete = with_defaults(app, settings)
+    if found.prebuilt is not None:
+        return hashlib.sha256(
+            build_app(app, board, complete, overrides, flags).read_bytes()
+        ).hexdigest()
+    return digest(app_recipe(found, board, complete, overrides).with_flags(flags))
 
 
 def companions_of(

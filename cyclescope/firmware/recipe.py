@@ -172,6 +172,12 @@ def _build(recipe: Recipe, folder: Path) -> Path:
     return elf
 
 
+def digest(recipe: Recipe) -> str:
+    """Of all that a recipe's ELF is made from, without making it. Raises `FirmwareError`."""
+    parts = [_digest(recipe), *(digest(inner) for inner in recipe.programs.values())]
+    return "-".join(parts)
+
+
 def companions(recipe: Recipe) -> dict[str, Path]:
     """The ELFs that a recipe's ELF carries, by the labels of the cores that they are for."""
     return {core: build(inner) for core, inner in recipe.programs.items()}

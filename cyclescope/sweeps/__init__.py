@@ -1,25 +1,29 @@
-"""Sweeps: one program or experiment run in many settings, on one machine.
+"""Sweeps: one program or experiment run in many settings, on one machine or many.
 
 Start at `sweep`. `axes` has what is varied and `designs` which combinations are run; `targets`
 makes `trials` of them, `planning` checks all before anything runs, and `running` runs what the
-`store` of earlier outcomes has not. `results` is the table, `effects` says what matters how much,
-`prices` what it costs.
+`store` of earlier outcomes has not, `dask_runs` on a cluster. `results` is the table, `effects`
+says what matters how much, `prices` what it costs.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cyclescope._engine import Stop
 from cyclescope.board.overrides import OverrideValue
 from cyclescope.sweeps.effects import Effect, Effects, effects
-from cyclescope.sweeps.requests import Request, from_data, read_toml
+from cyclescope.sweeps.requests import Request, Runner, from_data, read_toml
 from cyclescope.sweeps.results import SweepResult, SweepRow
-from cyclescope.sweeps.running import Ended
+from cyclescope.sweeps.running import Ended, run
 from cyclescope.sweeps.store import Store
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 __all__ = [
     "Effect",
@@ -31,6 +35,7 @@ __all__ = [
     "effects",
     "from_data",
     "read_toml",
+    "runner",
     "sweep",
 ]
 
@@ -50,6 +55,7 @@ def sweep(
     prices: Mapping[str, Any] | None = None,
     limit: str | None = None,
     threads: int | None = None,
+    dask: str | Client | None = None,
     again: bool = False,
     stop: Stop | None = None,
     ended: Ended | None = None,
@@ -61,9 +67,11 @@ def sweep(
     as text such as "10M:40M:10M"; "elf" and "board" are paths, too, and "flags" of an experiment.
     `zips` names paths that advance together. With `samples`, so many points are drawn: `sampling`
     is "random", "latin" (a Latin hypercube) or "sobol". `prices` has the prices of values by path.
-    `threads` runs are made at a time, by default one a core; those that were made before are taken
-    from the cache unless they are to be made `again`. `ended` is called with the number of a row
-    and its outcome as runs end. After `stop` is requested, the rows that are finished are given.
+    `threads` runs are made at a time, by default one a core; with `dask`, on the workers of a
+    cluster: a client, the address of a scheduler, or "local" for as many processes. Runs that were
+    made before are taken from the cache unless they are to be made `again`. `ended` is called with
+    the number of a row and its outcome as runs end. After `stop` is requested, the rows that are
+    finished are given.
 
     Raises `EngineError` for what can't be, before anything runs.
     """
@@ -81,13 +89,33 @@ def sweep(
         prices=dict(prices or {}),
         limit=limit,
     )
-    return request.run(
-        request.plan(),
-        threads or os.cpu_count() or 1,
-        stop or Stop(),
-        None if again else Store(),
-        ended or (lambda row, outcome: None),
-    )
+    planned = request.plan()
+    with runner(threads or os.cpu_count() or 1, dask) as made:
+        return request.run(
+            planned,
+            made,
+            stop or Stop(),
+            None if again else Store(),
+            ended or (lambda row, outcome: None),
+        )
+
+
+@contextlib.contextmanager
+def runner(threads: int, dask: str | Client | None = None) -> Iterator[Runner]:
+    """What makes the runs of a sweep: so many threads, or a Dask cluster by address or client.
+
+    With "local" it is a cluster of so many processes. Raises `UsageError` if there is none.
+    """
+    if dask is None:
+        yield lambda planned, stop, store, ended: run(planned, threads, stop, store, ended)
+        return
+    from cyclescope.sweeps import dask_runs  # few sweeps need it, and it takes long to import
+
+    with contextlib.ExitStack() as opened:
+        client = dask
+        if isinstance(dask, str):
+            client = opened.enter_context(dask_runs.connected(dask, threads))
+        yield lambda planned, stop, store, ended: dask_runs.run(planned, client, stop, store, ended)
 
 
 def _request(target: str | os.PathLike[str], **data: Any) -> Request:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from cyclescope.board.overrides import OverrideValue
 from cyclescope.errors import UsageError
 from cyclescope.host.inputs import printable
 from cyclescope.near import did_you_mean
-from cyclescope.sweeps import axes, designs, planning, prices, running
+from cyclescope.sweeps import axes, designs, planning, prices
 from cyclescope.sweeps.axes import Axis
 from cyclescope.sweeps.designs import Design
 from cyclescope.sweeps.outcomes import Outcome
@@ -29,6 +29,8 @@ from cyclescope.sweeps.trials import Loading
 from cyclescope.units import parse_time_ps
 
 DEFAULT_LIMIT = "10s"
+
+Runner = Callable[[Plan, Stop, "Store | None", Ended], list["Outcome | None"]]
 
 
 @dataclass(frozen=True)
@@ -77,10 +79,11 @@ class Request:
         return planning.plan(target, self.axes, self.design)
 
     def run(
-        self, planned: Plan, threads: int, stop: Stop, store: Store | None, ended: Ended
+        self, planned: Plan, runner: Runner, stop: Stop, store: Store | None, ended: Ended
     ) -> SweepResult:
         """The rows that are finished when all are, or when `stop` was requested.
 
+        `runner` makes the runs: on threads of this process, or on a Dask cluster.
         Raises `SettingError` for a metric that the first runs do not have.
         """
         seen = False
@@ -92,7 +95,7 @@ class Request:
                 seen = outcome.error is None
             ended(row, outcome)
 
-        found = running.run(planned, threads, stop, store, checked)
+        found = runner(planned, stop, store, checked)
         board = self.board or ""
         return tabulate(planned, found, self.metrics, self.prices, self.preferred, board)
 

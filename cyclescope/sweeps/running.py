@@ -20,33 +20,42 @@ from cyclescope.sweeps.trials import Trial
 Ended = Callable[[int, Outcome], None]
 
 
+class Collected:
+    """The outcomes of a plan's rows as they come; rows alike are one run."""
+
+    def __init__(self, planned: Plan, ended: Ended) -> None:
+        alike: dict[object, list[int]] = {}
+        for number, row in enumerate(planned.rows):
+            alike.setdefault(row, []).append(number)
+        self.runs = list(alike.values())
+        self.found: list[Outcome | None] = [None] * len(planned.rows)
+        self._ended = ended
+
+    def add(self, place: int, outcome: Outcome | None) -> None:
+        """A run, by its place in `runs`, has given this; None is no outcome."""
+        if outcome is None:
+            return
+        for row in self.runs[place]:
+            self.found[row] = outcome
+            self._ended(row, outcome)
+
+
 def run(
     planned: Plan, threads: int, stop: Stop, store: Store | None, ended: Ended
 ) -> list[Outcome | None]:
     """The outcomes of a plan's rows in their order, `threads` runs at a time.
 
-    Rows alike are run once. After `stop` is requested nothing begins, and rows without an outcome
-    have None. Without a `store` all runs are made.
+    After `stop` is requested nothing begins, and rows without an outcome have None. Without a
+    `store` all runs are made.
     """
-    alike: dict[tuple[int, tuple[str, ...]], list[int]] = {}
-    for number, row in enumerate(planned.rows):
-        alike.setdefault(row, []).append(number)
-    groups = list(alike.values())
-    found: list[Outcome | None] = [None] * len(planned.rows)
-
-    def done(place: int, outcome: Outcome | None) -> None:
-        if outcome is None:
-            return
-        for row in groups[place]:
-            found[row] = outcome
-            ended(row, outcome)
+    collected = Collected(planned, ended)
 
     def runs() -> Iterator[Callable[[], Outcome | None]]:
-        for rows in groups:
+        for rows in collected.runs:
             yield partial(_outcome, planned, rows[0], stop, store)
 
-    side_by_side(runs(), threads, stop, done)
-    return found
+    side_by_side(runs(), threads, stop, collected.add)
+    return collected.found
 
 
 def _outcome(planned: Plan, row: int, stop: Stop, store: Store | None) -> Outcome | None:
@@ -55,23 +64,32 @@ def _outcome(planned: Plan, row: int, stop: Stop, store: Store | None) -> Outcom
         return None
     try:
         trial = planned.trial(row)
-        return outcome_of(trial, stop, store)
+        key, kept = looked_up(trial, store)
     except (EngineError, OSError) as error:
         return outcomes.failed(told(error))
-
-
-def outcome_of(trial: Trial, stop: Stop, store: Store | None) -> Outcome | None:
-    """A trial's outcome, from the store if it has it; None if `stop` came before it was there.
-
-    Raises `EngineError` or `OSError` for a trial that can't be made.
-    """
-    key = None if store is None else digests.of_parts(trial.depends_on())
-    if store is not None and key is not None and (kept := store.get(key)) is not None:
-        return replace(kept, is_kept=True)
+    if kept is not None:
+        return kept
     outcome = trial.run(stop)
     if stop.requested:
         # it may have been cut short
         return None
+    keep(store, key, outcome)
+    return outcome
+
+
+def looked_up(trial: Trial, store: Store | None) -> tuple[str | None, Outcome | None]:
+    """A trial's key, and its outcome if it was run before.
+
+    Raises `EngineError` or `OSError` for a trial that can't be made.
+    """
+    if store is None:
+        return None, None
+    key = digests.of_parts(trial.depends_on())
+    kept = store.get(key)
+    return key, None if kept is None else replace(kept, is_kept=True)
+
+
+def keep(store: Store | None, key: str | None, outcome: Outcome) -> None:
+    """Keep the outcome of a run, unless it could not begin."""
     if store is not None and key is not None and outcome.ended:
         store.put(key, outcome)
-    return outcome

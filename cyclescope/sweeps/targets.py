@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from cyclescope.bench.planning import Job
+from cyclescope.bench.running import IMAGE
 from cyclescope.board import board_tree, overrides
 from cyclescope.board.devicetree import Node
 from cyclescope.board.overrides import OverrideValue
@@ -55,6 +56,15 @@ class Target(Protocol):
 
     def trial(self, base: int, point: Mapping[str, str]) -> Trial:
         """The run of a base with these values."""
+
+    def boards(self) -> Sequence[str]:
+        """The boards that it is on, where none are varied."""
+
+    def files(self) -> Sequence[str]:
+        """The files of this machine that its runs read, beside boards and programs."""
+
+    def moved(self, files: Mapping[str, str]) -> Target:
+        """The target with its files in other places, by their paths."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +113,25 @@ class ElfTarget:
             self.sections,
             self.loading,
             self._boards,
+        )
+
+    def boards(self) -> Sequence[str]:
+        """The one board."""
+        return [self.board]
+
+    def files(self) -> Sequence[str]:
+        """Images that the overrides name, and the SVD file."""
+        svd = self.loading.svd
+        return [*_images(self.overrides), *([] if svd is None else [str(svd)])]
+
+    def moved(self, files: Mapping[str, str]) -> ElfTarget:
+        """With images and the SVD file elsewhere."""
+        svd = self.loading.svd
+        elsewhere = None if svd is None else Path(files.get(str(svd), svd))
+        return replace(
+            self,
+            overrides=_moved(self.overrides, files),
+            loading=replace(self.loading, svd=elsewhere),
         )
 
     def _program(self, path: str) -> LoadedProgram:
@@ -207,6 +236,26 @@ class ExperimentTarget:
         changed = replace(job, run=run, extra=extra)
         return AppTrial(changed, flags, self.sections, self._boards, self._programs)
 
+    def boards(self) -> Sequence[str]:
+        """Those of its runs."""
+        return sorted({job.run.board for job in self.jobs})
+
+    def files(self) -> Sequence[str]:
+        """Images that overrides name."""
+        return [image for job in self.jobs for image in _images(job.configured.overrides)]
+
+    def moved(self, files: Mapping[str, str]) -> ExperimentTarget:
+        """With images elsewhere."""
+        jobs = [
+            replace(
+                job,
+                run=replace(job.run, overrides=_moved(job.run.overrides, files)),
+                extra=_moved(job.extra, files),
+            )
+            for job in self.jobs
+        ]
+        return replace(self, jobs=jobs)
+
     def _setting(self, job: Job, path: str) -> str | None:
         """The name of the app's setting that a path means."""
         app = load_app(job.run.app)
@@ -218,6 +267,18 @@ class ExperimentTarget:
     def _known(self) -> list[str]:
         apps = {job.run.app for job in self.jobs}
         return [f"{_APP}{name}" for app in sorted(apps) for name in load_app(app).settings]
+
+
+def _images(changes: Mapping[str, Any]) -> list[str]:
+    return [str(value) for path, value in changes.items() if path.endswith(IMAGE) and value]
+
+
+def _moved(changes: Mapping[str, Any], files: Mapping[str, str]) -> dict[str, Any]:
+    """Overrides with images in other places."""
+    return {
+        path: files.get(str(value), value) if path.endswith(IMAGE) else value
+        for path, value in changes.items()
+    }
 
 
 def _settings(job: Job) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
@@ -24,7 +23,7 @@ from cyclescope.board.overrides import OverrideValue
 from cyclescope.board.programs import Program
 from cyclescope.board.results import RunResult, Settings
 from cyclescope.errors import EngineError, FirmwareError, told
-from cyclescope.firmware import build_app, clocks
+from cyclescope.firmware import build_app, clocks, digest_of
 from cyclescope.sweeps import outcomes
 from cyclescope.sweeps.outcomes import Outcome
 
@@ -38,7 +37,7 @@ class Trial(Protocol):
         """Raises `EngineError` if the board or the program is at fault, as far as that is known."""
 
     def depends_on(self) -> list[object]:
-        """What its outcome depends on beside the engine, as plain data; it may take a build."""
+        """What its outcome depends on beside the engine, as plain data."""
 
     def run(self, stop: Stop) -> Outcome:
         """Run it. What goes wrong is the outcome's error."""
@@ -50,6 +49,10 @@ class Boards:
     def __init__(self) -> None:
         self._trees: dict[str, Node] = {}
         self._digests: dict[str, str] = {}
+
+    def __getstate__(self) -> dict[str, object]:
+        """Another machine has its own."""
+        return {"_trees": {}, "_digests": {}}
 
     def tree(self, board: str) -> Node:
         """The tree without any override; it is not to be changed."""
@@ -145,17 +148,27 @@ def _failure(result: RunResult) -> str | None:
 
 
 class Programs:
-    """Apps built for the runs of a sweep, each once."""
+    """Apps of the runs of a sweep: each is looked at once, and built once where it is run."""
 
     def __init__(self) -> None:
-        self._built: dict[object, tuple[Path, str]] = {}
+        self._digests: dict[object, str] = {}
+        self._built: dict[object, Path] = {}
 
-    def elf(self, build: Callable[[], Path], name: object) -> tuple[Path, str]:
-        """The ELF of this name and its digest; it is built where it was not yet."""
+    def digest(self, name: object, find: Callable[[], str]) -> str:
+        """The digest of what the ELF of this name is made from."""
+        if name not in self._digests:
+            self._digests[name] = find()
+        return self._digests[name]
+
+    def elf(self, name: object, build: Callable[[], Path]) -> Path:
+        """The ELF of this name."""
         if name not in self._built:
-            elf = build()
-            self._built[name] = elf, hashlib.sha256(elf.read_bytes()).hexdigest()
+            self._built[name] = build()
         return self._built[name]
+
+    def __getstate__(self) -> dict[str, object]:
+        """Another machine has its own."""
+        return {"_digests": {}, "_built": {}}
 
 
 @dataclass(frozen=True)
@@ -173,13 +186,13 @@ class AppTrial:
         Board(self.job.run.board, self.job.configured.overrides)
 
     def depends_on(self) -> list[object]:
-        """The board, the built program, its disk and what is watched."""
+        """The board, what its program is made from, its disk and what is watched."""
         run = self.job.configured
         return [
             self.job.experiment.name,
             self.boards.digest(run.board),
             digests.of_overrides(run.overrides),
-            self._elf[1],
+            self.programs.digest(self._program, lambda: digest_of(*self._made_from)),
             _plain(run.settings),
             run.documented,
             run.limit,
@@ -190,7 +203,7 @@ class AppTrial:
     def run(self, stop: Stop) -> Outcome:
         """Build and run it, and judge it as a bench does."""
         try:
-            elf, _ = self._elf
+            elf = self.programs.elf(self._program, lambda: build_app(*self._made_from))
         except EngineError as error:
             return outcomes.failed(told(error))
         job = replace(self.job, run=replace(self.job.run, watched=self._sections))
@@ -207,14 +220,18 @@ class AppTrial:
     def _sections(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*self.job.run.watched, *self.sections)))
 
-    @cached_property
-    def _elf(self) -> tuple[Path, str]:
+    @property
+    def _made_from(self) -> tuple[str, str, Settings, Overrides, tuple[str, ...]]:
+        """As `build_app` takes it."""
+        run = self.job.configured
+        return run.app, run.board, run.settings, run.overrides, self.flags
+
+    @property
+    def _program(self) -> object:
+        """What tells its program from others."""
         run = self.job.configured
         changed = repr(clocks.frequencies(run.overrides))
-        name = (run.app, run.board, repr(_plain(run.settings)), changed, self.flags)
-        return self.programs.elf(
-            lambda: build_app(run.app, run.board, run.settings, run.overrides, self.flags), name
-        )
+        return run.app, run.board, repr(_plain(run.settings)), changed, self.flags
 
 
 def _plain(settings: Settings) -> Sequence[object]:

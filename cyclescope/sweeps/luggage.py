@@ -1,0 +1,92 @@
+"""What the runs of a sweep need of the machine that asks for them, to be taken to another.
+
+Programs go along with the target; boards are their trees, images and SVD files their bytes, devices
+in Python their source. The other machine needs the same build of Cyclescope.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from cyclescope._engine import Stop
+from cyclescope.bench.running import IMAGE
+from cyclescope.board import digests, trees, users_devices
+from cyclescope.board.devicetree import Node
+from cyclescope.errors import EngineError, told
+from cyclescope.sweeps import outcomes
+from cyclescope.sweeps.outcomes import Outcome
+from cyclescope.sweeps.planning import Plan
+from cyclescope.sweeps.targets import BOARD, Target
+
+
+@dataclass(frozen=True)
+class Luggage:
+    """A target with all that it has of its machine: `files` and `devices` by their paths there."""
+
+    target: Target
+    build: str
+    boards: Mapping[str, Node]
+    files: Mapping[str, bytes]
+    devices: Mapping[str, str]
+
+
+def packed(planned: Plan) -> Luggage:
+    """What the plan's runs need. Raises `OSError` for a file that can't be read."""
+    target = planned.target
+    varied = {axis.path: axis.values for axis in planned.axes}
+    named = [value for path, values in varied.items() if path.endswith(IMAGE) for value in values]
+    files = [name for name in (*named, *target.files()) if name and Path(name).is_file()]
+    return Luggage(
+        target=target,
+        build=digests.of_build(),
+        boards={name: trees.board_tree(name) for name in varied.get(BOARD, target.boards())},
+        files={name: Path(name).read_bytes() for name in files},
+        devices={file: Path(file).read_text("utf-8") for file in sorted(users_devices.files())},
+    )
+
+
+class Unpacked:
+    """A sweep's luggage on another machine, until it is closed."""
+
+    def __init__(self, luggage: Luggage) -> None:
+        """Raises `RuntimeError` if this machine's build of Cyclescope is another."""
+        if luggage.build != digests.of_build():
+            raise RuntimeError("this worker has another build of Cyclescope")
+        self._folder = tempfile.TemporaryDirectory(prefix="cyclescope-sweep-")
+        folder = Path(self._folder.name)
+        self._files: dict[str, str] = {}
+        for number, (name, content) in enumerate(luggage.files.items()):
+            place = folder / f"file{number}"
+            place.write_bytes(content)
+            self._files[name] = str(place)
+        for number, (name, text) in enumerate(luggage.devices.items()):
+            _load_devices(folder / f"devices{number}" / Path(name).name, text)
+        for board, tree in luggage.boards.items():
+            trees.give(board, tree)
+        self._target = luggage.target.moved(self._files)
+
+    def run(self, base: int, values: Mapping[str, str]) -> Outcome:
+        """Run a base of the target with these values."""
+        here = {
+            path: self._files.get(value, value) if path.endswith(IMAGE) else value
+            for path, value in values.items()
+        }
+        try:
+            return self._target.trial(base, here).run(Stop())
+        except (EngineError, OSError) as error:
+            return outcomes.failed(told(error))
+
+    def close(self) -> None:
+        """Its files go."""
+        self._folder.cleanup()
+
+
+def _load_devices(place: Path, text: str) -> None:
+    from cyclescope.devices import load  # few boards have some
+
+    place.parent.mkdir()
+    place.write_text(text, "utf-8")
+    load(place)
