@@ -64,7 +64,7 @@ def test_failed_rows_are_told_once_and_all_failed_is_a_failure(
     assert done.status == 1
     assert done.stdout.count("failed: ") == 1
     assert "and 2 others: it did not end within its limit" in done.stdout
-    assert "3 runs, 3 failed" in done.stdout.replace(" of them made before,", "")
+    assert "3 failed; " in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_an_interrupted_sweep_goes_on(program: Program, tmp_path: Path) -> None:
     part = json.loads((tmp_path / "sweep" / "sweep.json").read_text())["rows"]
     assert 60 <= len(part) < 600
     second = subprocess.run(command, capture_output=True, check=True, **options)
-    assert f"600 runs, {len(part)} of them made before" in second.stdout
+    assert f", {len(part)} of them made before" in second.stdout
     whole = json.loads((tmp_path / "sweep" / "sweep.json").read_text())["rows"]
     assert whole[: len(part)] == part
     assert len(whole) == 600

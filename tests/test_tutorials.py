@@ -18,6 +18,7 @@ TUTORIALS = ROOT / "docs" / "tutorials"
 FOLLOWED = (
     ("your-own-board", "slow-flash-write", "how-to-trust-a-number"),
     ("is-qspi-fast-enough",),
+    ("choose-the-flash-clock",),
     ("run-from-flash",),
     ("board-from-svd",),
 )

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import click
+from rich.console import Group
 from rich.text import Text
 
 from cyclescope import sweeps
@@ -168,7 +169,7 @@ def sweep_command(
         saved = _write(result, out, own_json)
         with terminal.shown(held.number is not None):
             screen = tables.console(stderr=json_file == "-")
-            screen.print(*sweep_tables.screen(result))
+            screen.print(Group(*sweep_tables.screen(result)))
             screen.print(Text(_summary(result, out if saved else None, began_s)), soft_wrap=True)
             if json_file == "-":
                 sys.stdout.write(files.to_json(result))
@@ -248,11 +249,12 @@ def _write(result: SweepResult, out: Path, json_file: str | None) -> bool:
 
 def _summary(result: SweepResult, out: Path | None, began_s: float) -> str:
     kept = sum(row.is_kept for row in result.rows)
-    parts = [count(len(result.rows), "run")]
+    took = format_duration(time.monotonic() - began_s)
+    parts = [f"{count(len(result.rows), 'run')} in {took}"]
     if kept:
         parts.append(f"{kept:,} of them made before")
     if result.failures:
         parts.append(f"{len(result.failures):,} failed")
     told = ", ".join(parts)
     where = f"; {out / CSV} and {out / REPORT} have all" if out is not None and result.rows else ""
-    return f"{told}, in {format_duration(time.monotonic() - began_s)}{where}"
+    return f"{told}{where}"

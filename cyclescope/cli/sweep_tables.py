@@ -25,13 +25,13 @@ def screen(result: SweepResult) -> Iterator[RenderableType]:
     """What a sweep found, in tables: the first of its metrics counts."""
     found = [row for row in result.rows if row.error is None]
     if found:
-        yield _rows(result, found)
+        yield from _rows(result, found)
         yield from _effects(result)
         yield from _pareto(result)
     yield from _failures(result)
 
 
-def _rows(result: SweepResult, rows: Sequence[SweepRow]) -> Table:
+def _rows(result: SweepResult, rows: Sequence[SweepRow]) -> Iterator[RenderableType]:
     metric = result.metrics[0]
     title = result.target if not result.board else f"{result.target} on {result.board}"
     shown = list(rows)
@@ -39,11 +39,12 @@ def _rows(result: SweepResult, rows: Sequence[SweepRow]) -> Table:
         best = sorted(shown, key=lambda row: result.badness(row, metric))[:_BEST]
         title += f": the best {len(best)} of {len(shown):,} rows by {metric}"
         shown = best
-    return _table(result, title, shown)
+    yield Text(title)
+    yield _table(result, shown)
 
 
-def _table(result: SweepResult, title: str, rows: Sequence[SweepRow]) -> Table:
-    table = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+def _table(result: SweepResult, rows: Sequence[SweepRow]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     told = _telling(result)
     for heading in told.values():
         table.add_column(Text(heading), justify="right", overflow="fold")
@@ -64,8 +65,8 @@ def _effects(result: SweepResult) -> Iterator[RenderableType]:
     found = effects(result)
     if not found.effects:
         return
-    title = Text(f"what matters for {found.metric}")
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    yield Text(f"what matters for {found.metric}")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("setting", overflow="fold")
     for heading in ("alone", "with others") if found.has_totals else ("part of the variance",):
         table.add_column(heading, justify="right", no_wrap=True)
@@ -82,13 +83,13 @@ def _effects(result: SweepResult) -> Iterator[RenderableType]:
     if found.note:
         yield Text(found.note)
     elif result.design.kind == GRID and len(found.effects) > 1:
-        yield Text(f"What several settings do only together: {found.rest:.1%} of the variance.")
+        yield Text(f"What several settings do only together: {found.rest:.1%} of the variance.\n")
 
 
 def _pareto(result: SweepResult) -> Iterator[RenderableType]:
     if result.is_priced and (worth := result.pareto()):
-        title = f"worth their price: nothing cheaper has as good a {result.metrics[0]}"
-        yield _table(result, title, worth)
+        yield Text(f"worth their price: nothing cheaper has as good a {result.metrics[0]}")
+        yield _table(result, worth)
 
 
 def _failures(result: SweepResult) -> Iterator[RenderableType]:
