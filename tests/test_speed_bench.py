@@ -12,7 +12,7 @@ from conftest import ROOT
 
 FEW = (
     *("--pairs", "1", "--iterations", "5", "--uncached-iterations", "1", "--uncached-loops", "10"),
-    *("--turning-loops", "10", "--held", "2ms", "--back", "2ms"),
+    *("--turning-loops", "10", "--held", "2ms", "--back", "2ms", "--sweep-runs", "8"),
 )
 CORES = ("riscv", "arm", "a7", "m4", "mips")
 OBSERVED = ("observed", "observed_uncached")
@@ -36,6 +36,7 @@ def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
         ("python-devices", {"python_plain_us", "python_registers_us"}),
         ("snapshots", {"snapshot_taken_ms", "snapshot_loaded_ms"}),
         ("debugger", {"debugger_attached", "debugger_back_s"}),
+        ("sweeps", {"sweep_scaling", "sweep_overhead_ms", "sweep_dask_ratio"}),
         ("start-up", {"start_up_s", *(f"{core}_first_compile_ms" for core in CORES)}),
     ],
 )
@@ -63,7 +64,7 @@ def test_a_part_that_is_none_is_told() -> None:
     assert done.returncode == 2
     assert (
         "no part growht; there are qemu, uncached, bus-matrix, waiting, observed, start-up, "
-        "python-devices, snapshots, debugger, growth" in done.stderr
+        "python-devices, snapshots, debugger, sweeps, growth" in done.stderr
     )
 
 

@@ -30,7 +30,8 @@ whole process, and the first block that becomes host code.
 A seventh part (`python_devices.py`) tells what a call of a device in Python takes.
 
 An eighth part (`snapshots.py`) takes a snapshot of a machine, and loads it. A ninth
-(`held_runs.py`) has a debugger hold a run and let it go on, and go back ten seconds.
+(`held_runs.py`) has a debugger hold a run and let it go on, and go back ten seconds. A tenth
+(`sweeps.py`) makes the same short runs with one worker and with two, and on a Dask cluster.
 
 The last part (`growth.py`) runs more of the same: instructions, devices that are polled, time that
 is slept away; and tells what becomes of wall time and memory.
@@ -57,6 +58,7 @@ import observed
 import python_devices
 import snapshots
 import start_up
+import sweeps
 import uncached
 import waiting
 from record import RECORD, say
@@ -85,6 +87,7 @@ def main() -> None:
     parser.add_argument("--polled", default="1s", help="simulated time of polling devices")
     parser.add_argument("--held", default="4s", help="simulated time that a debugger holds")
     parser.add_argument("--back", default="10s", help="how far a debugger goes back")
+    parser.add_argument("--sweep-runs", type=int, default=1000, help="runs of a sweep")
     parser.add_argument("--pairs", type=int, default=5, help="how often each runs")
     parser.add_argument("--before", type=Path, help="a checkout with an earlier build")
     parser.add_argument("--out", type=Path, help="a JSON file for the numbers")
@@ -104,6 +107,7 @@ def main() -> None:
         "debugger": lambda: held_runs.measure(
             parse_time_ps(options.held), parse_time_ps(options.back), options.pairs
         ),
+        "sweeps": lambda: sweeps.measure(options.sweep_runs, options.pairs),
         "growth": lambda: growth.measure(options.most_instructions, options.polled, options.pairs),
     }
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(parts)}")

@@ -5,6 +5,7 @@ The engine checks what a class says of itself as it is registered.
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -115,6 +116,12 @@ def _kept(make: Callable[..., Model], made: dict[str, Model]) -> Callable[..., M
 def files() -> set[str]:
     """The files that the classes stand in."""
     return {one.file for one in _registered.values()}
+
+
+def forget(file: str | os.PathLike[str]) -> None:
+    """Boards that are made from now on have no devices of this file."""
+    for name in [name for name, one in _registered.items() if one.file == os.fspath(file)]:
+        del _registered[name]
 
 
 def bindings() -> list[dict[str, Any]]:

@@ -84,7 +84,11 @@ def run(
     """
     _check_builds(client)
     name = f"cyclescope-sweep-{uuid.uuid4().hex[:12]}"
-    client.register_plugin(_plugin(name, luggage.packed(planned)))
+    plugin = _plugin(name, luggage.packed(planned))
+    try:
+        client.register_plugin(plugin)
+    except Exception as error:
+        raise UsageError(f"--dask: a worker can't take what the runs need: {error}") from error
     collected = Collected(planned, ended)
     tasks = _Tasks(planned, client, name, store, collected)
     try:

@@ -6,6 +6,7 @@ in Python their source. The other machine needs the same build of Cyclescope.
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from cyclescope._engine import Stop
 from cyclescope.bench.running import IMAGE
 from cyclescope.board import digests, trees, users_devices
 from cyclescope.board.devicetree import Node
-from cyclescope.errors import EngineError, told
+from cyclescope.errors import EngineError, UsageError, told
 from cyclescope.sweeps import outcomes
 from cyclescope.sweeps.outcomes import Outcome
 from cyclescope.sweeps.planning import Plan
@@ -34,7 +35,10 @@ class Luggage:
 
 
 def packed(planned: Plan) -> Luggage:
-    """What the plan's runs need. Raises `OSError` for a file that can't be read."""
+    """What the plan's runs need.
+
+    Raises `OSError` for a file that can't be read, `UsageError` for devices that can't go along.
+    """
     target = planned.target
     varied = {axis.path: axis.values for axis in planned.axes}
     named = [value for path, values in varied.items() if path.endswith(IMAGE) for value in values]
@@ -44,8 +48,19 @@ def packed(planned: Plan) -> Luggage:
         build=digests.of_build(),
         boards={name: trees.board_tree(name) for name in varied.get(BOARD, target.boards())},
         files={name: Path(name).read_bytes() for name in files},
-        devices={file: Path(file).read_text("utf-8") for file in sorted(users_devices.files())},
+        devices={file: _source(file) for file in sorted(users_devices.files())},
     )
+
+
+def _source(file: str) -> str:
+    """The source of devices in Python, which another machine can run."""
+    own = getattr(sys.modules.get("__main__"), "__file__", None)
+    if not Path(file).is_file() or (own is not None and Path(file).samefile(own)):
+        raise UsageError(
+            f"{file}: its devices can't go to another machine with the program around them: "
+            "have them in a file of their own, and load it by cyclescope.devices.load"
+        )
+    return Path(file).read_text("utf-8")
 
 
 class Unpacked:
@@ -62,8 +77,9 @@ class Unpacked:
             place = folder / f"file{number}"
             place.write_bytes(content)
             self._files[name] = str(place)
+        self._devices = list(luggage.devices.values())
         for number, (name, text) in enumerate(luggage.devices.items()):
-            _load_devices(folder / f"devices{number}" / Path(name).name, text)
+            _take_devices(folder / f"devices{number}" / Path(name).name, text)
         for board, tree in luggage.boards.items():
             trees.give(board, tree)
         self._target = luggage.target.moved(self._files)
@@ -80,13 +96,43 @@ class Unpacked:
             return outcomes.failed(told(error))
 
     def close(self) -> None:
-        """Its files go."""
+        """Its files go, and its devices: another sweep may have others for the same node."""
+        for text in self._devices:
+            _leave_devices(text)
         self._folder.cleanup()
 
 
-def _load_devices(place: Path, text: str) -> None:
+@dataclass
+class _Used:
+    """Devices in Python that this process has: where their source is, and for how many sweeps."""
+
+    place: Path
+    sweeps: int
+
+
+# By their source.
+_devices: dict[str, _Used] = {}
+
+
+def _take_devices(place: Path, text: str) -> None:
+    """Have the devices of a source. Raises `UsageError` for others of the same compatible."""
     from cyclescope.devices import load  # few boards have some
 
+    if text in _devices:
+        _devices[text].sweeps += 1
+        return
     place.parent.mkdir()
     place.write_text(text, "utf-8")
     load(place)
+    _devices[text] = _Used(place, 1)
+
+
+def _leave_devices(text: str) -> None:
+    """A sweep needs them no more."""
+    from cyclescope.devices import registry
+
+    used = _devices[text]
+    used.sweeps -= 1
+    if not used.sweeps:
+        del _devices[text]
+        registry.forget(used.place)

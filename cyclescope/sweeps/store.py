@@ -24,8 +24,9 @@ _UNUSED_S = 30 * 24 * 3600
 class Store:
     """The outcomes of this build's runs. What can't be read or written is no reason to fail."""
 
-    def __init__(self) -> None:
-        results = resources.cache() / "runs"
+    def __init__(self, folder: Path | None = None) -> None:
+        """Those in a folder, by default in the user's cache."""
+        results = folder or resources.cache() / "runs"
         self._folder = results / digests.of_build()[:16]
         self._remove_unused(results)
         with contextlib.suppress(OSError):

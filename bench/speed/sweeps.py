@@ -1,0 +1,126 @@
+"""What a sweep costs beside its runs: the same short runs with one worker, with two, and on Dask.
+
+The runs are task switches of the Rhealstone benchmark, a hundred loops each, with one timing of the
+memory another in each. Workers take turns with parts of the runs, so that a host that gets slower
+does so for all.
+"""
+
+from __future__ import annotations
+
+import resource
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+from record import say
+
+from cyclescope import Board, firmware
+from cyclescope._engine import Stop
+from cyclescope.sweeps import Store, runner
+from cyclescope.sweeps.axes import axis
+from cyclescope.sweeps.outcomes import Outcome
+from cyclescope.sweeps.planning import Plan
+from cyclescope.sweeps.requests import Request, Runner
+
+BOARD = "sama5d2-xplained"
+VARIED = "sram0.cyclescope,first-word-cycles"
+SETTINGS = {
+    "operation": "task-switch",
+    "loops": 100,
+    "memory": "sram",
+    "cache": "on",
+    "width": "quad-io",
+    "continuous_read": "on",
+    "spck_divider": 3,
+    "tick": "off",
+    "pins": "off",
+}
+PLANNED = 10_000
+WORKERS = 2
+
+
+def measure(runs: int, pairs: int) -> None:
+    """Time what is planned, then the runs in so many parts, each with all kinds of workers."""
+    _plan()
+    part = max(1, runs // pairs)
+    spent: dict[str, list[float]] = {"one": [], "two": [], "Dask": []}
+    bare_s: list[float] = []
+    memory_kib: list[int] = []
+    with (
+        runner(1) as one,
+        runner(WORKERS) as two,
+        runner(WORKERS, "local") as dask,
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        kinds = {"one": one, "two": two, "Dask": dask}
+        _run(_planned(1, 1), dask, Path(folder) / "first")
+        for number in range(pairs):
+            plan = _planned(1 + number * part, part)
+            for kind, made in kinds.items():
+                spent[kind].append(_run(plan, made, Path(folder) / f"{number}-{kind}"))
+            bare_s += [_bare_s(1 + number * part + place) for place in range(min(part, 20))]
+            memory_kib.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    scaling = _ratio(spent["one"], spent["two"]) / WORKERS
+    dask_ratio = _ratio(spent["two"], spent["Dask"])
+    overhead_ms = 1000 * (sum(spent["one"]) / (part * pairs) - statistics.mean(bare_s))
+    grown_kib = (memory_kib[-1] - memory_kib[0]) / max(1, 3 * part * (pairs - 1))
+    say(
+        f"a sweep of {part * pairs} runs of {1000 * statistics.mean(bare_s):.0f} ms each: "
+        f"{overhead_ms:.1f} ms beside each; two workers do {scaling:.2f} of twice the work of one, "
+        f"a cluster of two processes {dask_ratio:.2f} of two workers' work; "
+        f"memory grows by {grown_kib:.2f} KiB a run",
+        sweep_scaling=round(scaling, 3),
+        sweep_overhead_ms=round(overhead_ms, 2),
+        sweep_dask_ratio=round(dask_ratio, 3),
+        sweep_kib_a_run=round(grown_kib, 2),
+    )
+
+
+def _plan() -> None:
+    begun = time.perf_counter()
+    plan = _planned(1, PLANNED)
+    first: list[float] = []
+    stop = Stop()
+
+    def ended(row: int, outcome: Outcome) -> None:
+        first.append(time.perf_counter() - begun)
+        stop.request()
+
+    with runner(WORKERS) as made:
+        made(plan, stop, None, ended)
+    say(
+        f"{PLANNED} planned runs: the first has ended after {first[0]:.2f} s",
+        sweep_first_of_10000_s=round(first[0], 2),
+    )
+
+
+def _planned(first: int, runs: int) -> Plan:
+    sets = {f"rhealstone.{name}": str(value) for name, value in SETTINGS.items()}
+    varied = axis(VARIED, [str(first + number) for number in range(runs)])
+    return Request("rhealstone", axes=(varied,), sets=sets).plan()
+
+
+def _run(plan: Plan, made: Runner, store: Path) -> float:
+    """How long all runs of a plan take, with a store that has none of them."""
+    failed: list[str] = []
+
+    def ended(row: int, outcome: Outcome) -> None:
+        if outcome.error is not None:
+            failed.append(outcome.error)
+
+    begun = time.perf_counter()
+    made(plan, Stop(), Store(store), ended)
+    if failed:
+        raise SystemExit(f"a run of the sweep failed: {failed[0]}")
+    return time.perf_counter() - begun
+
+
+def _bare_s(value: int) -> float:
+    """What the engine alone takes for a run."""
+    elf = firmware.build_app("rhealstone", BOARD, SETTINGS)
+    return Board(BOARD, {VARIED: value}).load(elf).run().wall_ns / 1e9
+
+
+def _ratio(more: list[float], less: list[float]) -> float:
+    return statistics.median(a / b for a, b in zip(more, less, strict=True))
