@@ -430,7 +430,7 @@ class Board:
 
     def _check_cores(self, sections: Iterable[str]) -> None:
         """Raises `EngineError` for a function of a core that the board has not."""
-        cores = [core["name"] for core in self.describe()["cores"]]
+        cores = [core["name"] for core in self._description["cores"]]
         for core, colon, name in (section.partition(":") for section in sections):
             # what has two colons is a name of C++
             if colon and core and core not in cores and not name.startswith(":"):

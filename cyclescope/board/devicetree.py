@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,11 @@ _PATHS = ("cyclescope,image",)
 _TRIPS = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
 
 
-@dataclass
+# A tree names few files, and each many times.
+_printable = cache(inputs.printable)
+
+
+@dataclass(frozen=True)
 class Property:
     """A property: its raw value (cells are big-endian) and how it was written.
 
@@ -46,7 +51,7 @@ class Property:
 
     def to_dict(self) -> dict[str, Any]:
         """The form that the engine takes."""
-        return vars(self) | {"file": inputs.printable(self.file)}
+        return vars(self) | {"file": _printable(self.file)}
 
 
 @dataclass
@@ -73,8 +78,8 @@ class Node:
     def copied(self) -> Node:
         """The same tree, which can be changed without changing this."""
         children = [child.copied() for child in self.children]
-        props = {name: replace(prop) for name, prop in self.props.items()}
-        return replace(self, labels=list(self.labels), props=props, children=children)
+        labels, props = list(self.labels), dict(self.props)
+        return replace(self, labels=labels, props=props, children=children)
 
     def to_dict(self) -> dict[str, Any]:
         """The form that the engine takes."""
@@ -82,7 +87,7 @@ class Node:
             "path": self.path,
             "name": self.name,
             "labels": self.labels,
-            "file": inputs.printable(self.file),
+            "file": _printable(self.file),
             "line": self.line,
             "phandle": self.phandle,
             "props": [prop.to_dict() for prop in self.props.values()],
