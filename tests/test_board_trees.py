@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +93,7 @@ def test_a_change_of_a_file_is_seen(source: Path, parsed: list[Path], is_include
 
 def test_a_tree_is_its_callers_to_change(source: Path, parsed: list[Path]) -> None:
     first = board_tree(source)
-    first.props["model"].value = b"changed\0"
+    first.props["model"] = replace(first.props["model"], value=b"changed\0")
     first.children[0].labels.append("new")
     first.children[0].props.clear()
     first.children.clear()
