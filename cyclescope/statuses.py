@@ -27,13 +27,17 @@ class Status(IntEnum):
     meaning: str
 
     SUCCESS = 0, "success"
-    FAILED = 1, "a run of bench or a test of ipc failed, or doctor lacks something (never by run)"
+    FAILED = (
+        1,
+        "a run of bench or a test of ipc failed, compare found more than --fail-over allows, or "
+        "doctor lacks something (never by run)",
+    )
     UNSAVED = 120, "what the run made could not be saved (run, profile, annotate)"
     USAGE = 121, "bad usage, a bad board or ELF, or a file that can't be read or written"
     OWN_FAULT = 122, "a fault of Cyclescope's own"
-    SCRIPT = 123, "a script did not get what it expected (run, profile, annotate)"
+    SCRIPT = 123, "a script did not get what it expected (run, profile, annotate, compare)"
     LIMIT = 124, "the limit on simulated time was reached (run)"
-    FIRMWARE_FAULT = 125, "a fault of the firmware ended it (run, profile, annotate)"
+    FIRMWARE_FAULT = 125, "a fault of the firmware ended it (run, profile, annotate, compare)"
     HANGUP = status_of(signal.SIGHUP), "interrupted by SIGHUP: the terminal is gone"
     INTERRUPT = status_of(signal.SIGINT), "interrupted by SIGINT (Ctrl-C)"
     BROKEN_PIPE = status_of(signal.SIGPIPE), "nobody reads the output any more"

@@ -20,6 +20,7 @@ from cyclescope.board.kept_calls import FRAME_COLUMNS, Call, frame_row
 from cyclescope.board.stack_entries import StackEntry, WaitEntry
 from cyclescope.board.unmodelled import UnmodelledRegister
 from cyclescope.dataframes import dataframe
+from cyclescope.errors import UsageError
 
 if TYPE_CHECKING:
     import pandas
@@ -54,6 +55,11 @@ class Section:
     def ps(self) -> int:
         """What all its completed calls took."""
         return sum(entry.ps for entry in self.stack)
+
+    @property
+    def cycles(self) -> int:
+        """What all its completed calls took, in cycles of its core."""
+        return sum(entry.cycles for entry in self.stack)
 
     def to_dict(self) -> dict[str, Any]:
         """As in the JSON of a run."""
@@ -263,6 +269,38 @@ class RunResult:
         """The results that the firmware printed, in order."""
         return tuple(parse_metrics(self.console))
 
+    def core(self, name: str) -> CoreResult:
+        """The core of this name. Raises `UsageError`, with those that there are."""
+        return _named(name, "core", {core.name: core for core in self.cores})
+
+    def section(self, name: str) -> Section:
+        """The watched function of this name; "cm4:main" is that of one core.
+
+        Raises `UsageError`, with those that the run watched.
+        """
+        found: dict[str, Section] = {}
+        for core in self.cores:
+            for section in core.sections:
+                found[f"{core.name}:{section.name}"] = section
+                found.setdefault(section.name, section)
+        hint = "; sections=[...] of the run names those that it watches"
+        return _named(name, "section", found, "" if found else hint)
+
+    def metric(self, name: str, **settings: Value) -> Metric:
+        """The first metric of this name that the firmware printed, with these settings.
+
+        Raises `UsageError`, with those that it did print.
+        """
+        for metric in self.metrics:
+            if metric.name == name and settings.items() <= metric.settings.items():
+                return metric
+        shown = " ".join([name, *(f"{key}={value}" for key, value in settings.items())])
+        known = dict.fromkeys(
+            " ".join([one.name, *(f"{key}={value}" for key, value in one.settings.items())])
+            for one in self.metrics
+        )
+        return _named(shown, "metric", dict.fromkeys(known - {shown: None}.keys()))
+
     def to_dict(self) -> dict[str, Any]:
         """Everything but host time and the console, ready for JSON, in a stable order.
 
@@ -324,6 +362,13 @@ class RunResult:
             for entry in core.stack
         ]
         return dataframe(rows, ["core", "cause", "cycles", "ps"])
+
+
+def _named(name: str, what: str, known: Mapping[str, Any], hint: str = "") -> Any:
+    """The one of this name. Raises `UsageError`, with those that are known."""
+    if name not in known:
+        raise UsageError(f"the run has no {what} {name}; it has {', '.join(known) or 'none'}{hint}")
+    return known[name]
 
 
 def parse_metrics(console: str) -> Iterator[Metric]:

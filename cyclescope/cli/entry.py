@@ -28,8 +28,8 @@ from cyclescope.statuses import Status
 
 # Each is `<name>_command` in a module of that name, with underscores.
 _COMMANDS = (
-    *("annotate", "bench", "board", "completion", "debug", "devices", "disassemble"),
-    *("doctor", "ipc", "list", "new-board", "profile", "run", "show", "sweep"),
+    *("annotate", "bench", "board", "compare", "completion", "debug", "devices"),
+    *("disassemble", "doctor", "ipc", "list", "new-board", "profile", "run", "show", "sweep"),
 )
 
 

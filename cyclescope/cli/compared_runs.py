@@ -1,0 +1,146 @@
+"""The two runs of `cyclescope compare`: programs are run, files of runs are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+
+from cyclescope.board import Board
+from cyclescope.board.overrides import parse_set
+from cyclescope.board.results import INTERRUPTED, RunResult
+from cyclescope.cli import listings, stopped_run
+from cyclescope.cli.program_options import ProgramOptions
+from cyclescope.cli.run_progress import Line
+from cyclescope.cli.serial_options import LineOptions
+from cyclescope.comparing import files, runs
+from cyclescope.comparing.runs import Run
+from cyclescope.errors import EngineError, SettingError, UsageError, warn
+from cyclescope.host import inputs
+from cyclescope.host.interrupts import Held, Interrupted
+from cyclescope.profile.annotation import Code
+from cyclescope.units import format_ps, parse_time_ps
+
+_LIMIT = "10s"
+# What shows the comparison is imported while the first program runs.
+_TABLES = "cyclescope.cli.compare_tables"
+
+
+@dataclass(frozen=True)
+class Given:
+    """What programs are run on and with; `sets_b` are settings of the second alone."""
+
+    board: str | None
+    sets: tuple[str, ...]
+    sets_b: tuple[str, ...]
+    program: ProgramOptions
+    limit: str | None
+    scripts: tuple[str, ...]
+    semihosting_dir: str | None
+    quiet: bool
+    arguments: tuple[str, ...]
+
+    def check(self, sides: tuple[Side, Side]) -> None:
+        """Raises `UsageError` where something is said of a run that is not made."""
+        if sides[1].read is not None and self.sets_b:
+            raise UsageError(f"--set-b: {sides[1].name} is a run's JSON: no program of it is run")
+        options = {"--board": self.board, "--set": self.sets, "--limit": self.limit}
+        options |= {"--script": self.scripts, "--semihosting-dir": self.semihosting_dir}
+        given = [option for option, value in options.items() if value]
+        if given and all(side.read is not None for side in sides):
+            raise UsageError(f"{given[0]}: both files are JSON of runs: no program is run")
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two: a program on its board, or what was read of a run. `sets` are all of it."""
+
+    path: Path
+    sets: tuple[str, ...]
+    board: Board | None = None
+    read: Run | None = None
+
+    @property
+    def name(self) -> str:
+        """The file's name as it is told."""
+        return inputs.printable(self.path)
+
+    @property
+    def inputs(self) -> Mapping[str, str]:
+        """Files that no output may overwrite, and what they are."""
+        if self.board is not None:
+            return self.board.inputs
+        return {str(self.path): "a run that is compared"}
+
+
+def load(path: Path, given: Given, *, is_second: bool) -> Side:
+    """A side: the program loaded, or the file read. Raises as `Board.load` and `files.read` do."""
+    sets = (*given.sets, *given.sets_b) if is_second else given.sets
+    if files.is_json(path):
+        return Side(path, sets, read=files.read(path))
+    try:
+        board = given.program.load(given.board, dict(map(parse_set, sets)), path)
+    except SettingError as error:
+        own = [setting.partition("=")[0] for setting in given.sets_b]
+        is_own = is_second and any(name.strip() in str(error) for name in own)
+        raise SettingError(str(error).replace("--set ", "--set-b ", int(is_own))) from None
+    for warning in () if given.quiet else board.warnings:
+        warn(warning)
+    return Side(path, sets, board=board)
+
+
+def run(side: Side, given: Given, held: Held) -> Run:
+    """The run of a side, with its profile. Raises `Interrupted` if it was stopped."""
+    if side.read is not None:
+        return side.read
+    board = side.board
+    assert board is not None
+    limit_ps = parse_time_ps(given.limit or _LIMIT)
+    with LineOptions((), given.scripts, None, True).opened(board, False) as lines:
+
+        def body() -> RunResult:
+            return board.run(
+                limit_ps,
+                stop=held.stop,
+                profile=True,
+                script=lines.scripts,
+                semihosting_dir=given.semihosting_dir,
+                arguments=given.arguments,
+            )
+
+        progress = Line(_Nowhere(), False, held.stop, limit_ps, wanted=not given.quiet)
+        result = stopped_run.beside(body, lambda: import_module(_TABLES), progress)
+    if result.outcome == INTERRUPTED:
+        when = format_ps(result.elapsed_ps)
+        raise Interrupted(
+            held.number or 0,
+            f"interrupted by {held.name} after {when} of {side.name}: not compared",
+        )
+    return runs.of_result(result, side.name, _code(side.path))
+
+
+def labelled(before: Run, after: Run, sides: tuple[Side, Side]) -> tuple[Run, Run]:
+    """Two runs with labels that differ: those of one file by the settings of the second."""
+    if before.label != after.label:
+        return before, after
+    own = sides[1].sets[len(sides[0].sets) :]
+    return before, replace(after, label=f"{after.label} {', '.join(own) or '(again)'}")
+
+
+def _code(path: Path) -> dict[int, Code]:
+    """The instructions of a program by address; none of one that is no ELF."""
+    try:
+        return {row[0]: Code(*row[:5]) for row in listings.rows(path)}
+    except EngineError:
+        return {}
+
+
+class _Nowhere:
+    """Takes what nobody is to read: the consoles of two runs would be one text."""
+
+    def write(self, text: str) -> None:
+        """Nothing."""
+
+    def flush(self) -> None:
+        """Nothing."""

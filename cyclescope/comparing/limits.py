@@ -1,0 +1,89 @@
+"""What may get worse by how much, and what does by more."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from cyclescope.comparing.differences import Change, Comparison, FunctionChange
+from cyclescope.errors import UsageError
+from cyclescope.near import did_you_mean_or
+
+_PERCENT = re.compile(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*%\s*", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Exceeded:
+    """Something that got worse by more than was allowed; `unit` is that of the numbers."""
+
+    what: str
+    change: Change
+    unit: str
+
+
+def parse_percent(text: str) -> float:
+    """A share such as "2%" or "0.5 %". Raises `UsageError` for anything else."""
+    match = _PERCENT.fullmatch(text)
+    if not match:
+        raise UsageError(f"{text!r}: expected percent such as 2% or 0.5%")
+    return float(match[1])
+
+
+def exceeds(change: Change, percent: float) -> bool:
+    """Whether a number moved, up or down, by more than so many percent of what it was."""
+    moved = abs(change.difference)
+    if not change.before:
+        return moved > 0
+    # exact for integers, however large: 2 % of 100 is 2
+    return moved * 100 > percent * abs(change.before) and not math.isclose(
+        moved * 100, percent * abs(change.before), rel_tol=1e-12
+    )
+
+
+def exceeded(comparison: Comparison, percent: float, functions: Iterable[str]) -> list[Exceeded]:
+    """What got worse by more than so many percent: cores, metrics, functions with what they call.
+
+    Raises `UsageError` if neither run has such a function.
+    """
+    found = [*_functions(comparison, percent, functions)]
+    cores = [
+        Exceeded(f"{core.name}: all cycles", core.cycles, "cycles")
+        for core in comparison.cores
+        if core.cycles.difference > 0 and exceeds(core.cycles, percent)
+    ]
+    metrics = [
+        Exceeded(f"{metric.name}", metric.values, metric.unit)
+        for metric in comparison.metrics
+        if metric.verdict == "worse" and metric.values and exceeds(metric.values, percent)
+    ]
+    return cores + metrics + found
+
+
+def _functions(comparison: Comparison, percent: float, names: Iterable[str]) -> Iterator[Exceeded]:
+    for name in names:
+        for core, function in named(comparison, name):
+            cycles = function.total_cycles
+            if cycles.difference > 0 and exceeds(cycles, percent):
+                yield Exceeded(f"{core}: {function.name} with all it calls", cycles, "cycles")
+
+
+def named(comparison: Comparison, name: str) -> list[tuple[str, FunctionChange]]:
+    """The functions of a name, with or without its file behind it, each with its core.
+
+    Raises `UsageError` if there is none in either run.
+    """
+    known = [(core.name, one) for core in comparison.cores for one in core.functions or ()]
+    found = [(core, one) for core, one in known if name in _names(one)]
+    if not found:
+        if not known:
+            raise UsageError(f"--function {name}: these runs do not tell functions apart")
+        hint = did_you_mean_or(name, {one.name for _, one in known}, "the table has their names")
+        raise UsageError(f"--function {name}: it ran in neither{hint}")
+    return found
+
+
+def _names(function: FunctionChange) -> set[str]:
+    both = (function.before, function.after)
+    return {function.name, *(one.name for one in both if one)}
