@@ -32,6 +32,7 @@ COMMANDS = {
     "run": ("missing.elf", "--board", BOARD),
     "profile": ("missing.elf", "--board", BOARD),
     "annotate": ("missing.elf", "main", "--board", BOARD),
+    "compare": ("missing.elf", "missing.json", "--board", BOARD),
     "debug": ("missing.elf", "--board", BOARD),
     "bench": ("no-such-experiment",),
     "show": ("no-such-experiment",),

@@ -18,7 +18,7 @@ _VERDICTS = {"same": "", "other": ""}
 def comparison(found: Comparison, instructions: Instructions, top: int) -> Group:
     """Headlines; causes, functions and sections of each core; metrics; what was counted."""
     before, after = found.before, found.after
-    lines = [f"{before.label} -> {after.label}", *words.headline(found)]
+    lines = [f"A: {before.label}", f"B: {after.label}", *words.headline(found)]
     ended = words.ends(found)
     if ended:
         lines.append(ended)

@@ -153,8 +153,7 @@ class CoreChange:
     @property
     def instructions(self) -> Change:
         """All instructions that the core executed."""
-        both = (self.before, self.after)
-        return Change(*((one.instructions or 0) if one else 0 for one in both))
+        return Change(*((one.instructions if one else 0) for one in (self.before, self.after)))
 
     @property
     def causes(self) -> dict[str, int]:
@@ -226,10 +225,13 @@ class Comparison:
 
     @property
     def ends_alike(self) -> bool:
-        """Whether both runs ended in the same way, with the same status."""
-        return _end(self.before) == _end(self.after) or None in (
-            self.before.outcome,
-            self.after.outcome,
+        """Whether both runs ended in the same way, with the same status, where both tell."""
+        return all(
+            one == other or None in (one, other)
+            for one, other in (
+                (self.before.outcome, self.after.outcome),
+                (self.before.exit_code, self.after.exit_code),
+            )
         )
 
     @property
@@ -249,10 +251,6 @@ class Comparison:
             and all(core.is_equal for core in self.cores)
             and all(metric.verdict == "same" for metric in self.metrics)
         )
-
-
-def _end(run: Run) -> tuple[str | None, int | None]:
-    return run.outcome, run.exit_code
 
 
 def compare(before: Run, after: Run, worse: Mapping[str, str] | None = None) -> Comparison:

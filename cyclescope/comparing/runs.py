@@ -53,12 +53,12 @@ class Watched:
 class Core:
     """What a core took; `functions` is None where the run has no profile.
 
-    `instructions` is None where that is not known. The cycles of all functions sum to `cycles`.
+    The cycles of all functions sum to `cycles`.
     """
 
     name: str
     cycles: int
-    instructions: int | None
+    instructions: int
     causes: Cycles
     functions: tuple[Function, ...] | None = None
     sections: tuple[Watched, ...] = ()
