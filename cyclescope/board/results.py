@@ -294,12 +294,8 @@ class RunResult:
         for metric in self.metrics:
             if metric.name == name and settings.items() <= metric.settings.items():
                 return metric
-        shown = " ".join([name, *(f"{key}={value}" for key, value in settings.items())])
-        known = dict.fromkeys(
-            " ".join([one.name, *(f"{key}={value}" for key, value in one.settings.items())])
-            for one in self.metrics
-        )
-        return _named(shown, "metric", dict.fromkeys(known - {shown: None}.keys()))
+        known = {_label(metric.name, metric.settings): metric for metric in self.metrics}
+        return _named(_label(name, settings), "metric", known)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but host time and the console, ready for JSON, in a stable order.
@@ -362,6 +358,10 @@ class RunResult:
             for entry in core.stack
         ]
         return dataframe(rows, ["core", "cause", "cycles", "ps"])
+
+
+def _label(name: str, settings: Settings) -> str:
+    return " ".join([name, *(f"{key}={value}" for key, value in settings.items())])
 
 
 def _named(name: str, what: str, known: Mapping[str, Any], hint: str = "") -> Any:

@@ -191,6 +191,11 @@ def rest(core: CoreChange, shown: Sequence[FunctionChange]) -> tuple[str, Change
     return f"{name}, {f'{differing:,} differ' if differing else 'the same'}", change
 
 
+def core_why(core: CoreChange) -> str:
+    """Why a core takes other cycles."""
+    return _joined([causes(core.causes), _more(core.instructions, "instruction")])
+
+
 def section_why(section: SectionChange) -> str:
     """Why a watched function takes other cycles."""
     if section.before is None:

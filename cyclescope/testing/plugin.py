@@ -1,0 +1,52 @@
+"""The plugin for pytest: the fixture `cyclescope` and the option `--cyclescope-update`.
+
+Every pytest imports this where Cyclescope is installed, so nothing else is imported until a test
+asks for the fixture.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from cyclescope.testing.fixture import Bench
+
+_WRITTEN = pytest.StashKey[list[str]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The option that writes snapshots."""
+    parser.getgroup("cyclescope", "virtual boards").addoption(
+        "--cyclescope-update",
+        action="store_true",
+        help="write the snapshots that cyclescope.check compares with, in place of comparing",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Nothing has been written yet."""
+    config.stash[_WRITTEN] = []
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Say which snapshots were written: they are for a commit."""
+    for path in config.stash[_WRITTEN]:
+        terminalreporter.write_line(f"cyclescope: wrote {path}")
+
+
+@pytest.fixture
+def cyclescope(request: pytest.FixtureRequest) -> Bench:
+    """Virtual boards that firmware is run on, and snapshots of what it takes there."""
+    from cyclescope.testing.fixture import Bench
+
+    config = request.config
+    return Bench(
+        request.node,
+        config.rootpath,
+        config.getoption("--cyclescope-update"),
+        config.stash[_WRITTEN].append,
+    )
