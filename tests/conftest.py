@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,12 @@ def _has_device_nodes() -> bool:
 
 
 NEEDS_NODES = pytest.mark.skipif(not _has_device_nodes(), reason="no device node can be made")
+
+
+def plugin_is_installed() -> bool:
+    """Whether pytest finds our plugin by itself; it does once the package is installed anew."""
+    found = entry_points(group="pytest11")
+    return any(entry.value == "cyclescope.testing.plugin" for entry in found)
 
 
 @pytest.fixture(autouse=True)

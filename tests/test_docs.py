@@ -96,3 +96,17 @@ def test_a_missing_file_is_found() -> None:
     relative = "`bus/path.rs` `path.rs` `isa/<set>/execute.rs` `cpu/path.rs` `gone.rs`"
     assert missing_files("README.md", relative) == []
     assert missing_files("docs/architecture/cores.md", relative) == ["cpu/path.rs", "gone.rs"]
+
+
+JOBS = re.compile(r"^```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def test_jobs_for_ci_are_yaml_and_run_what_they_say() -> None:
+    yaml = pytest.importorskip("yaml")
+    page = (ROOT / "docs" / "tutorials" / "performance-in-ci.md").read_text(encoding="utf-8")
+    github, gitlab = map(yaml.safe_load, JOBS.findall(page))
+    steps = [step["run"] for step in github["jobs"]["performance"]["steps"] if "run" in step]
+    for commands in (steps, gitlab["performance"]["script"]):
+        assert all(isinstance(command, str) for command in commands)
+        assert any(re.match("cyclescope compare .* --markdown summary.md$", c) for c in commands)
+        assert "pytest" in commands

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, plugin_is_installed
 from tutorial_pages import Call, File, Scratch, matches, steps, titled
 
 from cyclescope.firmware import compiler_cache
@@ -21,6 +21,7 @@ FOLLOWED = (
     ("choose-the-flash-clock",),
     ("run-from-flash",),
     ("board-from-svd",),
+    ("performance-in-ci",),
 )
 
 
@@ -29,7 +30,8 @@ def environment() -> dict[str, str]:
     compiled = str(compiler_cache.folder())
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     caches = {"ZIG_GLOBAL_CACHE_DIR": compiled, "ZIG_LOCAL_CACHE_DIR": compiled}
-    return os.environ | caches | {"PATH": path, "LC_ALL": "C.UTF-8"}
+    plugin = {} if plugin_is_installed() else {"PYTEST_PLUGINS": "cyclescope.testing.plugin"}
+    return os.environ | caches | plugin | {"PATH": path, "LC_ALL": "C.UTF-8"}
 
 
 def run(call: Call, folder: Path) -> str:

@@ -99,8 +99,9 @@ class FunctionChange:
         )
 
 
-def _work(function: Function) -> tuple[int, int, int | None, int | None]:
-    return function.cycles, function.instructions, function.calls, function.total_cycles
+def _work(function: Function) -> tuple[int, int, int | None]:
+    """What its own code did: what it called is other functions' own."""
+    return function.cycles, function.instructions, function.calls
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import pytest
 from cyclescope.board import Board
 from cyclescope.board.overrides import OverrideValue
 from cyclescope.board.results import RunResult
-from cyclescope.comparing import compare, limits, of_result
+from cyclescope.comparing import Run, compare, limits, of_result
 from cyclescope.errors import UsageError
 from cyclescope.host import outputs
 from cyclescope.testing import snapshots
@@ -96,12 +96,7 @@ class Bench:
         if self._is_updated:
             self._update(path, snapshots.text(run))
             return
-        try:
-            before = snapshots.read(path)
-        except FileNotFoundError:
-            _fail(f"{self._node.nodeid}: no snapshot {self._shown(path)}: `{_UPDATE}` writes it")
-        except UsageError as error:
-            _fail(f"{self._node.nodeid}: {error}: `{_UPDATE}` writes it anew")
+        before = self._stored(path)
         moved = snapshots.moved(compare(before, run), percent)
         if moved:
             beyond = f" by more than {tolerance.strip()}" if percent else ""
@@ -110,6 +105,16 @@ class Bench:
                 f"{self._node.nodeid}: not what the snapshot says{beyond}:\n{lines}\n"
                 f"The snapshot is {self._shown(path)}; if this is meant, `{_UPDATE}` writes it."
             )
+
+    def _stored(self, path: Path) -> Run:
+        """The run of a snapshot; the test fails if there is none."""
+        try:
+            return snapshots.read(path)
+        except FileNotFoundError:
+            reason = f"no snapshot {self._shown(path)}: `{_UPDATE}` writes it"
+        except UsageError:
+            reason = f"{self._shown(path)} is no snapshot: `{_UPDATE}` writes it anew"
+        _fail(f"{self._node.nodeid}: {reason}")
 
     def _update(self, path: Path, text: str) -> None:
         if path.exists() and path.read_text(encoding="utf-8") == text:
