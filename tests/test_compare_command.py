@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,11 @@ from conftest import BOARD, Command
 from test_schemas import faults
 
 from cyclescope import firmware
+from cyclescope.cli import compared_runs
+from cyclescope.cli.compared_runs import Given
+from cyclescope.cli.program_options import ProgramOptions
 from cyclescope.firmware.apps import with_defaults
+from cyclescope.host.interrupts import Held, Interrupted
 from cyclescope.statuses import Status
 
 Program = Callable[[str], Path]
@@ -204,7 +209,7 @@ def test_rows_of_a_bench_are_compared_one_by_one(cyclescope: Command, tmp_path: 
         (tmp_path / f"{name}.json").write_text(json.dumps(rows))
     done = cyclescope("compare", "a.json", "b.json", "--fail-over", "5%")
     assert done.status == Status.FAILED
-    assert done.error == "e: write: 10 -> 11 us (+10.0 %): more than 5% worse"
+    assert done.error == "e: write board=b metric=t n=1: 10 -> 11 us (+10.0 %): more than 5% worse"
     data = compared(cyclescope, "a.json", "b.json")
     assert [one["verdict"] for one in data["metrics"]] == ["worse", "same"]
 
@@ -273,3 +278,17 @@ def test_settings_of_a_run_that_is_not_made_are_refused(
     on = ("--board", BOARD)
     assert "--set-b: " in refused(cyclescope, loop("nop"), "r.json", *on, "--set-b", "cpu0.x=1")
     assert "no program is run" in refused(cyclescope, "r.json", "r.json", "--limit", "1s")
+
+
+def test_a_run_that_is_interrupted_is_not_compared(program: Program) -> None:
+    options = ProgramOptions(None, None, None, None, None)
+    given = Given(BOARD, (), (), options, "100s", (), None, True, ())
+    side = compared_runs.load(program("endless_loop"), given, is_second=False)
+    held = Held()
+    held.number = signal.SIGTERM
+    held.stop.request()
+    with pytest.raises(
+        Interrupted, match=r"^interrupted by SIGTERM after .* not compared$"
+    ) as left:
+        compared_runs.run(side, given, held)
+    assert left.value.status == Status.TERMINATED

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -10,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from profiles import any_core
 
-from cyclescope.board.results import Metric
-from cyclescope.comparing import compare, limits, markdown, words
+from cyclescope.board.results import Metric, RunResult
+from cyclescope.comparing import compare, limits, markdown, of_result, words
 from cyclescope.comparing.differences import Change, Comparison
 from cyclescope.comparing.directions import LESS, MORE, worse
+from cyclescope.comparing.plain import plain
 from cyclescope.comparing.runs import Core, Function, Run, functions
 from cyclescope.errors import UsageError
 from cyclescope.profile.model import CoreProfile
@@ -170,6 +172,40 @@ def test_a_metric_exceeds_only_for_the_worse() -> None:
     assert exceeded(old, grown, "2%", size=MORE) == ["size"]
     assert exceeded(old, grown, "3%", size=MORE) == []
     assert exceeded(old, run(metrics=metrics(time=102, rate=98, size=1)), "2%") == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "moves"),
+    [
+        (100, 102, False),
+        (10**17, 102 * 10**15, False),
+        (10**17, 102 * 10**15 + 1, True),
+        (100.1, 102.102, False),
+        (100.1, 102.11, True),
+        (-5.0, -5.2, True),
+        (0, 0, False),
+        (0, 0.1, True),
+    ],
+)
+def test_what_is_more_than_two_percent(
+    before: int | float, after: int | float, moves: bool
+) -> None:
+    assert limits.exceeds(Change(before, after), limits.parse_percent("2%")) is moves
+
+
+def test_metrics_of_any_digits_are_compared() -> None:
+    found = []
+    for value in ("1", "9" * 400, "Infinity", "-Infinity", "NaN", "-1e400", "1e308"):
+        line = f'{{"metric":"time","unit":"us","value":{value}}}'
+        result = RunResult("b", "f", "exit", 0, None, 1, line, (), {})
+        found.append(of_result(result, value))
+    for one in found:
+        assert compare(one, one).is_equal
+        for other in found:
+            change = compare(one, other)
+            limits.exceeded(change, limits.parse_percent("2%"), ())
+            assert markdown.markdown(change, {})
+            json.dumps(plain(change, {}), allow_nan=False)
 
 
 def test_cycles_and_functions_exceed_by_more_than_was_allowed_and_no_less() -> None:

@@ -298,7 +298,7 @@ def _functions(before: Core | None, after: Core | None) -> tuple[FunctionChange,
     if old is None or new is None:
         return None
     pairs = _paired(old, new)
-    names = Counter((one or other).name for one, other in pairs if one or other)  # type: ignore[union-attr]
+    names = Counter(ones[-1].name for pair in pairs if (ones := [one for one in pair if one]))
     found = []
     for one, other in pairs:
         shown = other or one

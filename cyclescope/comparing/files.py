@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cyclescope.board.results import Metric
-from cyclescope.comparing.runs import Core, Function, Run, Watched
+from cyclescope.comparing.runs import Core, Function, Run, Watched, within
 from cyclescope.errors import UsageError
 from cyclescope.host import inputs
 
@@ -51,12 +51,12 @@ def _run(name: str, data: Any) -> Run:
         board=_text(data["board"]),
         firmware=_text(data["firmware"]),
         outcome=_text(data["outcome"]),
-        exit_code=data.get("exit_code"),
+        exit_code=_or_none(data.get("exit_code"), int),
         elapsed_ps=_number(data["elapsed_ps"]),
         cores=tuple((_profiled if is_profile else _core)(core) for core in data["cores"]),
         metrics=tuple(map(_metric, data.get("metrics", ()))),
         counters={_text(key): _number(total) for key, total in data.get("counters", {}).items()},
-        message=data.get("message"),
+        message=_or_none(data.get("message"), str),
     )
 
 
@@ -100,7 +100,7 @@ def _function(row: Mapping[str, Any]) -> Function:
     return Function(
         name=_text(row["name"]).removesuffix(f" ({_text(file or '').rpartition('/')[2]})"),
         file=file,
-        line=row["line"],
+        line=_or_none(row["line"], int),
         cycles=_number(row["self_cycles"]),
         total_cycles=_number(row["total_cycles"]),
         instructions=_number(row["instructions"]),
@@ -111,7 +111,7 @@ def _function(row: Mapping[str, Any]) -> Function:
 
 def _metric(data: Mapping[str, Any]) -> Metric:
     settings = {_text(name): _plain(value) for name, value in data.get("settings", {}).items()}
-    return Metric(_text(data["name"]), _text(data["unit"]), _value(data["value"]), settings)
+    return within(Metric(_text(data["name"]), _text(data["unit"]), _value(data["value"]), settings))
 
 
 def _of_rows(name: str, rows: Sequence[Any]) -> Run:
@@ -121,7 +121,8 @@ def _of_rows(name: str, rows: Sequence[Any]) -> Run:
         settings = {_text(key): _plain(value) for key, value in row["settings"].items()}
         shown = f"{_text(row['experiment'])}: {_text(row['label'])}"
         settings = {"board": _text(row["board"]), "metric": _text(row["metric"]), **settings}
-        metrics.append(Metric(shown, _text(row["unit"]), _value(row["simulated"]), settings))
+        value = _value(row["simulated"])
+        metrics.append(within(Metric(shown, _text(row["unit"]), value, settings)))
     return Run(name, "", "", None, None, None, (), tuple(metrics))
 
 
@@ -132,7 +133,13 @@ def _text(value: Any) -> str:
 
 
 def _number(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**64:
+        raise TypeError
+    return value
+
+
+def _or_none(value: Any, kind: type) -> Any:
+    if value is not None and not isinstance(value, kind):
         raise TypeError
     return value
 

@@ -6,7 +6,9 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
+from cyclescope.comparing import words
 from cyclescope.comparing.differences import Change, Comparison, FunctionChange
 from cyclescope.errors import UsageError
 from cyclescope.near import did_you_mean_or
@@ -23,26 +25,28 @@ class Exceeded:
     unit: str
 
 
-def parse_percent(text: str) -> float:
+def parse_percent(text: str) -> Fraction:
     """A share such as "2%" or "0.5 %". Raises `UsageError` for anything else."""
     match = _PERCENT.fullmatch(text)
     if not match:
         raise UsageError(f"{text!r}: expected percent such as 2% or 0.5%")
-    return float(match[1])
+    return Fraction(match[1])
 
 
-def exceeds(change: Change, percent: float) -> bool:
-    """Whether a number moved, up or down, by more than so many percent of what it was."""
+def exceeds(change: Change, percent: Fraction) -> bool:
+    """Whether a number moved, up or down, by more than so many percent of what it was.
+
+    Of integers that is exact; of others what rounding does is no move.
+    """
     moved = abs(change.difference)
     if not change.before:
         return moved > 0
-    # exact for integers, however large: 2 % of 100 is 2
-    return moved * 100 > percent * abs(change.before) and not math.isclose(
-        moved * 100, percent * abs(change.before), rel_tol=1e-12
-    )
+    allowed = percent / 100 * abs(change.before)
+    is_exact = isinstance(change.before, int) and isinstance(change.after, int)
+    return moved > allowed and (is_exact or not math.isclose(moved, allowed, rel_tol=1e-9))
 
 
-def exceeded(comparison: Comparison, percent: float, functions: Iterable[str]) -> list[Exceeded]:
+def exceeded(comparison: Comparison, percent: Fraction, functions: Iterable[str]) -> list[Exceeded]:
     """What got worse by more than so many percent: cores, metrics, functions with what they call.
 
     Raises `UsageError` if neither run has such a function.
@@ -54,14 +58,16 @@ def exceeded(comparison: Comparison, percent: float, functions: Iterable[str]) -
         if core.cycles.difference > 0 and exceeds(core.cycles, percent)
     ]
     metrics = [
-        Exceeded(f"{metric.name}", metric.values, metric.unit)
+        Exceeded(words.metric_label(metric), metric.values, metric.unit)
         for metric in comparison.metrics
         if metric.verdict == "worse" and metric.values and exceeds(metric.values, percent)
     ]
     return cores + metrics + found
 
 
-def _functions(comparison: Comparison, percent: float, names: Iterable[str]) -> Iterator[Exceeded]:
+def _functions(
+    comparison: Comparison, percent: Fraction, names: Iterable[str]
+) -> Iterator[Exceeded]:
     for name in names:
         for core, function in named(comparison, name):
             cycles = function.total_cycles

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from cyclescope.board.results import CoreResult, Metric, RunResult, Section
 from cyclescope.board.stack_entries import StackEntry
@@ -12,6 +13,7 @@ from cyclescope.profile.annotation import Code
 from cyclescope.profile.model import CoreProfile
 from cyclescope.profile.profile import Profile
 
+_MOST = 1e100
 Cycles = Mapping[str, int]
 """Cycles by cause."""
 
@@ -86,6 +88,13 @@ class Run:
     code: Mapping[int, Code] = field(default_factory=dict, repr=False)
 
 
+def within(metric: Metric) -> Metric:
+    """A metric whose value can be calculated with: a firmware may print any number of digits."""
+    if -_MOST <= metric.value <= _MOST:
+        return metric
+    return replace(metric, value=math.copysign(_MOST, metric.value > 0 or -1))
+
+
 def base(file: str | None) -> str:
     """A file's name without its folders."""
     return (file or "").rpartition("/")[2]
@@ -102,7 +111,7 @@ def of_result(result: RunResult, label: str, code: Mapping[int, Code] | None = N
         exit_code=result.exit_code,
         elapsed_ps=result.elapsed_ps,
         cores=tuple(_core(core, profiles.get(core.name)) for core in result.cores),
-        metrics=result.metrics,
+        metrics=tuple(map(within, result.metrics)),
         counters=result.counters,
         message=result.message,
         profile=result.profile,

@@ -149,8 +149,10 @@ def counters(comparison: Comparison) -> list[str]:
 
 
 def headline(comparison: Comparison) -> list[str]:
-    """Each core's cycles in a line, and the simulated time if it differs."""
-    lines = [_core(core) for core in comparison.cores if core.cycles.before or core.cycles.after]
+    """Each core's cycles in a line; the boards and the simulated time if they differ."""
+    boards = [run.board for run in (comparison.before, comparison.after)]
+    lines = [] if boards[0] == boards[1] else [f"board: {boards[0]} -> {boards[1]}"]
+    lines += [_core(core) for core in comparison.cores if core.cycles.before or core.cycles.after]
     elapsed = comparison.elapsed_ps
     if elapsed is not None and elapsed.difference:
         before, after = (format_ps(int(ps)) for ps in (elapsed.before, elapsed.after))
@@ -205,10 +207,14 @@ def section_why(section: SectionChange) -> str:
     return _joined([causes(section.causes), _more(section.calls, "call")])
 
 
+def metric_label(metric: MetricChange) -> str:
+    """A metric with its settings: "read bytes=512"."""
+    return " ".join([metric.name, *(f"{name}={one}" for name, one in metric.settings.items())])
+
+
 def metric_name(metric: MetricChange) -> str:
     """A metric with its settings and unit: "read bytes=512 (us)"."""
-    settings = [f"{name}={value}" for name, value in metric.settings.items()]
-    return " ".join([metric.name, *settings]) + (f" ({metric.unit})" if metric.unit else "")
+    return metric_label(metric) + (f" ({metric.unit})" if metric.unit else "")
 
 
 def metric_values(metric: MetricChange) -> tuple[str, str, str]:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from cyclescope.board.results import Metric
 from cyclescope.comparing import words
 from cyclescope.comparing.differences import Change, Comparison, CoreChange
 from cyclescope.comparing.limits import exceeds
-from cyclescope.comparing.runs import Core, Run, Watched
+from cyclescope.comparing.runs import Core, Run, Watched, within
 from cyclescope.errors import UsageError
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def _run(data: Mapping[str, Any]) -> Run:
         elapsed_ps=None,
         cores=tuple(_stored_core(name, core) for name, core in data["cores"].items()),
         metrics=tuple(
-            Metric(one["name"], one["unit"], one["value"], one.get("settings", {}))
+            within(Metric(one["name"], one["unit"], one["value"], one.get("settings", {})))
             for one in data["metrics"]
         ),
     )
@@ -104,7 +105,7 @@ def _causes(data: Mapping[str, Any]) -> dict[str, int]:
     return {cause: int(cycles) for cause, cycles in data["causes"].items()}
 
 
-def moved(comparison: Comparison, percent: float) -> list[str]:
+def moved(comparison: Comparison, percent: Fraction) -> list[str]:
     """What is off by more than so many percent, a line each; the end of the run by anything."""
     before, after = comparison.before, comparison.after
     lines = [] if before.board == after.board else [f"board: {before.board} -> {after.board}"]
@@ -125,7 +126,7 @@ def _end(run: Run) -> str:
     return f"status {run.exit_code}" if run.outcome == "exit" else str(run.outcome)
 
 
-def _of_core(core: CoreChange, percent: float) -> Iterator[str]:
+def _of_core(core: CoreChange, percent: Fraction) -> Iterator[str]:
     if exceeds(core.cycles, percent):
         yield f"{core.name}: {_change(core.cycles, 'cycles')}{_why(words.core_why(core))}"
     for section in core.sections:
