@@ -136,14 +136,17 @@ def _sum(run: Run, profile: CoreProfile, address: int, costs: Sequence[Cost]) ->
     code = run.code.get(address)
     places = _first(costs, lambda cost: cost.places)
     place = places[0] if places and places[0].file else None
+    shown = f"{base(place.file)}:{place.line}" if place and place.line else None
     text = code.text if code else ""
     # where a branch leads to is another address in another build
-    likeness: Hashable = text.split()[:1] if code and code.target else _ADDRESS.sub("#", text)
+    branch = text.split()[0] if code and code.target else ""
+    # a program that another carries is not disassembled
+    likeness = branch or _ADDRESS.sub("#", text) or shown or address
     return Ran(
         address=address,
         text=f"{text} <{code.target}>" if code and code.target else text,
-        likeness=tuple(likeness) if isinstance(likeness, list) else likeness,
-        place=f"{base(place.file)}:{place.line}" if place and place.line else None,
+        likeness=likeness,
+        place=shown,
         executions=sum(cost.executions for cost in costs),
         cycles=sum(cost.cycles for cost in costs),
         causes=dict(Counter(profile.by_cause(costs))),
