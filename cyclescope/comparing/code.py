@@ -8,7 +8,6 @@ same code.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -149,7 +148,7 @@ def _sum(run: Run, profile: CoreProfile, address: int, costs: Sequence[Cost]) ->
         place=shown,
         executions=sum(cost.executions for cost in costs),
         cycles=sum(cost.cycles for cost in costs),
-        causes=dict(Counter(profile.by_cause(costs))),
+        causes=profile.by_cause(costs),
     )
 
 
