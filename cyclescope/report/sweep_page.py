@@ -1,2 +1,0 @@
-def render(result):
-    return "<html></html>"
