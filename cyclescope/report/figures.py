@@ -44,9 +44,9 @@ def comparison(rows: Sequence[NamedRow], prefix: str, title: str) -> Markup:
     numbers = [value for named in rows for value in _values(named.row)]
     scale = scale_for(rows[0].row.unit, numbers)
     heights = [_ROW + (_SECOND_BAR if named.row.published is not None else 0) for named in rows]
-    figure, axes = _chart([named.name for named in rows], heights, right=120)
+    figure, axes = chart([named.name for named in rows], heights, right=120)
     marks: dict[str, str] = {}
-    for place, (named, centre) in enumerate(zip(rows, _centres(heights), strict=True)):
+    for place, (named, centre) in enumerate(zip(rows, centres(heights), strict=True)):
         row, offset = named.row, 0.0
         if row.published is not None:
             offset = _BAR / 2 + 0.5
@@ -76,9 +76,9 @@ def preview(rows: Sequence[NamedRow], prefix: str, title: str) -> Markup:
     """Published and simulated values as thin bars, small enough for an overview."""
     scale = scale_for(rows[0].row.unit, [value for named in rows for value in _values(named.row)])
     heights = [_SMALL_ROW] * len(rows)
-    figure, axes = _chart([named.name for named in rows], heights, right=52, width=_SMALL_WIDTH)
+    figure, axes = chart([named.name for named in rows], heights, right=52, width=_SMALL_WIDTH)
     marks: dict[str, str] = {}
-    for place, (named, centre) in enumerate(zip(rows, _centres(heights), strict=True)):
+    for place, (named, centre) in enumerate(zip(rows, centres(heights), strict=True)):
         row = named.row
         sides = [("published", row.published, -3.25), ("simulated", row.simulated, 3.25)]
         shown = [side for side in sides if side[1] is not None]
@@ -106,12 +106,12 @@ def stacks(
     """
     heights = [_ROW - 4] * len(panel.rows)
     right = 70 + (_LINK if links else 0)
-    figure, axes = _chart([row.name for row in panel.rows], heights, right)
+    figure, axes = chart([row.name for row in panel.rows], heights, right)
     scale = scale_for("ps", [row.total_ps for row in panel.rows])
     marks: dict[str, str] = {}
     leading: dict[str, str] = {}
     ends = []
-    for place, (row, centre) in enumerate(zip(panel.rows, _centres(heights), strict=True)):
+    for place, (row, centre) in enumerate(zip(panel.rows, centres(heights), strict=True)):
         per_ps = 100 / row.total_ps if panel.as_shares else scale.factor
         start_ps = 0
         for number, (cause, ps) in enumerate(row.shares):
@@ -131,7 +131,7 @@ def stacks(
     return svg.inline(figure, prefix, title, marks, leading)
 
 
-def _chart(
+def chart(
     names: Sequence[RowName], heights: Sequence[int], right: int, width: int = WIDTH
 ) -> tuple[Figure, Axes]:
     """Empty axes with a place for each row, its name at the left, `right` units free for values."""
@@ -144,7 +144,7 @@ def _chart(
     axes.set_yticks([])
     quieten(axes, line="left", grid="x")
     axes.xaxis.set_major_formatter(lambda value, position: plain(value))
-    for name, centre in zip(names, _centres(heights), strict=True):
+    for name, centre in zip(names, centres(heights), strict=True):
         _name(axes, name, centre)
     return figure, axes
 
@@ -175,7 +175,8 @@ def _name(axes: Axes, name: RowName, centre: float) -> None:
         words.ending(axes, text, first + number * 10.5, -8, size, role)
 
 
-def _centres(heights: Sequence[int]) -> list[float]:
+def centres(heights: Sequence[int]) -> list[float]:
+    """The middle of each place of a chart."""
     return [sum(heights[:place]) + height / 2 for place, height in enumerate(heights)]
 
 

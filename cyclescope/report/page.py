@@ -21,8 +21,8 @@ from cyclescope.units import count, format_ps
 
 # Of more rows that are off a table says how many there are.
 _MOST_OFF = 200
-# Tables of more rows are made when somebody opens them: browsers are slow with so many.
-_MOST_AT_ONCE = 1000
+MOST_AT_ONCE = 1000
+"""Tables of more rows are made when somebody opens them: browsers are slow with so many."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def render(results: Sequence[ExperimentResult]) -> str:
             trust=trust.overall(results),
             has_flames=any(run.profile for result in results for run in result.runs),
             most_off=_MOST_OFF,
-            most_at_once=_MOST_AT_ONCE,
+            most_at_once=MOST_AT_ONCE,
             close_pct=pivots.CLOSE_PCT,
             most_pct=f"{influence.MOST_PCT:g}",
             light=colours.values(dark=False),

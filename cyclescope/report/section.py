@@ -225,18 +225,19 @@ def _part(
         title,
         published,
         bars,
-        _figure(panels.waits, waits, f"{prefix}-waits", f"{title}: waits", panels.flames),
-        _figure(panels.stack, styles, f"{prefix}-stacks", f"{title}: causes", panels.flames),
+        stack_figure(panels.waits, waits, f"{prefix}-waits", f"{title}: waits", panels.flames),
+        stack_figure(panels.stack, styles, f"{prefix}-stacks", f"{title}: causes", panels.flames),
     )
 
 
-def _figure(
+def stack_figure(
     panel: Panel | None,
     styles: Mapping[str, Style],
     prefix: str,
     title: str,
     flames: Mapping[RowName, str],
 ) -> StackFigure | None:
+    """The plot of a panel in these styles with its legend; None without one."""
     if panel is None:
         return None
     drawn = figures.stacks(panel, styles, prefix, title, flames)

@@ -46,8 +46,12 @@ class Panel:
 
 def panel(named: Sequence[tuple[RowName, Sequence[StackEntry]]]) -> Panel | None:
     """A panel of the rows that have a stack; None if none has."""
-    times = [(name, _times(stack)) for name, stack in named]
-    times = [(name, causes) for name, causes in times if causes]
+    return of_times([(name, _times(stack)) for name, stack in named])
+
+
+def of_times(named: Sequence[tuple[RowName, dict[str, int]]]) -> Panel | None:
+    """A panel of the rows that have times above 0 by cause; None if none has."""
+    times = [(name, causes) for name, causes in named if causes]
     if not times:
         return None
     causes = _main_causes([causes for _, causes in times])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from xml.etree import ElementTree
 
 import matplotlib
@@ -32,12 +32,13 @@ def inline(
     title: str,
     marks: Mapping[str, str],
     links: Mapping[str, str] | None = None,
+    swarms: Mapping[str, Sequence[str]] | None = None,
 ) -> Markup:
     """A figure as an `<svg>` element.
 
     `prefix` keeps its ids apart from other figures'; `title` says to those who don't see it what
     it shows; `marks` maps the gid of an artist to the text that explains it, `links` to the address
-    that it leads to.
+    that it leads to. `swarms` has the explanations of an artist that draws many markers, one each.
     """
     text = io.BytesIO()
     with matplotlib.rc_context(_SETTINGS):
@@ -47,6 +48,7 @@ def inline(
         _clean(element)
     _remove(root, {"metadata", "style"})
     linked = _mark(root, marks, links or {})
+    _mark_each(root, swarms or {})
     _keep_needed_ids(root, prefix)
     for element, target in linked:
         _link(element, target)
@@ -102,6 +104,22 @@ def _mark(
         if gid in links:
             linked.append((element, links[gid]))
     return linked
+
+
+def _mark_each(root: ElementTree.Element, swarms: Mapping[str, Sequence[str]]) -> None:
+    """An explanation for each marker of the artists of known gids; what all share stands once."""
+    for element in [one for one in root.iter("g") if one.get("id") in swarms]:
+        gid = element.attrib["id"]
+        parents = [one for one in element.iter() if any(child.tag == "use" for child in one)]
+        for parent in parents:
+            markers = [child for child in parent if child.tag == "use"]
+            parent.set("style", markers[0].get("style", ""))
+            for marker, text in zip(markers, swarms[gid], strict=True):
+                parent.remove(marker)
+                marker.attrib.pop("style", None)
+                group = ElementTree.SubElement(parent, "g", {"class": gid.partition("-")[0]})
+                ElementTree.SubElement(group, "title").text = text
+                group.append(marker)
 
 
 def _link(element: ElementTree.Element, target: str) -> None:

@@ -8,51 +8,31 @@ from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullLocator
+from matplotlib.ticker import NullLocator
 
 from cyclescope.bench.pivots import in_words, value_of
 from cyclescope.bench.results import ExperimentResult
 from cyclescope.bench.rows import Row
 from cyclescope.bench.views import Sweep
 from cyclescope.report import spans, svg
-from cyclescope.report.colours import Style, by_order, stand_in
-from cyclescope.report.figures import FONT, INCH, LETTER, WIDTH, quieten
-from cyclescope.report.spans import Span
+from cyclescope.report.colours import stand_in
+from cyclescope.report.figures import FONT, LETTER
+from cyclescope.report.lines import (
+    FULL,
+    SMALL,
+    Look,
+    Size,
+    axes_of,
+    looks,
+    name_ends,
+    right_of,
+    stroke,
+    upright,
+)
 from cyclescope.report.text import plain
 
-# At the right of a full plot, for the names at the lines' ends; before such a name, for its marker.
-_LEAST_RIGHT, _MARKER = 110, 18
-# Between the names at the lines' ends, in SVG units.
-_LEAST_GAP = 13
 # Between the ticks of a logarithmic axis.
 _LEAST_TICKS = 29
-_MARKERS = "osD^vP"
-
-
-@dataclass(frozen=True)
-class Size:
-    """A plot's size in SVG units: at the left there is room for large numbers and the axis's name.
-
-    Of a `small` plot only the lines of simulated numbers have names.
-    """
-
-    width: int
-    height: int
-    left: int
-    top: int
-    foot: int
-    font: float
-    small: bool = False
-
-    @property
-    def plot_height(self) -> int:
-        """Between the axis and the top."""
-        return self.height - self.top - self.foot
-
-
-FULL = Size(WIDTH, 300, left=66, top=12, foot=44, font=FONT)
-SMALL = Size(330, 200, left=58, top=10, foot=42, font=FONT, small=True)
 
 
 @dataclass(frozen=True)
@@ -180,8 +160,8 @@ def _draw(sweep: Sweep, rows: Sequence[Row], prefix: str, title: str, size: Size
     heights = [_height(sweep, line, row, base) for line in drawn for _, row in line.points]
     span = spans.logarithmic(heights, margin=1.5) if sweep.log else spans.linear(heights)
     named = [line for line in drawn if not (size.small and line.published)]
-    right = _right([line.name for line in named], size)
-    axes, figure = _axes(right, size)
+    right = right_of([line.name for line in named], size)
+    axes, figure = axes_of(right, size)
     places = list(dict.fromkeys(x for line in drawn if not line.level for x, _ in line.points))
     width = size.width - size.left - right
     across = (
@@ -189,13 +169,14 @@ def _draw(sweep: Sweep, rows: Sequence[Row], prefix: str, title: str, size: Size
         if _is_numbered(sweep, rows)
         else _enumerate(axes, places, sweep, width)
     )
-    _upright(axes, span)
+    upright(axes, span)
     axes.set_xlabel(sweep.x_title)
     # without the row to compare with, values are shown in their own unit
     axes.set_ylabel(rows[0].unit if sweep.reference and not base else sweep.y_title)
+    styled = looks([line.of for line in drawn], [line.published for line in drawn])
     marks: dict[str, str] = {}
     ends = []
-    for number, (line, look) in enumerate(zip(drawn, _looks(drawn), strict=True)):
+    for number, (line, look) in enumerate(zip(drawn, styled, strict=True)):
         shown = [span.drawn(_height(sweep, line, row, base)) for _, row in line.points]
         for place, (x, row) in enumerate(line.points):
             ratio = shown[place] if base else None
@@ -203,7 +184,7 @@ def _draw(sweep: Sweep, rows: Sequence[Row], prefix: str, title: str, size: Size
         _draw_line(axes, line, shown, across, look, f"point-{number}")
         if line in named:
             ends.append((shown[-1], line.name, look))
-    _name_ends(axes, ends, span, size)
+    name_ends(axes, ends, span, size)
     return svg.inline(figure, prefix, title, marks)
 
 
@@ -212,7 +193,7 @@ def _draw_line(
     line: Line,
     heights: Sequence[float],
     across: Mapping[str, float],
-    look: _Look,
+    look: Look,
     gid: str,
 ) -> None:
     """A line with its points, or a level one without any."""
@@ -220,45 +201,9 @@ def _draw_line(
         axes.axhline(heights[0], color=look.style.colour, linewidth=1.4, linestyle=(0, (5, 3)))
         return
     at = [across[x] for x, _ in line.points]
-    _stroke(axes, at, heights, look)
+    stroke(axes, at, heights, look)
     for place, (x, height) in enumerate(zip(at, heights, strict=True)):
         _point(axes, x, height, look, f"{gid}-{place}")
-
-
-@dataclass(frozen=True)
-class _Look:
-    """How a line and its points look: published ones are dashed, their points hollow."""
-
-    style: Style
-    marker: str
-    published: bool
-
-
-def _looks(drawn: Sequence[Line]) -> list[_Look]:
-    """A colour and a marker for each thing that lines are of."""
-    of = list(dict.fromkeys(line.of for line in drawn))
-    styles = by_order(len(of))
-    places = [of.index(line.of) for line in drawn]
-    return [
-        _Look(styles[place], _MARKERS[place % len(_MARKERS)], line.published)
-        for place, line in zip(places, drawn, strict=True)
-    ]
-
-
-def _upright(axes: Axes, span: Span) -> None:
-    if span.log:
-        axes.set_yscale("log")
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        axes.yaxis.set_minor_locator(NullLocator())
-    axes.yaxis.set_major_formatter(lambda value, position: plain(value))
-    axes.set_ylim(span.low, span.high)
-
-
-def _stroke(axes: Axes, across: Sequence[float], heights: Sequence[float], look: _Look) -> None:
-    # dashes below a line that meets them would not be seen
-    dashes, above = ((0, (2, 2)), 2.5) if look.published else ("solid", 2.0)
-    colour = look.style.colour
-    axes.plot(across, heights, color=colour, linewidth=1.4, linestyle=dashes, zorder=above)
 
 
 def _height(sweep: Sweep, line: Line, row: Row, base: Row | None) -> float:
@@ -271,21 +216,6 @@ def _height(sweep: Sweep, line: Line, row: Row, base: Row | None) -> float:
 def _explanation(sweep: Sweep, line: Line, x: str, row: Row, ratio: float | None) -> str:
     text = f"{line.name}, {x} {sweep.x_title}: {plain(line.value(row))} {row.unit}"
     return text if ratio is None else f"{text}, {plain(ratio, 3)} {sweep.y_title}"
-
-
-def _right(names: Iterable[str], size: Size) -> float:
-    """What the names at the lines' ends take, in SVG units."""
-    longest = max(map(len, names), default=0) * size.font * LETTER
-    return max(0 if size.small else _LEAST_RIGHT, _MARKER + 6 + longest)
-
-
-def _axes(right: float, size: Size) -> tuple[Axes, Figure]:
-    figure = Figure(figsize=(size.width / INCH, size.height / INCH))
-    width = (size.width - size.left - right) / size.width
-    place = (size.left / size.width, size.foot / size.height)
-    axes = figure.add_axes((*place, width, size.plot_height / size.height))
-    quieten(axes, line="bottom", grid="y")
-    return axes, figure
 
 
 def _enumerate(axes: Axes, places: Sequence[str], sweep: Sweep, width: float) -> dict[str, float]:
@@ -312,7 +242,7 @@ def _number(axes: Axes, places: Sequence[str], log: bool, width: float) -> dict[
     return across
 
 
-def _point(axes: Axes, x: float, y: float, look: _Look, gid: str) -> None:
+def _point(axes: Axes, x: float, y: float, look: Look, gid: str) -> None:
     colour, page = look.style.colour, stand_in("page")
     (point,) = axes.plot(
         [x],
@@ -327,43 +257,3 @@ def _point(axes: Axes, x: float, y: float, look: _Look, gid: str) -> None:
         clip_on=False,
     )
     point.set_gid(gid)
-
-
-def _name_ends(
-    axes: Axes, ends: Sequence[tuple[float, str, _Look]], span: Span, size: Size
-) -> None:
-    """Each line's marker and name at its right end, moved up where it would cover another."""
-    lowest = 0.0
-    for height, name, look in sorted(ends, key=lambda end: end[0]):
-        at = max(span.fraction(height) * size.plot_height, lowest)
-        lowest = at + _LEAST_GAP
-        axes.annotate(
-            name,
-            (1, at / size.plot_height),
-            xycoords="axes fraction",
-            xytext=(_MARKER, 0),
-            textcoords="offset points",
-            va="center_baseline",
-            fontsize=size.font - 0.5,
-            color=stand_in("ink"),
-            annotation_clip=False,
-            parse_math=False,
-        )
-        width = axes.get_position().width * size.width
-        _key(axes, 1 + 11 / width, at / size.plot_height, look)
-
-
-def _key(axes: Axes, x: float, y: float, look: _Look) -> None:
-    """The marker before a line's name, in parts of the plot."""
-    colour = look.style.colour
-    axes.plot(
-        [x],
-        [y],
-        transform=axes.transAxes,
-        marker=look.marker,
-        markersize=5,
-        color=stand_in("page") if look.published else colour,
-        markeredgecolor=colour,
-        linestyle="none",
-        clip_on=False,
-    )

@@ -1,0 +1,177 @@
+"""A sweep as a page: what was best, how the metrics go over the settings, what matters, all rows.
+
+`sweep_rows` has what is drawn; `sweep_plots` and `sweep_map` draw it on the axes of `sweep_axes`.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cyclescope.report import colours, section, stacks, sweep_map, sweep_plots
+from cyclescope.report.environment import environment
+from cyclescope.report.page import MOST_AT_ONCE
+from cyclescope.report.section import StackFigure, stack_figure
+from cyclescope.report.sweep_map import Map
+from cyclescope.report.sweep_plots import Plot
+from cyclescope.report.sweep_rows import MOST_POINTS, View, by_value, stack_times, thinned, view
+from cyclescope.report.text import RowName, plain
+from cyclescope.sweeps import designs, words
+from cyclescope.sweeps import effects as found_effects
+from cyclescope.sweeps.effects import Effects
+from cyclescope.sweeps.results import SweepResult, SweepRow
+from cyclescope.units import count, format_ps, rounded
+
+# The page is about the first metrics; the table has all of them.
+_MOST_METRICS = 3
+# Points of all plots of a page together: each has its explanation.
+_MOST_POINTS_IN_ALL = 6000
+_MOST_BARS = 24
+_MOST_REASONS = 20
+
+
+@dataclass(frozen=True)
+class Part:
+    """What the page has of a metric."""
+
+    view: View
+    best: SweepRow
+    worst: SweepRow
+    plots: tuple[Plot, ...]
+    map: Map | None
+    price: Plot | None
+    worth: tuple[SweepRow, ...]
+    effects: Effects
+
+    @property
+    def ratio(self) -> float | None:
+        """How often the smaller of the best and the worst goes into the larger; None of 0."""
+        low, high = sorted(abs(self.view.value(row)) for row in (self.best, self.worst))
+        return high / low if low else None
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why runs failed: how many, and the settings of one of them."""
+
+    text: str
+    times: int
+    first: SweepRow
+
+
+@dataclass(frozen=True)
+class Stacks:
+    """The cycle stacks of the best rows by the values of a setting; `left_out` have no bar."""
+
+    factor: str
+    metric: str
+    figure: StackFigure
+    left_out: int
+
+
+def render(result: SweepResult) -> str:
+    """The page of a sweep as HTML; the same result gives the same bytes."""
+    views = [found for name in result.metrics[:_MOST_METRICS] if (found := view(result, name))]
+    plots = sum(len(one.axes) + result.is_priced for one in views)
+    most = min(MOST_POINTS, _MOST_POINTS_IN_ALL // max(plots, 1))
+    filters = {
+        "plain": plain,
+        "count": count,
+        "time": format_ps,
+        "value": words.value,
+        "short": words.short,
+        "settings": words.settings,
+        "part": words.part,
+        "rounded": lambda number: rounded(number, 4),
+        "with_unit": lambda name: words.with_unit(result, name),
+        "unit": lambda name: words.unit(result, name),
+        "number": words.number,
+    }
+    reasons = _reasons(result)
+    return (
+        environment(filters)
+        .get_template("sweep.html.j2")
+        .render(
+            result=result,
+            target=words.target(result),
+            design=words.design(result),
+            parts=[_part(one, f"metric-{number}", most) for number, one in enumerate(views)],
+            stacks=_stacks(views[0]) if views else None,
+            reasons=reasons[:_MOST_REASONS],
+            more_reasons=len(reasons[_MOST_REASONS:]),
+            is_grid=result.design.kind == designs.GRID,
+            most_at_once=MOST_AT_ONCE,
+            light=colours.values(dark=False),
+            dark=colours.values(dark=True),
+            version=importlib.metadata.version("cyclescope"),
+        )
+    )
+
+
+def _part(found: View, prefix: str, most: int) -> Part:
+    result, metric = found.result, found.metric
+    return Part(
+        found,
+        best=found.best(found.rows),
+        worst=max(found.rows, key=lambda row: result.badness(row, metric)),
+        plots=tuple(sweep_plots.plots(found, prefix, most)),
+        map=sweep_map.draw(found, f"{prefix}-map"),
+        price=sweep_plots.over_price(found, f"{prefix}-price", most),
+        worth=result.pareto(metric),
+        effects=found_effects(result, metric),
+    )
+
+
+def _reasons(result: SweepResult) -> list[Reason]:
+    """Reasons of failed runs, the most frequent first."""
+    times = Counter(row.error or "" for row in result.failures)
+    first = {row.error or "": row for row in reversed(result.failures)}
+    return [Reason(text, number, first[text]) for text, number in times.most_common()]
+
+
+def _stacks(found: View) -> Stacks | None:
+    """Where the time went in the best row for each value of the first setting that varies."""
+    order = {axis.path: number for number, axis in enumerate(found.result.axes)}
+    axes = sorted(found.axes, key=lambda axis: min(order.get(path, 99) for path in axis.paths))
+    if not axes:
+        return None
+    axis = axes[0]
+    groups = by_value(axis, found.rows, len(axis.values))
+    best = [found.best(rows) for _, rows in groups]
+    shown = thinned(best, _MOST_BARS)
+    others = _differing(found.result, shown, axis.paths)
+    panel = stacks.of_times(
+        [
+            (
+                RowName(sweep_plots.fitted(words.value(axis.of(row)), 44), _told(row, others)),
+                dict(stack_times(found.result, row)),
+            )
+            for row in shown
+        ]
+    )
+    if panel is None:
+        return None
+    styles = colours.styles([section.shown(panel)])
+    title = f"Cycle stacks by {axis.name}"
+    figure = stack_figure(panel, styles, "stacks", title, {})
+    if figure is None:
+        return None
+    return Stacks(axis.name, found.metric, figure, len(best) - len(shown))
+
+
+def _differing(
+    result: SweepResult, rows: Sequence[SweepRow], but_for: Sequence[str]
+) -> tuple[str, ...]:
+    """The columns in which some rows are not alike."""
+    return tuple(
+        name
+        for name in result.columns
+        if name not in but_for and len({row.settings.get(name, "") for row in rows}) > 1
+    )
+
+
+def _told(row: SweepRow, columns: Sequence[str]) -> str:
+    chosen = {name: row.settings[name] for name in columns if name in row.settings}
+    return sweep_plots.fitted(words.settings(chosen), 64)

@@ -1,0 +1,88 @@
+"""A sweep's settings, numbers and design in words, for terminals and pages alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from cyclescope.board.results import Value
+from cyclescope.sweeps import designs
+from cyclescope.sweeps.results import SweepResult, SweepRow
+from cyclescope.units import count
+
+_UNITS = (("G", 10**9), ("M", 10**6), ("k", 10**3), ("Gi", 2**30), ("Mi", 2**20), ("K", 2**10))
+# More digits than these are no shorter than the number itself.
+_MOST_SHORT = 6
+
+
+def value(setting: Value) -> str:
+    """A setting's value as people write it: 40M, 32K, 1.5M; others as they are."""
+    if isinstance(setting, bool) or not isinstance(setting, int) or setting < 1000:
+        return str(setting)
+    told = [
+        f"{setting / factor:.10g}{unit}"
+        for unit, factor in _UNITS
+        if setting >= factor and setting * 10 % factor == 0
+    ]
+    short = min(told, key=len, default="")
+    return short if short and len(short) <= _MOST_SHORT else str(setting)
+
+
+def short(name: str) -> str:
+    """A path without the vendor that stands before everything of Cyclescope's own."""
+    return name.replace("cyclescope,", "")
+
+
+def settings(found: Mapping[str, Value], separator: str = " ") -> str:
+    """Settings as they are given: `cpu0.d-cache-size=4K app.loops=100`."""
+    return separator.join(f"{short(name)}={value(one)}" for name, one in found.items())
+
+
+def number(row: SweepRow, name: str) -> str:
+    """A number of a row; empty where it has none."""
+    found = row.values.get(name)
+    if found is None:
+        return ""
+    return f"{found:,}" if isinstance(found, int) else f"{found:,.6g}"
+
+
+def unit(result: SweepResult, name: str) -> str:
+    """The unit of a metric; empty if it has none, or if it is one that no run has."""
+    measure = result.measures.get(name)
+    return measure.unit if measure else ""
+
+
+def with_unit(result: SweepResult, name: str) -> str:
+    """A metric's name with its unit, unless the name says it: `cycles`, `latency (ns)`."""
+    known = unit(result, name)
+    return name if not known or known == name or name.endswith(f"_{known}") else f"{name} ({known})"
+
+
+def part(share: float, error: float | None = None) -> str:
+    """A part of the variance in percent, with half of its interval if that is known."""
+    return f"{share:.1%}" if error is None else f"{share:.1%} ± {error:.1%}"
+
+
+def target(result: SweepResult) -> str:
+    """What was swept, and the board if one was named."""
+    return f"{result.target} on {result.board}" if result.board else result.target
+
+
+def design(result: SweepResult) -> str:
+    """Which combinations were planned: "a grid of 3 x 4 values", "64 points drawn by chance"."""
+    how = result.design
+    sizes = {axis.path: len(axis.values) for axis in result.axes}
+    if how.kind == designs.GRID:
+        later = {path for group in how.zips for path in group[1:]}
+        values = [str(size) for path, size in sizes.items() if path not in later]
+        noun = "value" if values == ["1"] else "values"
+        together = [" and ".join(map(short, group)) for group in how.zips]
+        told = f"a grid of {' x '.join(values)} {noun}"
+        return f"{told}, where {', '.join(together)} advance together" if together else told
+    points = count(how.samples, "point")
+    drawn = {
+        designs.RANDOM: f"{points} drawn by chance",
+        designs.LATIN: f"a Latin hypercube of {points}",
+        designs.SOBOL: f"Saltelli's points for Sobol's indices, {how.samples:,} x "
+        f"{len(result.axes) + 2}",
+    }
+    return f"{drawn[how.kind]} (seed {how.seed})"
