@@ -169,7 +169,7 @@ def _fill(axes: Axes, cell: _Cell, part: float, gid: str) -> None:
 def _foot(columns: Sequence[str], wide: float) -> tuple[float, bool]:
     """What labels of columns take below, and whether they are turned to have room."""
     longest = max(len(fitted(name, _MOST_LETTERS)) for name in columns) * (FONT - 0.5) * LETTER
-    if longest + 4 <= wide:
+    if longest + 10 <= wide:
         return 40, False
     return longest * 0.75 + 40, True
 

@@ -22,12 +22,12 @@ from cyclescope.sweeps import designs, words
 from cyclescope.sweeps import effects as found_effects
 from cyclescope.sweeps.effects import Effects
 from cyclescope.sweeps.results import SweepResult, SweepRow
-from cyclescope.units import count, format_ps, rounded
+from cyclescope.units import count, format_ps
 
 # The page is about the first metrics; the table has all of them.
 _MOST_METRICS = 3
-# Points of all plots of a page together: each has its explanation.
-_MOST_POINTS_IN_ALL = 6000
+# What all points of a page may take together: each has its explanation, and its place.
+_MOST_POINT_BYTES, _PLACE_BYTES = 1_800_000, 110
 _MOST_BARS = 24
 _MOST_REASONS = 20
 
@@ -50,6 +50,17 @@ class Part:
         """How often the smaller of the best and the worst goes into the larger; None of 0."""
         low, high = sorted(abs(self.view.value(row)) for row in (self.best, self.worst))
         return high / low if low else None
+
+    @property
+    def mean_heading(self) -> str:
+        """What a column of means is called."""
+        unit = self.view.scale.unit
+        return f"mean, {unit}" if unit else "mean"
+
+    def told(self, row: SweepRow) -> str:
+        """A row's number with its unit, as plots show it."""
+        unit = self.view.scale.unit
+        return f"{plain(self.view.value(row))} {'' if unit == self.view.metric else unit}".rstrip()
 
 
 @dataclass(frozen=True)
@@ -74,8 +85,7 @@ class Stacks:
 def render(result: SweepResult) -> str:
     """The page of a sweep as HTML; the same result gives the same bytes."""
     views = [found for name in result.metrics[:_MOST_METRICS] if (found := view(result, name))]
-    plots = sum(len(one.axes) + result.is_priced for one in views)
-    most = min(MOST_POINTS, _MOST_POINTS_IN_ALL // max(plots, 1))
+    most = _most_points(views)
     filters = {
         "plain": plain,
         "count": count,
@@ -84,9 +94,8 @@ def render(result: SweepResult) -> str:
         "short": words.short,
         "settings": words.settings,
         "part": words.part,
-        "rounded": lambda number: rounded(number, 4),
+        "axis_value": words.axis_value,
         "with_unit": lambda name: words.with_unit(result, name),
-        "unit": lambda name: words.unit(result, name),
         "number": words.number,
     }
     reasons = _reasons(result)
@@ -101,6 +110,8 @@ def render(result: SweepResult) -> str:
             stacks=_stacks(views[0]) if views else None,
             reasons=reasons[:_MOST_REASONS],
             more_reasons=len(reasons[_MOST_REASONS:]),
+            failed=len(result.failures),
+            is_priced=result.is_priced,
             is_grid=result.design.kind == designs.GRID,
             most_at_once=MOST_AT_ONCE,
             light=colours.values(dark=False),
@@ -108,6 +119,16 @@ def render(result: SweepResult) -> str:
             version=importlib.metadata.version("cyclescope"),
         )
     )
+
+
+def _most_points(views: Sequence[View]) -> int:
+    """How many points a plot may have."""
+    if not views:
+        return MOST_POINTS
+    result = views[0].result
+    plots = sum(min(len(one.axes), sweep_plots.MOST_AXES) + result.is_priced for one in views)
+    of_point = len(views[0].tip(views[0].rows[0])) + _PLACE_BYTES
+    return min(MOST_POINTS, _MOST_POINT_BYTES // of_point // max(plots, 1))
 
 
 def _part(found: View, prefix: str, most: int) -> Part:

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 
 from cyclescope.board.results import Value
-from cyclescope.report import figures, svg, words
+from cyclescope.report import figures, spans, svg, words
 from cyclescope.report.colours import stand_in
 from cyclescope.report.lines import FULL, Look, Size, axes_of, looks, name_ends, right_of, stroke
 from cyclescope.report.spans import Span
@@ -28,6 +28,8 @@ from cyclescope.sweeps import words as told_as
 from cyclescope.sweeps.results import SweepRow
 from cyclescope.units import count
 
+MOST_AXES = 6
+"""Of more settings those that matter most have plots."""
 # Of more values of the other axis the lines would not be told apart.
 _MOST_LINES = 8
 _MOST_ALONG = 300
@@ -211,6 +213,9 @@ def _by_word(view: View, factor: Factor, prefix: str, title: str, most: int) -> 
     swarms: dict[str, list[str]] = {}
     marks: dict[str, str] = {}
     is_thinned = False
+    has_means = any(len(rows) > 1 for _, rows in kept)
+    if not has_means and all(view.value(rows[0]) >= 0 for _, rows in kept):
+        span = spans.linear([view.value(rows[0]) for _, rows in kept])
     look = looks([""])[0]
     for number, ((value, rows), centre) in enumerate(
         zip(kept, figures.centres(heights), strict=True)
@@ -219,17 +224,17 @@ def _by_word(view: View, factor: Factor, prefix: str, title: str, most: int) -> 
         is_thinned = is_thinned or len(drawn) < len(rows)
         numbers = list(map(view.value, drawn))
         mean = span.drawn(view.mean(rows))
-        if len(rows) > 1:
+        if not has_means:
+            axes.plot([span.low, mean], [centre, centre], color=look.style.colour, linewidth=1.4)
+        elif len(rows) > 1:
             marks[f"mean-{number}"] = view.tip_of(f"{factor.name}={told_as.value(value)}", rows)
             _stem(axes, min(numbers), max(numbers), mean, centre, f"mean-{number}")
         gid = f"point-{number}"
         swarms[gid] = list(map(view.tip, drawn))
         shown = [span.drawn(one) for one in numbers]
         _swarm(axes, shown, [centre] * len(shown), look, gid, len(rows) > 30, 0.75)
-        end = (1, centre)
-        words.behind(axes, plain(view.mean(rows), 4), span.high, end[1], figures.FONT - 0.5)
+        words.behind(axes, plain(view.mean(rows), 4), span.high, centre, figures.FONT - 0.5)
     along(axes, span, view.title)
-    has_means = any(len(rows) > 1 for _, rows in kept)
     text = "The best first."
     if has_means:
         text = "The best mean first. Each dot is a row; strokes and numbers are the means."
@@ -265,7 +270,8 @@ def over_price(view: View, prefix: str, most: int = MOST_POINTS) -> Plot | None:
     prices: list[Value] = sorted({row.price or 0.0 for row in priced})
     axis = across(prices)
     plain_look, worth_look = looks(["rows", "worth"])
-    others = [row for row in rows if not any(row is one for one in worth)]
+    is_worth = set(map(id, worth))
+    others = [row for row in rows if id(row) not in is_worth]
     swarms: dict[str, list[str]] = {}
     for gid, drawn, look in (("point-0", others, plain_look), ("point-1", worth, worth_look)):
         if not drawn:
@@ -333,8 +339,5 @@ def _name_number(axes: Axes, number: int, x: float, y: float, size: Size) -> Non
 
 def plots(view: View, prefix: str, most: int) -> Iterator[Plot]:
     """A plot for each axis, those that matter most first."""
-    for number, factor in enumerate(itertools.islice(view.axes, _MOST_AXES)):
+    for number, factor in enumerate(itertools.islice(view.axes, MOST_AXES)):
         yield over(view, factor, f"{prefix}-over-{number}", most)
-
-
-_MOST_AXES = 6

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from cyclescope.board.results import Value
 from cyclescope.sweeps import designs
 from cyclescope.sweeps.results import SweepResult, SweepRow
-from cyclescope.units import count
+from cyclescope.units import count, parse_number
 
 _UNITS = (("G", 10**9), ("M", 10**6), ("k", 10**3), ("Gi", 2**30), ("Mi", 2**20), ("K", 2**10))
 # More digits than these are no shorter than the number itself.
@@ -25,6 +25,12 @@ def value(setting: Value) -> str:
     ]
     short = min(told, key=len, default="")
     return short if short and len(short) <= _MOST_SHORT else str(setting)
+
+
+def axis_value(text: str) -> str:
+    """A value as an axis has it, written the same way."""
+    found = parse_number(text)
+    return text if found is None else value(found)
 
 
 def short(name: str) -> str:
