@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cyclescope.board.results import Value
 from cyclescope.report.text import Scale, plain, scale_for
@@ -109,8 +109,11 @@ class View:
 
 def view(result: SweepResult, metric: str) -> View | None:
     """A metric of a sweep made ready to be drawn; None if no row has a number for it."""
-    rows = tuple(row for row in result.rows if math.isfinite(row.value(metric) or 0))
-    rows = tuple(row for row in rows if row.value(metric) is not None)
+    rows = tuple(row for row in result.rows if row.value(metric) is not None)
+    finite = tuple(row for row in rows if math.isfinite(row.values[metric]))
+    if len(finite) < len(rows):
+        # what is no number has no place, nor a part in any mean
+        rows, result = finite, replace(result, rows=finite)
     if not rows:
         return None
     scale = scale_for(words.unit(result, metric), (abs(row.values[metric]) for row in rows))

@@ -75,6 +75,15 @@ def target(result: SweepResult) -> str:
 
 def design(result: SweepResult) -> str:
     """Which combinations were planned: "a grid of 3 x 4 values", "64 points drawn by chance"."""
+    size = result.design.size(result.axes)
+    of_each, rest = divmod(result.planned, size) if size else (1, 0)
+    told = _points(result)
+    if of_each < 2 or rest:
+        return told
+    return f"{told}, each in {of_each:,} settings that the experiment has of its own"
+
+
+def _points(result: SweepResult) -> str:
     how = result.design
     sizes = {axis.path: len(axis.values) for axis in result.axes}
     if how.kind == designs.GRID:
