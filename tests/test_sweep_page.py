@@ -91,7 +91,9 @@ def points(axes: Sequence[Axis], design: Design = Design()) -> list[dict[str, Va
     ]
 
 
-def swept(*axes: Axis, metrics: Sequence[str] = ("latency",), kind: str = GRID, samples: int = 0):
+def swept(
+    *axes: Axis, metrics: Sequence[str] = ("latency",), kind: str = GRID, samples: int = 0
+) -> SweepResult:
     """All points of a design, each with its run; the larger a cache, the dearer."""
     design = Design(kind, samples)
     return result(axes, [row(one) for one in points(axes, design)], metrics, design)

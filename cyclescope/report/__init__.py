@@ -4,7 +4,7 @@ It knows results, not how they came about; the same results give the same bytes.
 `page.py` (what the reader sees, in its order). `agreement.py` and `strip.py` have the plots of the
 overview, `section.py` what an experiment shows, `templates/` the looks. The scripts there sort,
 filter, explain and lead to what is folded: without them the page is complete, but for tables of
-very many rows.
+very many rows. A sweep has a page of its own, `sweep_page.py`.
 """
 
 from __future__ import annotations

@@ -113,6 +113,7 @@ def render(result: SweepResult) -> str:
             failed=len(result.failures),
             is_priced=result.is_priced,
             is_grid=result.design.kind == designs.GRID,
+            most_metrics=_MOST_METRICS,
             most_at_once=MOST_AT_ONCE,
             light=colours.values(dark=False),
             dark=colours.values(dark=True),
