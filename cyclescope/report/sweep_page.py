@@ -19,8 +19,6 @@ from cyclescope.report.sweep_plots import Plot
 from cyclescope.report.sweep_rows import MOST_POINTS, View, by_value, stack_times, thinned, view
 from cyclescope.report.text import RowName, plain
 from cyclescope.sweeps import designs, words
-from cyclescope.sweeps import effects as found_effects
-from cyclescope.sweeps.effects import Effects
 from cyclescope.sweeps.results import SweepResult, SweepRow
 from cyclescope.units import count, format_ps
 
@@ -43,7 +41,6 @@ class Part:
     map: Map | None
     price: Plot | None
     worth: tuple[SweepRow, ...]
-    effects: Effects
 
     @property
     def ratio(self) -> float | None:
@@ -142,7 +139,6 @@ def _part(found: View, prefix: str, most: int) -> Part:
         map=sweep_map.draw(found, f"{prefix}-map"),
         price=sweep_plots.over_price(found, f"{prefix}-price", most),
         worth=result.pareto(metric),
-        effects=found_effects(result, metric),
     )
 
 

@@ -318,7 +318,8 @@ def _number_worth(
     for number, row in enumerate(worth, start=1):
         x, y = axis.places[row.price or 0.0], span.drawn(view.value(row))
         at = ((x - low) / (high - low) * 600, span.fraction(y) * FULL.plot_height)
-        if max(abs(at[0] - last[0]), abs(at[1] - last[1])) >= _LEAST_APART:
+        room = _LEAST_APART + 5 * len(str(number))
+        if abs(at[0] - last[0]) >= room or abs(at[1] - last[1]) >= _LEAST_APART:
             yield number, x, y
             last = at
 

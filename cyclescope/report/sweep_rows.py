@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 from cyclescope.board.results import Value
 from cyclescope.report.text import Scale, plain, scale_for
-from cyclescope.sweeps import effects, words
+from cyclescope.sweeps import words
+from cyclescope.sweeps.effects import Effects, effects
 from cyclescope.sweeps.results import SweepResult, SweepRow
 from cyclescope.units import count
 
@@ -43,7 +44,7 @@ class Factor:
 
 @dataclass(frozen=True)
 class View:
-    """A metric of a sweep: the rows that have it, its unit in plots, what varies.
+    """A metric of a sweep: the rows that have it, its unit in plots, what varies and matters.
 
     `factors` have two values or more. Those that matter most come first.
     """
@@ -53,6 +54,7 @@ class View:
     rows: tuple[SweepRow, ...]
     scale: Scale
     factors: tuple[Factor, ...]
+    effects: Effects
 
     @property
     def title(self) -> str:
@@ -117,11 +119,12 @@ def view(result: SweepResult, metric: str) -> View | None:
     if not rows:
         return None
     scale = scale_for(words.unit(result, metric), (abs(row.values[metric]) for row in rows))
-    order = {effect.name: place for place, effect in enumerate(effects(result, metric).effects)}
+    matters = effects(result, metric)
+    order = {effect.name: place for place, effect in enumerate(matters.effects)}
     found = sorted(
         _factors(result, rows), key=lambda factor: order.get(" + ".join(factor.paths), len(order))
     )
-    return View(result, metric, rows, scale, tuple(found))
+    return View(result, metric, rows, scale, tuple(found), matters)
 
 
 def _factors(result: SweepResult, rows: Sequence[SweepRow]) -> Iterator[Factor]:

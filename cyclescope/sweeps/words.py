@@ -16,6 +16,8 @@ _MOST_SHORT = 6
 
 def value(setting: Value) -> str:
     """A setting's value as people write it: 40M, 32K, 1.5M; others as they are."""
+    if isinstance(setting, float):
+        return f"{setting:.10g}"
     if isinstance(setting, bool) or not isinstance(setting, int) or setting < 1000:
         return str(setting)
     told = [
