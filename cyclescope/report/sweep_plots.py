@@ -39,6 +39,8 @@ _NO_NAMES = 16
 _WORD_ROW = 26
 # What a name of a row may have of letters; between the numbers of priced points, in SVG units.
 _MOST_LETTERS, _LEAST_APART = 60, 15
+# What a name at a line's end may have of letters.
+_MOST_BESIDE = 32
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,11 @@ def _lines(view: View, factor: Factor, prefix: str, title: str) -> Plot:
     drawn = [(name, by_value(factor, rows, _MOST_ALONG)) for name, rows in groups]
     has_band = any(len(rows) > 1 for _, points in drawn for _, rows in points)
     span = span_of([view.value(row) for row in view.rows])
-    right = right_of([fitted(name) for name, _ in drawn], FULL) if has_lines else _NO_NAMES
+    right = (
+        right_of([fitted(name, _MOST_BESIDE) for name, _ in drawn], FULL)
+        if has_lines
+        else _NO_NAMES
+    )
     axes, figure = axes_of(right, FULL)
     axis = _across(view, factor)
     swarms: dict[str, list[str]] = {}
@@ -96,18 +102,25 @@ def _lines(view: View, factor: Factor, prefix: str, title: str) -> Plot:
         swarms[gid] = [
             view.tip_of(f"{factor.name}={told(values)}", rows) for values, rows in points
         ]
-        ends.append((means[-1], fitted(name), look))
+        ends.append((means[-1], fitted(name, _MOST_BESIDE), look))
     axis.draw(axes, factor.name, FULL.width - FULL.left - right)
     upright(axes, span, view.title)
     if has_lines:
         name_ends(axes, ends, span, FULL)
-    text = f"A line for each {others[0].name}." if has_lines else ""
+    text = _about_lines(factor, others[0].name if has_lines else "", has_band)
+    return Plot(title, text, svg.inline(figure, prefix, title, {}, swarms=swarms))
+
+
+def _about_lines(factor: Factor, line: str, has_band: bool) -> str:
+    parts = [f"A line for each {line}."] if line else []
     if has_band:
-        text += " The line is the mean over the rows with a value, the band reaches from the least"
-        text += " of them to the greatest."
+        parts.append(
+            "The line is the mean over the rows with a value, the band reaches from the least of "
+            "them to the greatest."
+        )
     if len(factor.values) > _MOST_ALONG:
-        text += " Neighbouring values are together."
-    return Plot(title, text.strip(), svg.inline(figure, prefix, title, {}, swarms=swarms))
+        parts.append("Neighbouring values are together.")
+    return " ".join(parts)
 
 
 def _across(view: View, factor: Factor) -> Across:
@@ -235,13 +248,14 @@ def _by_word(view: View, factor: Factor, prefix: str, title: str, most: int) -> 
         _swarm(axes, shown, [centre] * len(shown), look, gid, len(rows) > 30, 0.75)
         words.behind(axes, plain(view.mean(rows), 4), span.high, centre, figures.FONT - 0.5)
     along(axes, span, view.title)
-    text = "The best first."
+    parts = ["The best first."]
     if has_means:
-        text = "The best mean first. Each dot is a row; strokes and numbers are the means."
+        parts = ["The best mean first. Each dot is a row; strokes and numbers are the means."]
     if len(groups) > len(kept):
-        text += f" Shown are {len(kept)} of {len(groups):,} values."
+        parts.append(f"Shown are {len(kept)} of {len(groups):,} values.")
     if is_thinned:
-        text += f" Of very many rows some {most:,} are shown, evenly taken."
+        parts.append(f"Of very many rows some {most:,} are shown, evenly taken.")
+    text = " ".join(parts)
     return Plot(title, text, svg.inline(figure, prefix, title, marks, swarms=swarms))
 
 
