@@ -358,18 +358,20 @@ def test_names_are_escaped_wherever_they_stand() -> None:
         [1e-9, 1, 1e9],
         [math.nan, 1, 2],
         [10**30, 2, 3],
+        [10**30, -(10**30), 3],
     ],
 )
 def test_odd_numbers_are_drawn(values: Sequence[float]) -> None:
     rows = [
         SweepRow({"a.b": n, "mode": word}, {"x": value}, None, n, is_kept=False)
         for n, value in enumerate(values)
-        for word in ("p", "q", "r")
+        for word in ("p", "q", "r", "s")
+        for _ in "ab"
     ]
-    axes = [axis("a.b", ["0", "1", "2"]), axis("mode", "p,q,r")]
+    axes = [axis("a.b", ["0", "1", "2"]), axis("mode", "p,q,r,s")]
     html = sweep_page.render(result(axes, rows, ("x",), measures={"x": Measure("x", "")}))
     finite = sum(map(math.isfinite, values))
-    assert len(tips(plots(html)["x over a.b"])) == 3 * finite
+    assert len(tips(plots(html)["x over a.b"])) == 4 * finite
 
 
 def test_one_row_has_no_plots() -> None:

@@ -77,7 +77,7 @@ class View:
 
     def value(self, row: SweepRow) -> float:
         """A row's number in the unit of plots."""
-        return self.scale.of(row.values[self.metric])
+        return float(self.scale.of(row.values[self.metric]))
 
     def mean(self, rows: Sequence[SweepRow]) -> float:
         """The mean of some rows in the unit of plots."""
