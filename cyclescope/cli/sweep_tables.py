@@ -10,8 +10,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from cyclescope.board.results import Value
-from cyclescope.sweeps import SweepResult, SweepRow, effects
+from cyclescope.sweeps import SweepResult, SweepRow, effects, words
 from cyclescope.sweeps.designs import GRID
 from cyclescope.units import count, rounded
 
@@ -33,7 +32,7 @@ def screen(result: SweepResult) -> Iterator[RenderableType]:
 
 def _rows(result: SweepResult, rows: Sequence[SweepRow]) -> Iterator[RenderableType]:
     metric = result.metrics[0]
-    title = result.target if not result.board else f"{result.target} on {result.board}"
+    title = words.target(result)
     shown = list(rows)
     if len(shown) > _MOST_ROWS:
         best = sorted(shown, key=lambda row: result.badness(row, metric))[:_BEST]
@@ -51,12 +50,12 @@ def _table(result: SweepResult, rows: Sequence[SweepRow]) -> Table:
     if result.is_priced:
         table.add_column("price", justify="right", no_wrap=True)
     for name in result.metrics:
-        table.add_column(Text(_with_unit(result, name)), justify="right", overflow="fold")
+        table.add_column(Text(words.with_unit(result, name)), justify="right", overflow="fold")
     best = result.best()
     for row in rows:
-        settings = [Text(shown_value(row.settings.get(name, ""))) for name in told]
+        settings = [Text(words.value(row.settings.get(name, ""))) for name in told]
         price = [f"{row.price or 0:g}"] if result.is_priced else []
-        values = [_number(row, name) for name in result.metrics]
+        values = [words.number(row, name) for name in result.metrics]
         table.add_row(*settings, *price, *values, style="bold" if row is best else "")
     return table
 
@@ -73,12 +72,12 @@ def _effects(result: SweepResult) -> Iterator[RenderableType]:
     table.add_column("best at", overflow="fold")
     table.add_column("worst at", overflow="fold")
     for effect in found.effects:
-        parts = [_part(effect.first, effect.first_error)]
+        parts = [words.part(effect.first, effect.first_error)]
         if found.has_totals:
-            parts.append(_part(effect.total or 0.0, effect.total_error))
-        best = f"{shown_value(effect.best)} (mean {rounded(effect.best_mean, 4)})"
-        worst = f"{shown_value(effect.worst)} (mean {rounded(effect.worst_mean, 4)})"
-        table.add_row(Text(_short(effect.name)), *parts, Text(best), Text(worst))
+            parts.append(words.part(effect.total or 0.0, effect.total_error))
+        best = f"{words.value(effect.best)} (mean {rounded(effect.best_mean, 4)})"
+        worst = f"{words.value(effect.worst)} (mean {rounded(effect.worst_mean, 4)})"
+        table.add_row(Text(words.short(effect.name)), *parts, Text(best), Text(worst))
     yield table
     if found.note:
         yield Text(found.note)
@@ -97,9 +96,7 @@ def _failures(result: SweepResult) -> Iterator[RenderableType]:
     reasons = Counter(row.error or "" for row in result.failures)
     for reason, times in reasons.most_common(_MOST_REASONS):
         first = next(row for row in result.failures if row.error == reason)
-        told = " ".join(
-            f"{_short(name)}={shown_value(value)}" for name, value in first.settings.items()
-        )
+        told = words.settings(first.settings)
         more = f" and {count(times - 1, 'other')}" if times > 1 else ""
         yield Text(f"failed: {told}{more}: {reason}")
     if len(reasons) > _MOST_REASONS:
@@ -115,40 +112,6 @@ def _telling(result: SweepResult) -> dict[str, str]:
     ]
     last = Counter(name.rpartition(".")[2] for name in names)
     return {
-        name: _short(name.rpartition(".")[2] if last[name.rpartition(".")[2]] == 1 else name)
+        name: words.short(name.rpartition(".")[2] if last[name.rpartition(".")[2]] == 1 else name)
         for name in names or result.columns
     }
-
-
-def shown_value(value: Value) -> str:
-    """A setting's value as people write it: 40M, 32K."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1000:
-        return str(value)
-    for factor, unit in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
-        if value % (factor // 10) == 0 and value >= factor:
-            return f"{value / factor:g}{unit}"
-    for factor, unit in ((2**20, "Mi"), (2**10, "K")):
-        if value % factor == 0:
-            return f"{value // factor}{unit}"
-    return str(value)
-
-
-def _short(name: str) -> str:
-    return name.replace("cyclescope,", "")
-
-
-def _with_unit(result: SweepResult, name: str) -> str:
-    measure = result.measures.get(name)
-    unit = measure.unit if measure else ""
-    return name if not unit or unit == name or name.endswith(f"_{unit}") else f"{name} ({unit})"
-
-
-def _number(row: SweepRow, name: str) -> str:
-    value = row.values.get(name)
-    if value is None:
-        return ""
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
-
-
-def _part(part: float, error: float | None) -> str:
-    return f"{part:.1%}" if error is None else f"{part:.1%} ± {error:.1%}"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from cyclescope.board.results import Value
@@ -40,8 +42,9 @@ class SweepRow:
     is_kept: bool = field(compare=False)
 
     def value(self, metric: str) -> Number | None:
-        """A number by its name; None where the run failed or has none."""
-        return None if self.error is not None else self.values.get(metric)
+        """A number by its name; None where the run failed or has none, or one that is no number."""
+        value = None if self.error is not None else self.values.get(metric)
+        return None if value is None or not math.isfinite(value) else value
 
 
 @dataclass(frozen=True)
@@ -64,12 +67,12 @@ class SweepResult:
     rows: tuple[SweepRow, ...]
     planned: int
 
-    @property
+    @cached_property
     def failures(self) -> tuple[SweepRow, ...]:
         """The rows whose runs failed."""
         return tuple(row for row in self.rows if row.error is not None)
 
-    @property
+    @cached_property
     def is_priced(self) -> bool:
         """Whether parts have prices."""
         return any(row.price is not None for row in self.rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from enum import Enum
+from functools import cached_property
 from operator import itemgetter
 
 import markdown
@@ -70,14 +71,15 @@ def _members(what: type) -> list[tuple[str, object]]:
 
 
 def _is_described(value: object) -> bool:
-    kinds = (property, classmethod, staticmethod)
+    kinds = (property, cached_property, classmethod, staticmethod)
     is_method = inspect.isroutine(value) or isinstance(value, kinds)
     return (is_method or inspect.isgetsetdescriptor(value)) and bool(inspect.getdoc(value))
 
 
 def _member(name: str, value: object) -> Iterator[str]:
-    if isinstance(value, property):
-        result = inspect.signature(value.fget).return_annotation if value.fget else ""
+    if isinstance(value, property | cached_property):
+        getter = value.fget if isinstance(value, property) else value.func
+        result = inspect.signature(getter).return_annotation if getter else ""
         yield markdown.code(f"{name}: {_type(result)}", "python")
     elif isinstance(value, classmethod | staticmethod):
         yield _signature(name, value.__func__)
