@@ -7,10 +7,11 @@ does so for all.
 
 from __future__ import annotations
 
-import resource
 import statistics
 import tempfile
 import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 from record import say
@@ -41,39 +42,52 @@ WORKERS = 2
 
 
 def measure(runs: int, pairs: int) -> None:
-    """Time what is planned, then the runs in so many parts, each with all kinds of workers."""
+    """Time what is planned, then the runs in so many parts, each with all kinds of workers.
+
+    Two processes that run the engine and nothing else say what two processors of this host are
+    worth.
+    """
     _plan()
     part = max(1, runs // pairs)
     spent: dict[str, list[float]] = {"one": [], "two": [], "Dask": []}
-    bare_s: list[float] = []
-    memory_kib: list[int] = []
+    engine_s: list[float] = []
+    host: list[float] = []
+    grown_kib = 0.0
     with (
         runner(1) as one,
         runner(WORKERS) as two,
         runner(WORKERS, "local") as dask,
+        ProcessPoolExecutor(WORKERS, mp_context=get_context("spawn")) as pool,
         tempfile.TemporaryDirectory() as folder,
     ):
         kinds = {"one": one, "two": two, "Dask": dask}
         _run(_planned(1, 1), dask, Path(folder) / "first")
+        list(pool.map(_engine_s, range(WORKERS), [1] * WORKERS))
         for number in range(pairs):
             plan = _planned(1 + number * part, part)
             for kind, made in kinds.items():
+                before_kib = _memory_kib()
                 spent[kind].append(_run(plan, made, Path(folder) / f"{number}-{kind}"))
-            bare_s += [_bare_s(1 + number * part + place) for place in range(min(part, 20))]
-            memory_kib.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+                grown_kib = _memory_kib() - before_kib if kind == "two" else grown_kib
+            few = min(part, 30)
+            alone = pool.submit(_engine_s, 1, few).result()
+            both = list(pool.map(_engine_s, range(WORKERS), [few] * WORKERS))
+            engine_s.append(alone / few)
+            host.append(alone / statistics.mean(both))
     scaling = _ratio(spent["one"], spent["two"]) / WORKERS
     dask_ratio = _ratio(spent["two"], spent["Dask"])
-    overhead_ms = 1000 * (sum(spent["one"]) / (part * pairs) - statistics.mean(bare_s))
-    grown_kib = (memory_kib[-1] - memory_kib[0]) / max(1, 3 * part * (pairs - 1))
+    overhead_ms = 1000 * (sum(spent["one"]) / (part * pairs) - statistics.mean(engine_s))
     say(
-        f"a sweep of {part * pairs} runs of {1000 * statistics.mean(bare_s):.0f} ms each: "
+        f"a sweep of {part * pairs} runs of {1000 * statistics.mean(engine_s):.0f} ms each: "
         f"{overhead_ms:.1f} ms beside each; two workers do {scaling:.2f} of twice the work of one, "
-        f"a cluster of two processes {dask_ratio:.2f} of two workers' work; "
-        f"memory grows by {grown_kib:.2f} KiB a run",
+        f"where two processes with nothing but the engine do {statistics.median(host):.2f}; "
+        f"a cluster of two processes does {dask_ratio:.2f} of two workers' work; "
+        f"a row takes {grown_kib / part:.1f} KiB",
         sweep_scaling=round(scaling, 3),
+        sweep_host_scaling=round(statistics.median(host), 3),
         sweep_overhead_ms=round(overhead_ms, 2),
         sweep_dask_ratio=round(dask_ratio, 3),
-        sweep_kib_a_run=round(grown_kib, 2),
+        sweep_kib_a_row=round(grown_kib / part, 2),
     )
 
 
@@ -116,10 +130,17 @@ def _run(plan: Plan, made: Runner, store: Path) -> float:
     return time.perf_counter() - begun
 
 
-def _bare_s(value: int) -> float:
-    """What the engine alone takes for a run."""
+def _engine_s(first: int, runs: int) -> float:
+    """What the engine alone takes for so many runs."""
     elf = firmware.build_app("rhealstone", BOARD, SETTINGS)
-    return Board(BOARD, {VARIED: value}).load(elf).run().wall_ns / 1e9
+    boards = [Board(BOARD, {VARIED: 1 + first + number}).load(elf) for number in range(runs)]
+    return sum(board.run().wall_ns for board in boards) / 1e9
+
+
+def _memory_kib() -> int:
+    """The memory of this process."""
+    words = Path("/proc/self/status").read_text(encoding="ascii").split()
+    return int(words[words.index("VmRSS:") + 1])
 
 
 def _ratio(more: list[float], less: list[float]) -> float:

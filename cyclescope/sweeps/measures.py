@@ -7,6 +7,7 @@ by `name[setting=value]`. `elapsed_ps` is the simulated time; `cpu0.cycles`, `cp
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -52,7 +53,7 @@ class Namer:
 
     def values(self, outcome: Outcome) -> dict[str, Number]:
         """All numbers of a run, by name: those that were printed first."""
-        return {measure.name: value for measure, value in self.measured(outcome)}
+        return {sys.intern(measure.name): value for measure, value in self.measured(outcome)}
 
     def measured(self, outcome: Outcome) -> Iterator[tuple[Measure, Number]]:
         """All numbers of a run with what they are; of one printed twice the last counts."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from cyclescope.board.results import Metric, RunResult, Settings
@@ -68,8 +69,11 @@ def from_dict(found: Mapping[str, Any]) -> Outcome:
         error=found["error"],
         ended=found["ended"],
         elapsed_ps=found["elapsed_ps"],
-        metrics=tuple(Metric(*metric) for metric in found["metrics"]),
-        cores=tuple(CoreOutcome(*core) for core in found["cores"]),
+        metrics=tuple(_metric(*metric) for metric in found["metrics"]),
+        cores=tuple(
+            CoreOutcome(*core, {sys.intern(cause): ps for cause, ps in stack.items()})
+            for *core, stack in found["cores"]
+        ),
         sections=tuple(SectionOutcome(*section) for section in found["sections"]),
     )
 
@@ -88,14 +92,14 @@ def of_result(
         error=error,
         ended=result.outcome,
         elapsed_ps=result.elapsed_ps,
-        metrics=tuple(replace(metric, settings=_plain(metric.settings)) for metric in metrics),
+        metrics=tuple(_metric(one.name, one.unit, one.value, one.settings) for one in metrics),
         cores=tuple(
             CoreOutcome(
                 core.name,
                 core.hz,
                 core.cycles,
                 core.instructions,
-                {entry.cause: entry.ps for entry in core.stack},
+                {sys.intern(entry.cause): entry.ps for entry in core.stack},
             )
             for core in result.cores
         ),
@@ -113,5 +117,7 @@ def _section_name(core: int, core_name: str, function: str) -> str:
     return f"{core_name}:{function}" if core else function
 
 
-def _plain(settings: Settings) -> Settings:
-    return dict(settings)
+def _metric(name: str, unit: str, value: int | float, settings: Settings) -> Metric:
+    """A metric whose names are shared: thousands of outcomes have the same few."""
+    shared = {sys.intern(setting): one for setting, one in settings.items()}
+    return Metric(sys.intern(name), sys.intern(unit), value, shared)
