@@ -18,7 +18,7 @@ from cyclescope.board import Board
 Program = Callable[[str], Path]
 
 FOLDER = resources.files("cyclescope") / "schemas"
-NAMES = ("bench", "run", "ipc", "profile", "compare")
+NAMES = ("bench", "run", "ipc", "profile", "compare", "sweep")
 IPC_BOARD = "stm32mp157c-dk2"
 
 
@@ -89,6 +89,21 @@ def test_windows_are_in_the_schema(program: Program) -> None:
     result = Board(BOARD).load(program("exit_main")).run(windows=("main",)).to_dict()
     assert result["windows"]
     assert faults("run", json.loads(json.dumps(result))) == []
+
+
+def test_sweep_gives_what_its_schema_says(
+    cyclescope: Command, program: Program, tmp_path: Path
+) -> None:
+    options = ("--board", BOARD, "--section", "main", "--out", tmp_path / "out", "--json", "-")
+    words = "ddr.cyclescope,first-word-cycles"
+    priced = ("--vary", f"{words}=20,40", "--price", f"{words}=20:1,40:0.5")
+    grid = json.loads(cyclescope("sweep", program("results"), *options, *priced).stdout)
+    assert faults("sweep", grid) == []
+    drawn = ("--vary", f"{words}=20:40:log", "--samples", "2", "--limit", "1us")
+    sampled = json.loads(cyclescope("sweep", program("results"), *options, *drawn).stdout)
+    assert sampled["rows"][0]["error"]
+    assert faults("sweep", sampled) == []
+    assert faults("sweep", {**grid, "wall_ns": 1})
 
 
 def test_ipc_gives_what_its_schema_says(cyclescope: Command) -> None:

@@ -8,8 +8,6 @@ such a file), times how much slower this host is on the others.
 
 from __future__ import annotations
 
-import contextlib
-import json
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +16,7 @@ from pathlib import Path
 from cyclescope import resources
 from cyclescope.bench.planning import Job
 from cyclescope.bench.rows import RunRecord
-from cyclescope.host import leftovers
+from cyclescope.host import kept
 
 _NAME = "bench-costs.json"
 
@@ -77,13 +75,7 @@ def keep(jobs: Sequence[Job], records: Sequence[RunRecord | None]) -> None:
     if not took:
         return
     path = _kept()
-    text = json.dumps(dict(sorted((_table(path) | took).items())), indent=1) + "\n"
-    with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with leftovers.scratch(dir=path.parent) as folder:
-            written = folder / path.name
-            written.write_text(text, encoding="utf-8")
-            written.replace(path)
+    kept.write_json(path, dict(sorted((_table(path) | took).items())))
 
 
 def _kept() -> Path:
@@ -91,10 +83,7 @@ def _kept() -> Path:
 
 
 def _table(path: Path) -> dict[str, float]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
+    found = kept.read_json(path)
     if not isinstance(found, dict):
         return {}
     return {

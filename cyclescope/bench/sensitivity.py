@@ -8,16 +8,14 @@ on where it was, and one after a change makes only the runs that the change touc
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from cyclescope import _engine, disks, resources
+from cyclescope import disks, resources
 from cyclescope._engine import Stop
 from cyclescope.bench import influence, moves
 from cyclescope.bench.experiment import Experiment, Run
@@ -25,14 +23,12 @@ from cyclescope.bench.influence import Change
 from cyclescope.bench.moves import Move, Moved
 from cyclescope.bench.planning import Job
 from cyclescope.bench.running import measured, run_job
-from cyclescope.board import board_tree
+from cyclescope.board import board_tree, digests
 from cyclescope.board.overrides import OverrideValue
 from cyclescope.board.results import Metric, Value
 from cyclescope.errors import EngineError
 from cyclescope.firmware import build_app, clocks, with_defaults
-from cyclescope.host import leftovers
-
-_SOURCES = "cyclescope,sources"
+from cyclescope.host import kept
 
 # App, board, settings, frequencies of the board's clocks where they were changed.
 _Program = tuple[str, str, tuple[tuple[str, Value], ...], tuple[tuple[str, OverrideValue], ...]]
@@ -149,7 +145,7 @@ def _measured(
     trials: Mapping[str, tuple[Trial, Move]], threads: int, stop: Stop, progress: Progress
 ) -> dict[str, list[Metric]]:
     """What each trial measured, by its key: from the cache, or from its run."""
-    measured = {name: kept for name in trials if (kept := _kept(name)) is not None}
+    measured = {name: found for name in trials if (found := _kept(name)) is not None}
     waiting = [name for name in trials if name not in measured]
     progress(len(measured), len(trials))
     with ThreadPoolExecutor(threads, thread_name_prefix="sensitivity") as pool:
@@ -221,21 +217,16 @@ def _label(trial: Trial, metric: Metric) -> str | None:
 def key(trial: Trial) -> str:
     """The name of what a trial measures: a digest of all that it depends on."""
     run = trial.job.configured
-    text = json.dumps(
+    return digests.of_parts(
         [
-            _digest_of_engine(),
+            digests.of_engine(),
             _digest_of_elf(_program(run)),
-            _digest_of_board(run.board, repr(sorted(run.overrides.items()))),
+            _digest_of_board(run.board),
+            digests.of_overrides(run.overrides),
             str(disks.image(run.disk).name) if run.disk else "",
             run.limit,
         ]
     )
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-@cache
-def _digest_of_engine() -> str:
-    return hashlib.sha256(Path(_engine.__file__).read_bytes()).hexdigest()
 
 
 def _program(run: Run) -> _Program:
@@ -256,16 +247,8 @@ def _digest_of_elf(program: _Program) -> str:
 
 
 @cache
-def _digest_of_board(board: str, overrides: str) -> str:
-    """Of all properties but the sources of values: what is said of a value changes no result."""
-    tree = board_tree(board)
-    text = [
-        (node.path, name, prop.value.hex())
-        for node in tree.walk()
-        for name, prop in node.props.items()
-        if name != _SOURCES
-    ]
-    return hashlib.sha256(repr((text, overrides)).encode()).hexdigest()
+def _digest_of_board(board: str) -> str:
+    return digests.of_tree(board_tree(board))
 
 
 def _place(name: str) -> Path:
@@ -274,19 +257,12 @@ def _place(name: str) -> Path:
 
 def _kept(name: str) -> list[Metric] | None:
     try:
-        found = json.loads(_place(name).read_text(encoding="utf-8"))
-        return [Metric(*metric) for metric in found]
-    except (OSError, ValueError, TypeError):
+        return [Metric(*metric) for metric in kept.read_json(_place(name))]
+    except TypeError:
         return None
 
 
 def _keep(name: str, metrics: Sequence[Metric]) -> None:
-    """Remember what a trial measured. A cache that can't be written is no reason to fail."""
+    """Remember what a trial measured."""
     rows = [[one.name, one.unit, one.value, dict(one.settings)] for one in metrics]
-    path = _place(name)
-    with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with leftovers.scratch(dir=path.parent) as folder:
-            written = folder / "metrics"
-            written.write_text(json.dumps(rows), encoding="utf-8")
-            written.replace(path)
+    kept.write_json(_place(name), rows)

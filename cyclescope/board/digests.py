@@ -22,9 +22,15 @@ _PARTS = ("bench", "board", "devices", "disks", "experiments", "firmware")
 
 
 @cache
+def of_engine() -> str:
+    """Of the engine's build."""
+    return hashlib.sha256(Path(_engine.__file__).read_bytes()).hexdigest()
+
+
+@cache
 def of_build() -> str:
     """Of the engine's build and of the package's modules that take part in a run."""
-    digest = hashlib.sha256(Path(_engine.__file__).read_bytes())
+    digest = hashlib.sha256(of_engine().encode())
     package = Path(__file__).resolve().parent.parent
     for module in sorted(path for part in _PARTS for path in (package / part).rglob("*.py")):
         digest.update(module.name.encode() + b"\0" + module.read_bytes())

@@ -1,16 +1,20 @@
 """Files that are kept in the cache: whole, or made anew.
 
 Beside each there is its digest, written last. After a power loss, a full disk or a killed process a
-file may be cut, empty or of other bytes: then the digest does not fit, or is not there.
+file may be cut, empty or of other bytes: then the digest does not fit, or is not there. Plain data
+need none: JSON that was cut can't be read.
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from cyclescope.host import leftovers
 
@@ -39,6 +43,27 @@ def keep(made: Path, path: Path) -> None:
         made.replace(path)
         written.replace(_digest_path(path))
     _to_disk(path.parent)
+
+
+def read_json(path: Path) -> Any:
+    """Plain data that was kept as JSON; None if it is not there or not whole."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def write_json(path: Path, data: Any) -> None:
+    """Keep plain data as JSON, whole or not at all.
+
+    It can be had again: a cache that can't be written is no reason to fail.
+    """
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with leftovers.scratch(dir=path.parent) as folder:
+            written = folder / path.name
+            written.write_text(json.dumps(data) + "\n", encoding="utf-8")
+            written.replace(path)
 
 
 def _digest_path(path: Path) -> Path:

@@ -8,14 +8,13 @@ those of builds that nobody has used for a month go.
 from __future__ import annotations
 
 import contextlib
-import json
 import shutil
 import time
 from pathlib import Path
 
 from cyclescope import resources
 from cyclescope.board import digests
-from cyclescope.host import leftovers
+from cyclescope.host import kept
 from cyclescope.sweeps.outcomes import Outcome, from_dict
 
 _UNUSED_S = 30 * 24 * 3600
@@ -37,20 +36,13 @@ class Store:
     def get(self, name: str) -> Outcome | None:
         """The outcome of this name, if it is there and whole."""
         try:
-            found = json.loads(self._place(name).read_text(encoding="utf-8"))
-            return from_dict(found)
-        except (OSError, ValueError, TypeError, KeyError, RecursionError):
+            return from_dict(kept.read_json(self._place(name)))
+        except (TypeError, KeyError, ValueError, AttributeError):
             return None
 
     def put(self, name: str, outcome: Outcome) -> None:
         """Keep an outcome, whole or not at all."""
-        place = self._place(name)
-        with contextlib.suppress(OSError):
-            place.parent.mkdir(exist_ok=True)
-            with leftovers.scratch(dir=place.parent) as folder:
-                written = folder / "outcome"
-                written.write_text(json.dumps(outcome.to_dict()), encoding="utf-8")
-                written.replace(place)
+        kept.write_json(self._place(name), outcome.to_dict())
 
     def _place(self, name: str) -> Path:
         return self._folder / name[:2] / f"{name}.json"
