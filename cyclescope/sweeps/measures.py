@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from cyclescope.board.results import Metric
+from cyclescope.comparing import directions
 from cyclescope.sweeps.outcomes import Outcome
 
 ELAPSED = "elapsed_ps"
@@ -28,8 +29,8 @@ class Measure:
 
     @property
     def is_rate(self) -> bool:
-        """Whether more of it is better: so much a time, or operations a cycle."""
-        return self.unit.endswith("/s") or self.unit.endswith("/MHz") or self.unit == "points"
+        """Whether more of it is better, as `cyclescope compare` has it."""
+        return directions.worse(self.name, self.unit) == directions.LESS
 
 
 class Namer:
