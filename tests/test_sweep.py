@@ -122,6 +122,18 @@ def test_runs_that_fail_are_rows_with_their_reason(program: Program) -> None:
     assert found.failures == (found.rows[1],)
 
 
+def test_programs_may_print_different_metrics(program: Program) -> None:
+    elfs = [str(program(name)) for name in ("results", "flash_readback")]
+    vary = {"elf": elfs}
+    found = package.sweep(elfs[0], BOARD, vary)
+    assert found.failures == ()
+    assert found.rows[0].value("answer") is not None
+    assert found.rows[1].value("answer") is None
+    # unless one is asked for
+    asked = package.sweep(elfs[0], BOARD, vary, metrics=["answer"])
+    assert [row.error for row in asked.rows] == [None, "it gave no answer"]
+
+
 def test_a_sweep_that_is_stopped_goes_on(program: Program) -> None:
     elf, vary = program("results"), {"ddr.cyclescope,first-word-cycles": "20:60:1"}
     stop = Stop()

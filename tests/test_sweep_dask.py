@@ -15,7 +15,7 @@ import cyclescope as package
 from cyclescope import devices
 from cyclescope.devices import registry
 from cyclescope.errors import UsageError
-from cyclescope.sweeps import dask_runs
+from cyclescope.sweeps import dask_runs, planning
 from cyclescope.sweeps.outcomes import Outcome
 
 distributed = pytest.importorskip("distributed")
@@ -47,8 +47,11 @@ def test_a_cluster_gives_what_this_machine_gives(
     )
     Path("own.elf").write_bytes(program("flash_readback").read_bytes())
     Path("flash.bin").write_bytes(bytes(range(256)) * 2**16)
+    Path("other.elf").write_bytes(program("results").read_bytes())
+    # not all programs are tried on the board before
+    monkeypatch.setattr(planning, "_MOST_TRIED", 1)
     arguments: dict[str, Any] = {
-        "vary": {"spi0.clock-frequency": "10M,20M", "cpu0.d-cache-size": "0,16K"},
+        "vary": {"elf": "own.elf,other.elf", "cpu0.d-cache-size": "0,16K"},
         "overrides": {"flash0.cyclescope,image": "flash.bin"},
         "again": True,
     }

@@ -20,7 +20,7 @@ from cyclescope.errors import EngineError, UsageError, told
 from cyclescope.sweeps import outcomes
 from cyclescope.sweeps.outcomes import Outcome
 from cyclescope.sweeps.planning import Plan
-from cyclescope.sweeps.targets import BOARD, Target
+from cyclescope.sweeps.targets import BOARD, ELF, Target
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,9 @@ def packed(planned: Plan) -> Luggage:
     target = planned.target
     varied = {axis.path: axis.values for axis in planned.axes}
     named = [value for path, values in varied.items() if path.endswith(IMAGE) for value in values]
+    for elf in varied.get(ELF, ()):
+        # programs that no row's check has read yet
+        target.trial(0, {ELF: elf})
     files = [name for name in (*named, *target.files()) if name and Path(name).is_file()]
     return Luggage(
         target=target,

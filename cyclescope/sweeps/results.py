@@ -199,8 +199,8 @@ def _missing(
     outcome: Outcome, numbers: Mapping[str, Number], metrics: Sequence[str], asked: bool
 ) -> str | None:
     """Why a run that did not fail gives nothing all the same."""
-    without = [name for name in metrics if name not in numbers]
-    if outcome.ended == "limit" and (without or (not asked and not _has_measured(outcome))):
+    without = [name for name in metrics if name not in numbers] if asked else []
+    if outcome.ended == "limit" and (without or not (asked or _has_measured(outcome))):
         return "it did not end within its limit of simulated time: --limit"
     return f"it gave no {', '.join(without)}" if without else None
 

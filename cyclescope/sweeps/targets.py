@@ -302,9 +302,8 @@ def _with_sets(
 def _words(flags: str) -> tuple[str, ...]:
     """The compiler's arguments in a value of `flags`."""
     words = tuple(flags.split())
-    wrong = next((word for word in words if not word.startswith("-")), None)
-    if wrong is not None:
-        raise SettingError(f"--vary {FLAGS}: {printable(wrong)} is no flag: they begin with -")
+    if words and not words[0].startswith("-"):
+        raise SettingError(f"--vary {FLAGS}: {printable(words[0])} is no flag: they begin with -")
     return words
 
 
