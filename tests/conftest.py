@@ -75,10 +75,10 @@ Command = Callable[..., Finished]
 def cyclescope(tmp_path: Path) -> Command:
     """Calls the command line in a folder of its own; no call may end in a traceback or a panic."""
 
-    def call(*arguments: object, timeout_s: float = 300) -> Finished:
+    def call(*arguments: object, timeout_s: float = 300, folder: Path = tmp_path) -> Finished:
         done = subprocess.run(
             [sys.executable, "-m", "cyclescope", *map(str, arguments)],
-            cwd=tmp_path,
+            cwd=folder,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=timeout_s,

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import click
 
-from cyclescope.cli import compared_runs, completions, tables
+from cyclescope.cli import compared_revisions, compared_runs, completions, tables
 from cyclescope.cli.board_options import board_option, devices_option, limit_option, sets_option
 from cyclescope.cli.colour import no_color_option
+from cyclescope.cli.compared_revisions import Revisions
 from cyclescope.cli.compared_runs import Given
 from cyclescope.cli.program_options import ProgramOptions, program_options
 from cyclescope.cli.run_command import TakesArguments
@@ -33,6 +34,7 @@ _GROUPS = {
         *("board", "sets", "sets_b", "devices", "unmapped", "svd", "limit"),
     ),
     "The program": ("core", "base", "entry", "scripts", "semihosting_dir"),
+    "Git revisions": ("build", "elf", "experiment"),
     "What is shown": ("top", "quiet", "no_color"),
     "What may not get worse": ("fail_over", "functions", "more_is_worse", "less_is_worse"),
     "Files": ("markdown_file", "json_file"),
@@ -92,6 +94,20 @@ _GROUPS = {
 @click.option(
     "--less-is-worse", multiple=True, metavar="METRIC", help="The same of one that should grow."
 )
+@click.option(
+    "--build",
+    metavar="COMMAND",
+    help="A and B are git revisions: in a copy of each, this makes the program --elf.",
+)
+@click.option(
+    "--elf", type=click.Path(path_type=Path), metavar="FILE", help="The program that --build makes."
+)
+@click.option(
+    "--experiment",
+    metavar="NAME",
+    help="A and B are git revisions of Cyclescope: compare the rows of this experiment.",
+    shell_complete=completions.experiments,
+)
 @click.option("-q", "--quiet", is_flag=True, help="No notes, no warnings.")
 @no_color_option
 @click.option(
@@ -116,12 +132,16 @@ def compare_command(
     quiet: bool,
     markdown_file: str | None,
     json_file: str | None,
+    build: str | None,
+    elf: Path | None,
+    experiment: str | None,
     arguments: tuple[str, ...],
 ) -> int:
     """Say what differs between two runs: cycles by function and cause, metrics, counters.
 
     A and B are firmware, which is run with a profile, or the JSON of a run (`run --json`,
-    `profile --json`) or of a bench, or one of each. Runs are deterministic: a change of one cycle
+    `profile --json`) or of a bench, or one of each. With --build or --experiment they are git
+    revisions; a dot is the working tree. Runs are deterministic: a change of one cycle
     is a change. What stands behind -- are the firmware's own ARGUMENTS.
     """
     percent = None if fail_over is None else limits.parse_percent(fail_over)
@@ -135,7 +155,9 @@ def compare_command(
     if limit is not None:
         parse_time_ps(limit)
     given = Given(board, sets, sets_b, program, limit, scripts, semihosting_dir, quiet, arguments)
-    both = _runs(before, after, given, {"--markdown": markdown_file, "--json": json_file})
+    revisions = Revisions(build, elf, experiment)
+    outputs = {"--markdown": markdown_file, "--json": json_file}
+    both = _runs((before, after), revisions, given, outputs)
     comparison = compare(*both, worse)
     exceeded = [] if percent is None else limits.exceeded(comparison, percent, functions)
     with terminal.shown(False):
@@ -147,18 +169,28 @@ def compare_command(
     return _status(comparison, exceeded, percent is not None)
 
 
-def _runs(before: Path, after: Path, given: Given, files: dict[str, str | None]) -> tuple[Run, Run]:
+def _runs(
+    names: tuple[Path, Path],
+    revisions: Revisions,
+    given: Given,
+    files: dict[str, str | None],
+) -> tuple[Run, Run]:
     """Both runs, one after the other."""
-    sides = (
-        compared_runs.load(before, given, is_second=False),
-        compared_runs.load(after, given, is_second=True),
-    )
-    given.check(sides)
-    outputs = {option: None if path == "-" else path for option, path in files.items()}
-    check_outputs(outputs, {**sides[0].inputs, **sides[1].inputs})
-    with interrupts.held_back() as held:
-        one, other = (compared_runs.run(side, given, held) for side in sides)
-    return compared_runs.labelled(one, other, sides)
+    revisions.check()
+    if revisions.experiment is not None:
+        given.check_experiment()
+    with compared_revisions.files(names, revisions, given.sets) as (before, after):
+        sides = (
+            compared_runs.load(before[0], given, is_second=False, revision=before[1]),
+            compared_runs.load(after[0], given, is_second=True, revision=after[1]),
+        )
+        if revisions.experiment is None:
+            given.check(sides)
+        outputs = {option: None if path == "-" else path for option, path in files.items()}
+        check_outputs(outputs, {**sides[0].inputs, **sides[1].inputs})
+        with interrupts.held_back() as held:
+            one, other = (compared_runs.run(side, given, held) for side in sides)
+        return compared_runs.labelled(one, other, sides)
 
 
 def _show(

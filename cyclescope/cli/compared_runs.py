@@ -41,6 +41,16 @@ class Given:
     quiet: bool
     arguments: tuple[str, ...]
 
+    def check_experiment(self) -> None:
+        """Raises `UsageError` for what an experiment says itself."""
+        others = {"--board": self.board, "--set-b": self.sets_b, "--limit": self.limit}
+        others |= {"--script": self.scripts, "--semihosting-dir": self.semihosting_dir}
+        given = [option for option, value in others.items() if value]
+        if given:
+            raise UsageError(
+                f"{given[0]}: an experiment says its own: --experiment goes with --set"
+            )
+
     def check(self, sides: tuple[Side, Side]) -> None:
         """Raises `UsageError` where something is said of a run that is not made."""
         if sides[1].read is not None and self.sets_b:
@@ -60,11 +70,12 @@ class Side:
     sets: tuple[str, ...]
     board: Board | None = None
     read: Run | None = None
+    revision: str = ""
 
     @property
     def name(self) -> str:
-        """The file's name as it is told."""
-        return inputs.printable(self.path)
+        """The file's name as it is told, or the revision that it is of."""
+        return inputs.printable(self.revision or self.path)
 
     @property
     def inputs(self) -> Mapping[str, str]:
@@ -74,11 +85,12 @@ class Side:
         return {str(self.path): "a run that is compared"}
 
 
-def load(path: Path, given: Given, *, is_second: bool) -> Side:
+def load(path: Path, given: Given, *, is_second: bool, revision: str = "") -> Side:
     """A side: the program loaded, or the file read. Raises as `Board.load` and `files.read` do."""
     sets = (*given.sets, *given.sets_b) if is_second else given.sets
     if files.is_json(path):
-        return Side(path, sets, read=files.read(path))
+        read = files.read(path)
+        return Side(path, sets, read=replace(read, label=revision or read.label), revision=revision)
     try:
         board = given.program.load(given.board, dict(map(parse_set, sets)), path)
     except SettingError as error:
@@ -87,7 +99,7 @@ def load(path: Path, given: Given, *, is_second: bool) -> Side:
         raise SettingError(str(error).replace("--set ", "--set-b ", int(is_own))) from None
     for warning in () if given.quiet else board.warnings:
         warn(warning)
-    return Side(path, sets, board=board)
+    return Side(path, sets, board=board, revision=revision)
 
 
 def run(side: Side, given: Given, held: Held) -> Run:
