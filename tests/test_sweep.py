@@ -334,6 +334,19 @@ def test_what_two_settings_do_only_together_is_the_rest() -> None:
     assert found.rest == pytest.approx(1)
 
 
+@pytest.mark.parametrize("kind", [designs.RANDOM, designs.LATIN])
+@pytest.mark.parametrize("samples", [20, 60, 500])
+def test_points_that_were_drawn_show_what_matters_and_no_more(kind: str, samples: int) -> None:
+    axes = tuple(Axis(name, (), Span(0, 10**6)) for name in "abcdefgh")
+    found = sweeps.effects(made_up(axes, Design(kind, samples), lambda a, *others: a + 10**5))
+    assert found.effects[0].name == "a"
+    assert found.effects[0].first > 0.7
+    # seven that do nothing: what chance has of them averages out
+    others = [effect.first for effect in found.effects[1:]]
+    assert sum(others) / len(others) < 0.1
+    assert max(others) < 0.5
+
+
 def test_sobol_indices_are_those_of_the_ishigami_function() -> None:
     """Its indices are known: first order 0.3139, 0.4424, 0; total 0.5576, 0.4424, 0.2437."""
     whole = 10**6

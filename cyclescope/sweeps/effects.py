@@ -3,7 +3,8 @@
 Of a design for Sobol's indices, SALib works them out: the part of the variance that a setting
 causes by itself (first order), and with all its interactions (total). Of other designs it is the
 main effects: the mean over all rows with one value of a setting, and which part of the variance
-these means have. In a whole grid that is the first-order index, exactly.
+these means have. In a whole grid that is the first-order index, exactly; of points that were
+drawn, what chance alone would have of it is taken off.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from cyclescope.errors import UsageError
 from cyclescope.sweeps import designs
 from cyclescope.sweeps.results import SweepResult, SweepRow
 
-# Values of a span are put together in so many groups of neighbours.
+# Values of a span are put together in so many groups of neighbours, with so many rows at least.
 _MOST_GROUPS = 8
+_LEAST_IN_GROUP = 5
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,9 @@ def _main(
     result: SweepResult, factor: Sequence[str], rows: Sequence[SweepRow], metric: str
 ) -> Effect | None:
     """The main effect of a factor; None if it has one value only."""
-    groups = list(_groups([(row.settings.get(factor[0], ""), row) for row in rows]))
+    spans = {axis.path for axis in result.axes if axis.span is not None}
+    valued = [(row.settings.get(factor[0], ""), row) for row in rows]
+    groups = list(_groups(valued, factor[0] in spans))
     if len(groups) < 2:
         return None
     means = [(value, _mean(members, metric), len(members)) for value, members in groups]
@@ -100,20 +104,39 @@ def _main(
     ordered = sorted(means, key=lambda one: sign * one[1])
     (best, best_mean, _), (worst, worst_mean, _) = ordered[0], ordered[-1]
     first = min(1.0, between / whole) if whole else 0.0
+    if result.design.kind != designs.GRID:
+        first = _without_chance(first, len(rows), len(means))
     return Effect(" + ".join(factor), first, best, best_mean, worst, worst_mean)
 
 
-def _groups(valued: Sequence[tuple[Value, SweepRow]]) -> Iterator[tuple[Value, list[SweepRow]]]:
-    """Rows by their value; of very many numbers, neighbours together, by the middle one."""
+def _without_chance(part: float, rows: int, groups: int) -> float:
+    """A part of the variance less what groups of rows drawn by chance have of it anyway.
+
+    It is epsilon squared of the analysis of variance (Kelley, 1935). A grid has nothing by chance.
+    """
+    if rows <= groups:
+        return 0.0
+    return max(0.0, 1 - (1 - part) * (rows - 1) / (rows - groups))
+
+
+def _groups(
+    valued: Sequence[tuple[Value, SweepRow]], is_span: bool
+) -> Iterator[tuple[Value, list[SweepRow]]]:
+    """Rows by their value; of a span or very many numbers, neighbours together by the middle one.
+
+    Values that were drawn of a span are hardly ever the same: each by itself says nothing.
+    """
     by_value: dict[Value, list[SweepRow]] = {}
     for value, row in valued:
         by_value.setdefault(value, []).append(row)
     numbers = [value for value in by_value if isinstance(value, int | float)]
-    if len(by_value) <= 4 * _MOST_GROUPS or len(numbers) < len(by_value):
+    is_many = is_span or len(by_value) > 4 * _MOST_GROUPS
+    if not is_many or len(numbers) < len(by_value):
         yield from by_value.items()
         return
     ordered = sorted(numbers)
-    size = math.ceil(len(ordered) / _MOST_GROUPS)
+    groups = min(_MOST_GROUPS, max(2, len(valued) // _LEAST_IN_GROUP))
+    size = math.ceil(len(ordered) / groups)
     for at in range(0, len(ordered), size):
         values = ordered[at : at + size]
         yield values[len(values) // 2], [row for value in values for row in by_value[value]]

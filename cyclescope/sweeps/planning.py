@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from cyclescope.errors import EngineError, SettingError
 from cyclescope.host.inputs import printable
@@ -65,9 +66,11 @@ def plan(target: Target, axes: Sequence[Axis], design: Design) -> Plan:
 
 def _check_values(planned: Plan) -> None:
     """Raises `SettingError` for a value that the board refuses whatever the other axes have."""
+    # a row has a value of each axis: it is tried once
+    fault = cache(lambda row: _fault(planned.trial(row)))
     for number, axis in enumerate(planned.axes):
         for value, rows in _rows_by_value(planned.rows, number):
-            errors = [error for row in rows if (error := _fault(planned.trial(row))) is not None]
+            errors = [error for row in rows if (error := fault(row)) is not None]
             if len(errors) == len(rows):
                 raise SettingError(f"--vary {axis.path}={printable(value)}: {errors[0]}")
 
