@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import board_extremes
@@ -73,8 +74,8 @@ def test_a_property_set_to_extremes_is_refused_or_runs(
 LONGEST = {"cycles": 10**6, "clocks": 10**6, "us": 10**9, "ns": 10**9, "ps": 10**9, "ms": 3_600_000}
 
 
-def changed(prop: Property, number: int) -> None:
-    prop.value, prop.file, prop.line = board_extremes.cells(number), "--set", 0
+def changed(prop: Property, number: int) -> Property:
+    return replace(prop, value=board_extremes.cells(number), file="--set", line=0)
 
 
 # Which have ranges of their own: below the time between refreshes, what a card's command takes,
@@ -88,15 +89,15 @@ SHORTER = {
 
 def slow_down(node: Node) -> None:
     """Clocks that a UART can still make 1 Bd of, and each time as long as it may be."""
-    for name, prop in node.props.items():
+    for name, prop in list(node.props.items()):
         suffix = name.rpartition("-")[2]
         if name == "clock-frequency" and "-clock" in str(node.props.get("compatible")):
-            changed(prop, 16)
+            node.props[name] = changed(prop, 16)
         elif name == "current-speed":
-            changed(prop, 1)
+            node.props[name] = changed(prop, 1)
         elif name.startswith("cyclescope,") and suffix in LONGEST and prop.kind == "cells":
             longest = 255 if "/cpus/" in node.path else LONGEST[suffix]
-            changed(prop, SHORTER.get(name, longest))
+            node.props[name] = changed(prop, SHORTER.get(name, longest))
 
 
 @pytest.mark.parametrize("board", pokes.HOMES)

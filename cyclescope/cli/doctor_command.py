@@ -38,9 +38,14 @@ _MODULES = {
     "ziglang": "ziglang",
 }
 _OF_MODULES = {"ziglang": "the compiler of the experiments' firmware, for all instruction sets"}
-_FRAMES = {
-    "pandas": "tables of results as data frames",
-    "polars": "profiles as data frames, for those who prefer it",
+# Each with its use, and the extra of the package that brings it.
+_OF_EXTRAS = {
+    "pandas": ("tables of results as data frames", "pandas"),
+    "polars": ("profiles as data frames, for those who prefer it", "polars"),
+    "pyarrow": ("rows of sweeps as Parquet", "sweeps"),
+    "SALib": ("which setting matters how much: Sobol's indices of a sweep", "sweeps"),
+    "scipy": ("what SALib calculates with", "sweeps"),
+    "distributed": ("sweeps on a Dask cluster", "dask"),
 }
 
 
@@ -94,13 +99,14 @@ def _required() -> Iterator[Finding]:
 def _optional() -> list[Finding]:
     with ThreadPoolExecutor() as pool:
         found = list(pool.map(_program, programs.OPTIONAL))
-    return [*found, *map(_frames, _FRAMES)]
+    return [*found, *map(_of_extra, _OF_EXTRAS)]
 
 
-def _frames(name: str) -> Finding:
-    """A library for data frames, which an extra of the package's brings."""
-    found = _checked(name, _FRAMES[name], lambda: _module(name, name), "", required=False)
-    return Finding(**asdict(found) | {"remedy": f"pip install 'cyclescope[{name}]'"})
+def _of_extra(name: str) -> Finding:
+    """A library that an extra of the package's brings."""
+    use, extra = _OF_EXTRAS[name]
+    found = _checked(name, use, lambda: _module(name, name), "", required=False)
+    return Finding(**asdict(found) | {"remedy": f"pip install 'cyclescope[{extra}]'"})
 
 
 def _program(program: Program) -> Finding:
