@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
@@ -79,7 +80,7 @@ _GROUPS = {
     "Serial lines": ("consoles", "scripts", "save_script", "pace"),
     "What is measured": (
         *("sections", "calls", "longest", "waits", "waves", "vcd", "vcd_signals", "vcd_timescale"),
-        *("trace", "trace_from", "trace_for", "trace_memory", "trace_kinds"),
+        *("trace", "trace_from", "trace_for", "trace_memory", "trace_kinds", "uncertainty"),
     ),
     "Conditions": NAMES,
     "A debugger": ("gdb_address", "gdb_any_address"),
@@ -191,6 +192,14 @@ _GROUPS = {
 @line_options
 @trigger_options
 @gdb_options
+@click.option(
+    "--uncertainty",
+    type=click.IntRange(10, 100_000),
+    is_flag=False,
+    flag_value=100,
+    metavar="[RUNS]",
+    help="Tell what the numbers may be for all that the board assumes, by so many runs: 100.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Print the console only: no summary, no notes.")
 @click.option("-v", "--verbose", is_flag=True, help="Also print what was loaded, and all counters.")
 @no_color_option
@@ -234,6 +243,7 @@ def run_command(
     triggers: TriggerOptions,
     gdb: GdbOptions,
     exit_status: str,
+    uncertainty: int | None,
     arguments: tuple[str, ...],
 ) -> int:
     """Run your own firmware ELF on a virtual board, with its console on stdout.
@@ -241,16 +251,25 @@ def run_command(
     What stands behind -- are the firmware's own ARGUMENTS. Ctrl-C, SIGTERM and SIGHUP stop the
     simulation; what it did by then is shown and written.
     """
-    if quiet and verbose:
-        raise UsageError("--quiet and --verbose exclude each other")
+    if uncertainty is not None:
+        uncertain = import_module("cyclescope.cli.uncertain_run")
+        return uncertain.run(
+            elf, board, sets, program, limit, sections, json_file, samples=uncertainty
+        )
     limit_ps = None if limit is None else parse_time_ps(limit)
-    if longest is not None and not calls:
-        raise UsageError("--longest is of use with --calls FUNCTION only")
-    if waves is None and vcd is None and (vcd_signals or vcd_timescale):
-        raise UsageError("--waves-signals and --waves-timescale are of use with --waves FILE only")
+    _check_together(
+        {
+            "--quiet and --verbose exclude each other": quiet and verbose,
+            "--longest is of use with --calls FUNCTION only": longest is not None and not calls,
+            "--waves-signals and --waves-timescale are of use with --waves FILE only": (
+                waves is None and vcd is None and (vcd_signals or vcd_timescale)
+            ),
+            "--trace-from, --trace-for and --trace-kind are of use with --trace only": (
+                trace is None and (trace_from or trace_for or trace_kinds)
+            ),
+        }
+    )
     waveforms.dump_of(waves, vcd, vcd_signals, vcd_timescale)
-    if trace is None and (trace_from or trace_for or trace_kinds):
-        raise UsageError("--trace-from, --trace-for and --trace-kind are of use with --trace only")
     triggers.check(trace, gdb.address)
     timelines.timeline_of(
         trace, trace_from, trace_for, trace_memory, trace_kinds, triggers.trace_when
@@ -321,6 +340,13 @@ def run_command(
     stopped = stopped_run.status(result, held, outlet)
     status = _status(result, exit_status == "ran", quiet) if stopped is None else stopped
     return status or (Status.UNSAVED if failed else Status.SUCCESS)
+
+
+def _check_together(wrong: Mapping[str, object]) -> None:
+    """Raises `UsageError` with the first of these messages that is true."""
+    for message, is_so in wrong.items():
+        if is_so:
+            raise UsageError(message)
 
 
 def _show(

@@ -22,7 +22,7 @@ Schema = dict[str, Any]
 def text() -> str:
     """The page."""
     parts = [WORDS]
-    for command in ("bench", "run", "ipc", "profile", "compare", "sweep"):
+    for command in ("bench", "run", "ipc", "profile", "compare", "sweep", "uncertainty"):
         name = f"{command}.schema.json"
         schema = json.loads((FOLDER / name).read_text())
         parts.append(f"## {schema['title']}")

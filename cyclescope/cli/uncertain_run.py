@@ -1,0 +1,150 @@
+"""`cyclescope run --uncertainty`: what a run's numbers may be for all that the board assumes."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+from click.core import ParameterSource
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from cyclescope import sweeps
+from cyclescope.board.overrides import parse_set
+from cyclescope.cli import tables
+from cyclescope.cli.counted_runs import CountedRuns
+from cyclescope.cli.program_options import ProgramOptions
+from cyclescope.errors import UsageError, complain
+from cyclescope.host import interrupts, outputs, terminal
+from cyclescope.host.interrupts import Held, Interrupted
+from cyclescope.statuses import Status
+from cyclescope.sweeps import uncertainty, words
+from cyclescope.sweeps.outcomes import Outcome
+from cyclescope.sweeps.requests import Request
+from cyclescope.sweeps.trials import Loading
+from cyclescope.sweeps.uncertainty import Interval, Uncertainty
+from cyclescope.units import count, rounded
+
+# What else may be said of such a run.
+_TOGETHER = {"elf", "board", "sets", "devices", "core", "base", "entry", "unmapped", "svd", "limit"}
+_TOGETHER |= {"sections", "json_file", "uncertainty", "no_color"}
+_MOST_CAUSES = 3
+# Of larger numbers nobody wants fractions.
+_WHOLE_FROM = 100_000
+
+
+def run(
+    elf: Path,
+    board: str | None,
+    sets: tuple[str, ...],
+    program: ProgramOptions,
+    limit: str | None,
+    sections: tuple[str, ...],
+    json_file: str | None,
+    samples: int,
+) -> int:
+    """Make so many runs and tell the intervals; the exit status.
+
+    Raises `UsageError` for options of a single run.
+    """
+    _check_options()
+    request = Request(
+        str(elf),
+        board,
+        sets=dict(map(parse_set, sets)),
+        sections=sections,
+        limit=limit,
+        loading=Loading(**vars(program)),
+    )
+    if board is None:
+        program.load(board, request.sets, elf)  # it says which boards the program fits
+    own_json = None if json_file == "-" else json_file
+    outputs.check_outputs({"--json": own_json}, {str(elf): "the firmware"})
+    threads = os.cpu_count() or 1
+    with sweeps.runner(threads) as runner, interrupts.held_back() as held:
+        found = _measure(request, samples, runner, held)
+        if held.number is not None:
+            raise Interrupted(
+                held.number,
+                f"interrupted by {held.name}: the same command goes on from there",
+            )
+        with terminal.shown(False):
+            tables.console(stderr=json_file == "-").print(Group(*_screen(found)))
+            text = json.dumps(found.to_dict(), indent=2) + "\n"
+            if json_file == "-":
+                sys.stdout.write(text)
+            elif json_file is not None:
+                outputs.write_text(json_file, text)
+    for failure in found.failures:
+        complain(f"a run failed: {failure}")
+    return Status.FAILED if found.failures else Status.SUCCESS
+
+
+def _measure(request: Request, samples: int, runner: sweeps.Runner, held: Held) -> Uncertainty:
+    done = 0
+    with CountedRuns("uncertainty", f"{samples} runs of {words.short(request.target)}") as shown:
+
+        def ended(row: int, outcome: Outcome) -> None:
+            nonlocal done
+            done += 1
+            shown.progress(done, samples)
+
+        return uncertainty.measure(request, samples, runner, held.stop, sweeps.Store(), ended)
+
+
+def _check_options() -> None:
+    """Raises `UsageError` for an option that is of one run alone."""
+    context = click.get_current_context()
+    for param in context.command.params:
+        given = context.get_parameter_source(str(param.name)) is not ParameterSource.DEFAULT
+        if given and isinstance(param, click.Option) and param.name not in _TOGETHER:
+            raise UsageError(f"{param.opts[0]}: not with --uncertainty, which makes many runs")
+
+
+def _screen(found: Uncertainty) -> Iterator[RenderableType]:
+    part = f"{uncertainty.PART:.0%}".replace("%", " %")
+    yield Text(
+        f"{count(found.samples, 'run')} with {count(len(found.ranged), 'value')} drawn that no "
+        f"document settles: {part} of them lie between"
+    )
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("number", overflow="fold")
+    for heading in ("as the board has it", "from", "to"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("mostly because of", overflow="fold")
+    for one in found.intervals:
+        if one.is_sure:
+            continue
+        numbers = [_number(value) for value in (one.nominal, one.low, one.high)]
+        table.add_row(Text(_name(one)), *numbers, Text(_causes(one)))
+    yield table
+    if sure := [one.measure.name for one in found.intervals if one.is_sure]:
+        yield Text(f"The same in all runs: {', '.join(sure)}")
+    if found.unranged:
+        names = ", ".join(f"{one.owner}.{words.short(one.property)}" for one in found.unranged[:4])
+        more = " ..." if len(found.unranged) > 4 else ""
+        yield Text(f"Not in it, for the board gives no range: {names}{more}")
+
+
+def _name(one: Interval) -> str:
+    unit = one.measure.unit
+    return (
+        one.measure.name if not unit or unit in one.measure.name else f"{one.measure.name} ({unit})"
+    )
+
+
+def _number(value: float) -> str:
+    if isinstance(value, int) or abs(value) >= _WHOLE_FROM:
+        return f"{round(value):,}"
+    return rounded(value, 6)
+
+
+def _causes(one: Interval) -> str:
+    named = [f"{words.short(effect.name)} {effect.first:.0%}" for effect in one.causes]
+    return ", ".join(named[:_MOST_CAUSES]).replace("%", " %")

@@ -1,0 +1,182 @@
+"""How far a result may be off for what no document settles: `cyclescope run --uncertainty`.
+
+A board says for an assumed value, and may say for a calibrated one, between which ends the real
+part may have it. Runs are made with values drawn of all these at once, as a Latin hypercube: each
+range is covered evenly, and ranges are independent of each other. Nine tenths of the runs' numbers
+lie in the interval that is told. What the model lacks is not in it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from cyclescope._engine import Stop
+from cyclescope.board import Board
+from cyclescope.board.overrides import OverrideValue
+from cyclescope.board.parameters import ASSUMED, CALIBRATED, Parameter
+from cyclescope.errors import UsageError
+from cyclescope.sweeps.axes import Axis, Span
+from cyclescope.sweeps.designs import LATIN, Design
+from cyclescope.sweeps.effects import Effect, effects
+from cyclescope.sweeps.measures import Measure
+from cyclescope.sweeps.requests import Request, Runner
+from cyclescope.sweeps.results import SweepResult
+from cyclescope.sweeps.running import Ended
+from cyclescope.sweeps.store import Store
+
+PART = 0.9
+"""The part of the runs whose numbers lie in an interval."""
+
+# With fewer runs the ends of an interval are single runs.
+LEAST_SAMPLES = 10
+# What explains less of the variance is not told.
+_LEAST_PART = 0.05
+_UNSETTLED = (ASSUMED, CALIBRATED)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A number of a run, with what it may be; `effects` say what of, the largest first."""
+
+    measure: Measure
+    nominal: int | float
+    low: float
+    high: float
+    effects: tuple[Effect, ...]
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it was the same in all runs."""
+        return self.low == self.high == self.nominal
+
+    @property
+    def causes(self) -> tuple[Effect, ...]:
+        """The effects that explain it: of what few runs show beyond the whole, nothing is sure."""
+        found: list[Effect] = []
+        for effect in self.effects:
+            if found and math.fsum(one.first for one in (*found, effect)) > 1:
+                break
+            found.append(effect)
+        return tuple(found)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "name": self.measure.name,
+            "unit": self.measure.unit,
+            "value": self.nominal,
+            "low": self.low,
+            "high": self.high,
+            "causes": [{"path": one.name, "part": round(one.first, 4)} for one in self.causes],
+        }
+
+
+@dataclass(frozen=True)
+class Uncertainty:
+    """The intervals of a run's numbers.
+
+    `ranged` are the parameters that were drawn; `unranged` are unsettled as well, but the board
+    does not say what they may be: nothing of them is in the intervals. `failures` are reasons of
+    runs that failed.
+    """
+
+    samples: int
+    ranged: tuple[Parameter, ...]
+    unranged: tuple[Parameter, ...]
+    intervals: tuple[Interval, ...]
+    failures: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "samples": self.samples,
+            "part": PART,
+            "parameters": [path(one) for one in self.ranged],
+            "without_range": [path(one) for one in self.unranged],
+            "intervals": [one.to_dict() for one in self.intervals],
+            "failures": list(self.failures),
+        }
+
+
+def unsettled(
+    board: str, overrides: Mapping[str, OverrideValue]
+) -> tuple[tuple[Parameter, ...], tuple[Parameter, ...]]:
+    """The assumed and calibrated parameters of a board: with a range, and without one.
+
+    Those that the user has set are settled.
+    """
+    found = [one for one in Board(board, overrides).parameters if one.basis in _UNSETTLED]
+    ranged = tuple(one for one in found if len(set(one.plausible_values)) > 1)
+    return ranged, tuple(one for one in found if len(set(one.plausible_values)) < 2)
+
+
+def measure(
+    request: Request, samples: int, runner: Runner, stop: Stop, store: Store | None, ended: Ended
+) -> Uncertainty:
+    """The intervals of a program's numbers on its board, by so many runs.
+
+    Raises `UsageError` if the board has nothing to draw, and what `Request.plan` raises.
+    """
+    board = request.board
+    assert board is not None
+    ranged, unranged = unsettled(board, request.sets)
+    if not ranged:
+        raise UsageError(f"--uncertainty: {board} has no assumed or calibrated value with a range")
+    drawn = replace(
+        request,
+        axes=tuple(map(_axis, ranged)),
+        design=Design(LATIN, samples),
+    )
+    nominal = replace(request, axes=(Axis(path(ranged[0]), (ranged[0].value,)),))
+    (row,) = nominal.run(nominal.plan(), runner, stop, store, lambda *_: None).rows
+    if row.error is not None:
+        raise UsageError(f"--uncertainty: the run itself fails: {row.error}")
+    result = drawn.run(drawn.plan(), runner, stop, store, ended)
+    names = [name for name in _told(result) if name in row.values]
+    return Uncertainty(
+        len(result.rows),
+        ranged,
+        unranged,
+        tuple(_interval(result, name, row.values[name]) for name in names),
+        tuple(dict.fromkeys(one.error for one in result.failures if one.error)),
+    )
+
+
+def _told(result: SweepResult) -> list[str]:
+    """The numbers that are times, or follow from some: printed metrics, sections, cores' cycles."""
+    others = (".calls", ".instructions")
+    return [name for name in result.measures if ".stack." not in name and not name.endswith(others)]
+
+
+def _interval(result: SweepResult, name: str, nominal: int | float) -> Interval:
+    values = sorted(value for row in result.rows if (value := row.value(name)) is not None)
+    rest = (1 - PART) / 2
+    low, high = (_quantile(values, part) for part in (rest, 1 - rest))
+    causes = tuple(one for one in effects(result, name).effects if one.first >= _LEAST_PART)
+    known = result.measures[name]
+    return Interval(known, nominal, min(low, nominal), max(high, nominal), causes)
+
+
+def _quantile(values: Sequence[float], part: float) -> float:
+    """The value below which this part of them lies, between two neighbours."""
+    if not values:
+        return math.nan
+    place = part * (len(values) - 1)
+    below = math.floor(place)
+    above = min(below + 1, len(values) - 1)
+    return values[below] + (values[above] - values[below]) * (place - below)
+
+
+def _axis(parameter: Parameter) -> Axis:
+    values = parameter.plausible_values
+    if parameter.is_span:
+        return Axis(path(parameter), (), Span(min(values), max(values)))
+    return Axis(path(parameter), tuple(map(str, sorted(values))))
+
+
+def path(parameter: Parameter) -> str:
+    """A parameter as `--set` names it: by its node's label, if it has one."""
+    return f"{parameter.owner}.{parameter.property}"

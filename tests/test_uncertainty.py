@@ -1,0 +1,117 @@
+"""What a run's numbers may be for all that a board assumes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import BOARD, Command
+from test_schemas import faults
+
+import cyclescope as package
+from cyclescope import sweeps
+from cyclescope._engine import Stop
+from cyclescope.board.parameters import ASSUMED, CALIBRATED
+from cyclescope.errors import UsageError
+from cyclescope.sweeps import uncertainty
+from cyclescope.sweeps.requests import Request
+from cyclescope.sweeps.uncertainty import Uncertainty
+
+Program = Callable[[str], Path]
+SAMPLES = 20
+
+
+def measured(elf: Path, **more: object) -> Uncertainty:
+    request = Request(str(elf), BOARD, **more)  # type: ignore[arg-type]
+    with sweeps.runner(2) as runner:
+        return uncertainty.measure(request, SAMPLES, runner, Stop(), None, lambda *_: None)
+
+
+def test_intervals_are_those_of_a_sweep_of_all_ranges(program: Program) -> None:
+    elf = program("results")
+    found = measured(elf)
+    ranged = [
+        one
+        for one in package.Board(BOARD).parameters
+        if one.basis in (ASSUMED, CALIBRATED) and len(set(one.plausible_values)) > 1
+    ]
+    assert [one.property for one in found.ranged] == [one.property for one in ranged]
+    vary = {
+        uncertainty.path(one): (
+            ":".join(map(str, sorted(one.plausible_values)))
+            if one.is_span
+            else [str(value) for value in sorted(one.plausible_values)]
+        )
+        for one in ranged
+    }
+    rows = package.sweep(elf, BOARD, vary, samples=SAMPLES, sampling="latin").rows
+    alone = package.Board(BOARD).load(elf).run()
+    intervals = {one.measure.name: one for one in found.intervals}
+    assert intervals["elapsed_ps"].nominal == alone.elapsed_ps
+    for name in ("elapsed_ps", "cpu0.cycles"):
+        values = sorted(row.values[name] for row in rows)
+        # 5 % of 20 runs: a twentieth of the way from the first to the second, 19 intervals
+        low = values[0] + 0.95 * (values[1] - values[0])
+        high = values[-1] - 0.95 * (values[-1] - values[-2])
+        one = intervals[name]
+        assert one.low == pytest.approx(min(low, one.nominal))
+        assert one.high == pytest.approx(max(high, one.nominal))
+        assert one.low < one.high
+
+
+def test_what_the_user_sets_is_settled(program: Program) -> None:
+    elf = program("results")
+    first = measured(elf).ranged
+    path = uncertainty.path(first[0])
+    fewer = measured(elf, sets={path: first[0].value}).ranged
+    assert [uncertainty.path(one) for one in first if one not in fewer] == [path]
+    everything = {uncertainty.path(one): one.value for one in first}
+    with pytest.raises(UsageError, match="no assumed or calibrated value with a range"):
+        measured(elf, sets=everything)
+
+
+def test_the_same_is_told_twice(program: Program) -> None:
+    assert measured(program("results")) == measured(program("results"))
+
+
+def test_a_run_that_fails_is_told_at_once(program: Program) -> None:
+    with pytest.raises(UsageError, match="the run itself fails"):
+        measured(program("endless_loop"), limit="1ms")
+
+
+def test_the_command_tells_intervals(cyclescope: Command, program: Program, tmp_path: Path) -> None:
+    elf = program("results")
+    done = cyclescope(
+        *("run", elf, "--board", BOARD, "--uncertainty", SAMPLES, "--section", "main"),
+        *("--json", tmp_path / "u.json"),
+    )
+    assert done.status == 0, done.stderr
+    assert f"{SAMPLES} runs with" in done.stdout
+    assert "main.ps" in done.stdout
+    data = json.loads((tmp_path / "u.json").read_text())
+    assert faults("uncertainty", data) == []
+    names = [one["name"] for one in data["intervals"]]
+    assert {"elapsed_ps", "main.ps", "cpu0.cycles"} <= set(names)
+    for one in data["intervals"]:
+        assert one["low"] <= one["value"] <= one["high"]
+        assert sum(cause["part"] for cause in one["causes"]) <= 1.001
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--uncertainty", "--waves", "x.vcd"), "--waves: not with --uncertainty"),
+        (("--uncertainty", "--verbose"), "-v: not with --uncertainty"),
+        (("--uncertainty", "9"), "10<=x<=100000"),
+        (("--uncertainty", "--set", "ddr.nothing=1"), "no such board property"),
+    ],
+)
+def test_what_does_not_go_together_is_one_line(
+    cyclescope: Command, program: Program, options: tuple[str, ...], words: str
+) -> None:
+    done = cyclescope("run", program("results"), "--board", BOARD, *options)
+    assert done.status == 121
+    assert words in done.error
+    assert done.stdout == ""
