@@ -104,8 +104,25 @@ def _work(function: Function) -> tuple[int, int, int | None]:
     return function.cycles, function.instructions, function.calls
 
 
+class _OfBoth:
+    """What a section and a core have in both runs; one that is not there has nothing."""
+
+    before: Any
+    after: Any
+
+    @property
+    def cycles(self) -> Change:
+        """All of its cycles, with what it called."""
+        return Change(*((one.cycles if one else 0) for one in (self.before, self.after)))
+
+    @property
+    def causes(self) -> dict[str, int]:
+        """By how much each cause of its cycles differs."""
+        return changed(*(one.causes if one else {} for one in (self.before, self.after)))
+
+
 @dataclass(frozen=True)
-class SectionChange:
+class SectionChange(_OfBoth):
     """A watched function in both runs, or in one."""
 
     name: str
@@ -113,19 +130,9 @@ class SectionChange:
     after: Watched | None
 
     @property
-    def cycles(self) -> Change:
-        """Its cycles with all that it called."""
-        return Change(*((one.cycles if one else 0) for one in (self.before, self.after)))
-
-    @property
     def calls(self) -> Change:
         """Its calls that ended."""
         return Change(*((one.calls if one else 0) for one in (self.before, self.after)))
-
-    @property
-    def causes(self) -> dict[str, int]:
-        """By how much each cause of its cycles differs."""
-        return changed(*(one.causes if one else {} for one in (self.before, self.after)))
 
     @property
     def is_equal(self) -> bool:
@@ -134,7 +141,7 @@ class SectionChange:
 
 
 @dataclass(frozen=True)
-class CoreChange:
+class CoreChange(_OfBoth):
     """A core in both runs, or in one.
 
     `functions` are all of both, the largest difference first; None where one run does not tell.
@@ -147,19 +154,9 @@ class CoreChange:
     sections: tuple[SectionChange, ...]
 
     @property
-    def cycles(self) -> Change:
-        """All of the core's cycles."""
-        return Change(*((one.cycles if one else 0) for one in (self.before, self.after)))
-
-    @property
     def instructions(self) -> Change:
         """All instructions that the core executed."""
         return Change(*((one.instructions if one else 0) for one in (self.before, self.after)))
-
-    @property
-    def causes(self) -> dict[str, int]:
-        """By how much each cause of the core's cycles differs."""
-        return changed(*(one.causes if one else {} for one in (self.before, self.after)))
 
     @property
     def differing(self) -> list[FunctionChange]:

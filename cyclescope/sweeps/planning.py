@@ -9,7 +9,7 @@ from functools import cache
 from cyclescope.errors import EngineError, SettingError
 from cyclescope.host.inputs import printable
 from cyclescope.sweeps.axes import EXAMPLE, Axis
-from cyclescope.sweeps.designs import GRID, Design, Point, check_size
+from cyclescope.sweeps.designs import Design, Point, check_size
 from cyclescope.sweeps.targets import Target
 from cyclescope.sweeps.trials import Trial
 
@@ -93,11 +93,6 @@ def _fault(trial: Trial) -> str | None:
     except (EngineError, OSError) as error:
         return " ".join(str(error).split())
     return None
-
-
-def is_grid(planned: Plan) -> bool:
-    """Whether all combinations are there."""
-    return planned.design.kind == GRID
 
 
 def base_columns(bases: Sequence[Mapping[str, object]]) -> list[str]:
