@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from cyclescope.devices.properties import property
     from cyclescope.devices.registry import device
     from cyclescope.errors import BoardError, ElfError, EngineError
+    from cyclescope.fitting import fit
+    from cyclescope.fitting.results import FitResult
     from cyclescope.profile.profile import Profile
     from cyclescope.sweeps import SweepResult, sweep
 
@@ -34,6 +36,7 @@ __all__ = [
     "ElfError",
     "EngineError",
     "ExperimentResult",
+    "FitResult",
     "Profile",
     "Row",
     "RunResult",
@@ -44,6 +47,7 @@ __all__ = [
     "WaitEntry",
     "bindings",
     "device",
+    "fit",
     "property",
     "shipped_boards",
     "sweep",
@@ -60,6 +64,7 @@ _MODULES = {
     "ElfError": "errors",
     "EngineError": "errors",
     "ExperimentResult": "bench.results",
+    "FitResult": "fitting.results",
     "Profile": "profile.profile",
     "Row": "bench.rows",
     "RunResult": "board.results",
@@ -70,6 +75,7 @@ _MODULES = {
     "WaitEntry": "board.results",
     "bindings": "board.devicetree_bindings",
     "device": "devices.registry",
+    "fit": "fitting",
     "property": "devices.properties",
     "shipped_boards": "board",
     "sweep": "sweeps",

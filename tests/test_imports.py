@@ -9,7 +9,7 @@ from pathlib import Path
 from conftest import ROOT
 
 # docs/architecture.md has the same list: a part may import those after it.
-PARTS = ["testing", "cli", "report", "sweeps", "ipc", "experiments", "suites", "bench"]
+PARTS = ["testing", "cli", "report", "fitting", "sweeps", "ipc", "experiments", "suites", "bench"]
 PARTS += ["comparing", "firmware", "board", "profile", "devices", "disks", "host"]
 # The package's face and `python -m` stand above all parts; other modules beside the parts (errors,
 # units), which any part may import, below them.

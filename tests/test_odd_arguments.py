@@ -45,6 +45,7 @@ COMMANDS = {
     "doctor": ("--no-such-option",),
     "list": (),
     "sweep": ("missing.elf", "--board", BOARD),
+    "fit": ("missing.elf", "--board", BOARD),
 }
 ODD = st.one_of(
     st.text(max_size=20),

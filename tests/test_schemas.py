@@ -18,7 +18,7 @@ from cyclescope.board import Board
 Program = Callable[[str], Path]
 
 FOLDER = resources.files("cyclescope") / "schemas"
-NAMES = ("bench", "run", "ipc", "profile", "compare", "sweep", "uncertainty")
+NAMES = ("bench", "run", "ipc", "profile", "compare", "sweep", "uncertainty", "fit")
 IPC_BOARD = "stm32mp157c-dk2"
 
 
@@ -104,6 +104,23 @@ def test_sweep_gives_what_its_schema_says(
     assert sampled["rows"][0]["error"]
     assert faults("sweep", sampled) == []
     assert faults("sweep", {**grid, "wall_ns": 1})
+
+
+def test_fit_gives_what_its_schema_says(
+    cyclescope: Command, program: Program, tmp_path: Path
+) -> None:
+    names = ("print.cycles", "divide.cycles", "fill.cycles")
+    lines = [f"{name},{value}" for name, value in zip(names, (200000, 4300, 140000), strict=True)]
+    (tmp_path / "cells.csv").write_text("\n".join(["metric,value", *lines]) + "\n")
+    axi = ("axi_lite.cyclescope,request-cycles=1:6", "axi_lite.cyclescope,response-cycles=1:6")
+    free = (*axi, "cpu0.cyclescope,divide-cycles", "dma0.cyclescope,setup-cycles")
+    options = [word for path in free for word in ("--free", path)]
+    table = ("--cells", "cells.csv", "--every", "2", "--json", "-")
+    done = cyclescope("fit", program("measured"), "--board", BOARD, *options, *table)
+    found = json.loads(done.stdout)
+    assert found["others"]
+    assert faults("fit", found) == []
+    assert faults("fit", {**found, "wall_ns": 1})
 
 
 def test_ipc_gives_what_its_schema_says(cyclescope: Command) -> None:

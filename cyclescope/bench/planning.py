@@ -55,7 +55,7 @@ def plan(
     jobs = [
         Job(experiment, experiment.quickened(run) if quick else run)
         for experiment in experiments
-        for run in map(_with_all_settings, experiment.runs)
+        for run in map(with_all_settings, experiment.runs)
         if with_extra or not run.is_extra
     ]
     for path, text in sets:
@@ -93,7 +93,8 @@ def _possible(jobs: Sequence[Job]) -> list[Job]:
     return kept
 
 
-def _with_all_settings(run: Run) -> Run:
+def with_all_settings(run: Run) -> Run:
+    """The run with what its app has by default, which counts as implied."""
     settings = with_defaults(run.app, run.settings)
     implied = tuple(name for name in settings if name not in run.settings)
     return replace(run, settings=settings, implied=implied)

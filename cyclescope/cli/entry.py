@@ -29,7 +29,8 @@ from cyclescope.statuses import Status
 # Each is `<name>_command` in a module of that name, with underscores.
 _COMMANDS = (
     *("annotate", "bench", "board", "compare", "completion", "debug", "devices"),
-    *("disassemble", "doctor", "ipc", "list", "new-board", "profile", "run", "show", "sweep"),
+    *("disassemble", "doctor", "fit", "ipc", "list", "new-board", "profile", "run", "show"),
+    "sweep",
 )
 
 

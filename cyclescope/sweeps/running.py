@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Protocol
 
 from cyclescope._engine import Stop
 from cyclescope.bench.threads import side_by_side
@@ -12,7 +13,6 @@ from cyclescope.board import digests
 from cyclescope.errors import EngineError, told
 from cyclescope.sweeps import outcomes
 from cyclescope.sweeps.outcomes import Outcome
-from cyclescope.sweeps.planning import Plan
 from cyclescope.sweeps.store import Store
 from cyclescope.sweeps.trials import Trial
 
@@ -20,10 +20,21 @@ from cyclescope.sweeps.trials import Trial
 Ended = Callable[[int, Outcome], None]
 
 
+class Planned(Protocol):
+    """What is to be run: rows, of which those alike are one run, and the run of each."""
+
+    @property
+    def rows(self) -> Sequence[object]:
+        """What tells the runs apart."""
+
+    def trial(self, row: int) -> Trial:
+        """The run of a row."""
+
+
 class Collected:
     """The outcomes of a plan's rows as they come; rows alike are one run."""
 
-    def __init__(self, planned: Plan, ended: Ended) -> None:
+    def __init__(self, planned: Planned, ended: Ended) -> None:
         alike: dict[object, list[int]] = {}
         for number, row in enumerate(planned.rows):
             alike.setdefault(row, []).append(number)
@@ -41,7 +52,7 @@ class Collected:
 
 
 def run(
-    planned: Plan, threads: int, stop: Stop, store: Store | None, ended: Ended
+    planned: Planned, threads: int, stop: Stop, store: Store | None, ended: Ended
 ) -> list[Outcome | None]:
     """The outcomes of a plan's rows in their order, `threads` runs at a time.
 
@@ -58,7 +69,7 @@ def run(
     return collected.found
 
 
-def _outcome(planned: Plan, row: int, stop: Stop, store: Store | None) -> Outcome | None:
+def _outcome(planned: Planned, row: int, stop: Stop, store: Store | None) -> Outcome | None:
     """The outcome of a row; None if `stop` was requested before it was there."""
     if stop.requested:
         return None

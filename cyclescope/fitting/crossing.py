@@ -1,0 +1,65 @@
+"""Cross-validation: how well cells come out that a fit has not seen.
+
+Cells are dealt into folds. For each, the board is fitted to all others from where it began, and
+what it then gives for the cells of the fold counts.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy
+
+from cyclescope.fitting.models import Array
+from cyclescope.fitting.searching import Problem, search
+
+MOST_FOLDS = 5
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """What came of cells that were held out, in percent: the mean of the deviations' sizes.
+
+    `before` is the same cells' with the board as it is.
+    """
+
+    cells: int
+    folds: int
+    mean_pct: float
+    worst_pct: float
+    before_mean_pct: float
+    before_worst_pct: float
+
+
+def cross_validated(problem: Problem, before: Array, seed: int) -> HeldOut | None:
+    """The hold-out error of the chosen cells; None of fewer than two.
+
+    `before` has the relative deviations of all cells with the board as it is.
+    """
+    chosen = list(problem.chosen)
+    folds = min(MOST_FOLDS, len(chosen))
+    if folds < 2:
+        return None
+    dealt = random.Random(seed).sample(chosen, len(chosen))
+    found = numpy.zeros(len(problem.model.cells))
+    for fold in range(folds):
+        held = dealt[fold::folds]
+        rest = [at for at in chosen if at not in held]
+        part = replace(problem, chosen=rest, _slopes={})
+        best = search(part).point
+        found[held] = replace(problem, chosen=held).deviations([best])[0]
+    return held_out(found[chosen], before[chosen], folds)
+
+
+def held_out(
+    after: Sequence[float] | Array, before: Sequence[float] | Array, folds: int = 0
+) -> HeldOut:
+    """The summary of relative deviations of cells that were held out in so many folds."""
+    return HeldOut(len(after), folds, *_sizes(after), *_sizes(before))
+
+
+def _sizes(deviations: Sequence[float] | Array) -> tuple[float, float]:
+    sizes = numpy.abs(deviations) * 100
+    return float(sizes.mean()), float(sizes.max())

@@ -1,0 +1,247 @@
+"""How well cells tell the values that were found: intervals, and what can't be told apart.
+
+Around the best point, cells move by their slopes. A combination of parameters whose standard
+deviation is as large as their ranges is not told by these cells: it is named with those that are in
+it. Where the table has no errors, the deviations that are left say how large they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy
+from scipy import stats
+
+from cyclescope.fitting.models import Array, Point
+from cyclescope.fitting.parameters import Free
+from cyclescope.fitting.searching import Found, Problem
+
+# Half of a 95 % interval, as a part of the range, from which on it says nothing.
+_UNTOLD = 0.5
+# Of a direction in which nothing changes, these take part.
+_TAKES_PART = 0.3
+# Cells move alike with two parameters whose columns have this cosine.
+ALIKE = 0.98
+_CONFIDENCE = 0.975
+# A deviation below this, all over the range, is none.
+_NOTHING = 1e-9
+
+TOLD, NO_EFFECT, WEAK, TOGETHER = "told", "no effect", "weak", "together"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What cells tell of a parameter: values from `low` to `high`, or these `alternatives`.
+
+    `told` is "told", "no effect" (no cell depends on it), "weak" (any value is about as good), or
+    "together" (only a combination with others is told, which `Untold` names).
+    """
+
+    free: Free
+    value: int
+    told: str
+    possible: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Untold:
+    """Parameters of which only `combinations` are told; `weights` has one that is, of two."""
+
+    paths: tuple[str, ...]
+    combinations: int
+    weights: tuple[float, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """In a sentence."""
+        names = " and ".join([", ".join(self.paths[:-1]), self.paths[-1]])
+        if self.weights:
+            return f"{names} can't be told apart: these cells tell only {self._combination}"
+        told = "nothing" if not self.combinations else f"only {self.combinations} combination"
+        plural = "s" if self.combinations > 1 else ""
+        return f"{names} can't be told apart: these cells tell {told}{plural} of them"
+
+    @property
+    def _combination(self) -> str:
+        ratio = self.weights[1] / self.weights[0]
+        if abs(ratio - 1) < 0.1:
+            return "their sum"
+        if abs(ratio + 1) < 0.1:
+            return "their difference"
+        sign = "+" if ratio > 0 else "-"
+        return f"{self.paths[0]} {sign} {abs(ratio):.2g} x {self.paths[1]}"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What cells tell: of each parameter, of those that are told only together, and of pairs.
+
+    `alike` are pairs that move cells alike, with the cosine of their columns, though they are told.
+    """
+
+    parameters: tuple[Judgement, ...]
+    untold: tuple[Untold, ...]
+    alike: tuple[tuple[str, str, float], ...]
+
+
+def judge(problem: Problem, found: Found) -> Judged:
+    """What the chosen cells of a problem tell of the point that was found."""
+    free = problem.model.free
+    spans = problem.spans
+    scale = _scale(problem, found)
+    slopes = _scaled(problem, found.point, scale)
+    widths = problem.widths[spans]
+    factor = _factor(problem)
+    effective = [n for n in range(len(spans)) if _depends(problem, found.point, spans[n])]
+    half = _halves(slopes, widths, factor, effective)
+    weak = [n for n in effective if _alone(slopes[:, n], factor) > _UNTOLD]
+    strong = [n for n in effective if n not in weak]
+    groups = _groups(slopes, strong, factor, widths, [free[at].path for at in spans])
+    together = {path for group in groups for path in group.paths}
+    judgements = []
+    for at, one in enumerate(free):
+        value = one.values[found.point[at]]
+        if not one.is_span:
+            judgements.append(_alternatives(problem, found, at, scale * factor))
+            continue
+        n = spans.index(at)
+        told = NO_EFFECT if n not in effective else WEAK if n in weak else TOLD
+        told = TOGETHER if one.path in together else told
+        judgements.append(Judgement(one, value, told, _interval(one, found.point[at], half[n])))
+    alike = _alike(slopes, strong, [free[at].path for at in spans], together)
+    return Judged(tuple(judgements), groups, alike)
+
+
+def _scale(problem: Problem, found: Found) -> float:
+    """By how much cells' errors are larger than they were taken for.
+
+    Errors that a table states are not made smaller.
+    """
+    cells = [problem.model.cells[at] for at in problem.chosen]
+    deviations = problem.deviations([found.point])[0] / problem.errors[list(problem.chosen)]
+    freedom = len(cells) - len(problem.model.free)
+    left = float((deviations**2).sum()) / freedom if freedom > 0 else 1.0
+    stated = all(cell.error is not None for cell in cells)
+    rounding = numpy.array([cell.rounding for cell in cells]) / 3**0.5
+    least = (
+        1.0 if stated else float(((rounding / problem.errors[list(problem.chosen)]) ** 2).mean())
+    )
+    return max(left, least) ** 0.5
+
+
+def _factor(problem: Problem) -> float:
+    """Standard deviations of half an interval: Student's, with the degrees that are left."""
+    freedom = max(1, len(problem.chosen) - len(problem.model.free))
+    return float(stats.t.ppf(_CONFIDENCE, freedom))
+
+
+def _scaled(problem: Problem, point: Point, scale: float) -> Array:
+    """Slopes in units of the errors that are left, over whole ranges; a prior's as they are."""
+    if not problem.spans:
+        return numpy.zeros((1, 0))
+    slopes = problem.slopes(point) * problem.widths[problem.spans]
+    cells = len(problem.chosen)
+    scaled: Array = numpy.vstack([slopes[:cells] / scale, slopes[cells:]])
+    return scaled if problem.prior is not None else scaled[:cells]
+
+
+def _depends(problem: Problem, point: Point, at: int) -> bool:
+    """Whether any cell moves with a parameter, anywhere between its ends."""
+    last = len(problem.model.free[at].values) - 1
+    ends = [(*point[:at], place, *point[at + 1 :]) for place in (0, last)]
+    low, here, high = problem.deviations([ends[0], point, ends[1]])
+    return bool(max(abs(low - here).max(), abs(high - here).max()) > _NOTHING)
+
+
+def _alone(column: Array, factor: float) -> float:
+    """Half an interval, as a part of the range, if all else were known."""
+    length = float(numpy.linalg.norm(column))
+    return factor / length if length else numpy.inf
+
+
+def _halves(slopes: Array, widths: Array, factor: float, effective: Sequence[int]) -> Array:
+    """Half of each parameter's interval, in steps; infinite where there is none."""
+    half = numpy.full(len(widths), numpy.inf)
+    if effective:
+        _, sizes, rows = numpy.linalg.svd(slopes[:, effective], full_matrices=False)
+        if len(sizes) == len(effective):
+            with numpy.errstate(divide="ignore", invalid="ignore"):
+                parts = numpy.where(rows.T == 0, 0.0, rows.T / numpy.maximum(sizes, 1e-300))
+            half[effective] = factor * numpy.sqrt((parts**2).sum(axis=1))
+    return half * widths
+
+
+def _groups(
+    slopes: Array, strong: Sequence[int], factor: float, widths: Array, paths: Sequence[str]
+) -> tuple[Untold, ...]:
+    """Parameters that take part in a combination that is not told."""
+    if len(strong) < 2:
+        return ()
+    _, sizes, rows = numpy.linalg.svd(slopes[:, strong], full_matrices=True)
+    sizes = numpy.concatenate([sizes, numpy.zeros(len(strong) - len(sizes))])
+    directions = [row for size, row in zip(sizes, rows, strict=True) if factor > _UNTOLD * size]
+    groups: list[set[int]] = []
+    for row in directions:
+        members = {n for n, part in enumerate(row) if abs(part) >= _TAKES_PART}
+        joined = [group for group in groups if group & members]
+        groups = [group for group in groups if group not in joined]
+        groups.append(members.union(*joined))
+    return tuple(_untold(group, directions, strong, widths, paths) for group in groups)
+
+
+def _untold(
+    group: set[int],
+    directions: Sequence[Array],
+    strong: Sequence[int],
+    widths: Array,
+    paths: Sequence[str],
+) -> Untold:
+    members = sorted(group)
+    own = [row for row in directions if any(abs(row[n]) >= _TAKES_PART for n in members)]
+    told = len(members) - len(own)
+    names = tuple(paths[strong[n]] for n in members)
+    if len(members) == 2 and told == 1:
+        # nothing changes along the direction: what is told stands upright on it
+        first, second = (own[0][n] * widths[strong[n]] for n in members)
+        return Untold(names, 1, (1.0, -first / second))
+    return Untold(names, max(0, told))
+
+
+def _alike(
+    slopes: Array, strong: Sequence[int], paths: Sequence[str], together: set[str]
+) -> tuple[tuple[str, str, float], ...]:
+    found = []
+    for at, n in enumerate(strong):
+        for other in strong[:at]:
+            lengths = numpy.linalg.norm(slopes[:, n]) * numpy.linalg.norm(slopes[:, other])
+            cosine = float(slopes[:, n] @ slopes[:, other] / lengths)
+            if abs(cosine) > ALIKE and not {paths[n], paths[other]} <= together:
+                found.append((paths[other], paths[n], round(cosine, 4)))
+    return tuple(found)
+
+
+def _interval(free: Free, place: int, half: float) -> tuple[int, int]:
+    """The first and the last whole value of an interval, within the bounds."""
+    if not numpy.isfinite(half) or half > free.width:
+        return free.values[0], free.values[-1]
+    # a true value between two integers is rounded to one of them
+    low = int(numpy.ceil(place - half - 0.5))
+    high = int(numpy.floor(place + half + 0.5))
+    last = len(free.values) - 1
+    return free.values[max(0, min(low, place))], free.values[min(last, max(high, place))]
+
+
+def _alternatives(problem: Problem, found: Found, at: int, most: float) -> Judgement:
+    """Which alternatives are about as good as the best, each with the best of all else."""
+    free = problem.model.free[at]
+    best: dict[int, float] = {}
+    for point, cost in ((found.point, found.cost), *found.others):
+        best[point[at]] = min(cost, best.get(point[at], numpy.inf))
+    near = [place for place, cost in sorted(best.items()) if cost - found.cost <= most**2]
+    others = [abs(cost - found.cost) for cost in best.values()]
+    told = TOLD if len(near) == 1 else WEAK
+    if len(near) == len(free.values) and max(others) < _NOTHING:
+        told = NO_EFFECT
+    values = tuple(free.values[place] for place in near)
+    return Judgement(free, free.values[found.point[at]], told, values)

@@ -1,0 +1,129 @@
+"""The published cells of an experiment, as cells that a board can be fitted to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+
+from cyclescope.bench import experiment
+from cyclescope.bench.planning import Job, with_all_settings
+from cyclescope.board.results import Metric
+from cyclescope.errors import EngineError, UsageError
+from cyclescope.fitting.cells import Cell
+from cyclescope.fitting.models import Batch, Running, StoppedError
+from cyclescope.sweeps import running
+from cyclescope.sweeps.measures import Namer
+from cyclescope.sweeps.outcomes import Outcome
+from cyclescope.sweeps.targets import ExperimentTarget
+
+
+def jobs(planned: Sequence[Job], board: str | None) -> list[Job]:
+    """The runs with published numbers, on one board.
+
+    Raises `UsageError` if there are none, or on several boards while none was named.
+    """
+    name = planned[0].experiment.name
+    found = [job for job in planned if job.experiment.has_published(job.run)]
+    if not found:
+        raise UsageError(f"{name}: no document has numbers of it, as it is to be run")
+    boards = list(dict.fromkeys(job.run.board for job in found))
+    if board is None and len(boards) > 1:
+        raise UsageError(f"--board is missing: {name} is on {', '.join(boards)}")
+    own = [job for job in found if job.run.board == (board or boards[0])]
+    if not own:
+        raise UsageError(f"--board {board}: {name} has numbers on {', '.join(boards)}")
+    return own
+
+
+def short(found: Sequence[Job]) -> list[Job]:
+    """The same runs in their short forms, in which they are made while values are searched."""
+    return [
+        replace(job, run=with_all_settings(job.experiment.short_form(job.run))) for job in found
+    ]
+
+
+def cells(whole: ExperimentTarget, shortened: ExperimentTarget, how: Running) -> list[Cell]:
+    """The cells that have published numbers, as metrics of the short forms.
+
+    A short form has the same rows in the same order. What it gives counts relative to what it gives
+    on the board as it is: so `factor` makes a number of the whole run of it. Raises `EngineError`
+    for a run that fails, `StoppedError` after a stop.
+    """
+    told: list[Cell] = []
+    outcomes = zip(_outcomes(whole, (), how), _outcomes(shortened, (), how), strict=True)
+    for base, pair in enumerate(outcomes):
+        rows, short_rows = (
+            _rows(target.jobs[base], outcome)
+            for target, outcome in zip((whole, shortened), pair, strict=True)
+        )
+        name = Namer([pair[1]]).name
+        for (cell, metric), (_, short_metric) in zip(rows, short_rows, strict=True):
+            found = _cell(whole.jobs[base], cell, metric)
+            if found is not None and short_metric.value:
+                factor = metric.value / short_metric.value
+                told.append(replace(found, metric=name(short_metric), base=base, factor=factor))
+    return told
+
+
+def values(
+    whole: ExperimentTarget, settings: Sequence[tuple[str, str]], how: Running
+) -> dict[tuple[int, str], float]:
+    """What the whole runs give with some settings, by base and label. Raises as `cells` does."""
+    found: dict[tuple[int, str], float] = {}
+    for base, outcome in enumerate(_outcomes(whole, settings, how)):
+        job = whole.jobs[base]
+        for cell, metric in _rows(job, outcome):
+            if (made := _cell(job, cell, metric)) is not None:
+                found[base, made.label] = float(metric.value)
+    return found
+
+
+def _outcomes(
+    target: ExperimentTarget, settings: Sequence[tuple[str, str]], how: Running
+) -> list[Outcome]:
+    batch = Batch(target, [(base, tuple(settings)) for base in range(len(target.jobs))])
+    found = running.run(batch, how.threads, how.stop, how.store, lambda row, outcome: how.ended(1))
+    outcomes = [outcome for outcome in found if outcome is not None]
+    if len(outcomes) < len(found):
+        raise StoppedError
+    for job, outcome in zip(target.jobs, outcomes, strict=True):
+        if outcome.error is not None:
+            raise EngineError(f"{job.run.label}: {outcome.error}")
+    return outcomes
+
+
+def _rows(job: Job, outcome: Outcome) -> list[tuple[experiment.Cell, Metric]]:
+    """What a run measured that its experiment has cells for, in the order of its table."""
+    return [
+        (cell, metric)
+        for cell in job.experiment.cells_of(job.run)
+        for metric in outcome.metrics
+        if metric.name == cell.metric
+    ]
+
+
+def _cell(job: Job, cell: experiment.Cell, metric: Metric) -> Cell | None:
+    """The published cell that a metric of a whole run stands for; None if there is none."""
+    value = job.experiment.published_value(job.run, cell, metric.settings)
+    if value is None or value <= 0 or not metric.value:
+        return None
+    label = cell.label.format_map(dict(job.run.all_settings) | dict(metric.settings))
+    settings = dict(job.run.settings) | dict(metric.settings)
+    digits = job.experiment.printed_digits(job.run, cell, metric.settings)
+    return Cell(
+        label,
+        metric.name,
+        float(value),
+        rounding=_half_of_last(value, digits) / value,
+        independent=job.experiment.independent(cell, label, settings),
+    )
+
+
+def _half_of_last(value: float, digits: int | None) -> float:
+    """Half a unit of the last digit that a document prints."""
+    number = Decimal(str(value))
+    last = min(int(number.as_tuple().exponent), 0)
+    if digits is not None:
+        last = number.adjusted() - digits + 1
+    return float(Decimal(1).scaleb(last)) / 2
