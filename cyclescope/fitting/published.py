@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from cyclescope.bench import experiment
 from cyclescope.bench.planning import Job, with_all_settings
-from cyclescope.board.results import Metric
+from cyclescope.board.results import Metric, Value
 from cyclescope.errors import EngineError, UsageError
 from cyclescope.fitting.cells import Cell
 from cyclescope.fitting.models import Batch, Running, StoppedError
@@ -46,23 +46,29 @@ def short(found: Sequence[Job]) -> list[Job]:
 def cells(whole: ExperimentTarget, shortened: ExperimentTarget, how: Running) -> list[Cell]:
     """The cells that have published numbers, as metrics of the short forms.
 
-    A short form has the same rows in the same order. What it gives counts relative to what it gives
-    on the board as it is: so `factor` makes a number of the whole run of it. Raises `EngineError`
-    for a run that fails, `StoppedError` after a stop.
+    What a short form gives counts relative to what it gives on the board as it is: so `factor`
+    makes a number of the whole run of it. Raises `EngineError` for a run that fails, or a short
+    form that lacks a cell, `StoppedError` after a stop.
     """
     told: list[Cell] = []
     outcomes = zip(_outcomes(whole, (), how), _outcomes(shortened, (), how), strict=True)
-    for base, pair in enumerate(outcomes):
-        rows, short_rows = (
-            _rows(target.jobs[base], outcome)
-            for target, outcome in zip((whole, shortened), pair, strict=True)
-        )
-        name = Namer([pair[1]]).name
-        for (cell, metric), (_, short_metric) in zip(rows, short_rows, strict=True):
-            found = _cell(whole.jobs[base], cell, metric)
-            if found is not None and short_metric.value:
-                factor = metric.value / short_metric.value
-                told.append(replace(found, metric=name(short_metric), base=base, factor=factor))
+    for base, (outcome, short_outcome) in enumerate(outcomes):
+        job = whole.jobs[base]
+        name = Namer([short_outcome]).name
+        short_metrics = {
+            found.label: metric
+            for cell, metric in _rows(job, short_outcome)
+            if (found := _cell(job, cell, metric, shortened.jobs[base].run)) is not None
+        }
+        for cell, metric in _rows(job, outcome):
+            found = _cell(job, cell, metric)
+            if found is None:
+                continue
+            own = short_metrics.get(found.label)
+            if own is None:
+                raise EngineError(f"{job.run.label}: its short form has no {found.label}")
+            factor = metric.value / own.value
+            told.append(replace(found, metric=name(own), base=base, factor=factor))
     return told
 
 
@@ -103,14 +109,20 @@ def _rows(job: Job, outcome: Outcome) -> list[tuple[experiment.Cell, Metric]]:
     ]
 
 
-def _cell(job: Job, cell: experiment.Cell, metric: Metric) -> Cell | None:
-    """The published cell that a metric of a whole run stands for; None if there is none."""
-    value = job.experiment.published_value(job.run, cell, metric.settings)
+def _cell(
+    job: Job, cell: experiment.Cell, metric: Metric, short_run: experiment.Run | None = None
+) -> Cell | None:
+    """The published cell that a metric stands for, of a whole run or its short form.
+
+    None if there is none.
+    """
+    stated = _stated(job.run, short_run or job.run, metric)
+    value = job.experiment.published_value(job.run, cell, stated)
     if value is None or value <= 0 or not metric.value:
         return None
-    label = cell.label.format_map(dict(job.run.all_settings) | dict(metric.settings))
-    settings = dict(job.run.settings) | dict(metric.settings)
-    digits = job.experiment.printed_digits(job.run, cell, metric.settings)
+    label = cell.label.format_map(dict(job.run.all_settings) | stated)
+    settings = dict(job.run.settings) | stated
+    digits = job.experiment.printed_digits(job.run, cell, stated)
     return Cell(
         label,
         metric.name,
@@ -118,6 +130,14 @@ def _cell(job: Job, cell: experiment.Cell, metric: Metric) -> Cell | None:
         rounding=_half_of_last(value, digits) / value,
         independent=job.experiment.independent(cell, label, settings),
     )
+
+
+def _stated(run: experiment.Run, short_run: experiment.Run, metric: Metric) -> dict[str, Value]:
+    """What a metric states of itself, as the whole run has it."""
+    return {
+        name: run.settings.get(name, value) if short_run.settings.get(name) == value else value
+        for name, value in metric.settings.items()
+    }
 
 
 def _half_of_last(value: float, digits: int | None) -> float:
