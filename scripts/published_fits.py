@@ -17,25 +17,19 @@ from cyclescope.fitting.results import FitResult
 from cyclescope.sweeps import Store
 
 EVERY = 3
-# Of each table, what moves its cells most and is a span, one for four cells at the most.
+# Of each table, what moves its cells most and is a span: one for four numbers that are seen, at the
+# most, and one where there are fewer.
 FREE = {
     "quad-spi-throughput": {"spi0.cyclescope,read-cycles": None},
     "rhealstone": {
         "h64mx.cyclescope,request-cycles": None,
-        "sram0.cyclescope,first-word-cycles": None,
         "apb_h32mx.cyclescope,request-cycles": None,
     },
     "bitbang-spi": {
         "apb.cyclescope,request-cycles": None,
-        "cpu0.cyclescope,mispredicted-branch-cycles": None,
         "cpu0.cyclescope,coprocessor-cycles": None,
-        "cpu0.cyclescope,unpredicted-jump-cycles": None,
     },
-    "fat-write": {
-        "card0.cyclescope,page-copy-us": "300:900",
-        "card0.cyclescope,sector-copy-us": "300:900",
-        "card0.cyclescope,page-program-us": None,
-    },
+    "fat-write": {"card0.cyclescope,page-copy-us": "300:900"},
     "rpmsg-tty": {"cm4.cyclescope,taken-branch-cycles": None},
 }
 

@@ -68,7 +68,7 @@ _GROUPS = {
     "--every",
     type=click.IntRange(1),
     metavar="N",
-    help="Fit to each N-th cell only; the others tell how good that is.",
+    help="Fit to each N-th number only; the others tell how good that is.",
 )
 @click.option(
     "--seed", type=click.IntRange(0), metavar="N", help="Another one makes other folds of cells."

@@ -54,7 +54,7 @@ def fit(
     "PATH" and "PATH=LOW:HIGH" or with the bounds by path; without bounds they are what the board
     calls plausible. `cells` is a CSV file: a line a number, with `value`, `metric`, `error`, and
     settings by their paths. `prior` is the standard deviation of a normal prior around the board's
-    values, as a part of their ranges. Only every so many-th cell is fitted to. `seed` deals cells
+    values, as a part of their ranges. Only every so many-th number is fitted to. `seed` deals cells
     into the folds of the cross-validation. `threads` runs are made at a time.
 
     Raises `EngineError` for what can't be, before anything runs, and for a run that fails or was

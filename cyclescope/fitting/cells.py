@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -47,6 +47,16 @@ class Cell:
     settings: Mapping[str, str] = field(default_factory=dict)
     independent: str = ""
     factor: float = 1.0
+
+    @property
+    def number(self) -> str:
+        """What number it is: the same for cells that follow from one another, or were repeated."""
+        return self.independent or repr((self.base, sorted(self.settings.items()), self.metric))
+
+
+def numbers(cells: Iterable[Cell]) -> list[str]:
+    """The different numbers among cells, in the order in which they come."""
+    return list(dict.fromkeys(cell.number for cell in cells))
 
 
 def read(path: Path, metric: str | None = None) -> list[Cell]:

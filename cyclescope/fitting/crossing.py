@@ -1,7 +1,7 @@
 """Cross-validation: how well cells come out that a fit has not seen.
 
-Cells are dealt into folds. For each, the board is fitted to all others from where it began, and
-what it then gives for the cells of the fold counts.
+Cells are dealt into folds, those of one number together. For each, the board is fitted to all
+others from where it began, and what it then gives for the cells of the fold counts.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy
 
+from cyclescope.fitting.cells import numbers
 from cyclescope.fitting.models import Array
 from cyclescope.fitting.searching import Problem, search
 
@@ -34,18 +35,19 @@ class HeldOut:
 
 
 def cross_validated(problem: Problem, before: Array, seed: int) -> HeldOut | None:
-    """The hold-out error of the chosen cells; None of fewer than two.
+    """The hold-out error of the chosen cells; None of fewer than two numbers.
 
     `before` has the relative deviations of all cells with the board as it is.
     """
-    chosen = list(problem.chosen)
-    folds = min(MOST_FOLDS, len(chosen))
+    chosen, cells = list(problem.chosen), problem.model.cells
+    known = numbers(cells[at] for at in chosen)
+    folds = min(MOST_FOLDS, len(known))
     if folds < 2:
         return None
-    dealt = random.Random(seed).sample(chosen, len(chosen))
-    found = numpy.zeros(len(problem.model.cells))
+    dealt = random.Random(seed).sample(known, len(known))
+    found = numpy.zeros(len(cells))
     for fold in range(folds):
-        held = dealt[fold::folds]
+        held = [at for at in chosen if cells[at].number in dealt[fold::folds]]
         rest = [at for at in chosen if at not in held]
         part = replace(problem, chosen=rest, _slopes={})
         best = search(part).point

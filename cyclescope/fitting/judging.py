@@ -120,8 +120,9 @@ def _scale(problem: Problem, found: Found) -> float:
     """
     cells = [problem.model.cells[at] for at in problem.chosen]
     deviations = problem.deviations([found.point])[0] / problem.errors[list(problem.chosen)]
-    freedom = len(cells) - len(problem.model.free)
-    left = float((deviations**2).sum()) / freedom if freedom > 0 else 1.0
+    counted = _counted(problem)
+    freedom = counted - len(problem.model.free)
+    left = float((deviations**2).mean()) * counted / freedom if freedom > 0 else 1.0
     stated = all(cell.error is not None for cell in cells)
     rounding = numpy.array([cell.rounding for cell in cells]) / 3**0.5
     least = (
@@ -132,8 +133,15 @@ def _scale(problem: Problem, found: Found) -> float:
 
 def _factor(problem: Problem) -> float:
     """Standard deviations of half an interval: Student's, with the degrees that are left."""
-    freedom = max(1, len(problem.chosen) - len(problem.model.free))
+    freedom = max(1, _counted(problem) - len(problem.model.free))
     return float(stats.t.ppf(_CONFIDENCE, freedom))
+
+
+def _counted(problem: Problem) -> int:
+    """How many cells count: of those that follow from one another, one; repeated ones all."""
+    cells = [problem.model.cells[at] for at in problem.chosen]
+    named = {cell.independent for cell in cells if cell.independent}
+    return len(named) + sum(not cell.independent for cell in cells)
 
 
 def _scaled(problem: Problem, point: Point, scale: float) -> Array:

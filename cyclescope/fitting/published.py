@@ -114,7 +114,7 @@ def _cell(
 ) -> Cell | None:
     """The published cell that a metric stands for, of a whole run or its short form.
 
-    None if there is none.
+    None if there is none, or if it is a sum of others and no number of its own.
     """
     stated = _stated(job.run, short_run or job.run, metric)
     value = job.experiment.published_value(job.run, cell, stated)
@@ -122,13 +122,16 @@ def _cell(
         return None
     label = cell.label.format_map(dict(job.run.all_settings) | stated)
     settings = dict(job.run.settings) | stated
+    independent = job.experiment.independent(cell, label, settings)
+    if not independent:
+        return None
     digits = job.experiment.printed_digits(job.run, cell, stated)
     return Cell(
         label,
         metric.name,
         float(value),
         rounding=_half_of_last(value, digits) / value,
-        independent=job.experiment.independent(cell, label, settings),
+        independent=independent,
     )
 
 

@@ -47,7 +47,7 @@ class Request:
     `target` is the path of an ELF, or an experiment's name, whose published cells are then fitted
     to. `table` is the CSV file of measured cells, `metric` what lines are of that name none.
     `prior` is the standard deviation of a normal prior around the board's values, as a part of
-    their ranges. Only every so many-th cell is fitted to; the others then tell how good that is.
+    their ranges. Only every so many-th number is fitted to; the others then tell how good that is.
     """
 
     target: str
@@ -164,7 +164,8 @@ class Plan:
 
         counted = replace(how, ended=ended)
         cells = list(self.find(counted))
-        chosen = cells[:: self.request.every]
+        seen = set(tables.numbers(cells)[:: self.request.every])
+        chosen = [cell for cell in cells if cell.number in seen]
         model = Model(self.target, chosen, self.free, counted)
         errors = numpy.array([cell.error or _ERROR for cell in chosen])
         problem = Problem(model, range(len(chosen)), errors, self.request.prior)
@@ -173,7 +174,7 @@ class Plan:
         as_it_is = Model(self.target, chosen, (), counted).values([()])[0]
         before = as_it_is / numpy.array([cell.value for cell in chosen]) - 1
         held = cross_validated(problem, before, self.request.seed)
-        fitted = self._fitted(cells, found, counted)
+        fitted = self._fitted(cells, seen, found, counted)
         others = [cell for cell in fitted if not cell.is_fitted]
         return FitResult(
             self.request.target,
@@ -185,13 +186,15 @@ class Plan:
             judged.alike,
             held,
             held_out(*_deviations(others)) if others else None,
-            _independent(chosen),
+            len(tables.numbers(chosen)),
             _elsewhere(problem, found),
             self.request.prior,
             runs,
         )
 
-    def _fitted(self, cells: Sequence[Cell], found: Found, how: Running) -> tuple[FittedCell, ...]:
+    def _fitted(
+        self, cells: Sequence[Cell], seen: set[str], found: Found, how: Running
+    ) -> tuple[FittedCell, ...]:
         """All cells, with what whole runs give for them before and after."""
         before: Sequence[float]
         after: Sequence[float]
@@ -210,7 +213,7 @@ class Plan:
                 cell.value,
                 before[at],
                 after[at],
-                at % self.request.every == 0,
+                cell.number in seen,
             )
             for at, cell in enumerate(cells)
         )
@@ -221,19 +224,13 @@ def _deviations(cells: Sequence[FittedCell]) -> tuple[list[float], list[float]]:
     return [cell.after_pct / 100 for cell in cells], [cell.before_pct / 100 for cell in cells]
 
 
-def _independent(cells: Sequence[Cell]) -> int:
-    """How many cells do not follow from others; all, where nobody says it."""
-    if not any(cell.independent for cell in cells):
-        return len(cells)
-    return len({cell.independent for cell in cells} - {""})
-
-
 def _elsewhere(problem: Problem, found: Found) -> tuple[int, ...] | None:
     """Where another search of the same alternatives has ended, if that is as good and not near."""
     spans = problem.spans
     for point, cost in found.others:
         far = any(abs(point[at] - found.point[at]) > 1 for at in spans)
-        if far and cost <= found.cost * _AS_GOOD:
+        same = all(point[at] == found.point[at] for at in range(len(point)) if at not in spans)
+        if far and same and cost <= found.cost * _AS_GOOD:
             return tuple(
                 free.values[place] for free, place in zip(problem.model.free, point, strict=True)
             )

@@ -46,9 +46,9 @@ class FitResult:
 
     `parameters` have their values with what they may be; `untold` are those that cells can't tell
     apart, `alike` pairs that they hardly can. `cross_validated` is the hold-out error of the cells
-    that were fitted to, `others` the error of those that were not. `independent` counts the cells
-    that do not follow from others. `elsewhere` is where a search from the other side of the ranges
-    has ended, if its cells come out as well.
+    that were fitted to, `others` the error of those that were not. `independent` counts the
+    different numbers among the cells that were fitted to. `elsewhere` is where a search from the
+    other side of the ranges has ended, if its cells come out as well.
     """
 
     target: str
