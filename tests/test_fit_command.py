@@ -13,7 +13,10 @@ from conftest import BOARD, Command
 from cyclescope import cli
 from cyclescope.board import Board
 from cyclescope.errors import EngineError
-from cyclescope.fitting import fit
+from cyclescope.fitting import fit, parameters
+from cyclescope.fitting.judging import TOLD, Judgement
+from cyclescope.fitting.overlays import overlay
+from cyclescope.fitting.results import FitResult, FittedCell
 from cyclescope.statuses import Status
 from cyclescope.sweeps import running
 
@@ -87,6 +90,27 @@ def test_the_board_that_it_writes_is_the_old_one_with_these_values(
     )
     assert done.status == 0, done.stderr
     assert next(one for one in Board(own).parameters if one.label == "ddr").value == "33"
+
+
+def test_a_node_without_a_label_of_its_own_is_named_by_its_path(tmp_path: Path) -> None:
+    board, path = "stm32mp157c-dk2", "/apb1/from-mlahb.cyclescope,request-cycles"
+    (free,) = parameters.resolved([parameters.parse(path)], board, {})
+    judged = Judgement(free, free.board_value + 1, TOLD, (free.board_value + 1,))
+    cell = FittedCell("a", "a.cycles", 4.0, 3.0, 4.0, is_fitted=True)
+    result = FitResult(
+        *("app.elf", board, "cells.csv", (judged,), (cell,)),
+        *((), (), None, None, 1, None, None, 4),
+    )
+    own = tmp_path / "own.dts"
+    own.write_text(overlay(result, own, {}))
+    changed = [
+        (new.node, new.property, int(new.value), new.basis, new.plausible)
+        for old, new in zip(Board(board).parameters, Board(own).parameters, strict=True)
+        if old != new
+    ]
+    node = "/apb1/from-mlahb"
+    value = free.board_value + 1
+    assert changed == [(node, "cyclescope,request-cycles", value, "calibrated", "")]
 
 
 def test_a_file_has_all_of_a_fit(cyclescope: Command, program: Program, tmp_path: Path) -> None:

@@ -160,7 +160,8 @@ def _run(plan: Plan, threads: int, held: Held, again: bool) -> FitResult:
 
     console = Console(file=sys.stderr)
     names = count(len(plan.free), "parameter")
-    console.print(Text(f"fit: {names} of {plan.board}, {threads} runs at a time"), soft_wrap=True)
+    at_a_time = count(threads, "run")
+    console.print(Text(f"fit: {names} of {plan.board}, {at_a_time} at a time"), soft_wrap=True)
     done = 0
     with console.status("fit") as status:
 
