@@ -62,8 +62,15 @@ def line(name: str, result: FitResult) -> str:
     return f"| {name} | {values} | {len(seen)} | {others.cells} | {told} |"
 
 
+HEADING = """\
+| experiment | fitted | seen | not seen | seen, before | after | not seen, before | after \
+| worst not seen, before | after |
+|---|---|---:|---:|---:|---:|---:|---:|---:|---:|"""
+
+
 def main(names: list[str]) -> None:
     """Fit, and print."""
+    print(HEADING)
     threads = os.cpu_count() or 1
     for name in names or list(FREE):
         result = fitted(name, threads)
