@@ -95,6 +95,7 @@ OPTIONS = [
 @pytest.mark.parametrize(("command", "option"), OPTIONS)
 @EXAMPLES
 @given(value=ODD)
+@example(value="10")
 @example(value=MANY)
 @example(value="\udcff")
 @example(value="\0")

@@ -26,7 +26,7 @@ SAMPLES = 20
 def measured(elf: Path, **more: object) -> Uncertainty:
     request = Request(str(elf), BOARD, **more)  # type: ignore[arg-type]
     with sweeps.runner(2) as runner:
-        return uncertainty.measure(request, SAMPLES, runner, Stop(), None, lambda *_: None)
+        return uncertainty.study(request, SAMPLES).measure(runner, Stop(), None, lambda *_: None)
 
 
 def test_intervals_are_those_of_a_sweep_of_all_ranges(program: Program) -> None:

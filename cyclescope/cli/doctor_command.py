@@ -44,7 +44,7 @@ _OF_EXTRAS = {
     "polars": ("profiles as data frames, for those who prefer it", "polars"),
     "pyarrow": ("rows of sweeps as Parquet", "sweeps"),
     "SALib": ("which setting matters how much: Sobol's indices of a sweep", "sweeps"),
-    "scipy": ("what SALib calculates with", "sweeps"),
+    "scipy": ("fits of boards to measured numbers, and what SALib calculates with", "fit"),
     "distributed": ("sweeps on a Dask cluster", "dask"),
 }
 

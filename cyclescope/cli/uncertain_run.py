@@ -28,7 +28,7 @@ from cyclescope.sweeps import uncertainty, words
 from cyclescope.sweeps.outcomes import Outcome
 from cyclescope.sweeps.requests import Request
 from cyclescope.sweeps.trials import Loading
-from cyclescope.sweeps.uncertainty import Interval, Uncertainty
+from cyclescope.sweeps.uncertainty import Interval, Study, Uncertainty
 from cyclescope.units import count, rounded
 
 # What else may be said of such a run.
@@ -66,9 +66,10 @@ def run(
         program.load(board, request.sets, elf)  # it says which boards the program fits
     own_json = None if json_file == "-" else json_file
     outputs.check_outputs({"--json": own_json}, {str(elf): "the firmware"})
+    study = uncertainty.study(request, samples)
     threads = os.cpu_count() or 1
     with sweeps.runner(threads) as runner, interrupts.held_back() as held:
-        found = _measure(request, samples, runner, held)
+        found = _measure(study, runner, held)
         if held.number is not None:
             raise Interrupted(
                 held.number,
@@ -86,16 +87,17 @@ def run(
     return Status.FAILED if found.failures else Status.SUCCESS
 
 
-def _measure(request: Request, samples: int, runner: sweeps.Runner, held: Held) -> Uncertainty:
-    done = 0
-    with CountedRuns("uncertainty", f"{samples} runs of {words.short(request.target)}") as shown:
+def _measure(study: Study, runner: sweeps.Runner, held: Held) -> Uncertainty:
+    done, samples = 0, len(study.planned.rows)
+    title = f"{samples} runs of {words.short(study.drawn.target)}"
+    with CountedRuns("uncertainty", title) as shown:
 
         def ended(row: int, outcome: Outcome) -> None:
             nonlocal done
             done += 1
             shown.progress(done, samples)
 
-        return uncertainty.measure(request, samples, runner, held.stop, sweeps.Store(), ended)
+        return study.measure(runner, held.stop, sweeps.Store(), ended)
 
 
 def _check_options() -> None:

@@ -22,6 +22,7 @@ from cyclescope.sweeps.axes import Axis, Span
 from cyclescope.sweeps.designs import LATIN, Design
 from cyclescope.sweeps.effects import Effect, effects
 from cyclescope.sweeps.measures import Measure
+from cyclescope.sweeps.planning import Plan
 from cyclescope.sweeps.requests import Request, Runner
 from cyclescope.sweeps.results import SweepResult
 from cyclescope.sweeps.running import Ended
@@ -113,10 +114,36 @@ def unsettled(
     return ranged, tuple(one for one in found if len(set(one.plausible_values)) < 2)
 
 
-def measure(
-    request: Request, samples: int, runner: Runner, stop: Stop, store: Store | None, ended: Ended
-) -> Uncertainty:
-    """The intervals of a program's numbers on its board, by so many runs.
+@dataclass(frozen=True)
+class Study:
+    """The runs that intervals take: the program as it is (`nominal`), and with values `drawn`."""
+
+    nominal: Request
+    drawn: Request
+    planned_nominal: Plan
+    planned: Plan
+    ranged: tuple[Parameter, ...]
+    unranged: tuple[Parameter, ...]
+
+    def measure(self, runner: Runner, stop: Stop, store: Store | None, ended: Ended) -> Uncertainty:
+        """The intervals of the program's numbers. Raises `UsageError` if the run itself fails."""
+        nominal = self.nominal.run(self.planned_nominal, runner, stop, store, lambda *_: None)
+        (row,) = nominal.rows
+        if row.error is not None:
+            raise UsageError(f"--uncertainty: the run itself fails: {row.error}")
+        result = self.drawn.run(self.planned, runner, stop, store, ended)
+        names = [name for name in _told(result) if name in row.values]
+        return Uncertainty(
+            len(result.rows),
+            self.ranged,
+            self.unranged,
+            tuple(_interval(result, name, row.values[name]) for name in names),
+            tuple(dict.fromkeys(one.error for one in result.failures if one.error)),
+        )
+
+
+def study(request: Request, samples: int) -> Study:
+    """The runs for a program on its board, checked: so many with values drawn.
 
     Raises `UsageError` if the board has nothing to draw, and what `Request.plan` raises.
     """
@@ -125,24 +152,9 @@ def measure(
     ranged, unranged = unsettled(board, request.sets)
     if not ranged:
         raise UsageError(f"--uncertainty: {board} has no assumed or calibrated value with a range")
-    drawn = replace(
-        request,
-        axes=tuple(map(_axis, ranged)),
-        design=Design(LATIN, samples),
-    )
+    drawn = replace(request, axes=tuple(map(_axis, ranged)), design=Design(LATIN, samples))
     nominal = replace(request, axes=(Axis(path(ranged[0]), (ranged[0].value,)),))
-    (row,) = nominal.run(nominal.plan(), runner, stop, store, lambda *_: None).rows
-    if row.error is not None:
-        raise UsageError(f"--uncertainty: the run itself fails: {row.error}")
-    result = drawn.run(drawn.plan(), runner, stop, store, ended)
-    names = [name for name in _told(result) if name in row.values]
-    return Uncertainty(
-        len(result.rows),
-        ranged,
-        unranged,
-        tuple(_interval(result, name, row.values[name]) for name in names),
-        tuple(dict.fromkeys(one.error for one in result.failures if one.error)),
-    )
+    return Study(nominal, drawn, nominal.plan(), drawn.plan(), ranged, unranged)
 
 
 def _told(result: SweepResult) -> list[str]:
