@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cyclescope._engine import Stop
+    from cyclescope.advising import advise
+    from cyclescope.advising.results import Advice
     from cyclescope.bench.results import ExperimentResult
     from cyclescope.bench.rows import Row
     from cyclescope.board import Board, shipped_boards
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from cyclescope.sweeps import SweepResult, sweep
 
 __all__ = [
+    "Advice",
     "Binding",
     "BindingProperty",
     "Board",
@@ -45,6 +48,7 @@ __all__ = [
     "Stop",
     "SweepResult",
     "WaitEntry",
+    "advise",
     "bindings",
     "device",
     "fit",
@@ -55,6 +59,7 @@ __all__ = [
 
 # Where each is.
 _MODULES = {
+    "Advice": "advising.results",
     "Binding": "board.devicetree_bindings",
     "BindingProperty": "board.devicetree_bindings",
     "Board": "board",
@@ -73,6 +78,7 @@ _MODULES = {
     "Stop": "_engine",
     "SweepResult": "sweeps",
     "WaitEntry": "board.results",
+    "advise": "advising",
     "bindings": "board.devicetree_bindings",
     "device": "devices.registry",
     "fit": "fitting",

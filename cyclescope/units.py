@@ -55,6 +55,14 @@ def parse_bytes(text: str) -> int:
     return int(match[1]) << _SHIFTS[match[2] or ""]
 
 
+def format_bytes(size_bytes: int) -> str:
+    """A size in the largest binary unit that has it whole: "16 KiB", "100 bytes"."""
+    for unit in ("GiB", "MiB", "KiB"):
+        if size_bytes and size_bytes % (1 << _SHIFTS[unit]) == 0:
+            return f"{size_bytes >> _SHIFTS[unit]} {unit}"
+    return count(size_bytes, "byte")
+
+
 def format_ps(time_ps: int) -> str:
     """A time in the unit that keeps it readable, with 6 digits: "94.338 ms"."""
     for unit in ("s", "ms", "us", "ns"):

@@ -178,7 +178,7 @@ def test_any_places(made: CoreProfile, data: st.DataObject) -> None:
     assert annotated_text.text(found).plain.startswith("cpu0: f")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_damaged_debug_information(copy: Path, data: st.DataObject) -> None:
     elf = bytearray(copy.read_bytes())

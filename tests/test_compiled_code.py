@@ -36,7 +36,7 @@ def interpreted(name: str) -> str:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=4)
 @given(runs=RUNS, skip_polling=st.booleans())
 def test_results_are_the_same_after_however_many_runs_code_is_compiled(
     name: str, runs: int, skip_polling: bool
@@ -81,7 +81,7 @@ def random_run(made: dict[str, Any], runs: int | None) -> tuple[Any, ...]:
     return report, b"".join(console), streams, machine.registers()
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 2**32), runs=RUNS)
 def test_random_programs_on_all_boards_end_the_same(seed: int, runs: int) -> None:
     made = Code().make(f"tiers-{seed}")

@@ -30,9 +30,7 @@ LEAF: dict[str, Any] = {
     "props": [],
     "children": [],
 }
-EXAMPLES = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+EXAMPLES = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 NUMBERS = st.one_of(
     st.integers(-3, 40),
     st.integers(-(2**70), 2**70),

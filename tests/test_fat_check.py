@@ -202,7 +202,7 @@ changes = st.lists(st.tuples(places, st.binary(min_size=1, max_size=40)), min_si
 
 
 @pytest.mark.parametrize("bits", SMALL)
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=120, suppress_health_check=list(HealthCheck))
 @given(changes=changes)
 def test_any_bytes_give_findings_or_one_line(bits: int, changes: list[tuple[int, bytes]]) -> None:
     with disks.copy_of(disks.image(SMALL[bits])) as copy:

@@ -16,9 +16,7 @@ from cyclescope import resources
 from cyclescope.board import devicetree
 from cyclescope.errors import EngineError
 
-EXAMPLES = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+EXAMPLES = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 LIMIT_PS = 10**6
 # One whose devices are registers and memories, and two with a core of another kind and with wires.
 BOARDS = (BOARD, "ben-nanonote", "ben-nanonote-ssi")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import cyclescope as package
 
-EXAMPLES = settings(max_examples=150, deadline=None)
+EXAMPLES = settings(max_examples=150)
 START, KSEG1 = 0x8001_0000, 0xA000_0000
 ORI, LUI, LW, SW = 13, 15, 35, 43
 # t2 counts down: bgtz t2, itself; addiu t2, t2, -1

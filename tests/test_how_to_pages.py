@@ -18,7 +18,7 @@ EXAMPLES = ROOT / "docs" / "examples"
 PAGES = [
     *(ROOT / "docs" / "how-to" / f"{name}.md" for name in ("device-in-python", "profile")),
     *(ROOT / "docs" / "how-to" / f"{name}.md" for name in ("waits", "storage", "timeline")),
-    *(ROOT / "docs" / "how-to" / f"{name}.md" for name in ("debug", "conditions")),
+    *(ROOT / "docs" / "how-to" / f"{name}.md" for name in ("debug", "conditions", "advise")),
     ROOT / "docs" / "fat-write.md",
     ROOT / "docs" / "quad-spi-throughput.md",
 ]

@@ -9,8 +9,9 @@ from pathlib import Path
 from conftest import ROOT
 
 # docs/architecture.md has the same list: a part may import those after it.
-PARTS = ["testing", "cli", "report", "fitting", "sweeps", "ipc", "experiments", "suites", "bench"]
-PARTS += ["comparing", "firmware", "board", "profile", "devices", "disks", "host"]
+PARTS = ["testing", "cli", "report", "advising", "fitting", "sweeps", "ipc", "experiments"]
+PARTS += ["suites", "bench", "comparing", "firmware", "board", "profile", "devices", "disks"]
+PARTS += ["host"]
 # The package's face and `python -m` stand above all parts; other modules beside the parts (errors,
 # units), which any part may import, below them.
 ABOVE = ["cyclescope", "cyclescope.__main__"]

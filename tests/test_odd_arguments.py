@@ -21,9 +21,7 @@ from cyclescope.ipc.protocol import parse_test
 from cyclescope.statuses import Status
 from cyclescope.units import parse_number, parse_time_ps
 
-EXAMPLES = settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+EXAMPLES = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 MANY = "9" * 5000
 PATHS = sorted(paths(board.board_tree(BOARD)))
 
@@ -45,6 +43,7 @@ COMMANDS = {
     "doctor": ("--no-such-option",),
     "list": (),
     "sweep": ("missing.elf", "--board", BOARD),
+    "advise": ("missing.elf", "--board", BOARD),
     "fit": ("missing.elf", "--board", BOARD),
 }
 ODD = st.one_of(

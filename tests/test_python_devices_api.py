@@ -57,7 +57,7 @@ MODEL = {
 }
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.sampled_from(sorted(MODEL)), st.sampled_from(sorted(PROPERTY)), ODD)
 def test_an_odd_model_is_refused_or_taken(key: str, of_property: str, value: object) -> None:
     odd_property = MODEL | {"properties": [PROPERTY | {of_property: value}]}

@@ -18,7 +18,7 @@ from cyclescope.board import Board
 Program = Callable[[str], Path]
 
 FOLDER = resources.files("cyclescope") / "schemas"
-NAMES = ("bench", "run", "ipc", "profile", "compare", "sweep", "uncertainty", "fit")
+NAMES = ("bench", "run", "ipc", "profile", "compare", "sweep", "uncertainty", "fit", "advise")
 IPC_BOARD = "stm32mp157c-dk2"
 
 

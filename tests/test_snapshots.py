@@ -144,7 +144,7 @@ WATCHED = st.builds(Watched, *(st.booleans() for _ in range(5)))
 
 
 @pytest.mark.parametrize("name", ALL)
-@settings(max_examples=1, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=1, suppress_health_check=[HealthCheck.too_slow])
 @given(watched=WATCHED, share=st.floats(0, 1))
 def test_a_run_goes_on_from_a_snapshot_as_without(
     name: str, watched: Watched, share: float
@@ -186,7 +186,7 @@ def test_what_a_snapshot_is_not_of_is_told() -> None:
     assert refused(other, snapshot) == "the snapshot is of another program"
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_damaged_snapshots_are_refused(data: st.DataObject) -> None:
     snapshot = bytearray(hello_snapshot())

@@ -285,7 +285,7 @@ WORDS = st.one_of(
 @given(st.one_of(st.text(max_size=40), st.lists(WORDS, max_size=14).map(" ".join)))
 @example("flash0.busy && !(cpu0.cycles > 5)")
 @example("-9223372036854775808 < -cpu0.cycles")
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow])
 def test_any_text_is_a_condition_or_refused(text: str) -> None:
     machine = MACHINES[0] if MACHINES else MACHINES.append(_machine()) or MACHINES[0]
     with contextlib.suppress(UsageError):

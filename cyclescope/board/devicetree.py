@@ -75,6 +75,30 @@ class Node:
         for child in self.children:
             yield from child.walk()
 
+    @property
+    def handle(self) -> str:
+        """What people call it: by its label, or else its full path."""
+        return (self.labels or [self.path])[0]
+
+    @property
+    def compatibles(self) -> list[str]:
+        """What it is compatible with, the most specific first."""
+        prop = self.props.get("compatible")
+        return prop.value.decode(errors="replace").rstrip("\0").split("\0") if prop else []
+
+    def cells(self, name: str) -> list[int]:
+        """The cells of a property; none if it has no such property, or one of another kind."""
+        prop = self.props.get(name)
+        if prop is None or prop.kind != "cells":
+            return []
+        words = range(0, len(prop.value), 4)
+        return [int.from_bytes(prop.value[at : at + 4], "big") for at in words]
+
+    def number(self, name: str) -> int | None:
+        """The number that a property is; None if it is no single cell."""
+        cells = self.cells(name)
+        return cells[0] if len(cells) == 1 else None
+
     def copied(self) -> Node:
         """The same tree, which can be changed without changing this."""
         children = [child.copied() for child in self.children]

@@ -28,7 +28,7 @@ from cyclescope.statuses import Status
 
 # Each is `<name>_command` in a module of that name, with underscores.
 _COMMANDS = (
-    *("annotate", "bench", "board", "compare", "completion", "debug", "devices"),
+    *("advise", "annotate", "bench", "board", "compare", "completion", "debug", "devices"),
     *("disassemble", "doctor", "fit", "ipc", "list", "new-board", "profile", "run", "show"),
     "sweep",
 )

@@ -50,11 +50,6 @@ def frequencies_hz(tree: Node) -> dict[str, int]:
     return {
         label: int.from_bytes(node.props[FREQUENCY].value, "big")
         for node in tree.walk()
-        if _CLOCKS.intersection(_compatible(node)) and FREQUENCY in node.props
+        if _CLOCKS.intersection(node.compatibles) and FREQUENCY in node.props
         for label in node.labels
     }
-
-
-def _compatible(node: Node) -> list[str]:
-    value = node.props["compatible"].value if "compatible" in node.props else b""
-    return value.decode(errors="replace").split("\0")

@@ -11,11 +11,20 @@ from cyclescope.units import parse_number
 
 
 @dataclass(frozen=True)
+class Advice:
+    """What a setting is worth trying at, where it leaves the work the same, and what that takes."""
+
+    tries: tuple[Value, ...]
+    takes: str
+
+
+@dataclass(frozen=True)
 class Choice:
     """A setting that is one of some words."""
 
     options: tuple[str, ...]
     default: str
+    advice: Advice | None = None
 
     def parse(self, text: str) -> Value | None:
         """The value that a text means; None if it is not allowed."""
@@ -32,6 +41,7 @@ class Number:
     low: int
     high: int
     default: int
+    advice: Advice | None = None
 
     def parse(self, text: str) -> Value | None:
         """The value that a text means; None if it is not allowed."""
@@ -56,9 +66,11 @@ def paths(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
 
 
 def _kind(table: Mapping[str, Any]) -> SettingKind:
+    told = table.get("advice")
+    advice = Advice(tuple(told["tries"]), told["takes"]) if told else None
     if "values" in table:
-        return Choice(tuple(table["values"]), table["default"])
-    return Number(table["min"], table["max"], table["default"])
+        return Choice(tuple(table["values"]), table["default"], advice)
+    return Number(table["min"], table["max"], table["default"], advice)
 
 
 def defines(settings: Mapping[str, Value]) -> dict[str, str]:

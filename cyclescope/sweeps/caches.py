@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from cyclescope.board import overrides
-from cyclescope.board.devicetree import Node, Property
+from cyclescope.board.devicetree import Node
 from cyclescope.units import parse_number
 
 _SIZE = re.compile(r"(?P<node>.+)\.(?P<cache>(?:[id]-)?cache-)size")
@@ -34,16 +34,10 @@ def sets_for(tree: Node, path: str, size: str) -> int | None:
         return None
     node, name = found
     cache = name.removesuffix("size")
-    old_bytes, sets = (_number(node.props.get(f"{cache}{what}")) for what in ("size", "sets"))
-    line_bytes = next(
-        (number for what in _LINES if (number := _number(node.props.get(f"{cache}{what}")))), None
-    )
+    old_bytes, sets = (node.number(f"{cache}{what}") for what in ("size", "sets"))
+    lines = (node.number(f"{cache}{what}") for what in _LINES)
+    line_bytes = next(filter(None, lines), None)
     if not old_bytes or not sets or not line_bytes or sets == 1:
         return None
     ways = max(1, old_bytes // (line_bytes * sets))
     return max(1, size_bytes // (line_bytes * ways))
-
-
-def _number(prop: Property | None) -> int | None:
-    is_cell = prop is not None and prop.kind == "cells" and len(prop.value) == 4
-    return int.from_bytes(prop.value, "big") if prop is not None and is_cell else None

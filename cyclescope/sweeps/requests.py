@@ -24,7 +24,7 @@ from cyclescope.sweeps.prices import Price, Prices
 from cyclescope.sweeps.results import SweepResult, check_metrics, tabulate
 from cyclescope.sweeps.running import Ended
 from cyclescope.sweeps.store import Store
-from cyclescope.sweeps.targets import ElfTarget, ExperimentTarget, Target
+from cyclescope.sweeps.targets import ElfTarget, ExperimentTarget
 from cyclescope.sweeps.trials import Loading
 from cyclescope.units import parse_time_ps
 
@@ -70,13 +70,17 @@ class Request:
         Raises `EngineError` (`SettingError`, `UsageError`, `BoardError`, `ElfError`) for what can't
         be, before anything runs.
         """
-        if self.limit is not None:
-            parse_time_ps(self.limit)
+        target = self.target_to_run()
         if self.design.kind != designs.GRID and self.design.samples < 1:
             raise UsageError(f"--sampling {self.design.kind}: say how many with --samples")
-        target = self._experiment() if self.is_experiment else self._elf()
         self.prices.check(self.axes)
         return planning.plan(target, self.axes, self.design)
+
+    def target_to_run(self) -> ElfTarget | ExperimentTarget:
+        """What is run. Raises `EngineError` as `plan` does."""
+        if self.limit is not None:
+            parse_time_ps(self.limit)
+        return self._experiment() if self.is_experiment else self._elf()
 
     def run(
         self, planned: Plan, runner: Runner, stop: Stop, store: Store | None, ended: Ended
@@ -99,7 +103,7 @@ class Request:
         board = self.board or ""
         return tabulate(planned, found, self.metrics, self.prices, self.preferred, board)
 
-    def _elf(self) -> Target:
+    def _elf(self) -> ElfTarget:
         path = Path(self.target)
         if not path.exists():
             known = did_you_mean(self.target, experiments.ALL)
@@ -119,7 +123,7 @@ class Request:
         limit = self.limit or DEFAULT_LIMIT
         return ElfTarget(path, board, self.sets, limit, self.sections, self.loading)
 
-    def _experiment(self) -> Target:
+    def _experiment(self) -> ExperimentTarget:
         if self.loading != Loading():
             raise UsageError(f"--core, --base, --entry, --unmapped, --svd: not for {self.target}")
         sets = [(path, str(value)) for path, value in self.sets.items()]

@@ -20,6 +20,7 @@ from cyclescope.bench.running import inserted, last_lines, metrics_of, run_job
 from cyclescope.board import Board, board_tree, digests
 from cyclescope.board.devicetree import Node
 from cyclescope.board.overrides import OverrideValue
+from cyclescope.board.presets import Preset, snapshot
 from cyclescope.board.programs import Program
 from cyclescope.board.results import RunResult, Settings
 from cyclescope.errors import EngineError, FirmwareError, told
@@ -88,7 +89,7 @@ class LoadedProgram:
 
 @dataclass(frozen=True)
 class ElfTrial:
-    """A program on a board, up to a limit of simulated time."""
+    """A program on a board, up to a limit of simulated time; `presets` are set before `main`."""
 
     board: str
     overrides: Overrides
@@ -97,11 +98,12 @@ class ElfTrial:
     sections: tuple[str, ...]
     loading: Loading
     boards: Boards = field(repr=False, compare=False)
+    presets: tuple[Preset, ...] = ()
 
     def check(self) -> None:
         """Raises as `Board` and `Board.load` do."""
         with inserted(self.overrides) as (overrides, _):
-            self._board(overrides)
+            self.loaded_board(overrides)
 
     def depends_on(self) -> list[object]:
         """The board, the program and how it is run."""
@@ -115,20 +117,27 @@ class ElfTrial:
             self.sections,
             vars(loading),
             None if svd is None else hashlib.sha256(svd.read_bytes()).hexdigest(),
+            *([] if not self.presets else [[vars(preset) for preset in self.presets]]),
         ]
 
     def run(self, stop: Stop) -> Outcome:
         """Run it; one that does not end is no failure by itself: it may have measured."""
         try:
             with inserted(self.overrides) as (overrides, _):
-                result = self._board(overrides).run(
-                    self.limit, sections=dict.fromkeys(self.sections), stop=stop
+                board = self.loaded_board(overrides)
+                begin = snapshot(board, self.presets, self.limit) if self.presets else None
+                result = board.run(
+                    self.limit,
+                    sections=dict.fromkeys(self.sections),
+                    stop=stop,
+                    start_from=begin,
                 )
         except EngineError as error:
             return outcomes.failed(told(error))
         return outcomes.of_result(result, result.metrics, self.sections, _failure(result))
 
-    def _board(self, overrides: Overrides) -> Board:
+    def loaded_board(self, overrides: Overrides) -> Board:
+        """The board with the program loaded. Raises as `Board` and `Board.load` do."""
         loading = self.loading
         board = Board(self.board, overrides, unmapped=loading.unmapped, svd=loading.svd)
         board.load_program(self.program.program, loading.core)

@@ -9,11 +9,12 @@ from typing import Any
 import markdown
 
 FOLDER = resources.files("cyclescope") / "schemas"
+NAMES = ("bench", "run", "ipc", "profile", "compare", "sweep", "uncertainty", "fit", "advise")
 WORDS = """\
 Results for other programs are JSON: `results.json` of `cyclescope bench` (also `bench --json`), and
-what `run`, `ipc`, `profile`, `compare`, `sweep` and `fit` give by `--json`. Each has a JSON Schema
-(draft 2020-12) in the package, in `cyclescope/schemas/`, from which this page is made. No key is
-there that its schema does not have. Units are in the names: `_ps`, `_ns`, `_pct`, `hz`.
+what `run`, `ipc`, `profile`, `compare`, `sweep`, `fit` and `advise` give by `--json`. Each has a
+JSON Schema (draft 2020-12) in the package, in `cyclescope/schemas/`, from which this page is made.
+No key is there that its schema does not have. Units are in the names: `_ps`, `_ns`, `_pct`, `hz`.
 `results.csv` of `cyclescope bench` has the same rows, with a column `settings.NAME` for each
 setting that occurs.
 """
@@ -23,7 +24,7 @@ Schema = dict[str, Any]
 def text() -> str:
     """The page."""
     parts = [WORDS]
-    for command in ("bench", "run", "ipc", "profile", "compare", "sweep", "uncertainty", "fit"):
+    for command in NAMES:
         name = f"{command}.schema.json"
         schema = json.loads((FOLDER / name).read_text())
         parts.append(f"## {schema['title']}")

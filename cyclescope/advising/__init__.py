@@ -1,0 +1,64 @@
+"""Advice: what would make a program faster on its board, each line a run that was made.
+
+Start at `advise`. `options` has what a designer can choose about a board's parts, `registers` what
+firmware could switch on, `hot_code` which code could be elsewhere, `ways` how an experiment's app
+could be built; `study` runs all of that, and `results` ranks it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from cyclescope._engine import Stop
+from cyclescope.board.overrides import OverrideValue
+from cyclescope.errors import UsageError
+
+if TYPE_CHECKING:
+    from cyclescope.advising.results import Advice
+
+__all__ = ["advise"]
+
+
+def advise(
+    target: str | os.PathLike[str],
+    board: str | os.PathLike[str] | None = None,
+    *,
+    metric: str | None = None,
+    overrides: Mapping[str, OverrideValue] | None = None,
+    sections: tuple[str, ...] = (),
+    tries: Mapping[str, str] | None = None,
+    quick: bool = False,
+    limit: str | None = None,
+    threads: int | None = None,
+    again: bool = False,
+    stop: Stop | None = None,
+) -> Advice:
+    """Try what a board allows on a program, and rank it by what it gains.
+
+    `target` is the path of an ELF, or an experiment's name, of which the first run on the board
+    counts, as `overrides` leave it. `metric` is what has to get better, named as `sweep` does; by
+    default the times and rates that the program prints, or else its time. `sections` are functions
+    whose calls are measured, `tries` further properties of the board with values. An
+    experiment is in its short form if `quick`. `threads` runs are made at a time.
+
+    Raises `EngineError` for what can't be, and for a program that fails or was stopped.
+    """
+    from cyclescope.advising import study
+    from cyclescope.sweeps.requests import Request
+    from cyclescope.sweeps.store import Store
+
+    request = Request(
+        os.fspath(target),
+        None if board is None else os.fspath(board),
+        sets=dict(overrides or {}),
+        sections=sections,
+        limit=limit,
+    )
+    stop = stop or Stop()
+    how = study.Running(threads or os.cpu_count() or 1, stop, None if again else Store())
+    try:
+        return study.study(request, dict(tries or {}), quick, stop).run(metric, how)
+    except study.StoppedError:
+        raise UsageError(f"{request.target}: the study was stopped") from None

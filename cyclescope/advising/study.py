@@ -1,0 +1,308 @@
+"""The study of a program: its what-ifs planned, run side by side, and ranked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from cyclescope._engine import Stop
+from cyclescope.advising import hot_code, options, registers, ways
+from cyclescope.advising.results import Advice, Tried
+from cyclescope.advising.whatifs import WhatIf, together
+from cyclescope.bench.planning import with_all_settings
+from cyclescope.bench.running import inserted
+from cyclescope.board import Board, board_tree, digests, trees
+from cyclescope.board.devicetree import Node, Property
+from cyclescope.board.overrides import apply_overrides
+from cyclescope.comparing import directions
+from cyclescope.errors import EngineError, SettingError, UsageError, told
+from cyclescope.near import did_you_mean_or
+from cyclescope.sweeps import running
+from cyclescope.sweeps.measures import ELAPSED, Measure, Namer, Number, default_metrics
+from cyclescope.sweeps.outcomes import Outcome
+from cyclescope.sweeps.requests import Request
+from cyclescope.sweeps.store import Store
+from cyclescope.sweeps.targets import ElfTarget, ExperimentTarget
+from cyclescope.sweeps.trials import ElfTrial, Trial
+
+_BUILT = (
+    "levels of optimisation and alignment: the ELF is built already. "
+    "`cyclescope sweep --vary elf=a.elf,b.elf` compares builds"
+)
+_NO_PROFILE = "code in other memories: an experiment's app says where its code can be"
+_DATA_CACHE = "data caches that are off: they take the MMU's tables, which the firmware has to make"
+_WITH_MMU = ("arm,cortex-a5", "arm,cortex-a7")
+
+
+# Parts of the time that are alike in so many digits are shown in the order of the what-ifs.
+_ALIKE_DIGITS = 3
+# Less of a gain is not added to the others.
+_WORTH_PCT = 0.5
+# What is counted, and gets neither faster nor slower.
+_COUNTS = {"instructions", "misses", "errors", "retries", "calls"}
+
+
+class StoppedError(Exception):
+    """A stop was requested before the runs were there."""
+
+
+@dataclass(frozen=True)
+class Running:
+    """How runs are made: so many at a time, with what was made before, until a stop.
+
+    `ended` is told how many of how many have ended.
+    """
+
+    threads: int
+    stop: Stop
+    store: Store | None
+    ended: Callable[[int, int], None] = lambda done, total: None
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """Runs as `running.run` takes them."""
+
+    study: Study
+    rows: Sequence[int]
+    what_ifs: Sequence[WhatIf | None]
+
+    def trial(self, row: int) -> Trial:
+        return self.study.trial(self.what_ifs[row])
+
+
+@dataclass(frozen=True)
+class Study:
+    """A program on a board with the what-ifs that this board allows."""
+
+    request: Request
+    target: ElfTarget | ExperimentTarget
+    board: str
+    what_ifs: tuple[WhatIf, ...]
+    untried: tuple[str, ...]
+
+    def trial(self, what_if: WhatIf | None) -> Trial:
+        """The run of a what-if; without one, of the program as it is."""
+        found = self.target.trial(0, what_if.changes if what_if is not None else {})
+        if what_if is None or not isinstance(found, ElfTrial):
+            return found
+        is_other = what_if.move is not None or what_if.adds
+        board = _other_board(found.board, what_if) if is_other else found.board
+        return replace(found, board=board, presets=what_if.presets)
+
+    def run(self, metric: str | None, how: Running) -> Advice:
+        """Make all runs, rank what they give, and run what goes together once more.
+
+        Raises `UsageError` if the program itself fails, or has no such metric; `StoppedError` after
+        a stop.
+        """
+        first, *outcomes = self._outcomes([None, *self.what_ifs], how)
+        if first.error is not None:
+            raise UsageError(f"{self.request.target}: the run itself fails: {first.error}")
+        measures = _measures(first, metric, self.request.preferred)
+        tried = [
+            _tried(one, first, outcome, measures)
+            for one, outcome in zip(self.what_ifs, outcomes, strict=True)
+        ]
+        # of those that gain alike the first is the smaller one
+        tried.sort(key=lambda one: (one.ratio is None, round(one.ratio or 0, _ALIKE_DIGITS)))
+        known = Namer([first]).values(first)
+        return Advice(
+            self.request.target,
+            self.board,
+            tuple(measures),
+            {one.name: known[one.name] for one in measures},
+            _where(first),
+            tuple(tried),
+            self._at_once(tried, first, measures, how),
+            self.untried,
+        )
+
+    def _at_once(
+        self, tried: Sequence[Tried], first: Outcome, measures: Sequence[Measure], how: Running
+    ) -> Tried | None:
+        """The best of those that gain, as long as they touch nothing twice, in one run."""
+        chosen: list[WhatIf] = []
+        for one in tried:
+            is_worth = one.is_gain and (one.gain_pct or 0) >= _WORTH_PCT
+            if is_worth and not any(one.what_if.touches & other.touches for other in chosen):
+                chosen.append(one.what_if)
+        if len(chosen) < 2:
+            return None
+        whole = together(chosen)
+        (outcome,) = self._outcomes([whole], how)
+        return _tried(whole, first, outcome, measures)
+
+    def _outcomes(self, what_ifs: Sequence[WhatIf | None], how: Running) -> list[Outcome]:
+        done = 0
+
+        def ended(row: int, outcome: Outcome) -> None:
+            nonlocal done
+            done += 1
+            how.ended(done, len(what_ifs))
+
+        batch = _Batch(self, range(len(what_ifs)), what_ifs)
+        found = running.run(batch, how.threads, how.stop, how.store, ended)
+        outcomes = [one for one in found if one is not None]
+        if len(outcomes) < len(found):
+            raise StoppedError
+        return outcomes
+
+
+def study(request: Request, tries: Mapping[str, str], quick: bool, stop: Stop) -> Study:
+    """The what-ifs of a program on its board, and those that the user wants tried by path.
+
+    Of an experiment it is the first run on its board, in its short form if `quick`. A program that
+    the user has built is run once, to find its hot functions. Raises `EngineError`
+    for what can't be, `StoppedError` after a stop.
+    """
+    target = request.target_to_run()
+    own = [_own(path, value) for path, value in tries.items()]
+    if isinstance(target, ExperimentTarget):
+        job = target.jobs[0]
+        if quick:
+            job = replace(job, run=with_all_settings(job.experiment.short_form(job.run)))
+        target = replace(target, jobs=[job])
+        board, found = job.run.board, [*own, *ways.of_job(job)]
+        root = _changed(board, job.configured.overrides)
+        found += [one for one in options.of_board(root) if not one.adds]
+        untried = [_NO_PROFILE]
+    else:
+        board, untried = target.board, [_BUILT]
+        root = _changed(board, target.overrides)
+        found = [*own, *_of_elf(target, root, stop), *options.of_board(root)]
+    if any(name in _WITH_MMU for node in root.walk() for name in node.compatibles):
+        untried.append(_DATA_CACHE)
+    made = Study(request, target, board, (), tuple(untried))
+    for one in own:
+        _check(made, one)
+    allowed = tuple(one for one in found if one in own or _is_allowed(made, one))
+    return replace(made, what_ifs=allowed)
+
+
+def _own(path: str, value: str) -> WhatIf:
+    return WhatIf(f"{path} = {value}", "", f"{path} = {value}", "--try", {path: value})
+
+
+def _check(made: Study, what_if: WhatIf) -> None:
+    """Raises `SettingError` if a run of the user's can't be."""
+    try:
+        made.trial(what_if).check()
+    except EngineError as error:
+        raise SettingError(told(error).replace("--set ", "--try ", 1)) from None
+
+
+def _is_allowed(made: Study, what_if: WhatIf) -> bool:
+    """Whether the board takes it: a cache that is so large may not be one of its own."""
+    try:
+        made.trial(what_if).check()
+    except EngineError:
+        return False
+    return True
+
+
+def _changed(board: str, overrides: Mapping[str, object]) -> Node:
+    """A board's tree with overrides, without those of files."""
+    tree = board_tree(board)
+    plain = {path: value for path, value in overrides.items() if not path.endswith("image")}
+    apply_overrides(tree, plain)  # type: ignore[arg-type]
+    return tree
+
+
+def _of_elf(target: ElfTarget, root: Node, stop: Stop) -> Iterable[WhatIf]:
+    """Registers that could be set, and hot code in other memories: by a run with a profile."""
+    trial = target.trial(0, {})
+    assert isinstance(trial, ElfTrial)
+    with inserted(trial.overrides) as (overrides, _):
+        board = trial.loaded_board(overrides)
+        used = _used(board)
+        result = board.run(trial.limit, profile=True, stop=stop)
+        if stop.requested:
+            raise StoppedError
+        description = board.describe()
+        yield from registers.of_board(root, description)
+        if result.profile is not None:
+            core = board.debug().core.name
+            hot = hot_code.hot_functions(board, result.profile, core)
+            yield from hot_code.what_ifs(root, description, hot, used)
+
+
+def _used(board: Board) -> dict[str, int]:
+    """Bytes of the loaded program by the memory's node."""
+    found: dict[str, int] = {}
+    entries = board.describe()["map"]
+    for segment in board.loaded:
+        for entry in entries:
+            if entry["base"] <= segment.address < entry["base"] + entry["size"]:
+                found[entry["path"]] = found.get(entry["path"], 0) + segment.memory_bytes
+    return found
+
+
+def _other_board(board: str, what_if: WhatIf) -> str:
+    """The name of the board with what it leaves out, or code in another memory.
+
+    It is a board from now on, as far as this process goes.
+    """
+    tree = board_tree(board)
+    for path, value in what_if.adds.items():
+        handle, _, name = path.rpartition(".")
+        node = next(one for one in tree.walk() if one.handle == handle)
+        is_number = isinstance(value, int)
+        raw = int(value).to_bytes(4, "big") if is_number else f"{value}\0".encode()
+        kind = "cells" if is_number else "strings"
+        node.props[name] = Property(name, raw, kind, hot_code.ORIGIN, 0)
+    if what_if.move is not None:
+        hot_code.add(tree, what_if.move)
+    name = f"{board}, {digests.of_tree(tree)[:16]}"
+    trees.give(name, tree)
+    return name
+
+
+def _measures(first: Outcome, metric: str | None, preferred: Sequence[str]) -> list[Measure]:
+    """What the advice is about: one metric, or the experiment's, or printed times and rates.
+
+    Without any of these it is the time of the run.
+    """
+    found = list(Namer([first]).measured(first))
+    known = {measure.name: measure for measure, _ in found}
+    if metric is not None:
+        if metric not in known:
+            shown = [name for name in known if ".stack." not in name]
+            hint = did_you_mean_or(metric, list(known), f"there are {', '.join(shown)}")
+            raise UsageError(f"--metric {metric}: no run has it{hint}")
+        return [known[metric]]
+    timed = {one.name: one for one, value in found if one.is_printed and value and _is_timed(one)}
+    chosen = [timed[name] for name in default_metrics(timed, preferred) if name in timed]
+    return chosen or [known[ELAPSED]]
+
+
+def _where(first: Outcome) -> dict[str, float]:
+    """The parts of the first core's time by cause, the largest first."""
+    stack = first.cores[0].stack_ps if first.cores else {}
+    total = sum(stack.values())
+    found = sorted(stack.items(), key=lambda item: -item[1])
+    return {cause: ps / total for cause, ps in found if ps}
+
+
+def _is_timed(measure: Measure) -> bool:
+    """Whether it is a time or a rate; fewer instructions may take longer."""
+    is_directed = directions.worse(measure.name, measure.unit) is not None
+    return is_directed and measure.unit not in _COUNTS
+
+
+def _tried(what_if: WhatIf, first: Outcome, outcome: Outcome, measures: Sequence[Measure]) -> Tried:
+    before, after = (Namer([first]).values(one) for one in (first, outcome))
+    plain = [
+        one.name
+        for one, _ in Namer([first]).measured(first)
+        if one.is_printed and directions.worse(one.name, one.unit) is None
+    ]
+    differs = tuple(name for name in plain if after.get(name) != before.get(name))
+    error = outcome.error
+    if error is None and outcome.ended != first.ended:
+        error = f"it ended otherwise: {outcome.ended}"
+    return Tried(what_if, _only(before, measures), _only(after, measures), measures, error, differs)
+
+
+def _only(values: Mapping[str, Number], measures: Sequence[Measure]) -> dict[str, Number]:
+    return {one.name: values[one.name] for one in measures if one.name in values}

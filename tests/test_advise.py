@@ -1,0 +1,235 @@
+"""What would make a program faster: each what-if is a run, and is ranked by what it saves."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import BOARD, ROOT, Command
+from test_schemas import faults
+
+import cyclescope as package
+from cyclescope.advising import options
+from cyclescope.advising.results import Tried
+from cyclescope.advising.whatifs import WhatIf, together
+from cyclescope.board import Board, board_tree, shipped_boards
+from cyclescope.board.presets import Preset
+from cyclescope.errors import SettingError, UsageError
+from cyclescope.firmware import build_app, load_app
+from cyclescope.sweeps.measures import Measure
+
+Program = Callable[[str], Path]
+TIME = Measure("t", "us", is_printed=True)
+RATE = Measure("r", "KiB/s", is_printed=True)
+SMALL = {"cpu0.i-cache-size": 1024, "cpu0.i-cache-sets": 64}
+
+
+def advised(elf: Path, board: str = BOARD, **more: object) -> package.Advice:
+    return package.advise(elf, board, **more)  # type: ignore[arg-type]
+
+
+def test_a_line_is_what_a_run_with_that_change_gives() -> None:
+    elf = build_app("coremark_like", BOARD, {"iterations": 1})
+    found = advised(elf, overrides=SMALL)
+    alone = package.Board(BOARD, SMALL).load(elf).run()
+    assert found.before["elapsed_ps"] == alone.elapsed_ps
+    one = next(one for one in found.tried if "instruction cache of 4 KiB" in one.what_if.what)
+    larger = {"cpu0.i-cache-size": 4096, "cpu0.i-cache-sets": 256}
+    changed = package.Board(BOARD, larger).load(elf).run()
+    assert one.what_if.changes == {path: str(value) for path, value in larger.items()}
+    assert one.gain_pct == pytest.approx((1 - changed.elapsed_ps / alone.elapsed_ps) * 100)
+    assert one.is_gain
+    ranked = [gain for one in found.tried if (gain := one.gain_pct) is not None]
+    # lines that are alike stay in the order of the what-ifs
+    assert all(after <= before + 0.1 for before, after in itertools.pairwise(ranked))
+
+
+def test_a_register_and_all_at_once() -> None:
+    board = "sama5d2-xplained"
+    elf = build_app("coremark_like", board, {"iterations": 1})
+    found = advised(elf, board)
+    gains = {one.what_if.how: one for one in found.gains}
+    assert {"SCTLR.I = 1", "SCTLR.Z = 1"} <= set(gains)
+    assert found.at_once is not None
+    assert found.at_once.gain_pct is not None
+    assert found.at_once.gain_pct > max(one.gain_pct or 0 for one in found.gains)
+    assert any("data caches" in reason for reason in found.untried)
+
+
+def test_a_cache_that_the_board_leaves_out(tmp_path: Path) -> None:
+    source = (ROOT / "boards" / f"{BOARD}.dts").read_text()
+    lines = [line for line in source.splitlines() if "d-cache" not in line]
+    (tmp_path / "own.dts").write_text("\n".join(lines))
+    elf = build_app("coremark_like", BOARD, {"iterations": 1})
+    found = advised(elf, str(tmp_path / "own.dts"))
+    new = [one for one in found.tried if "data cache of" in one.what_if.what]
+    assert [one.what_if.adds["cpu0.d-cache-size"] for one in new] == [4096, 16384]
+    with_it = package.Board(BOARD).load(elf).run()
+    assert new[1].after["elapsed_ps"] == with_it.elapsed_ps
+    assert new[1].is_gain
+
+
+def test_a_metric_and_what_the_user_wants_tried(program: Program) -> None:
+    found = advised(
+        program("results"),
+        metric="main.ps",
+        sections=("main",),
+        tries={"cpu0.cyclescope,divide-cycles": "1"},
+    )
+    assert [one.name for one in found.measures] == ["main.ps"]
+    own = next(one for one in found.tried if one.what_if.source == "--try")
+    assert own.error is None
+    assert own.what_if.changes == {"cpu0.cyclescope,divide-cycles": "1"}
+
+
+def test_an_experiment_by_settings_of_its_app() -> None:
+    sets = {"rhealstone.operation": "task-switch", "rhealstone.loops": 100}
+    found = package.advise("rhealstone", overrides=sets, metric="cycles")
+    gains = {one.what_if.how: one for one in found.gains}
+    in_sram = gains["--set rhealstone.memory=sram"]
+    assert in_sram.after["cycles"] < found.before["cycles"]
+    assert in_sram.what_if.takes
+    # levels of optimisation are one thing, whichever way they are asked for
+    assert found.at_once is not None
+    levels = [
+        name for name in found.at_once.what_if.how.split("; ") if "O2" in name or "Os" in name
+    ]
+    assert len(levels) <= 1
+
+
+# ---- what is tried
+
+
+@pytest.mark.parametrize("board", shipped_boards())
+def test_boards_take_what_can_be_chosen_about_them(board: str) -> None:
+    root = board_tree(board)
+    for one in options.of_board(root):
+        assert one.what
+        assert one.takes
+        assert one.source
+        if not one.adds:
+            Board(board, dict(one.changes))
+
+
+@pytest.mark.parametrize("board", ["nucleo-f411re", "nucleo-l4r5zi", "sama5d2-xplained"])
+def test_registers_can_be_set_where_main_begins(board: str) -> None:
+    elf = build_app("hello", board, {})
+    found = advised(elf, board)
+    presets = [one for one in found.tried if one.what_if.presets]
+    assert presets
+    assert [one.error for one in presets] == [None] * len(presets)
+
+
+def test_apps_advise_what_they_allow() -> None:
+    advising = 0
+    for toml in sorted((ROOT / "firmware" / "apps").glob("*/app.toml")):
+        app = load_app(toml.parent.name)
+        for name, kind in app.settings.items():
+            if kind.advice is None:
+                continue
+            advising += 1
+            assert kind.advice.takes, (app.name, name)
+            for value in kind.advice.tries:
+                assert kind.parse(str(value)) == value, (app.name, name)
+    assert advising > 20
+
+
+# ---- ranking
+
+
+def tried(before: dict[str, float], after: dict[str, float], **more: object) -> Tried:
+    measures = [one for one in (TIME, RATE) if one.name in before]
+    return Tried(WhatIf("", "", ""), before, after, measures, **more)  # type: ignore[arg-type]
+
+
+def test_a_gain_is_time_saved() -> None:
+    assert tried({"t": 100}, {"t": 75}).gain_pct == pytest.approx(25)
+    assert tried({"r": 100}, {"r": 200}).gain_pct == pytest.approx(50)
+    both = tried({"t": 100, "r": 100}, {"t": 50, "r": 50})
+    assert both.ratio == pytest.approx(math.sqrt(0.5 * 2))
+    assert not both.is_gain
+    assert tried({"t": 100}, {}).gain_pct is None
+    assert tried({"t": 100}, {"t": 50}, error="a fault").gain_pct is None
+
+
+def test_other_results_are_no_gain() -> None:
+    assert tried({"t": 100}, {"t": 50}).is_gain
+    assert not tried({"t": 100}, {"t": 50}, differs=("sum",)).is_gain
+
+
+def test_what_touches_the_same_does_not_go_together() -> None:
+    first, second = (WhatIf("", "", "", presets=(Preset(4, bits, bits),)) for bits in (1, 3))
+    assert first.touches & second.touches
+    level = WhatIf("", "", "", changes={"flags": "-O3"})
+    setting = WhatIf("", "", "", changes={"rhealstone.optimise": "O2"})
+    assert level.touches & setting.touches
+    cache = WhatIf("a", "", "", changes={"cpu0.d-cache-size": "1"})
+    assert not cache.touches & first.touches
+    whole = together([cache, first])
+    assert whole.changes == cache.changes
+    assert whole.presets == first.presets
+
+
+def test_a_board_that_allows_nothing_is_told(program: Program) -> None:
+    board = "minimal-rv32"
+    found = advised(build_app("hello", board, {}), board)
+    assert found.at_once is None
+    assert found.untried
+
+
+# ---- the command
+
+
+def test_the_command_ranks_and_keeps(cyclescope: Command, tmp_path: Path) -> None:
+    elf = build_app("coremark_like", BOARD, {"iterations": 1})
+    small = [word for path, value in SMALL.items() for word in ("--set", f"{path}={value}")]
+    call = ("advise", elf, "--board", BOARD, *small, "--json", "a.json")
+    done = cyclescope(*call)
+    assert done.status == 0, done.stderr
+    assert "where time goes: " in done.stdout
+    assert "instruction cache" in done.stdout
+    data = json.loads((tmp_path / "a.json").read_text())
+    assert faults("advise", data) == []
+    assert faults("advise", {**data, "wall_ns": 1})
+    first = data["what_ifs"][0]
+    assert f"{first['gain_pct']:.1f} %" in done.stdout
+    assert json.loads(cyclescope(*call[:-1], "-").stdout) == data
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--try", "cpu0.nothing=1"), "--try cpu0.nothing: no such board property"),
+        (("--try", "cpu0"), "--try cpu0: expected PATH=VALUE"),
+        (("--try", "cpu0.i-cache-size=12345"), "i-cache-size"),
+        (("--metric", "elapsed"), "--metric elapsed: no run has it; did you mean 'elapsed_ps'"),
+        (("--limit", "soon"), "soon"),
+    ],
+)
+def test_what_can_not_be_is_one_line(
+    cyclescope: Command, program: Program, options: tuple[str, ...], words: str
+) -> None:
+    done = cyclescope("advise", program("results"), "--board", BOARD, *options)
+    assert done.status == 121
+    assert words in done.error
+    assert done.stdout == ""
+
+
+def test_a_program_that_fails_is_told(program: Program) -> None:
+    with pytest.raises(UsageError, match="the run itself fails: "):
+        advised(program("exit_code"))
+
+
+def test_a_board_is_told_where_none_was(cyclescope: Command, program: Program) -> None:
+    done = cyclescope("advise", program("results"))
+    assert "--board is missing" in done.error
+    assert BOARD in done.error
+
+
+def test_an_unknown_try_of_an_experiment() -> None:
+    with pytest.raises(SettingError, match=r"--try rhealstone\.lops: "):
+        package.advise("rhealstone", tries={"rhealstone.lops": "1"})
