@@ -22,6 +22,7 @@ UNUSED = {
     "nucleo-f411re": 0x2000_4000,
     "kc705-axi-quad-spi": 0xC000_8000,
     "ben-nanonote": 0x8050_0000,
+    "picosoc-icebreaker": 0x0001_0000,
     A5: 0x0020_8000,
 }
 
@@ -44,7 +45,7 @@ def test_a_store_leaves_all_else_as_it_was(board: str) -> None:
     assert plain.run(until="main").reason == "break"
     before = plain.mem.u32(addr)
     assert stored.mem.u32(addr) == before & ~0xFF00 | 0x1200
-    general = list(plain.core.regs)[:17]
+    general = [name for name in plain.core.regs if name not in ("xpsr", "cpsr")][:33]
     assert {name: stored.core.regs[name] for name in general} == {
         name: plain.core.regs[name] for name in general
     }

@@ -18,7 +18,10 @@ from cyclescope.units import format_hz
 
 @dataclass(frozen=True)
 class Bits:
-    """Bits to set: of a core's register by its name, or at an offset in a device's first range."""
+    """Bits to set: of a core's register by its name, or at an offset in a device's first range.
+
+    `mask` has those that are to be cleared, too.
+    """
 
     register: str | int
     bits: int
@@ -26,6 +29,7 @@ class Bits:
     takes: str
     how: str
     source: str
+    mask: int | None = None
 
 
 _NO_MMU = "nothing: instructions are cached without the MMU, too; code that is written is cleaned"
@@ -64,13 +68,13 @@ CORES: Mapping[str, Sequence[Bits]] = {
 def _flash_access(source: str) -> Sequence[Bits]:
     on = "FLASH->ACR |= FLASH_ACR_"
     return (
-        Bits(0, _PREFETCH, "flash: prefetch on", _REFETCH, f"{on}PRFTEN", source),
-        Bits(0, _CODE, "flash: instruction cache on", _REFETCH, f"{on}ICEN", source),
-        Bits(0, _DATA, "flash: data cache on", _REFETCH, f"{on}DCEN", source),
+        Bits(0, _PREFETCH, "prefetch on", _REFETCH, f"{on}PRFTEN", source),
+        Bits(0, _CODE, "instruction cache on", _REFETCH, f"{on}ICEN", source),
+        Bits(0, _DATA, "data cache on", _REFETCH, f"{on}DCEN", source),
         Bits(
             0,
             _PREFETCH | _CODE | _DATA,
-            "flash: prefetch and both caches on",
+            "prefetch and both caches on",
             _REFETCH,
             f"{on}PRFTEN | FLASH_ACR_ICEN | FLASH_ACR_DCEN",
             source,
@@ -78,7 +82,32 @@ def _flash_access(source: str) -> Sequence[Bits]:
     )
 
 
+# picosoc.v, spimemio: read modes by bits 22 (two lines or double rate), 21 (four lines), 20
+# (continuous read) and 19 to 16 (dummy clocks).
+_SPIMEMIO_MODE = 0x7F << 16
+_SPIMEMIO = "PicoSoC README, SPI Flash Controller Config Register"
+
 DEVICES: Mapping[str, Sequence[Bits]] = {
+    "cyclescope,picosoc-spimemio": (
+        Bits(
+            0,
+            0x48 << 16,
+            "reads on two lines (DIO, 8 dummy clocks)",
+            "a chip that has BBh with so many dummy clocks",
+            "reg_spictrl = (reg_spictrl & ~0x7f0000) | 0x480000",
+            _SPIMEMIO,
+            _SPIMEMIO_MODE,
+        ),
+        Bits(
+            0,
+            0x58 << 16,
+            "reads on two lines, without commands (DIO, CRM, 8 dummy clocks)",
+            "a chip that has BBh with so many dummy clocks, and continuous reads",
+            "reg_spictrl = (reg_spictrl & ~0x7f0000) | 0x580000",
+            _SPIMEMIO,
+            _SPIMEMIO_MODE,
+        ),
+    ),
     "st,stm32f4-flash-controller": _flash_access(_ACR),
     "st,stm32l4-flash-controller": _flash_access(_L4_ACR),
 }
@@ -99,13 +128,13 @@ def of_board(root: Node, description: Mapping[str, Any]) -> Iterator[WhatIf]:
             continue
         for bits in (one for name in node.compatibles for one in DEVICES.get(name, ())):
             assert isinstance(bits.register, int)
-            yield _set(bits, bits.what, base + bits.register)
+            yield _set(bits, f"{node.handle}: {bits.what}", base + bits.register)
         if _QSPI in node.compatibles:
             yield from _faster_qspi(root, node, base)
 
 
 def _set(bits: Bits, what: str, register: int | str) -> WhatIf:
-    preset = Preset(register, bits.bits, bits.bits)
+    preset = Preset(register, bits.mask or bits.bits, bits.bits)
     return WhatIf(what, bits.takes, bits.how, bits.source, presets=(preset,))
 
 

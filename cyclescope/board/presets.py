@@ -22,6 +22,9 @@ _A32 = ("r0", "r1", bytes.fromhex("000081e5"))
 _RISCV = ("a0", "a1", bytes.fromhex("23a0a500"))  # sw a0, 0(a1)
 _MIPS = ("r2", "r3", bytes.fromhex("000062ac"))  # sw v0, 0(v1)
 _CPSR_T = 1 << 5
+_STACK_POINTERS = {"r0": "sp", "a0": "sp", "r2": "r29"}
+# Interrupts push less than this.
+_BELOW = 256
 
 
 @dataclass(frozen=True)
@@ -81,14 +84,22 @@ def _store_instruction(core: Core, isa: str) -> tuple[str, str, bytes]:
 
 
 def _store(core: Core, how: tuple[str, str, bytes], addr: int, value: int) -> None:
-    """Have the core store a word, and leave all else as it was."""
+    """Have the core store a word, and leave all else as it was.
+
+    The instruction lies below the stack: what is at the program's own place may have been fetched.
+    Raises `EngineError` if there is no memory that code can run from.
+    """
     of_value, of_addr, instruction = how
     pc, kept = core.pc, {name: core.regs[name] for name in (of_value, of_addr)}
-    code = core.mem.read(pc, len(instruction))
-    core.mem.write(pc, instruction)
-    core.regs[of_value], core.regs[of_addr] = value, addr
+    place = core.regs[_STACK_POINTERS[of_value]] - _BELOW & ~15
+    before = core.mem.read(place, len(instruction))
+    core.mem.write(place, instruction)
+    core.regs["pc"], core.regs[of_value], core.regs[of_addr] = place, value, addr
     core.step()
-    core.mem.write(pc, code)
-    for name, before in kept.items():
-        core.regs[name] = before
+    is_done = core.pc & ~1 == place + len(instruction)
+    core.mem.write(place, before)
+    for name, number in kept.items():
+        core.regs[name] = number
     core.regs["pc"] = pc
+    if not is_done:
+        raise EngineError(f"the core's store at {place:#010x} has failed")
