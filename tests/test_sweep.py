@@ -15,8 +15,10 @@ from conftest import BOARD
 import cyclescope as package
 from cyclescope import sweeps
 from cyclescope._engine import Stop
+from cyclescope.board.results import Metric
+from cyclescope.comparing import directions
 from cyclescope.errors import SettingError, UsageError
-from cyclescope.sweeps import caches, designs, files, requests
+from cyclescope.sweeps import caches, designs, files, measures, requests, words
 from cyclescope.sweeps.axes import Axis, Span
 from cyclescope.sweeps.designs import Design
 from cyclescope.sweeps.measures import Measure
@@ -259,6 +261,7 @@ def test_a_file_says_what_python_says(program: Program, tmp_path: Path) -> None:
 target = "{elf}"
 board = "{BOARD}"
 sections = ["main"]
+less_is_worse = ["main.ps"]
 
 [vary]
 "ddr.cyclescope,first-word-cycles" = "20:40:20"
@@ -271,7 +274,8 @@ sections = ["main"]
     vary = {"ddr.cyclescope,first-word-cycles": "20:40:20", "cpu0.d-cache-size": [0, "16K"]}
     found = package.sweep(toml)
     prices = {"cpu0.d-cache-size": "0:0,16K:0.2"}
-    assert found == package.sweep(elf, BOARD, vary, sections=["main"], prices=prices)
+    given = {"sections": ["main"], "less_is_worse": ["main.ps"], "prices": prices}
+    assert found == package.sweep(elf, BOARD, vary, **given)
     assert [row.price for row in found.rows] == [0, 0.2, 0, 0.2]
 
 
@@ -284,6 +288,10 @@ sections = ["main"]
         ("board = 'x'", "target is missing"),
         ("target = 'rhealstone'\nsampling = 'all'", "there are random, latin, sobol"),
         ("target = 'rhealstone'\n[vary]\na = []", "--vary a: there are no values"),
+        (
+            "target = 'rhealstone'\nless_is_worse = ['a', 'b']\nmore_is_worse = ['b']",
+            "--more-is-worse and --less-is-worse name the same metric: b",
+        ),
     ],
 )
 def test_a_file_that_is_wrong(tmp_path: Path, text: str, words: str) -> None:
@@ -373,6 +381,36 @@ def test_what_is_worth_its_price() -> None:
     best = rates.best()
     assert best is not None
     assert best.settings == {"a": 4, "b": 5}
+
+
+def test_the_user_says_which_way_a_metric_gets_worse(program: Program) -> None:
+    """It goes before the unit, here ps, and turns round what is best and what matters."""
+    elf, vary = program("results"), {"ddr.cyclescope,first-word-cycles": "20,40"}
+    given = {"sections": ["main"], "prices": {"ddr.cyclescope,first-word-cycles": "20:0,40:1"}}
+    by_unit = package.sweep(elf, BOARD, vary, metrics=["main.ps"], **given)
+    turned = package.sweep(
+        elf, BOARD, vary, metrics=["main.ps"], less_is_worse=["main.ps"], **given
+    )
+    fast, slow = by_unit.rows
+    assert fast.values["main.ps"] < slow.values["main.ps"]
+    assert (by_unit.best(), turned.best()) == (fast, slow)
+    assert (by_unit.pareto(), turned.pareto()) == ((fast,), (fast, slow))
+    best = [sweeps.effects(one).effects[0].best for one in (by_unit, turned)]
+    assert best == [20, 40]
+    assert [words.guess(one, "main.ps") for one in (by_unit, turned)] == ["", ""]
+    assert "less of main.calls counts as better" in words.guess(by_unit, "main.calls")
+    for way in ("more_is_worse", "less_is_worse"):
+        with pytest.raises(SettingError, match=rf"^--{way.replace('_', '-')} anser: .*'answer'"):
+            package.sweep(elf, BOARD, vary, **{way: ["anser"]})
+
+
+def test_which_way_a_metric_in_several_settings_gets_worse() -> None:
+    """A name without settings is of all of them, one with settings of that alone."""
+    run = Outcome(None, "exit", metrics=tuple(Metric("x", "", n, {"n": n}) for n in (1, 2)))
+    told = {"x": directions.MORE, "x[n=2]": directions.LESS}
+    found = measures.all_measures(measures.Namer([run]), [run], told)
+    ways = {name: measure.worse for name, measure in found.items() if measure.is_printed}
+    assert ways == {"x[n=1]": directions.MORE, "x[n=2]": directions.LESS}
 
 
 def test_files_have_the_same_rows(program: Program, tmp_path: Path) -> None:

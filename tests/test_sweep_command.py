@@ -124,3 +124,21 @@ def test_an_interrupted_sweep_goes_on(program: Program, tmp_path: Path) -> None:
     whole = json.loads((tmp_path / "sweep" / "sweep.json").read_text())["rows"]
     assert whole[: len(part)] == part
     assert len(whole) == 600
+
+
+def test_the_user_says_which_row_is_better(
+    cyclescope: Command, program: Program, tmp_path: Path
+) -> None:
+    """Calls have no better or worse of their own: less is taken for it, unless one says so."""
+    elf, out = program("results"), tmp_path / "out"
+    options = ["--board", BOARD, "--vary", f"{WORDS}=20,40", "--section", "main", "--out", out]
+    options += ["--metric", "main.calls"]
+    guessed = cyclescope("sweep", elf, *options)
+    assert "less of main.calls counts as better" in guessed.stdout
+    assert "less of main.calls counts as better" in (out / "sweep.html").read_text()
+    for option, way in (("--less-is-worse", "less"), ("--more-is-worse", "more")):
+        told = cyclescope("sweep", elf, *options, option, "main.calls", "--json", "-")
+        assert told.status == 0, told.stderr
+        assert "counts as better" not in told.stderr + (out / "sweep.html").read_text()
+        (metric,) = json.loads(told.stdout)["metrics"]
+        assert metric["worse_by"] == way

@@ -13,13 +13,13 @@ from cyclescope.cli.board_options import board_option, devices_option, limit_opt
 from cyclescope.cli.colour import no_color_option
 from cyclescope.cli.compared_revisions import Revisions
 from cyclescope.cli.compared_runs import Given
+from cyclescope.cli.direction_options import direction_options
 from cyclescope.cli.program_options import ProgramOptions, program_options
 from cyclescope.cli.run_command import TakesArguments
 from cyclescope.cli.shown_run import tell
 from cyclescope.comparing import limits
 from cyclescope.comparing.code import instruction_changes, telling
 from cyclescope.comparing.differences import Comparison, compare
-from cyclescope.comparing.directions import LESS, MORE
 from cyclescope.comparing.limits import Exceeded
 from cyclescope.comparing.plain import Instructions, plain
 from cyclescope.comparing.runs import Run
@@ -85,15 +85,7 @@ _GROUPS = {
     metavar="NAME",
     help="--fail-over is for this function, too, with all that it calls.",
 )
-@click.option(
-    "--more-is-worse",
-    multiple=True,
-    metavar="METRIC",
-    help="A metric whose unit does not tell: its growth is for the worse.",
-)
-@click.option(
-    "--less-is-worse", multiple=True, metavar="METRIC", help="The same of one that should grow."
-)
+@direction_options
 @click.option(
     "--build",
     metavar="COMMAND",
@@ -127,8 +119,7 @@ def compare_command(
     top: int,
     fail_over: str | None,
     functions: tuple[str, ...],
-    more_is_worse: tuple[str, ...],
-    less_is_worse: tuple[str, ...],
+    worse: dict[str, str],
     quiet: bool,
     markdown_file: str | None,
     json_file: str | None,
@@ -147,9 +138,6 @@ def compare_command(
     percent = None if fail_over is None else limits.parse_percent(fail_over)
     if functions and percent is None:
         raise UsageError("--function is of use with --fail-over PERCENT only")
-    worse = dict.fromkeys(more_is_worse, MORE) | dict.fromkeys(less_is_worse, LESS)
-    if len(worse) < len(set(more_is_worse)) + len(set(less_is_worse)):
-        raise UsageError("--more-is-worse and --less-is-worse name the same metric")
     if markdown_file == json_file == "-":
         raise UsageError("--markdown and --json can't both go to standard output")
     if limit is not None:

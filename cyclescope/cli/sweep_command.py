@@ -19,6 +19,7 @@ from cyclescope.cli import completions, sweep_tables, tables
 from cyclescope.cli.board_options import board_option, devices_option, sets_option
 from cyclescope.cli.colour import no_color_option
 from cyclescope.cli.counted_runs import CountedRuns
+from cyclescope.cli.direction_options import direction_options
 from cyclescope.cli.option_groups import GroupedCommand
 from cyclescope.cli.program_options import ProgramOptions, program_options
 from cyclescope.errors import warn
@@ -42,7 +43,9 @@ _GROUPS = {
     "What is varied": ("vary", "zips", "samples", "sampling", "seed"),
     "The board and its time": ("board", "sets", "devices", "unmapped", "svd", "limit"),
     "The program": ("core", "base", "entry"),
-    "What is measured": ("metrics", "sections", "price_texts"),
+    "What is measured": (
+        *("metrics", "sections", "more_is_worse", "less_is_worse", "price_texts"),
+    ),
     "Where it goes": ("out", "json_file", "no_color"),
     "How it is run": ("jobs", "dask", "again"),
 }
@@ -95,6 +98,7 @@ _GROUPS = {
     metavar="FUNCTION",
     help="Also measure the calls of a function: FUNCTION.ps.",
 )
+@direction_options
 @click.option(
     "--price",
     "price_texts",
@@ -132,6 +136,7 @@ def sweep_command(
     limit: str | None,
     metrics: tuple[str, ...],
     sections: tuple[str, ...],
+    worse: dict[str, str],
     price_texts: tuple[str, ...],
     out: Path,
     json_file: str | None,
@@ -154,6 +159,7 @@ def sweep_command(
         design=_design(request.design, zips, samples, sampling, seed),
         metrics=metrics or request.metrics,
         sections=(*request.sections, *sections),
+        worse={**request.worse, **worse},
         prices=Prices((*request.prices.axes, *map(parse_price, price_texts))),
         limit=limit or request.limit,
         loading=Loading(**vars(program)),

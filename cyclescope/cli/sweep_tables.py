@@ -40,6 +40,8 @@ def _rows(result: SweepResult, rows: Sequence[SweepRow]) -> Iterator[RenderableT
         shown = best
     yield Text(title)
     yield _table(result, shown)
+    if len(rows) > 1 and (guess := words.guess(result, metric)):
+        yield Text(f"{guess}\n")
 
 
 def _table(result: SweepResult, rows: Sequence[SweepRow]) -> Table:

@@ -1,14 +1,18 @@
 """Which way a metric gets worse: times and cycles by more, rates by less.
 
-The unit says it, and where that does not, the metric's name. Of what neither tells, a change is
-neither better nor worse.
+The user says it, else the unit, and where that does not, the metric's name. Of what none of them
+tells, a change is neither better nor worse.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+
+from cyclescope.errors import UsageError
 
 MORE, LESS = "more", "less"
+OPTIONS = {MORE: "--more-is-worse", LESS: "--less-is-worse"}
 
 # Of these less is worse: what is done in a second, or in a time that is fixed.
 _RATES = re.compile(r".+(/s|/sec|/second|/min|/mhz|ps)$", re.IGNORECASE)
@@ -35,6 +39,15 @@ def worse(name: str, unit: str) -> str | None:
     if found is None and _RATE_NAME.search(name):
         return LESS
     return found
+
+
+def given(more_is_worse: Iterable[str], less_is_worse: Iterable[str]) -> dict[str, str]:
+    """`MORE` or `LESS` by the metrics that a user names. Raises `UsageError` for one in both."""
+    more, less = dict.fromkeys(more_is_worse, MORE), dict.fromkeys(less_is_worse, LESS)
+    both = next((name for name in more if name in less), None)
+    if both is not None:
+        raise UsageError(f"{' and '.join(OPTIONS.values())} name the same metric: {both}")
+    return more | less
 
 
 def _of_unit(unit: str) -> str | None:

@@ -72,9 +72,9 @@ def draw(view: View, prefix: str) -> Map | None:
     grid = _grid(view, across, up)
     means = [view.mean(cell.rows) for cell in grid.cells]
     by_logarithm = min(means) > 0 and max(means) > _WIDE * min(means)
-    parts = _parts(means, view.is_rate, by_logarithm)
+    parts = _parts(means, view.is_more_better, by_logarithm)
     drawn = _draw(view, grid, means, parts, (across.name, up.name), prefix, title)
-    best, worst = (max, min) if view.is_rate else (min, max)
+    best, worst = (max, min) if view.is_more_better else (min, max)
     text = "The stronger the colour, the better."
     if any(len(cell.rows) > 1 for cell in grid.cells):
         text += " Each cell is the mean over all rows that have both values."
@@ -106,14 +106,14 @@ def _grid(view: View, across: Factor, up: Factor) -> _Grid:
     return _Grid([told(one) for one, _ in columns], [told(one) for one, _ in lines], cells)
 
 
-def _parts(means: Sequence[float], is_rate: bool, by_logarithm: bool) -> list[float]:
+def _parts(means: Sequence[float], is_more_better: bool, by_logarithm: bool) -> list[float]:
     """How good each is: 0 the worst, 1 the best."""
     found = [math.log(mean) for mean in means] if by_logarithm else list(means)
     low, high = min(found), max(found)
     if low == high:
         return [0.5] * len(found)
     parts = [(one - low) / (high - low) for one in found]
-    return parts if is_rate else [1 - part for part in parts]
+    return parts if is_more_better else [1 - part for part in parts]
 
 
 def _draw(

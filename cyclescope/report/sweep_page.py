@@ -94,6 +94,7 @@ def render(result: SweepResult) -> str:
         "axis_value": words.axis_value,
         "with_unit": lambda name: words.with_unit(result, name),
         "number": words.number,
+        "guess": lambda name: words.guess(result, name),
     }
     reasons = _reasons(result)
     return (

@@ -216,7 +216,7 @@ def _ring(axes: Axes, x: float, y: float) -> None:
 def _by_word(view: View, factor: Factor, prefix: str, title: str, most: int) -> Plot:
     """Dots of all rows with a word beside each other, and their mean as a stroke."""
     groups = [(values[0], rows) for values, rows in by_value(factor, view.rows, len(factor.values))]
-    sign = -1 if view.is_rate else 1
+    sign = -1 if view.is_more_better else 1
     groups.sort(key=lambda group: sign * view.mean(group[1]))
     kept = groups[:_MOST_WORDS]
     names = [RowName(fitted(told_as.value(value)), "") for value, _ in kept]

@@ -71,9 +71,9 @@ class View:
         return [factor for factor in self.factors if given.intersection(factor.paths)]
 
     @property
-    def is_rate(self) -> bool:
+    def is_more_better(self) -> bool:
         """Whether more is better."""
-        return self.result.measures[self.metric].is_rate
+        return self.result.measures[self.metric].is_more_better
 
     def value(self, row: SweepRow) -> float:
         """A row's number in the unit of plots."""

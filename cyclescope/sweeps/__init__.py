@@ -52,6 +52,8 @@ def sweep(
     seed: int = 0,
     metrics: Iterable[str] = (),
     sections: Iterable[str] = (),
+    more_is_worse: Iterable[str] = (),
+    less_is_worse: Iterable[str] = (),
     prices: Mapping[str, Any] | None = None,
     limit: str | None = None,
     threads: int | None = None,
@@ -66,7 +68,8 @@ def sweep(
     then, nothing but what is behind `threads` may be given. `vary` has values by path, as a list or
     as text such as "10M:40M:10M"; "elf" and "board" are paths, too, and "flags" of an experiment.
     `zips` names paths that advance together. With `samples`, so many points are drawn: `sampling`
-    is "random", "latin" (a Latin hypercube) or "sobol". `prices` has the prices of values by path.
+    is "random", "latin" (a Latin hypercube) or "sobol". `more_is_worse` and `less_is_worse` name
+    metrics whose units do not tell which row is better. `prices` has the prices of values by path.
     `threads` runs are made at a time, by default one a core; with `dask`, on the workers of a
     cluster: a client, the address of a scheduler, or "local" for as many processes. Runs that were
     made before are taken from the cache unless they are to be made `again`. `ended` is called with
@@ -86,6 +89,8 @@ def sweep(
         seed=seed,
         metrics=list(metrics),
         sections=list(sections),
+        more_is_worse=list(more_is_worse),
+        less_is_worse=list(less_is_worse),
         prices=dict(prices or {}),
         limit=limit,
     )

@@ -100,7 +100,7 @@ def _main(
     mean = math.fsum(numbers) / len(numbers)
     whole = math.fsum((number - mean) ** 2 for number in numbers)
     between = math.fsum(size * (one - mean) ** 2 for _, one, size in means)
-    sign = -1 if result.measures[metric].is_rate else 1
+    sign = -1 if result.measures[metric].is_more_better else 1
     ordered = sorted(means, key=lambda one: sign * one[1])
     (best, best_mean, _), (worst, worst_mean, _) = ordered[0], ordered[-1]
     first = min(1.0, between / whole) if whole else 0.0

@@ -48,9 +48,9 @@ def to_dict(result: SweepResult) -> dict[str, Any]:
             for axis in result.axes
         ],
         "metrics": [
-            {"name": name, "unit": result.measures[name].unit}
+            {"name": name, "unit": measure.unit, "worse_by": measure.worse}
             for name in result.metrics
-            if name in result.measures
+            if (measure := result.measures.get(name))
         ],
         "planned": result.planned,
         "rows": rows,

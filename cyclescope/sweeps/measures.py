@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cyclescope.board.results import Metric
 from cyclescope.comparing import directions
@@ -21,16 +21,25 @@ Number = int | float
 
 @dataclass(frozen=True)
 class Measure:
-    """A name that runs have a number for, with its unit; `is_printed` by the firmware."""
+    """A name that runs have a number for, with its unit; `is_printed` by the firmware.
+
+    `given` is which way it gets worse (`directions.MORE`, `LESS`) where the user says it.
+    """
 
     name: str
     unit: str
     is_printed: bool = False
+    given: str | None = None
 
     @property
-    def is_rate(self) -> bool:
-        """Whether more of it is better, as `cyclescope compare` has it."""
-        return directions.worse(self.name, self.unit) == directions.LESS
+    def worse(self) -> str | None:
+        """Which way it gets worse, as `cyclescope compare` has it; None if nothing tells."""
+        return self.given or directions.worse(self.name, self.unit)
+
+    @property
+    def is_more_better(self) -> bool:
+        """Whether more of it is better; of what nobody knows, less is."""
+        return self.worse == directions.LESS
 
 
 class Namer:
@@ -75,13 +84,26 @@ class Namer:
                 yield Measure(f"{core.name}.stack.{cause}_ps", "ps"), ps
 
 
-def all_measures(namer: Namer, runs: Iterable[Outcome]) -> dict[str, Measure]:
-    """What at least one run has a number for, by name: printed metrics first, stacks last."""
+def all_measures(
+    namer: Namer, runs: Iterable[Outcome], worse: Mapping[str, str] | None = None
+) -> dict[str, Measure]:
+    """What at least one run has a number for, by name: printed metrics first, stacks last.
+
+    `worse` is what the user says of metrics; of one in several settings, a name is of all of them.
+    """
+    given = worse or {}
     found: dict[str, Measure] = {}
     for run in runs:
         for measure, _ in namer.measured(run):
-            found.setdefault(measure.name, measure)
+            if measure.name not in found:
+                way = given.get(measure.name) or given.get(plain(measure.name))
+                found[measure.name] = replace(measure, given=way) if way else measure
     return dict(sorted(found.items(), key=lambda item: _order(item[1])))
+
+
+def plain(name: str) -> str:
+    """A metric's name without its settings."""
+    return name.partition("[")[0]
 
 
 def _order(measure: Measure) -> int:

@@ -12,6 +12,7 @@ from cyclescope import experiments
 from cyclescope._engine import Stop
 from cyclescope.bench import planning as bench_planning
 from cyclescope.board.overrides import OverrideValue
+from cyclescope.comparing import directions
 from cyclescope.errors import UsageError
 from cyclescope.host.inputs import printable
 from cyclescope.near import did_you_mean
@@ -37,7 +38,8 @@ Runner = Callable[[Plan, Stop, "Store | None", Ended], list["Outcome | None"]]
 class Request:
     """A sweep as it was asked for. `limit` None is the usual one, or the experiment's own.
 
-    `target` is the path of an ELF or the name of an experiment.
+    `target` is the path of an ELF or the name of an experiment. `worse` says by metric which way
+    it gets worse, as `directions.given` has it.
     """
 
     target: str
@@ -47,6 +49,7 @@ class Request:
     design: Design = field(default_factory=Design)
     metrics: tuple[str, ...] = ()
     sections: tuple[str, ...] = ()
+    worse: Mapping[str, str] = field(default_factory=dict)
     prices: Prices = field(default_factory=Prices)
     limit: str | None = None
     loading: Loading = field(default_factory=Loading)
@@ -95,13 +98,15 @@ class Request:
         def checked(row: int, outcome: Outcome) -> None:
             nonlocal seen
             if not seen:
-                check_metrics(self.metrics, outcome)
+                check_metrics(self.metrics, self.worse, outcome)
                 seen = outcome.error is None
             ended(row, outcome)
 
         found = runner(planned, stop, store, checked)
         board = self.board or ""
-        return tabulate(planned, found, self.metrics, self.prices, self.preferred, board)
+        return tabulate(
+            planned, found, self.metrics, self.prices, self.preferred, board, self.worse
+        )
 
     def _elf(self) -> ElfTarget:
         path = Path(self.target)
@@ -183,6 +188,7 @@ def from_data(data: Mapping[str, Any], folder: Path = Path()) -> Request:
         design=design,
         metrics=tuple(data.get("metrics", ())),
         sections=tuple(data.get("sections", ())),
+        worse=directions.given(data.get("more_is_worse", ()), data.get("less_is_worse", ())),
         prices=Prices(tuple(_price(*item) for item in data.get("prices", {}).items())),
         limit=data.get("limit"),
     )
@@ -199,6 +205,8 @@ _KEYS: Mapping[str, type] = {
     "seed": int,
     "metrics": list,
     "sections": list,
+    "more_is_worse": list,
+    "less_is_worse": list,
     "prices": dict,
     "limit": str,
 }

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from cyclescope.board.results import Value
+from cyclescope.comparing import directions
 from cyclescope.dataframes import dataframe
 from cyclescope.errors import SettingError
 from cyclescope.near import did_you_mean_or
@@ -95,15 +96,15 @@ class SweepResult:
         return dataframe(self.table(), self.table_columns)
 
     def best(self, metric: str | None = None) -> SweepRow | None:
-        """The row with the best number: the most of a rate, the least of anything else."""
+        """The row with the best number: the most where less is worse, else the least."""
         name = metric or self.metrics[0]
         rows = [row for row in self.rows if row.value(name) is not None]
         return min(rows, key=lambda row: self.badness(row, name), default=None)
 
     def badness(self, row: SweepRow, metric: str) -> float:
-        """A row's number, turned round for a rate: less is better."""
+        """A row's number, turned round where more is better: less of this is better."""
         value = row.value(metric) or 0
-        return -value if self.measures[metric].is_rate else value
+        return -value if self.measures[metric].is_more_better else value
 
     def pareto(self, metric: str | None = None) -> tuple[SweepRow, ...]:
         """The rows that no other is as good as at a lower price, nor better at the same.
@@ -127,15 +128,18 @@ def tabulate(
     prices: Prices,
     preferred: Iterable[str] = (),
     board: str = "",
+    worse: Mapping[str, str] | None = None,
 ) -> SweepResult:
     """The result of a plan's outcomes; rows without one are left out.
 
-    Raises `SettingError` for a metric that no run has.
+    `worse` says which way metrics get worse, by name. Raises `SettingError` for a metric that no
+    run has.
     """
     runs = [outcome for outcome in outcomes if outcome is not None]
     namer = Namer(runs)
-    known = measures.all_measures(namer, runs)
+    known = measures.all_measures(namer, runs, worse)
     _check_metrics(metrics, known)
+    _check_worse(worse or {}, known)
     chosen = list(metrics) or measures.default_metrics(known, preferred)
     rows = tuple(
         _row(planned, place, outcome, namer, chosen, bool(metrics), prices)
@@ -156,7 +160,7 @@ def tabulate(
     )
 
 
-def check_metrics(metrics: Sequence[str], first: Outcome) -> None:
+def check_metrics(metrics: Sequence[str], worse: Mapping[str, str], first: Outcome) -> None:
     """Raises `SettingError` if a run that has measured something lacks one of these metrics.
 
     What it printed is named as if it were the only run; of a metric in several settings, any will
@@ -164,16 +168,28 @@ def check_metrics(metrics: Sequence[str], first: Outcome) -> None:
     """
     if first.error is None and _has_measured(first):
         known = measures.all_measures(Namer([first]), [first])
-        plain = {name.partition("[")[0] for name in known}
-        _check_metrics([one for one in metrics if one.partition("[")[0] not in plain], known)
+        plain = set(map(measures.plain, known))
+        _check_metrics([one for one in metrics if measures.plain(one) not in plain], known)
+        _check_worse({name: way for name, way in worse.items() if "[" not in name}, known)
 
 
 def _check_metrics(metrics: Sequence[str], known: Mapping[str, Measure]) -> None:
     for name in metrics:
         if known and name not in known:
-            shown = [one for one in known if ".stack." not in one]
-            hint = did_you_mean_or(name, list(known), f"there are {', '.join(shown)}")
-            raise SettingError(f"--metric {name}: no run has it{hint}")
+            raise _unknown("--metric", name, known)
+
+
+def _check_worse(worse: Mapping[str, str], known: Mapping[str, Measure]) -> None:
+    names = {*known, *map(measures.plain, known)}
+    for name, way in worse.items():
+        if known and name not in names:
+            raise _unknown(directions.OPTIONS[way], name, known)
+
+
+def _unknown(option: str, name: str, known: Mapping[str, Measure]) -> SettingError:
+    shown = [one for one in known if ".stack." not in one]
+    hint = did_you_mean_or(name, list(known), f"there are {', '.join(shown)}")
+    return SettingError(f"{option} {name}: no run has it{hint}")
 
 
 def _row(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cyclescope.board.results import Value
-from cyclescope.sweeps import designs
+from cyclescope.comparing import directions
+from cyclescope.sweeps import designs, measures
 from cyclescope.sweeps.results import SweepResult, SweepRow
 from cyclescope.units import count, parse_number
 
@@ -63,6 +64,16 @@ def with_unit(result: SweepResult, name: str) -> str:
     """A metric's name with its unit, unless the name says it: `cycles`, `latency (ns)`."""
     known = unit(result, name)
     return name if not known or known == name or name.endswith(f"_{known}") else f"{name} ({known})"
+
+
+def guess(result: SweepResult, name: str) -> str:
+    """What is taken for better of a metric that does not tell; empty for one that does."""
+    measure = result.measures.get(name)
+    if measure is None or measure.worse is not None:
+        return ""
+    shown = measures.plain(name)
+    ways = " or ".join(f"{option} {shown}" for option in directions.OPTIONS.values())
+    return f"less of {name} counts as better, which its unit does not tell: {ways} says it"
 
 
 def part(share: float, error: float | None = None) -> str:

@@ -1,0 +1,33 @@
+"""Options that say which way metrics get worse, for commands that tell better from worse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import click
+
+from cyclescope.comparing import directions
+from cyclescope.comparing.directions import LESS, MORE, OPTIONS
+
+
+def direction_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command these options; it gets them as `worse`, by metric."""
+
+    @click.option(
+        OPTIONS[MORE],
+        multiple=True,
+        metavar="METRIC",
+        help="A metric whose unit does not tell: its growth is for the worse.",
+    )
+    @click.option(
+        OPTIONS[LESS], multiple=True, metavar="METRIC", help="The same of one that should grow."
+    )
+    @wraps(command)
+    def with_options(
+        *, more_is_worse: tuple[str, ...], less_is_worse: tuple[str, ...], **others: Any
+    ) -> Any:
+        return command(worse=directions.given(more_is_worse, less_is_worse), **others)
+
+    return with_options
