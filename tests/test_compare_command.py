@@ -15,9 +15,9 @@ from conftest import BOARD, Command
 from test_schemas import faults
 
 from cyclescope import firmware
+from cyclescope.board.loading import Loading
 from cyclescope.cli import compared_runs
 from cyclescope.cli.compared_runs import Given
-from cyclescope.cli.program_options import ProgramOptions
 from cyclescope.firmware.apps import with_defaults
 from cyclescope.host.interrupts import Held, Interrupted
 from cyclescope.statuses import Status
@@ -281,8 +281,7 @@ def test_settings_of_a_run_that_is_not_made_are_refused(
 
 
 def test_a_run_that_is_interrupted_is_not_compared(program: Program) -> None:
-    options = ProgramOptions(None, None, None, None, None)
-    given = Given(BOARD, (), (), options, "100s", (), None, True, ())
+    given = Given(BOARD, (), (), Loading(), "100s", (), None, True, ())
     side = compared_runs.load(program("endless_loop"), given, is_second=False)
     held = Held()
     held.number = signal.SIGTERM

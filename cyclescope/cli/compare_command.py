@@ -8,13 +8,14 @@ from pathlib import Path
 
 import click
 
+from cyclescope.board.loading import Loading
 from cyclescope.cli import compared_revisions, compared_runs, completions, tables
 from cyclescope.cli.board_options import board_option, devices_option, limit_option, sets_option
 from cyclescope.cli.colour import no_color_option
 from cyclescope.cli.compared_revisions import Revisions
 from cyclescope.cli.compared_runs import Given
 from cyclescope.cli.direction_options import direction_options
-from cyclescope.cli.program_options import ProgramOptions, program_options
+from cyclescope.cli.program_options import program_options
 from cyclescope.cli.run_command import TakesArguments
 from cyclescope.cli.shown_run import tell
 from cyclescope.comparing import limits
@@ -112,7 +113,7 @@ def compare_command(
     board: str | None,
     sets: tuple[str, ...],
     sets_b: tuple[str, ...],
-    program: ProgramOptions,
+    program: Loading,
     limit: str | None,
     scripts: tuple[str, ...],
     semihosting_dir: str | None,

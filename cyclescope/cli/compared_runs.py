@@ -8,10 +8,10 @@ from importlib import import_module
 from pathlib import Path
 
 from cyclescope.board import Board
+from cyclescope.board.loading import Loading
 from cyclescope.board.overrides import parse_set
 from cyclescope.board.results import INTERRUPTED, RunResult
 from cyclescope.cli import listings, stopped_run
-from cyclescope.cli.program_options import ProgramOptions
 from cyclescope.cli.run_progress import Line
 from cyclescope.cli.serial_options import LineOptions
 from cyclescope.comparing import files, runs
@@ -34,7 +34,7 @@ class Given:
     board: str | None
     sets: tuple[str, ...]
     sets_b: tuple[str, ...]
-    program: ProgramOptions
+    program: Loading
     limit: str | None
     scripts: tuple[str, ...]
     semihosting_dir: str | None

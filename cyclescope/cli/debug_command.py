@@ -11,6 +11,7 @@ import click
 
 from cyclescope import statuses
 from cyclescope.board import Board
+from cyclescope.board.loading import Loading
 from cyclescope.board.overrides import parse_set
 from cyclescope.cli.board_options import (
     DEVICES_HELP,
@@ -19,7 +20,7 @@ from cyclescope.cli.board_options import (
     load_devices,
     sets_option,
 )
-from cyclescope.cli.program_options import ProgramOptions, program_options
+from cyclescope.cli.program_options import program_options
 from cyclescope.errors import UsageError
 from cyclescope.host import debuggers
 
@@ -64,7 +65,7 @@ def debug_command(
     board: str | None,
     sets: tuple[str, ...],
     devices: tuple[str, ...],
-    program: ProgramOptions,
+    program: Loading,
     limit: str | None,
     break_when: tuple[str, ...],
     consoles: tuple[str, ...],
@@ -114,7 +115,7 @@ def isa_of(board: Board) -> str:
     return "riscv" if isa.startswith("rv") else "mips" if isa.startswith("mips") else "arm"
 
 
-def _run_options(board: str | None, program: ProgramOptions, limit: str) -> list[str]:
+def _run_options(board: str | None, program: Loading, limit: str) -> list[str]:
     named = {
         "--board": board,
         "--core": program.core,

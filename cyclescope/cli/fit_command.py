@@ -15,17 +15,17 @@ from rich.console import Console, Group
 from rich.text import Text
 
 from cyclescope import fitting
+from cyclescope.board.loading import Loading
 from cyclescope.board.overrides import parse_set
 from cyclescope.cli import completions, fit_tables, tables
 from cyclescope.cli.board_options import board_option, devices_option, sets_option
 from cyclescope.cli.colour import no_color_option
 from cyclescope.cli.option_groups import GroupedCommand
-from cyclescope.cli.program_options import ProgramOptions, program_options
+from cyclescope.cli.program_options import program_options
 from cyclescope.errors import UsageError, warn
 from cyclescope.host import interrupts, outputs, terminal
 from cyclescope.host.interrupts import Held, Interrupted
 from cyclescope.sweeps import Store
-from cyclescope.sweeps.trials import Loading
 from cyclescope.units import count, format_duration
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def fit_command(
     seed: int | None,
     board: str | None,
     sets: tuple[str, ...],
-    program: ProgramOptions,
+    program: Loading,
     limit: str | None,
     out: str | None,
     json_file: str | None,
@@ -121,7 +121,7 @@ def fit_command(
         every=every or request.every,
         seed=request.seed if seed is None else seed,
         limit=limit or request.limit,
-        loading=Loading(**vars(program)),
+        loading=program,
     )
     _check_places(request, target, out, json_file)
     plan = request.plan()

@@ -14,11 +14,12 @@ from typing import IO, Any
 import click
 
 from cyclescope.board import Board
+from cyclescope.board.loading import Loading
 from cyclescope.board.overrides import parse_set
 from cyclescope.board.results import INTERRUPTED, RunResult
 from cyclescope.cli import shown_run, stopped_run
 from cyclescope.cli.board_options import board_option, devices_option, limit_option, sets_option
-from cyclescope.cli.program_options import ProgramOptions, program_options
+from cyclescope.cli.program_options import program_options
 from cyclescope.cli.run_command import InputFile
 from cyclescope.cli.serial_options import LineOptions, line_options
 from cyclescope.cli.shown_run import tell
@@ -45,7 +46,7 @@ class ProfiledRun:
     board: str | None
     sets: tuple[str, ...]
     limit: str | None
-    program: ProgramOptions
+    program: Loading
     line: LineOptions
     semihosting_dir: str | None
     stdin: IO[bytes] | None
@@ -153,7 +154,7 @@ def profiled_run_options(command: Callable[..., Any]) -> Callable[..., Any]:
         *,
         board: str | None,
         sets: tuple[str, ...],
-        program: ProgramOptions,
+        program: Loading,
         limit: str | None,
         semihosting_dir: str | None,
         stdin: IO[bytes] | None,

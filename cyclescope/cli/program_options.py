@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import wraps
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import click
 
-from cyclescope.board import Board
-from cyclescope.board.overrides import OverrideValue
-from cyclescope.errors import ElfError, UsageError
-from cyclescope.host.inputs import printable
+from cyclescope.board.loading import Loading
+from cyclescope.errors import UsageError
 from cyclescope.units import parse_number
 
 _Command = Callable[..., Any]
-# Only a program without its board needs it.
-_FITTING = "cyclescope.board.fitting"
 
 
 class Address(click.ParamType):
@@ -36,39 +30,8 @@ class Address(click.ParamType):
         return number
 
 
-@dataclass(frozen=True)
-class ProgramOptions:
-    """What these options were given."""
-
-    core: str | None
-    base: int | None
-    entry: int | None
-    unmapped: str | None
-    svd: Path | None
-
-    def load(self, board: str | None, overrides: Mapping[str, OverrideValue], file: Path) -> Board:
-        """The board with the program loaded. Raises as `Board` and `Board.load` do.
-
-        Without a board, and where the program does not fit it, the message tells what boards it
-        does fit.
-        """
-        if board is None:
-            names = self._fitting(file)
-            fits = f"{printable(file)} fits {names}" if names else "no shipped board holds it"
-            raise UsageError(f"--board is missing: {fits}; a path of your own ends in .dts")
-        made = Board(board, overrides, unmapped=self.unmapped, svd=self.svd)
-        try:
-            return made.load(file, base=self.base, entry=self.entry, core=self.core)
-        except ElfError as error:
-            names = self._fitting(file)
-            raise ElfError(f"{error}; it fits {names}" if names else str(error)) from None
-
-    def _fitting(self, file: Path) -> str:
-        return import_module(_FITTING).in_words(file, self.base, self.entry, self.core)
-
-
 def program_options(command: _Command) -> _Command:
-    """Give a command these options; it gets them as `program`."""
+    """Give a command these options; it gets them as `program`, a `Loading`."""
 
     @click.option("--core", metavar="NAME", help="The core that runs the program, as cm4.")
     @click.option(
@@ -98,6 +61,6 @@ def program_options(command: _Command) -> _Command:
         svd: Path | None,
         **others: Any,
     ) -> Any:
-        return command(program=ProgramOptions(core, base, entry, unmapped, svd), **others)
+        return command(program=Loading(core, base, entry, unmapped, svd), **others)
 
     return with_options

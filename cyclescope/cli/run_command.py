@@ -14,6 +14,7 @@ import click
 from cyclescope import statuses
 from cyclescope.board import snapshots, timelines, waveforms
 from cyclescope.board.kept_calls import MOST_CALLS
+from cyclescope.board.loading import Loading
 from cyclescope.board.overrides import parse_set
 from cyclescope.board.results import INTERRUPTED, RunResult
 from cyclescope.cli import completions, shown_run, stopped_run
@@ -21,7 +22,7 @@ from cyclescope.cli.board_options import board_option, devices_option, limit_opt
 from cyclescope.cli.colour import no_color_option
 from cyclescope.cli.gdb_options import GdbOptions, gdb_options
 from cyclescope.cli.option_groups import GroupedCommand
-from cyclescope.cli.program_options import ProgramOptions, program_options
+from cyclescope.cli.program_options import program_options
 from cyclescope.cli.serial_options import LineOptions, line_options
 from cyclescope.cli.shown_run import tell
 from cyclescope.cli.trigger_options import NAMES, TriggerOptions, trigger_options
@@ -214,7 +215,7 @@ def run_command(
     elf: Path,
     board: str | None,
     sets: tuple[str, ...],
-    program: ProgramOptions,
+    program: Loading,
     limit: str | None,
     sections: tuple[str, ...],
     calls: tuple[str, ...],

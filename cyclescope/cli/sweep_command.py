@@ -14,6 +14,7 @@ from rich.console import Group
 from rich.text import Text
 
 from cyclescope import sweeps
+from cyclescope.board.loading import Loading
 from cyclescope.board.overrides import parse_set
 from cyclescope.cli import completions, sweep_tables, tables
 from cyclescope.cli.board_options import board_option, devices_option, sets_option
@@ -21,7 +22,7 @@ from cyclescope.cli.colour import no_color_option
 from cyclescope.cli.counted_runs import CountedRuns
 from cyclescope.cli.direction_options import direction_options
 from cyclescope.cli.option_groups import GroupedCommand
-from cyclescope.cli.program_options import ProgramOptions, program_options
+from cyclescope.cli.program_options import program_options
 from cyclescope.errors import warn
 from cyclescope.host import interrupts, outputs, terminal
 from cyclescope.host.interrupts import Held, Interrupted
@@ -33,7 +34,6 @@ from cyclescope.sweeps.planning import Plan
 from cyclescope.sweeps.prices import Prices, parse_price
 from cyclescope.sweeps.requests import Request, Runner
 from cyclescope.sweeps.results import SweepResult
-from cyclescope.sweeps.trials import Loading
 from cyclescope.units import count, format_duration
 
 JSON, CSV, PARQUET, REPORT = "sweep.json", "sweep.csv", "sweep.parquet", "sweep.html"
@@ -132,7 +132,7 @@ def sweep_command(
     seed: int | None,
     board: str | None,
     sets: tuple[str, ...],
-    program: ProgramOptions,
+    program: Loading,
     limit: str | None,
     metrics: tuple[str, ...],
     sections: tuple[str, ...],
@@ -162,7 +162,7 @@ def sweep_command(
         worse={**request.worse, **worse},
         prices=Prices((*request.prices.axes, *map(parse_price, price_texts))),
         limit=limit or request.limit,
-        loading=Loading(**vars(program)),
+        loading=program,
     )
     own_json = None if json_file == "-" else json_file
     planned = request.plan()

@@ -16,10 +16,10 @@ from rich.table import Table
 from rich.text import Text
 
 from cyclescope import sweeps
+from cyclescope.board.loading import Loading
 from cyclescope.board.overrides import parse_set
 from cyclescope.cli import tables
 from cyclescope.cli.counted_runs import CountedRuns
-from cyclescope.cli.program_options import ProgramOptions
 from cyclescope.errors import UsageError, complain
 from cyclescope.host import interrupts, outputs, terminal
 from cyclescope.host.interrupts import Held, Interrupted
@@ -27,7 +27,6 @@ from cyclescope.statuses import Status
 from cyclescope.sweeps import uncertainty, words
 from cyclescope.sweeps.outcomes import Outcome
 from cyclescope.sweeps.requests import Request
-from cyclescope.sweeps.trials import Loading
 from cyclescope.sweeps.uncertainty import Interval, Study, Uncertainty
 from cyclescope.units import count, rounded
 
@@ -43,7 +42,7 @@ def run(
     elf: Path,
     board: str | None,
     sets: tuple[str, ...],
-    program: ProgramOptions,
+    program: Loading,
     limit: str | None,
     sections: tuple[str, ...],
     json_file: str | None,
@@ -60,7 +59,7 @@ def run(
         sets=dict(map(parse_set, sets)),
         sections=sections,
         limit=limit,
-        loading=Loading(**vars(program)),
+        loading=program,
     )
     if board is None:
         program.load(board, request.sets, elf)  # it says which boards the program fits

@@ -14,6 +14,7 @@ import numpy
 from cyclescope import experiments
 from cyclescope.bench import planning as bench_planning
 from cyclescope.board import Board
+from cyclescope.board.loading import Loading
 from cyclescope.board.overrides import OverrideValue
 from cyclescope.errors import SettingError, UsageError
 from cyclescope.fitting import cells as tables
@@ -30,7 +31,6 @@ from cyclescope.near import did_you_mean
 from cyclescope.sweeps.axes import Axis
 from cyclescope.sweeps.requests import DEFAULT_LIMIT
 from cyclescope.sweeps.targets import ElfTarget, ExperimentTarget, Target
-from cyclescope.sweeps.trials import Loading
 from cyclescope.units import parse_time_ps
 
 # Cells without an error count as known to this part, until what is left says more.

@@ -11,6 +11,7 @@ from typing import Any
 from cyclescope import experiments
 from cyclescope._engine import Stop
 from cyclescope.bench import planning as bench_planning
+from cyclescope.board.loading import Loading
 from cyclescope.board.overrides import OverrideValue
 from cyclescope.comparing import directions
 from cyclescope.errors import UsageError
@@ -26,7 +27,6 @@ from cyclescope.sweeps.results import SweepResult, check_metrics, tabulate
 from cyclescope.sweeps.running import Ended
 from cyclescope.sweeps.store import Store
 from cyclescope.sweeps.targets import ElfTarget, ExperimentTarget
-from cyclescope.sweeps.trials import Loading
 from cyclescope.units import parse_time_ps
 
 DEFAULT_LIMIT = "10s"

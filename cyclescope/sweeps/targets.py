@@ -18,6 +18,7 @@ from cyclescope.bench.planning import Job
 from cyclescope.bench.running import IMAGE
 from cyclescope.board import board_tree, overrides
 from cyclescope.board.devicetree import Node
+from cyclescope.board.loading import Loading
 from cyclescope.board.overrides import OverrideValue
 from cyclescope.board.programs import read_program
 from cyclescope.board.results import Value
@@ -31,7 +32,6 @@ from cyclescope.sweeps.trials import (
     Boards,
     ElfTrial,
     LoadedProgram,
-    Loading,
     Programs,
     Trial,
 )

@@ -19,6 +19,7 @@ from cyclescope.bench.planning import Job
 from cyclescope.bench.running import inserted, last_lines, metrics_of, run_job
 from cyclescope.board import Board, board_tree, digests
 from cyclescope.board.devicetree import Node
+from cyclescope.board.loading import Loading
 from cyclescope.board.overrides import OverrideValue
 from cyclescope.board.presets import Preset, snapshot
 from cyclescope.board.programs import Program
@@ -66,17 +67,6 @@ class Boards:
         if board not in self._digests:
             self._digests[board] = digests.of_tree(self.tree(board))
         return self._digests[board]
-
-
-@dataclass(frozen=True)
-class Loading:
-    """How a program gets onto a board, as `Board` and `Board.load` take it."""
-
-    core: str | None = None
-    base: int | None = None
-    entry: int | None = None
-    unmapped: str | None = None
-    svd: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -138,9 +128,8 @@ class ElfTrial:
 
     def loaded_board(self, overrides: Overrides) -> Board:
         """The board with the program loaded. Raises as `Board` and `Board.load` do."""
-        loading = self.loading
-        board = Board(self.board, overrides, unmapped=loading.unmapped, svd=loading.svd)
-        board.load_program(self.program.program, loading.core)
+        board = self.loading.board(self.board, overrides)
+        board.load_program(self.program.program, self.loading.core)
         return board
 
 
