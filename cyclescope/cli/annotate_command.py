@@ -12,8 +12,8 @@ from cyclescope.board import Board
 from cyclescope.board.results import RunResult
 from cyclescope.cli import listings
 from cyclescope.cli.colour import no_color_option
+from cyclescope.cli.option_groups import TakesArguments
 from cyclescope.cli.profiled_run import GROUPS, ProfiledRun, profiled_run_options
-from cyclescope.cli.run_command import TakesArguments
 from cyclescope.cli.shown_run import tell
 from cyclescope.errors import UsageError
 from cyclescope.host import inputs

@@ -24,6 +24,7 @@ from cyclescope.cli import (
     suite_command,
     tables,
 )
+from cyclescope.cli.runs_options import jobs_option
 from cyclescope.errors import UsageError
 from cyclescope.host import interrupts, outputs, terminal
 from cyclescope.host.interrupts import Held, Interrupted
@@ -85,7 +86,7 @@ PROFILES = "profiles"
 @click.option(
     "--limit", metavar="TIME", help="With --elfs, the most simulated time of a program: 100s."
 )
-@click.option("--jobs", type=click.IntRange(1), help="Runs at a time [default: one a core].")
+@jobs_option
 def bench_command(
     names: tuple[str, ...],
     sets: tuple[str, ...],

@@ -15,8 +15,10 @@ from cyclescope.cli.colour import no_color_option
 from cyclescope.cli.compared_revisions import Revisions
 from cyclescope.cli.compared_runs import Given
 from cyclescope.cli.direction_options import direction_options
+from cyclescope.cli.option_groups import TakesArguments
 from cyclescope.cli.program_options import program_options
-from cyclescope.cli.run_command import TakesArguments
+from cyclescope.cli.semihosting_options import semihosting_dir_option
+from cyclescope.cli.serial_options import script_option
 from cyclescope.cli.shown_run import tell
 from cyclescope.comparing import limits
 from cyclescope.comparing.code import instruction_changes, telling
@@ -58,14 +60,8 @@ _GROUPS = {
 @devices_option
 @program_options
 @limit_option
-@click.option(
-    "--script",
-    "scripts",
-    multiple=True,
-    metavar="[LABEL=]FILE",
-    help="Send and expect what the file says, in simulated time.",
-)
-@click.option("--semihosting-dir", metavar="DIR", help="The folder whose files the firmware has.")
+@script_option
+@semihosting_dir_option
 @click.option(
     "--top",
     type=click.IntRange(1, 1_000_000),

@@ -21,6 +21,7 @@ from cyclescope.cli.board_options import (
     sets_option,
 )
 from cyclescope.cli.program_options import program_options
+from cyclescope.cli.serial_options import script_option
 from cyclescope.errors import UsageError
 from cyclescope.host import debuggers
 
@@ -49,15 +50,11 @@ _LIMIT = "1000s"
     metavar="[LABEL=]WHERE",
     help="Input of a serial line, as for run: pty, tcp[:[HOST:]PORT] or file:PATH.",
 )
-@click.option(
-    "--script",
-    "lines",
-    multiple=True,
-    metavar="[LABEL=]FILE",
-    help="Send and expect what the file says, in simulated time.",
-)
+@script_option
 @click.option("--gdb", "gdb_path", metavar="PROGRAM", help="The GDB, where several are there.")
-@click.option("-x", "scripts", multiple=True, metavar="FILE", help="GDB commands to begin with.")
+@click.option(
+    "-x", "gdb_scripts", multiple=True, metavar="FILE", help="GDB commands to begin with."
+)
 @click.option("-ex", "--ex", "commands", multiple=True, metavar="COMMAND", help="One such command.")
 @click.option("--batch", is_flag=True, help="End GDB behind these, as a script wants it.")
 def debug_command(
@@ -69,9 +66,9 @@ def debug_command(
     limit: str | None,
     break_when: tuple[str, ...],
     consoles: tuple[str, ...],
-    lines: tuple[str, ...],
-    gdb_path: str | None,
     scripts: tuple[str, ...],
+    gdb_path: str | None,
+    gdb_scripts: tuple[str, ...],
     commands: tuple[str, ...],
     batch: bool,
 ) -> int:
@@ -92,13 +89,13 @@ def debug_command(
     run += _run_options(board, program, limit or _LIMIT)
     run += [f"--set={one}" for one in sets] + [f"--devices={one}" for one in devices]
     run += [f"--break-when={one}" for one in break_when]
-    run += [f"--console={one}" for one in consoles] + [f"--script={one}" for one in lines]
+    run += [f"--console={one}" for one in consoles] + [f"--script={one}" for one in scripts]
     arguments = ["-q"] + (["--batch"] if batch else [])
     with elf.open("rb") as file:
         if file.read(len(_ELF)) == _ELF:
             arguments.append(str(elf))
     arguments += ["-ex", f"target extended-remote | {shlex.join(run)}"]
-    for script in scripts:
+    for script in gdb_scripts:
         arguments += ["-x", script]
     for command in commands:
         arguments += ["-ex", command]

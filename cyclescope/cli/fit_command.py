@@ -22,6 +22,7 @@ from cyclescope.cli.board_options import board_option, devices_option, sets_opti
 from cyclescope.cli.colour import no_color_option
 from cyclescope.cli.option_groups import GroupedCommand
 from cyclescope.cli.program_options import program_options
+from cyclescope.cli.runs_options import again_option, jobs_option, run_limit_option
 from cyclescope.errors import UsageError, warn
 from cyclescope.host import interrupts, outputs, terminal
 from cyclescope.host.interrupts import Held, Interrupted
@@ -77,12 +78,12 @@ _GROUPS = {
 @sets_option
 @devices_option
 @program_options
-@click.option("--limit", metavar="TIME", help="The most simulated time of a run: 10s.")
+@run_limit_option
 @click.option("--out", metavar="FILE.dts", help="Write a board with the fitted values.")
 @click.option("--json", "json_file", metavar="FILE|-", help="Write the result as JSON.")
 @no_color_option
-@click.option("--jobs", type=click.IntRange(1), help="Runs at a time [default: one a core].")
-@click.option("--again", is_flag=True, help="Make runs that were made before again.")
+@jobs_option
+@again_option
 def fit_command(
     target: str,
     free: tuple[str, ...],

@@ -1,4 +1,4 @@
-"""Options under headings in a command's help."""
+"""What commands are made of: options under headings in their help, arguments behind `--`."""
 
 from __future__ import annotations
 
@@ -38,3 +38,18 @@ class GroupedCommand(click.Command):
             if records:
                 with formatter.section(heading):
                     formatter.write_dl(records)
+
+
+class TakesArguments(GroupedCommand):
+    """A command whose parameter `arguments` has all that stands behind the first `--`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse what stands before the dashes."""
+        end = args.index("--") if "--" in args else len(args)
+        rest = super().parse_args(ctx, args[:end])
+        ctx.params["arguments"] = tuple(args[end + 1 :])
+        return rest
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """Say where the arguments come."""
+        return [*super().collect_usage_pieces(ctx), "[-- ARGUMENTS...]"]

@@ -12,8 +12,8 @@ import click
 
 from cyclescope.board.results import RunResult
 from cyclescope.cli.colour import no_color_option
+from cyclescope.cli.option_groups import TakesArguments
 from cyclescope.cli.profiled_run import GROUPS, ProfiledRun, exporter, profiled_run_options
-from cyclescope.cli.run_command import TakesArguments
 from cyclescope.errors import UsageError
 from cyclescope.host.outputs import opened, write_text
 from cyclescope.profile.profile import Profile

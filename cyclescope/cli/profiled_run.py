@@ -20,7 +20,7 @@ from cyclescope.board.results import INTERRUPTED, RunResult
 from cyclescope.cli import shown_run, stopped_run
 from cyclescope.cli.board_options import board_option, devices_option, limit_option, sets_option
 from cyclescope.cli.program_options import program_options
-from cyclescope.cli.run_command import InputFile
+from cyclescope.cli.semihosting_options import semihosting_dir_option, stdin_option
 from cyclescope.cli.serial_options import LineOptions, line_options
 from cyclescope.cli.shown_run import tell
 from cyclescope.errors import OutputError, complain, warn
@@ -141,12 +141,8 @@ def profiled_run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @devices_option
     @program_options
     @limit_option
-    @click.option(
-        "--semihosting-dir", metavar="DIR", help="The folder whose files the firmware has."
-    )
-    @click.option(
-        "--stdin", type=InputFile(), metavar="FILE|-", help="The firmware's input by semihosting."
-    )
+    @semihosting_dir_option
+    @stdin_option
     @line_options
     @click.option("-q", "--quiet", is_flag=True, help="No notes, no warnings.")
     @wraps(command)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import click
 
@@ -21,8 +21,9 @@ from cyclescope.cli import completions, shown_run, stopped_run
 from cyclescope.cli.board_options import board_option, devices_option, limit_option, sets_option
 from cyclescope.cli.colour import no_color_option
 from cyclescope.cli.gdb_options import GdbOptions, gdb_options
-from cyclescope.cli.option_groups import GroupedCommand
+from cyclescope.cli.option_groups import TakesArguments
 from cyclescope.cli.program_options import program_options
+from cyclescope.cli.semihosting_options import semihosting_dir_option, stdin_option
 from cyclescope.cli.serial_options import LineOptions, line_options
 from cyclescope.cli.shown_run import tell
 from cyclescope.cli.trigger_options import NAMES, TriggerOptions, trigger_options
@@ -36,40 +37,6 @@ from cyclescope.units import parse_time_ps
 _LONGEST_CALLS = 10
 _TABLES = "cyclescope.cli.tables"
 _DETAILS = "cyclescope.cli.run_details"
-
-
-class TakesArguments(GroupedCommand):
-    """A command whose parameter `arguments` has all that stands behind the first `--`."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse what stands before the dashes."""
-        end = args.index("--") if "--" in args else len(args)
-        rest = super().parse_args(ctx, args[:end])
-        ctx.params["arguments"] = tuple(args[end + 1 :])
-        return rest
-
-    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        """Say where the arguments come."""
-        return [*super().collect_usage_pieces(ctx), "[-- ARGUMENTS...]"]
-
-
-class InputFile(click.ParamType):
-    """A file that is read while the program runs; `-` is the command's own standard input."""
-
-    name = "file"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> IO[bytes]:
-        """Open it. Raises `OSError`, or `UsageError` if the command has no standard input."""
-        if value == "-":
-            if sys.stdin is None:
-                raise UsageError("--stdin -: the standard input is closed")
-            return sys.stdin.buffer
-        file = click.open_file(value, "rb")
-        if ctx is not None:
-            ctx.call_on_close(file.close)
-        return file
 
 
 _GROUPS = {
@@ -186,10 +153,8 @@ _GROUPS = {
     help="Write all that has changed on the board at --snapshot-at, or --snapshot-when.",
 )
 @click.option("--snapshot-at", metavar="TIME", help="When the snapshot is taken, as in 10ms.")
-@click.option("--semihosting-dir", metavar="DIR", help="The folder whose files the firmware has.")
-@click.option(
-    "--stdin", type=InputFile(), metavar="FILE|-", help="The firmware's input by semihosting."
-)
+@semihosting_dir_option
+@stdin_option
 @line_options
 @trigger_options
 @gdb_options

@@ -115,6 +115,15 @@ class LineOptions:
         write_text(self.save_script, format_script(step for step in steps if step != At(0)))
 
 
+script_option = click.option(
+    "--script",
+    "scripts",
+    multiple=True,
+    metavar="[LABEL=]FILE",
+    help="Send and expect what the file says, in simulated time.",
+)
+
+
 def line_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command these options; it gets them as `line`."""
 
@@ -126,13 +135,7 @@ def line_options(command: Callable[..., Any]) -> Callable[..., Any]:
         help="Input of the console, or of another serial line by the label of its port: stdio, "
         "pty, tcp[:[HOST:]PORT] or file:PATH.",
     )
-    @click.option(
-        "--script",
-        "scripts",
-        multiple=True,
-        metavar="[LABEL=]FILE",
-        help="Send and expect what the file says, in simulated time.",
-    )
+    @script_option
     @click.option("--save-script", metavar="FILE", help="Write what is typed as a script.")
     @click.option(
         "--pace/--no-pace",

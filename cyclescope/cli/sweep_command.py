@@ -23,6 +23,7 @@ from cyclescope.cli.counted_runs import CountedRuns
 from cyclescope.cli.direction_options import direction_options
 from cyclescope.cli.option_groups import GroupedCommand
 from cyclescope.cli.program_options import program_options
+from cyclescope.cli.runs_options import again_option, jobs_option, run_limit_option
 from cyclescope.errors import warn
 from cyclescope.host import interrupts, outputs, terminal
 from cyclescope.host.interrupts import Held, Interrupted
@@ -83,7 +84,7 @@ _GROUPS = {
 @sets_option
 @devices_option
 @program_options
-@click.option("--limit", metavar="TIME", help="The most simulated time of a run: 10s.")
+@run_limit_option
 @click.option(
     "--metric",
     "metrics",
@@ -116,13 +117,13 @@ _GROUPS = {
 )
 @click.option("--json", "json_file", metavar="FILE|-", help="Also write the rows as JSON.")
 @no_color_option
-@click.option("--jobs", type=click.IntRange(1), help="Runs at a time [default: one a core].")
+@jobs_option
 @click.option(
     "--dask",
     metavar="ADDRESS|local",
     help="Run on the workers of a Dask cluster, as tcp://host:8786; local: --jobs processes.",
 )
-@click.option("--again", is_flag=True, help="Make runs that were made before again.")
+@again_option
 def sweep_command(
     target: str,
     vary: tuple[str, ...],

@@ -1,0 +1,38 @@
+"""Options of what the firmware has by semihosting: files of a folder, and an input."""
+
+from __future__ import annotations
+
+import sys
+from typing import IO, Any
+
+import click
+
+from cyclescope.errors import UsageError
+
+
+class InputFile(click.ParamType):
+    """A file that is read while the program runs; `-` is the command's own standard input."""
+
+    name = "file"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> IO[bytes]:
+        """Open it. Raises `OSError`, or `UsageError` if the command has no standard input."""
+        if value == "-":
+            if sys.stdin is None:
+                raise UsageError("--stdin -: the standard input is closed")
+            return sys.stdin.buffer
+        file = click.open_file(value, "rb")
+        if ctx is not None:
+            ctx.call_on_close(file.close)
+        return file
+
+
+semihosting_dir_option = click.option(
+    "--semihosting-dir", metavar="DIR", help="The folder whose files the firmware has."
+)
+
+stdin_option = click.option(
+    "--stdin", type=InputFile(), metavar="FILE|-", help="The firmware's input by semihosting."
+)
