@@ -2,7 +2,8 @@
 
 Start at `fit`. `parameters` has what is free, `cells` what was measured, `published` the cells of
 experiments; `models` makes the runs, `searching` finds the values, `judging` says how far they are
-told, `crossing` how well other cells come out. `overlays` makes a board of a result.
+told, with intervals by `profiling`, `crossing` how well other cells come out. `overlays` makes a
+board of a result.
 """
 
 from __future__ import annotations

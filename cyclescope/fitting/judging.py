@@ -1,8 +1,9 @@
-"""How well cells tell the values that were found: intervals, and what can't be told apart.
+"""How well cells tell the values that were found, and what can't be told apart.
 
-Around the best point, cells move by their slopes. A combination of parameters whose standard
-deviation is as large as their ranges is not told by these cells: it is named with those that are in
-it. Where the table has no errors, the deviations that are left say how large they are.
+Intervals are those of `profiling`. Around the best point, cells move by their slopes. A combination
+of parameters whose standard deviation is as large as their ranges is not told by these cells: it is
+named with those that are in it. Where the table has no errors, the deviations that are left say how
+large they are.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from scipy import stats
 
 from cyclescope.fitting.models import Array, Point
 from cyclescope.fitting.parameters import Free
+from cyclescope.fitting.profiling import intervals, units
 from cyclescope.fitting.searching import Found, Problem
 
 # Half of a 95 % interval, as a part of the range, from which on it says nothing.
@@ -94,7 +96,7 @@ def judge(problem: Problem, found: Found) -> Judged:
     widths = problem.widths[spans]
     factor = _factor(problem)
     effective = [n for n in range(len(spans)) if _depends(problem, found.point, spans[n])]
-    half = _halves(slopes, widths, factor, effective)
+    places = intervals(problem, found, scale, factor)
     weak = [n for n in effective if _alone(slopes[:, n], factor) > _UNTOLD]
     strong = [n for n in effective if n not in weak]
     groups = _groups(slopes, strong, factor, widths, [free[at].path for at in spans])
@@ -106,9 +108,12 @@ def judge(problem: Problem, found: Found) -> Judged:
             judgements.append(_alternatives(problem, found, at, scale * factor))
             continue
         n = spans.index(at)
-        told = NO_EFFECT if n not in effective else WEAK if n in weak else TOLD
+        low, high = places[n]
+        # slopes are those of a side on which cells do not move: the other may tell it
+        is_weak = n in weak and high - low >= _UNTOLD * one.width
+        told = NO_EFFECT if n not in effective else WEAK if is_weak else TOLD
         told = TOGETHER if one.path in together else told
-        judgements.append(Judgement(one, value, told, _interval(one, found.point[at], half[n])))
+        judgements.append(Judgement(one, value, told, (one.values[low], one.values[high])))
     alike = _alike(slopes, strong, [free[at].path for at in spans], together)
     return Judged(tuple(judgements), groups, alike)
 
@@ -148,10 +153,9 @@ def _scaled(problem: Problem, point: Point, scale: float) -> Array:
     """Slopes in units of the errors that are left, over whole ranges; a prior's as they are."""
     if not problem.spans:
         return numpy.zeros((1, 0))
-    slopes = problem.slopes(point) * problem.widths[problem.spans]
-    cells = len(problem.chosen)
-    scaled: Array = numpy.vstack([slopes[:cells] / scale, slopes[cells:]])
-    return scaled if problem.prior is not None else scaled[:cells]
+    slopes = problem.slopes(point) / units(problem, scale)[:, None]
+    scaled: Array = slopes * problem.widths[problem.spans]
+    return scaled
 
 
 def _depends(problem: Problem, point: Point, at: int) -> bool:
@@ -166,18 +170,6 @@ def _alone(column: Array, factor: float) -> float:
     """Half an interval, as a part of the range, if all else were known."""
     length = float(numpy.linalg.norm(column))
     return factor / length if length else numpy.inf
-
-
-def _halves(slopes: Array, widths: Array, factor: float, effective: Sequence[int]) -> Array:
-    """Half of each parameter's interval, in steps; infinite where there is none."""
-    half = numpy.full(len(widths), numpy.inf)
-    if effective:
-        _, sizes, rows = numpy.linalg.svd(slopes[:, effective], full_matrices=False)
-        if len(sizes) == len(effective):
-            with numpy.errstate(divide="ignore", invalid="ignore"):
-                parts = numpy.where(rows.T == 0, 0.0, rows.T / numpy.maximum(sizes, 1e-300))
-            half[effective] = factor * numpy.sqrt((parts**2).sum(axis=1))
-    return half * widths
 
 
 def _groups(
@@ -227,17 +219,6 @@ def _alike(
             if abs(cosine) > ALIKE and not {paths[n], paths[other]} <= together:
                 found.append((paths[other], paths[n], round(cosine, 4)))
     return tuple(found)
-
-
-def _interval(free: Free, place: int, half: float) -> tuple[int, int]:
-    """The first and the last whole value of an interval, within the bounds."""
-    if not numpy.isfinite(half) or half > free.width:
-        return free.values[0], free.values[-1]
-    # a true value between two integers is rounded to one of them
-    low = int(numpy.ceil(place - half - 0.5))
-    high = int(numpy.floor(place + half + 0.5))
-    last = len(free.values) - 1
-    return free.values[max(0, min(low, place))], free.values[min(last, max(high, place))]
 
 
 def _alternatives(problem: Problem, found: Found, at: int, most: float) -> Judgement:
