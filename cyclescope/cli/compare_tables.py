@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from cyclescope.comparing import words
+from cyclescope.comparing import lines, words
 from cyclescope.comparing.differences import Change, Comparison, CoreChange, MetricChange
+from cyclescope.comparing.lines import Line
 from cyclescope.comparing.plain import Instructions
-
-_VERDICTS = {"same": "", "other": ""}
 
 
 def comparison(found: Comparison, instructions: Instructions, top: int) -> Group:
     """Headlines; causes, functions and sections of each core; metrics; what was counted."""
     before, after = found.before, found.after
-    lines = [f"A: {before.label}", f"B: {after.label}", *words.headline(found)]
+    told = [f"A: {before.label}", f"B: {after.label}", *words.headline(found)]
     ended = words.ends(found)
     if ended:
-        lines.append(ended)
+        told.append(ended)
     if found.is_equal:
-        lines.append(words.NO_DIFFERENCE)
-        return Group(*map(Text, lines))
-    parts: list[RenderableType] = [*map(Text, lines)]
+        told.append(words.NO_DIFFERENCE)
+        return Group(*map(Text, told))
+    parts: list[RenderableType] = [*map(Text, told)]
     for core in found.cores:
         parts += _core(core, instructions, top)
     if any(metric.verdict != "same" for metric in found.metrics):
@@ -38,71 +37,30 @@ def comparison(found: Comparison, instructions: Instructions, top: int) -> Group
 
 def _core(core: CoreChange, instructions: Instructions, top: int) -> Iterator[RenderableType]:
     if core.causes:
-        yield _causes(core)
+        yield _changes(f"{core.name}: cycles by cause", "cause", lines.causes(core), core.cycles)
     if core.differing:
-        yield _functions(core, instructions, top)
+        title = f"{core.name}: cycles by function, its own code"
+        found = lines.functions(core, instructions, top)
+        yield _changes(title, "function", found, core.cycles, why=True)
     if not all(section.is_equal for section in core.sections):
-        yield _sections(core)
+        title = f"{core.name}: sections, with all they call"
+        yield _changes(title, "function", lines.sections(core), why=True)
 
 
-def _table(title: str, first: str, *, why: bool = True, footer: Sequence[str] = ()) -> Table:
-    table = Table(title=Text(title), title_justify="left", show_footer=bool(footer))
-    cells = iter((*footer, "", "", "", "", "", ""))
-    table.add_column(first, footer=next(cells), overflow="fold")
-    for heading in ("before", "after", "difference", "%"):
-        table.add_column(heading, footer=next(cells), justify="right", no_wrap=True)
+def _changes(
+    title: str, first: str, rows: Iterable[Line], total: Change | None = None, *, why: bool = False
+) -> Table:
+    """A row for each; `total` at the foot."""
+    table = Table(title=Text(title), title_justify="left", show_footer=total is not None)
+    footer = ("", "", "", "", "") if total is None else ("total", *Line("", total).numbers)
+    table.add_column(first, footer=footer[0], overflow="fold")
+    for heading, foot in zip(("before", "after", "difference", "%"), footer[1:], strict=True):
+        table.add_column(heading, footer=foot, justify="right", no_wrap=True)
     if why:
         table.add_column("why")
-    return table
-
-
-def numbers(change: Change) -> tuple[str, str, str, str]:
-    """Before, after, difference, percent."""
-    return (
-        words.number(change.before),
-        words.number(change.after),
-        words.signed(change.difference) if change.difference else "0",
-        words.percent(change),
-    )
-
-
-def _causes(core: CoreChange) -> Table:
-    """The causes that differ, and what the others took."""
-    footer = ("total", *numbers(core.cycles))
-    table = _table(f"{core.name}: cycles by cause", "cause", why=False, footer=footer)
-    old, new = (one.causes if one else {} for one in (core.before, core.after))
-    changes = {name: Change(old.get(name, 0), new.get(name, 0)) for name in core.causes}
-    for name, change in changes.items():
-        table.add_row(Text(name), *numbers(change))
-    same = Change(
-        core.cycles.before - sum(change.before for change in changes.values()),
-        core.cycles.after - sum(change.after for change in changes.values()),
-    )
-    if same.before or same.after:
-        table.add_row("the same", *numbers(same))
-    return table
-
-
-def _functions(core: CoreChange, instructions: Instructions, top: int) -> Table:
-    footer = ("total", *numbers(core.cycles))
-    table = _table(f"{core.name}: cycles by function, its own code", "function", footer=footer)
-    shown = core.differing[:top]
-    for one in shown:
-        found = map(words.instruction, instructions.get((core.name, one.name), ()))
-        table.add_row(
-            Text(one.name), *numbers(one.cycles), Text("\n".join([words.why(one), *found]))
-        )
-    rest = words.rest(core, shown)
-    if rest is not None:
-        table.add_row(rest[0], *numbers(rest[1]), "")
-    return table
-
-
-def _sections(core: CoreChange) -> Table:
-    table = _table(f"{core.name}: sections, with all they call", "function")
-    for section in core.sections:
-        why = Text(words.section_why(section))
-        table.add_row(Text(section.name), *numbers(section.cycles), why)
+    for row in rows:
+        reasons = [Text("\n".join(row.why))] if why else []
+        table.add_row(Text(row.name), *row.numbers, *reasons)
     return table
 
 
@@ -113,7 +71,5 @@ def _metrics(metrics: Sequence[MetricChange]) -> Table:
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("")
     for one in metrics:
-        values = map(Text, words.metric_values(one))
-        verdict = _VERDICTS.get(one.verdict, one.verdict)
-        table.add_row(Text(words.metric_name(one)), *values, verdict)
+        table.add_row(*map(Text, lines.metric(one)))
     return table

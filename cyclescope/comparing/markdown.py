@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from cyclescope.comparing import words
-from cyclescope.comparing.differences import Change, Comparison, CoreChange, MetricChange
+from cyclescope.comparing import lines, words
+from cyclescope.comparing.differences import Change, Comparison, MetricChange
 from cyclescope.comparing.limits import Exceeded
+from cyclescope.comparing.lines import Line
 from cyclescope.comparing.plain import Instructions
 
 _MOST_FUNCTIONS = 10
-_VERDICTS = {"worse": "worse", "better": "better", "new": "new", "gone": "gone"}
 
 
 def markdown(
@@ -67,11 +67,15 @@ def _moved(change: Change) -> str:
 
 
 def _tables(comparison: Comparison, instructions: Instructions) -> Iterator[list[str]]:
-    yield _cores(comparison)
+    yield _changes(("core", "cycles before"), lines.cores(comparison))
     yield _metrics(comparison.metrics)
     for core in comparison.cores:
-        yield _functions(core, instructions)
-        yield _sections(core)
+        name = _text(core.name)
+        if core.differing:
+            found = lines.functions(core, instructions, _MOST_FUNCTIONS)
+            yield _changes((f"function on {name}", "before"), found, core.cycles)
+        sections = lines.sections(core, only_differing=True)
+        yield _changes((f"section on {name}", "before"), sections)
     yield [f"- {_text(line)}" for line in words.counters(comparison)]
 
 
@@ -79,67 +83,31 @@ def _row(*cells: str) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _cores(comparison: Comparison) -> list[str]:
-    lines = [_row("core", "cycles before", "after", "difference", "%", "why")]
-    lines.append(_row("---", "---:", "---:", "---:", "---:", "---"))
-    for core in comparison.cores:
-        if core.cycles.before or core.cycles.after:
-            lines.append(
-                _row(_text(core.name), *_numbers(core.cycles), _text(words.causes(core.causes)))
-            )
-    return lines if len(lines) > 2 else []
-
-
-def _numbers(change: Change) -> tuple[str, str, str, str]:
-    return (
-        words.number(change.before),
-        words.number(change.after),
-        words.signed(change.difference) if change.difference else "0",
-        words.percent(change),
-    )
+def _changes(
+    first: tuple[str, str], rows: Iterable[Line], total: Change | None = None
+) -> list[str]:
+    """A table whose first headings are these; nothing if there are no rows."""
+    shown = [
+        _row(
+            _code(row.name) if row.is_code else _text(row.name),
+            *row.numbers,
+            "<br>".join(map(_text, row.why)),
+        )
+        for row in rows
+    ]
+    if total is not None:
+        shown.append(_row("**all**", *Line("", total).numbers, ""))
+    head = [
+        _row(*first, "after", "difference", "%", "why"),
+        _row("---", "---:", "---:", "---:", "---:", "---"),
+    ]
+    return [*head, *shown] if shown else []
 
 
 def _metrics(metrics: Sequence[MetricChange]) -> list[str]:
-    lines = [_row("metric", "before", "after", "%", "")]
-    lines.append(_row("---", "---:", "---:", "---:", "---"))
-    for metric in metrics:
-        lines.append(
-            _row(
-                _text(words.metric_name(metric)),
-                *words.metric_values(metric),
-                _VERDICTS.get(metric.verdict, ""),
-            )
-        )
-    return lines if len(lines) > 2 else []
-
-
-def _functions(core: CoreChange, instructions: Instructions) -> list[str]:
-    differing = core.differing
-    if not differing:
-        return []
-    lines = [_row(f"function on {_text(core.name)}", "before", "after", "difference", "%", "why")]
-    lines.append(_row("---", "---:", "---:", "---:", "---:", "---"))
-    for one in differing[:_MOST_FUNCTIONS]:
-        found = [
-            words.instruction(change) for change in instructions.get((core.name, one.name), ())
-        ]
-        reason = "<br>".join([_text(words.why(one)), *map(_text, found)])
-        lines.append(_row(_code(one.name), *_numbers(one.cycles), reason))
-    rest = words.rest(core, differing[:_MOST_FUNCTIONS])
-    if rest is not None:
-        lines.append(_row(rest[0], *_numbers(rest[1]), ""))
-    lines.append(_row("**all**", *_numbers(core.cycles), ""))
-    return lines
-
-
-def _sections(core: CoreChange) -> list[str]:
-    lines = [_row(f"section on {_text(core.name)}", "before", "after", "difference", "%", "why")]
-    lines.append(_row("---", "---:", "---:", "---:", "---:", "---"))
-    for section in core.sections:
-        if not section.is_equal:
-            numbers = _numbers(section.cycles)
-            lines.append(_row(_code(section.name), *numbers, _text(words.section_why(section))))
-    return lines if len(lines) > 2 else []
+    head = [_row("metric", "before", "after", "%", ""), _row("---", "---:", "---:", "---:", "---")]
+    shown = [_row(_text(name), *values) for name, *values in map(lines.metric, metrics)]
+    return [*head, *shown] if shown else []
 
 
 def _text(text: str) -> str:
