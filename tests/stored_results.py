@@ -1,4 +1,4 @@
-"""What the pages are made from: docs/results.csv and docs/speed.json."""
+"""What the pages are made from: docs/results.csv, docs/speed.json and files beside them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from functools import cache
 
 import compiler_store
+import fit_store
 import store
 import suite_store
 from conftest import ROOT
@@ -14,6 +15,7 @@ from keys import Source
 STORED = ROOT / "docs" / "results.csv"
 COMPILERS = ROOT / "docs" / "compilers.csv"
 SUITES = ROOT / "docs" / "suites.csv"
+FITS = ROOT / "docs" / "fits.json"
 
 
 @cache
@@ -21,4 +23,4 @@ def source() -> Source:
     """What the pages are made from."""
     speeds = json.loads((ROOT / "docs" / "speed.json").read_text(encoding="utf-8"))
     suites, compilers = suite_store.load(SUITES), compiler_store.load(COMPILERS)
-    return Source(store.load(STORED), speeds, suites, compilers)
+    return Source(store.load(STORED), speeds, suites, compilers, fit_store.load(FITS))

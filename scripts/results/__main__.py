@@ -5,6 +5,8 @@ python scripts/results                 writes what stands between the pages' mar
 python scripts/results --check         says what is stale, with status 1 if anything is
 python scripts/results --suite FILE    keeps in docs/suites.csv a suite's rows, from the JSON of
                                        `cyclescope bench SUITE --elfs DIR`, then writes the pages
+python scripts/results --fits [NAME..] fits boards to a third of what was published, all or these
+                                       experiments, into docs/fits.json, then writes the pages
 
 `keys` and `blocks` say what a marker may ask for. Speeds are in docs/speed.json, which `make speed`
 writes; docs/compilers.csv is made by `python scripts/compilers`.
@@ -18,6 +20,7 @@ import sys
 from pathlib import Path
 
 import compiler_store
+import fit_store
 import pages
 import store
 import suite_store
@@ -50,7 +53,8 @@ def renew(root: Path, stored: Path, only_check: bool) -> list[str]:
     speeds = json.loads((root / "docs" / "speed.json").read_text(encoding="utf-8"))
     of_suites = suite_store.load(root / "docs" / "suites.csv")
     compilers = compiler_store.load(root / "docs" / "compilers.csv")
-    source = Source(store.load(stored), speeds, of_suites, compilers)
+    fits = fit_store.load(root / "docs" / "fits.json")
+    source = Source(store.load(stored), speeds, of_suites, compilers, fits)
     found = []
     for page in texts(root):
         old = page.read_text(encoding="utf-8")
@@ -72,11 +76,15 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="only say what is stale")
     parser.add_argument("--root", type=Path, default=ROOT, help="where README.md and docs/ are")
     parser.add_argument("--suite", type=Path, action="append", help="rows of a suite, as JSON")
+    parser.add_argument("--fits", nargs="*", metavar="NAME", help="fit boards anew: minutes")
+    parser.add_argument("--jobs", type=int, metavar="N", help="with --fits, runs at a time")
     given = parser.parse_args()
     stored = given.root / "docs" / "results.csv"
     try:
         for rows in given.suite or ():
             suite_store.keep(rows, given.root / "docs" / "suites.csv")
+        if given.fits is not None:
+            fit_store.keep(given.fits, given.root / "docs" / "fits.json", given.jobs)
         found = keep(given.results, stored, given.check) if given.results else []
         found += renew(given.root, stored, given.check)
     except (UsageError, pages.PageError) as error:

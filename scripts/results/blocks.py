@@ -5,7 +5,7 @@
     speeds              README's table of docs/speed.json
     speed-lines         what `make speed` printed
 
-The others are in `tables`, `bases` and `suite_blocks`.
+The others are in `tables`, `bases`, `suite_blocks` and `fit_blocks`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 import bases
+import fit_blocks
 import keys
 import suite_blocks
 import tables
@@ -109,4 +110,5 @@ BLOCKS: Mapping[str, Callable[[Source, Sequence[str]], str]] = {
     "speed-lines": speed_lines,
     "suite": suite_blocks.numbers,
     "suite-classes": suite_blocks.classes,
+    "fits": fit_blocks.fits,
 }

@@ -56,13 +56,15 @@ class UnknownKeyError(Exception):
 class Source:
     """What keys and blocks are looked up in: results, speeds by name, rows of suites.
 
-    `compilers` are the experiments of docs/compilers.csv, which a key names as others.
+    `compilers` are the experiments of docs/compilers.csv, which a key names as others. `fits` has
+    docs/fits.json, by experiment.
     """
 
     results: store.Results
     speeds: Mapping[str, Any]
     suites: Mapping[str, list[Row]] = field(default_factory=dict)
     compilers: Mapping[str, ExperimentResult] = field(default_factory=dict)
+    fits: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def experiments(self) -> Mapping[str, ExperimentResult]:
