@@ -76,7 +76,7 @@ def test_a_cache_that_the_board_leaves_out(tmp_path: Path) -> None:
 def test_a_metric_and_what_the_user_wants_tried(program: Program) -> None:
     found = advised(
         program("results"),
-        metric="main.ps",
+        metrics=["main.ps"],
         sections=("main",),
         tries={"cpu0.cyclescope,divide-cycles": "1"},
     )
@@ -88,7 +88,7 @@ def test_a_metric_and_what_the_user_wants_tried(program: Program) -> None:
 
 def test_an_experiment_by_settings_of_its_app() -> None:
     sets = {"rhealstone.operation": "task-switch", "rhealstone.loops": 100}
-    found = package.advise("rhealstone", overrides=sets, metric="cycles")
+    found = package.advise("rhealstone", overrides=sets, metrics=["cycles"])
     gains = {one.what_if.how: one for one in found.gains}
     in_sram = gains["--set rhealstone.memory=sram"]
     assert in_sram.after["cycles"] < found.before["cycles"]

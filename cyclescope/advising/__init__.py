@@ -8,11 +8,12 @@ could be built; `study` runs all of that, and `results` ranks it.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from cyclescope._engine import Stop
 from cyclescope.board.overrides import OverrideValue
+from cyclescope.comparing import directions
 from cyclescope.errors import UsageError
 
 if TYPE_CHECKING:
@@ -25,9 +26,11 @@ def advise(
     target: str | os.PathLike[str],
     board: str | os.PathLike[str] | None = None,
     *,
-    metric: str | None = None,
+    metrics: Iterable[str] = (),
     overrides: Mapping[str, OverrideValue] | None = None,
-    sections: tuple[str, ...] = (),
+    sections: Iterable[str] = (),
+    more_is_worse: Iterable[str] = (),
+    less_is_worse: Iterable[str] = (),
     tries: Mapping[str, str] | None = None,
     quick: bool = False,
     limit: str | None = None,
@@ -38,9 +41,10 @@ def advise(
     """Try what a board allows on a program, and rank it by what it gains.
 
     `target` is the path of an ELF, or an experiment's name, of which the first run on the board
-    counts, as `overrides` leave it. `metric` is what has to get better, named as `sweep` does; by
+    counts, as `overrides` leave it. `metrics` are what has to get better, named as `sweep` does; by
     default the times and rates that the program prints, or else its time. `sections` are functions
-    whose calls are measured, `tries` further properties of the board with values. An
+    whose calls are measured; `more_is_worse` and `less_is_worse` name metrics of which no unit
+    tells; `tries` further properties of the board with values. An
     experiment is in its short form if `quick`. `threads` runs are made at a time.
 
     Raises `EngineError` for what can't be, and for a program that fails or was stopped.
@@ -53,12 +57,14 @@ def advise(
         os.fspath(target),
         None if board is None else os.fspath(board),
         sets=dict(overrides or {}),
-        sections=sections,
+        metrics=tuple(metrics),
+        worse=directions.given(more_is_worse, less_is_worse),
+        sections=tuple(sections),
         limit=limit,
     )
     stop = stop or Stop()
     how = study.Running(threads or os.cpu_count() or 1, stop, None if again else Store())
     try:
-        return study.study(request, dict(tries or {}), quick, stop).run(metric, how)
+        return study.study(request, dict(tries or {}), quick, stop).run(how)
     except study.StoppedError:
         raise UsageError(f"{request.target}: the study was stopped") from None

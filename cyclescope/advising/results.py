@@ -37,7 +37,7 @@ class Tried:
             before, after = self.before.get(one.name), self.after.get(one.name)
             if not before or not after:
                 return None
-            ratios.append(before / after if one.is_rate else after / before)
+            ratios.append(before / after if one.is_more_better else after / before)
         if self.error is not None or not ratios:
             return None
         return math.exp(math.fsum(map(math.log, ratios)) / len(ratios))

@@ -14,13 +14,12 @@ from cyclescope.bench.running import inserted
 from cyclescope.board import Board, board_tree, digests, trees
 from cyclescope.board.devicetree import Node, Property
 from cyclescope.board.overrides import apply_overrides
-from cyclescope.comparing import directions
 from cyclescope.errors import EngineError, SettingError, UsageError, told
-from cyclescope.near import did_you_mean_or
-from cyclescope.sweeps import running
+from cyclescope.sweeps import measures, running
 from cyclescope.sweeps.measures import ELAPSED, Measure, Namer, Number, default_metrics
 from cyclescope.sweeps.outcomes import Outcome
 from cyclescope.sweeps.requests import Request
+from cyclescope.sweeps.results import check_metrics
 from cyclescope.sweeps.store import Store
 from cyclescope.sweeps.targets import ElfTarget, ExperimentTarget
 from cyclescope.sweeps.trials import ElfTrial, Trial
@@ -90,18 +89,18 @@ class Study:
         board = _other_board(found.board, what_if) if is_other else found.board
         return replace(found, board=board, presets=what_if.presets)
 
-    def run(self, metric: str | None, how: Running) -> Advice:
+    def run(self, how: Running) -> Advice:
         """Make all runs, rank what they give, and run what goes together once more.
 
-        Raises `UsageError` if the program itself fails, or has no such metric; `StoppedError` after
-        a stop.
+        Raises `UsageError` if the program itself fails, `SettingError` for a metric that it does
+        not have, `StoppedError` after a stop.
         """
         first, *outcomes = self._outcomes([None, *self.what_ifs], how)
         if first.error is not None:
             raise UsageError(f"{self.request.target}: the run itself fails: {first.error}")
-        measures = _measures(first, metric, self.request.preferred)
+        chosen = _measures(self.request, first)
         tried = [
-            _tried(one, first, outcome, measures)
+            _tried(one, first, outcome, chosen)
             for one, outcome in zip(self.what_ifs, outcomes, strict=True)
         ]
         # of those that gain alike the first is the smaller one
@@ -110,28 +109,28 @@ class Study:
         return Advice(
             self.request.target,
             self.board,
-            tuple(measures),
-            {one.name: known[one.name] for one in measures},
+            tuple(chosen),
+            {one.name: known[one.name] for one in chosen},
             _where(first),
             tuple(tried),
-            self._at_once(tried, first, measures, how),
+            self._at_once(tried, first, chosen, how),
             self.untried,
         )
 
     def _at_once(
-        self, tried: Sequence[Tried], first: Outcome, measures: Sequence[Measure], how: Running
+        self, tried: Sequence[Tried], first: Outcome, chosen: Sequence[Measure], how: Running
     ) -> Tried | None:
         """The best of those that gain, as long as they touch nothing twice, in one run."""
-        chosen: list[WhatIf] = []
+        best: list[WhatIf] = []
         for one in tried:
             is_worth = one.is_gain and (one.gain_pct or 0) >= _WORTH_PCT
-            if is_worth and not any(one.what_if.touches & other.touches for other in chosen):
-                chosen.append(one.what_if)
-        if len(chosen) < 2:
+            if is_worth and not any(one.what_if.touches & other.touches for other in best):
+                best.append(one.what_if)
+        if len(best) < 2:
             return None
-        whole = together(chosen)
+        whole = together(best)
         (outcome,) = self._outcomes([whole], how)
-        return _tried(whole, first, outcome, measures)
+        return _tried(whole, first, outcome, chosen)
 
     def _outcomes(self, what_ifs: Sequence[WhatIf | None], how: Running) -> list[Outcome]:
         done = 0
@@ -258,21 +257,24 @@ def _other_board(board: str, what_if: WhatIf) -> str:
     return name
 
 
-def _measures(first: Outcome, metric: str | None, preferred: Sequence[str]) -> list[Measure]:
-    """What the advice is about: one metric, or the experiment's, or printed times and rates.
+def _measures(request: Request, first: Outcome) -> list[Measure]:
+    """What the advice is about: metrics that were named, or the experiment's, or those printed.
 
-    Without any of these it is the time of the run.
+    Of what is printed only times and rates count; without any it is the time of the run. Raises
+    `SettingError` for a metric that the run does not have.
     """
-    found = list(Namer([first]).measured(first))
-    known = {measure.name: measure for measure, _ in found}
-    if metric is not None:
-        if metric not in known:
-            shown = [name for name in known if ".stack." not in name]
-            hint = did_you_mean_or(metric, list(known), f"there are {', '.join(shown)}")
-            raise UsageError(f"--metric {metric}: no run has it{hint}")
-        return [known[metric]]
-    timed = {one.name: one for one, value in found if one.is_printed and value and _is_timed(one)}
-    chosen = [timed[name] for name in default_metrics(timed, preferred) if name in timed]
+    check_metrics(request.metrics, request.worse, first)
+    known = measures.all_measures(Namer([first]), [first], request.worse)
+    if request.metrics:
+        wanted = set(request.metrics)
+        return [one for one in known.values() if {one.name, measures.plain(one.name)} & wanted]
+    values = Namer([first]).values(first)
+    timed = {
+        name: one
+        for name, one in known.items()
+        if one.is_printed and values.get(name) and one.worse and one.unit not in _COUNTS
+    }
+    chosen = [timed[name] for name in default_metrics(timed, request.preferred) if name in timed]
     return chosen or [known[ELAPSED]]
 
 
@@ -284,25 +286,20 @@ def _where(first: Outcome) -> dict[str, float]:
     return {cause: ps / total for cause, ps in found if ps}
 
 
-def _is_timed(measure: Measure) -> bool:
-    """Whether it is a time or a rate; fewer instructions may take longer."""
-    is_directed = directions.worse(measure.name, measure.unit) is not None
-    return is_directed and measure.unit not in _COUNTS
-
-
-def _tried(what_if: WhatIf, first: Outcome, outcome: Outcome, measures: Sequence[Measure]) -> Tried:
+def _tried(what_if: WhatIf, first: Outcome, outcome: Outcome, chosen: Sequence[Measure]) -> Tried:
     before, after = (Namer([first]).values(one) for one in (first, outcome))
+    about = {one.name for one in chosen}
     plain = [
         one.name
         for one, _ in Namer([first]).measured(first)
-        if one.is_printed and directions.worse(one.name, one.unit) is None
+        if one.is_printed and one.worse is None and one.name not in about
     ]
     differs = tuple(name for name in plain if after.get(name) != before.get(name))
     error = outcome.error
     if error is None and outcome.ended != first.ended:
         error = f"it ended otherwise: {outcome.ended}"
-    return Tried(what_if, _only(before, measures), _only(after, measures), measures, error, differs)
+    return Tried(what_if, _only(before, chosen), _only(after, chosen), chosen, error, differs)
 
 
-def _only(values: Mapping[str, Number], measures: Sequence[Measure]) -> dict[str, Number]:
-    return {one.name: values[one.name] for one in measures if one.name in values}
+def _only(values: Mapping[str, Number], chosen: Sequence[Measure]) -> dict[str, Number]:
+    return {one.name: values[one.name] for one in chosen if one.name in values}

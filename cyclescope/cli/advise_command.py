@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,13 +14,16 @@ import click
 from rich.console import Group
 from rich.text import Text
 
+from cyclescope.board.loading import Loading
 from cyclescope.board.overrides import parse_set
 from cyclescope.cli import advise_tables, completions, tables
 from cyclescope.cli.board_options import board_option, devices_option, sets_option
 from cyclescope.cli.colour import no_color_option
 from cyclescope.cli.counted_runs import CountedRuns
+from cyclescope.cli.direction_options import direction_options
 from cyclescope.cli.option_groups import GroupedCommand
-from cyclescope.cli.program_options import ProgramOptions, program_options
+from cyclescope.cli.program_options import program_options
+from cyclescope.cli.runs_options import again_option, jobs_option, run_limit_option
 from cyclescope.errors import SettingError
 from cyclescope.host import interrupts, outputs, terminal
 from cyclescope.host.interrupts import Held, Interrupted
@@ -30,7 +34,7 @@ if TYPE_CHECKING:
     from cyclescope.advising.study import Study
 
 _GROUPS = {
-    "What has to get better": ("metric", "sections"),
+    "What has to get better": ("metrics", "sections", "more_is_worse", "less_is_worse"),
     "What is tried": ("tries", "quick"),
     "The board and its time": ("board", "sets", "devices", "unmapped", "svd", "limit"),
     "The program": ("core", "base", "entry"),
@@ -43,6 +47,8 @@ _GROUPS = {
 @click.argument("target", metavar="ELF|EXPERIMENT", shell_complete=completions.sweeps)
 @click.option(
     "--metric",
+    "metrics",
+    multiple=True,
     metavar="NAME",
     help="What has to get better; by default the times and rates that are printed, or all time.",
 )
@@ -53,6 +59,7 @@ _GROUPS = {
     metavar="FUNCTION",
     help="Also measure the calls of a function: --metric FUNCTION.ps.",
 )
+@direction_options
 @click.option(
     "--try",
     "tries",
@@ -66,20 +73,21 @@ _GROUPS = {
 @sets_option
 @devices_option
 @program_options
-@click.option("--limit", metavar="TIME", help="The most simulated time of a run: 10s.")
+@run_limit_option
 @click.option("--json", "json_file", metavar="FILE|-", help="Write all that was tried as JSON.")
 @no_color_option
-@click.option("--jobs", type=click.IntRange(1), help="Runs at a time [default: one a core].")
-@click.option("--again", is_flag=True, help="Make runs that were made before again.")
+@jobs_option
+@again_option
 def advise_command(
     target: str,
-    metric: str | None,
+    metrics: tuple[str, ...],
     sections: tuple[str, ...],
+    worse: Mapping[str, str],
     tries: tuple[str, ...],
     quick: bool,
     board: str | None,
     sets: tuple[str, ...],
-    program: ProgramOptions,
+    program: Loading,
     limit: str | None,
     json_file: str | None,
     jobs: int | None,
@@ -93,15 +101,16 @@ def advise_command(
     """
     from cyclescope.advising import study
     from cyclescope.sweeps.requests import Request
-    from cyclescope.sweeps.trials import Loading
 
     request = Request(
         target,
         board,
         sets=dict(map(parse_set, sets)),
+        metrics=metrics,
+        worse=worse,
         sections=sections,
         limit=limit,
-        loading=Loading(**vars(program)),
+        loading=program,
     )
     if board is None and not request.is_experiment:
         program.load(board, request.sets, Path(target))  # it says which boards the program fits
@@ -111,7 +120,7 @@ def advise_command(
     with interrupts.held_back() as held:
         try:
             planned = study.study(request, dict(map(_tried, tries)), quick, held.stop)
-            found = _run(planned, metric, jobs or os.cpu_count() or 1, again, held)
+            found = _run(planned, jobs or os.cpu_count() or 1, again, held)
         except study.StoppedError:
             message = "the same command goes on from there"
             told = f"interrupted by {held.name}: {message}"
@@ -128,14 +137,14 @@ def advise_command(
     return 0 if saved else 1
 
 
-def _run(planned: Study, metric: str | None, threads: int, again: bool, held: Held) -> Advice:
+def _run(planned: Study, threads: int, again: bool, held: Held) -> Advice:
     from cyclescope.advising.study import Running
     from cyclescope.sweeps.store import Store
 
     title = f"{count(len(planned.what_ifs), 'what-if')} for {planned.target.name}"
     with CountedRuns("advise", title) as shown:
         how = Running(threads, held.stop, None if again else Store(), shown.progress)
-        return planned.run(metric, how)
+        return planned.run(how)
 
 
 def _tried(argument: str) -> tuple[str, str]:
