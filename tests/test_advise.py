@@ -224,6 +224,16 @@ def test_a_program_that_fails_is_told(program: Program) -> None:
         advised(program("exit_code"))
 
 
+def test_a_program_that_never_ends_needs_a_metric(program: Program) -> None:
+    elf = program("endless_loop")
+    with pytest.raises(UsageError, match="it does not end, and prints no time or rate"):
+        advised(elf, limit="1ms")
+    found = advised(
+        elf, limit="1ms", metrics=["cpu0.instructions"], less_is_worse=["cpu0.instructions"]
+    )
+    assert [one.is_more_better for one in found.measures] == [True]
+
+
 def test_a_board_is_told_where_none_was(cyclescope: Command, program: Program) -> None:
     done = cyclescope("advise", program("results"))
     assert "--board is missing" in done.error

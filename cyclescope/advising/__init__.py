@@ -2,7 +2,7 @@
 
 Start at `advise`. `options` has what a designer can choose about a board's parts, `registers` what
 firmware could switch on, `hot_code` which code could be elsewhere, `ways` how an experiment's app
-could be built; `study` runs all of that, and `results` ranks it.
+could be built; `study` runs all of that, `judging` compares, and `results` has what came of it.
 """
 
 from __future__ import annotations

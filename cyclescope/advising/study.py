@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from cyclescope._engine import Stop
-from cyclescope.advising import hot_code, options, registers, ways
+from cyclescope.advising import hot_code, judging, options, registers, ways
 from cyclescope.advising.results import Advice, Tried
 from cyclescope.advising.whatifs import WhatIf, together
 from cyclescope.bench.planning import with_all_settings
@@ -15,11 +15,10 @@ from cyclescope.board import Board, board_tree, digests, trees
 from cyclescope.board.devicetree import Node, Property
 from cyclescope.board.overrides import apply_overrides
 from cyclescope.errors import EngineError, SettingError, UsageError, told
-from cyclescope.sweeps import measures, running
-from cyclescope.sweeps.measures import ELAPSED, Measure, Namer, Number, default_metrics
+from cyclescope.sweeps import running
+from cyclescope.sweeps.measures import Measure, Namer
 from cyclescope.sweeps.outcomes import Outcome
 from cyclescope.sweeps.requests import Request
-from cyclescope.sweeps.results import check_metrics
 from cyclescope.sweeps.store import Store
 from cyclescope.sweeps.targets import ElfTarget, ExperimentTarget
 from cyclescope.sweeps.trials import ElfTrial, Trial
@@ -31,14 +30,10 @@ _BUILT = (
 _NO_PROFILE = "code in other memories: an experiment's app says where its code can be"
 _DATA_CACHE = "data caches that are off: they take the MMU's tables, which the firmware has to make"
 _WITH_MMU = ("arm,cortex-a5", "arm,cortex-a7")
-
-
 # Parts of the time that are alike in so many digits are shown in the order of the what-ifs.
 _ALIKE_DIGITS = 3
 # Less of a gain is not added to the others.
 _WORTH_PCT = 0.5
-# What is counted, and gets neither faster nor slower.
-_COUNTS = {"instructions", "misses", "errors", "retries", "calls"}
 
 
 class StoppedError(Exception):
@@ -98,9 +93,9 @@ class Study:
         first, *outcomes = self._outcomes([None, *self.what_ifs], how)
         if first.error is not None:
             raise UsageError(f"{self.request.target}: the run itself fails: {first.error}")
-        chosen = _measures(self.request, first)
+        chosen = judging.metrics_of(self.request, first)
         tried = [
-            _tried(one, first, outcome, chosen)
+            judging.tried(one, first, outcome, chosen)
             for one, outcome in zip(self.what_ifs, outcomes, strict=True)
         ]
         # of those that gain alike the first is the smaller one
@@ -111,7 +106,7 @@ class Study:
             self.board,
             tuple(chosen),
             {one.name: known[one.name] for one in chosen},
-            _where(first),
+            judging.where(first),
             tuple(tried),
             self._at_once(tried, first, chosen, how),
             self.untried,
@@ -130,7 +125,7 @@ class Study:
             return None
         whole = together(best)
         (outcome,) = self._outcomes([whole], how)
-        return _tried(whole, first, outcome, chosen)
+        return judging.tried(whole, first, outcome, chosen)
 
     def _outcomes(self, what_ifs: Sequence[WhatIf | None], how: Running) -> list[Outcome]:
         done = 0
@@ -255,51 +250,3 @@ def _other_board(board: str, what_if: WhatIf) -> str:
     name = f"{board}, {digests.of_tree(tree)[:16]}"
     trees.give(name, tree)
     return name
-
-
-def _measures(request: Request, first: Outcome) -> list[Measure]:
-    """What the advice is about: metrics that were named, or the experiment's, or those printed.
-
-    Of what is printed only times and rates count; without any it is the time of the run. Raises
-    `SettingError` for a metric that the run does not have.
-    """
-    check_metrics(request.metrics, request.worse, first)
-    known = measures.all_measures(Namer([first]), [first], request.worse)
-    if request.metrics:
-        wanted = set(request.metrics)
-        return [one for one in known.values() if {one.name, measures.plain(one.name)} & wanted]
-    values = Namer([first]).values(first)
-    timed = {
-        name: one
-        for name, one in known.items()
-        if one.is_printed and values.get(name) and one.worse and one.unit not in _COUNTS
-    }
-    chosen = [timed[name] for name in default_metrics(timed, request.preferred) if name in timed]
-    return chosen or [known[ELAPSED]]
-
-
-def _where(first: Outcome) -> dict[str, float]:
-    """The parts of the first core's time by cause, the largest first."""
-    stack = first.cores[0].stack_ps if first.cores else {}
-    total = sum(stack.values())
-    found = sorted(stack.items(), key=lambda item: -item[1])
-    return {cause: ps / total for cause, ps in found if ps}
-
-
-def _tried(what_if: WhatIf, first: Outcome, outcome: Outcome, chosen: Sequence[Measure]) -> Tried:
-    before, after = (Namer([first]).values(one) for one in (first, outcome))
-    about = {one.name for one in chosen}
-    plain = [
-        one.name
-        for one, _ in Namer([first]).measured(first)
-        if one.is_printed and one.worse is None and one.name not in about
-    ]
-    differs = tuple(name for name in plain if after.get(name) != before.get(name))
-    error = outcome.error
-    if error is None and outcome.ended != first.ended:
-        error = f"it ended otherwise: {outcome.ended}"
-    return Tried(what_if, _only(before, chosen), _only(after, chosen), chosen, error, differs)
-
-
-def _only(values: Mapping[str, Number], chosen: Sequence[Measure]) -> dict[str, Number]:
-    return {one.name: values[one.name] for one in chosen if one.name in values}

@@ -1,0 +1,71 @@
+"""How what-ifs came out: which metrics count, and what a run gives beside the program as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from cyclescope.advising.results import Tried
+from cyclescope.advising.whatifs import WhatIf
+from cyclescope.errors import UsageError
+from cyclescope.sweeps import measures
+from cyclescope.sweeps.measures import ELAPSED, Measure, Namer, Number, default_metrics
+from cyclescope.sweeps.outcomes import Outcome
+from cyclescope.sweeps.requests import Request
+from cyclescope.sweeps.results import check_metrics
+
+# What is counted, and gets neither faster nor slower.
+_COUNTS = {"instructions", "misses", "errors", "retries", "calls"}
+
+
+def metrics_of(request: Request, first: Outcome) -> list[Measure]:
+    """What the advice is about: metrics that were named, or the experiment's, or those printed.
+
+    Of what is printed only times and rates count; without any it is the time of the run. Raises
+    `SettingError` for a metric that the run does not have, `UsageError` if nothing can be compared.
+    """
+    check_metrics(request.metrics, request.worse, first)
+    known = measures.all_measures(Namer([first]), [first], request.worse)
+    if request.metrics:
+        wanted = set(request.metrics)
+        return [one for one in known.values() if {one.name, measures.plain(one.name)} & wanted]
+    values = Namer([first]).values(first)
+    timed = {
+        name: one
+        for name, one in known.items()
+        if one.is_printed and values.get(name) and one.worse and one.unit not in _COUNTS
+    }
+    chosen = [timed[name] for name in default_metrics(timed, request.preferred) if name in timed]
+    if not chosen and first.ended == "limit":
+        raise UsageError(
+            f"{request.target}: it does not end, and prints no time or rate: say what counts, "
+            "as in --section FUNCTION --metric FUNCTION.ps"
+        )
+    return chosen or [known[ELAPSED]]
+
+
+def where(first: Outcome) -> dict[str, float]:
+    """The parts of the first core's time by cause, the largest first."""
+    stack = first.cores[0].stack_ps if first.cores else {}
+    total = sum(stack.values())
+    found = sorted(stack.items(), key=lambda item: -item[1])
+    return {cause: ps / total for cause, ps in found if ps}
+
+
+def tried(what_if: WhatIf, first: Outcome, outcome: Outcome, chosen: Sequence[Measure]) -> Tried:
+    """What a what-if gave, beside `first`: the program as it is."""
+    before, after = (Namer([first]).values(one) for one in (first, outcome))
+    about = {one.name for one in chosen}
+    plain = [
+        one.name
+        for one, _ in Namer([first]).measured(first)
+        if one.is_printed and one.worse is None and one.name not in about
+    ]
+    differs = tuple(name for name in plain if after.get(name) != before.get(name))
+    error = outcome.error
+    if error is None and outcome.ended != first.ended:
+        error = f"it ended otherwise: {outcome.ended}"
+    return Tried(what_if, _only(before, chosen), _only(after, chosen), chosen, error, differs)
+
+
+def _only(values: Mapping[str, Number], chosen: Sequence[Measure]) -> dict[str, Number]:
+    return {one.name: values[one.name] for one in chosen if one.name in values}
