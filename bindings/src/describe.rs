@@ -66,7 +66,7 @@ fn map<'py>(py: Python<'py>, machine: &mut Machine, paths: &[String]) -> PyResul
         let item = PyDict::new(py);
         item.set_item("name", &entry.name)?;
         item.set_item("base", entry.base)?;
-        item.set_item("size", u64::from(entry.last - entry.base) + 1)?;
+        item.set_item("size", u64::from(entry.last) + 1 - u64::from(entry.base))?;
         item.set_item("kind", if matches!(entry.target, Target::Ram(_)) { "memory" } else { "device" })?;
         item.set_item("cacheable", entry.cacheable)?;
         item.set_item("path", path)?;

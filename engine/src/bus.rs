@@ -15,6 +15,7 @@ pub mod path;
 mod pins;
 pub mod risen;
 mod saving;
+pub mod seams;
 mod shared_lines;
 mod transactions;
 mod transfers;
@@ -97,13 +98,43 @@ pub struct MapEntry {
     pub base: u32,
     /// Last address (a range may end at 4 GiB).
     pub last: u32,
+    /// The address that the first byte of what answers has, or would have if no overlay lay there ([`seams`]).
+    pub origin: u32,
     /// What answers.
     pub target: Target,
+    /// Of an overlay, what it lies over, with the origin of that.
+    pub below: Option<(Target, u32)>,
     /// Index of the interconnect on the path, if any: for devices that are masters, and cores without a view of their
     /// own.
     pub route: Option<usize>,
     /// Cores may keep it in their caches.
     pub cacheable: bool,
+}
+
+impl MapEntry {
+    /// All of what `target` has, on no interconnect, and not for caches.
+    pub fn new(name: impl Into<String>, base: u32, last: u32, target: Target) -> MapEntry {
+        let (name, route, cacheable) = (name.into(), None, false);
+        MapEntry { name, base, last, origin: base, target, below: None, route, cacheable }
+    }
+
+    /// The same behind an interconnect, by its index, if any.
+    #[must_use]
+    pub fn on_route(self, route: Option<usize>) -> MapEntry {
+        MapEntry { route, ..self }
+    }
+
+    /// The same, which cores may keep in their caches or not.
+    #[must_use]
+    pub fn kept_in_caches(self, cacheable: bool) -> MapEntry {
+        MapEntry { cacheable, ..self }
+    }
+
+    /// Where an address of it is in what answers.
+    #[inline(always)]
+    pub fn offset(&self, addr: u32) -> u32 {
+        addr.wrapping_sub(self.origin)
+    }
 }
 
 /// The bit of a map entry in a set of 64: those from 63 on share the last one.
@@ -152,6 +183,13 @@ pub struct Access {
     pub answered: Ps,
     /// The answer reached the master.
     pub done: Ps,
+}
+
+impl Access {
+    /// Both, one behind the other.
+    fn then(self, second: Access) -> Access {
+        Access { answered: second.answered, done: second.done, ..self }
+    }
 }
 
 /// A read of a device that reached nothing else.
@@ -298,8 +336,8 @@ impl Bus {
     #[inline]
     pub fn ram_at(&self, addr: u32) -> Option<InRam> {
         let entry = self.entry_at(addr)?;
-        let MapEntry { base, last, target: Target::Ram(ram), .. } = self.map[entry] else { return None };
-        Some(InRam { entry, ram, offset: addr - base, rest: last - addr })
+        let MapEntry { origin, last, target: Target::Ram(ram), .. } = self.map[entry] else { return None };
+        Some(InRam { entry, ram, offset: addr.wrapping_sub(origin), rest: last - addr })
     }
 
     /// Tells the cores' clocks. What masters meet on their paths is worked out when they are first used: neither the
@@ -343,13 +381,13 @@ impl Bus {
     #[inline(always)]
     pub fn read_alone(&mut self, addr: u32, now: u64, bytes: u32, is_next: impl FnOnce(u64) -> bool) -> Option<Alone> {
         let entry = self.entry_at(addr)?;
-        let MapEntry { base, target: Target::Device(id, range), .. } = self.map[entry] else { return None };
+        let MapEntry { origin, target: Target::Device(id, range), .. } = self.map[entry] else { return None };
         if self.core_irqs.len() > 1 || self.watches.see_reads() {
             return None;
         }
         let path = self.paths.get()?.of(self.master, entry);
         let device = self.devices[id.0 as usize].as_deref_mut()?;
-        let (value, times) = path.read_alone(device, (range, addr - base, bytes), now, is_next)?;
+        let (value, times) = path.read_alone(device, (range, addr.wrapping_sub(origin), bytes), now, is_next)?;
         Some(Alone { value, entry, times, routed: path.route.is_some() })
     }
 

@@ -8,6 +8,7 @@ use super::cores;
 use super::gaps;
 use super::idle_caches;
 use super::memories::{self, RamPlan};
+use super::overlays;
 use super::passive;
 use super::pins;
 use super::routes;
@@ -140,6 +141,7 @@ pub fn build_with(root: &Node, externals: &Externals) -> Result<Machine, Vec<Boa
             kind: FaultKind::Incomplete { what },
         });
     }
+    let mut entries = overlays::lay(entries, &rams, &mut board.faults);
     if let Some(core) = cpus.iter().find(|node| node.property(BIT_BAND.0).is_some()) {
         add_bit_band(core, &mut bus, &mut entries, &mut description);
     }
@@ -409,14 +411,9 @@ fn add_node<'a>(
         };
         // Of a device, only windows behind its registers can be kept in caches.
         let cacheable = cacheable && (matches!(mapped.kind, Kind::Ram) || index > 0);
-        let entry = MapEntry {
-            name: entry_name(&name, mapped.kind, index),
-            base: *base,
-            last: *last,
-            target,
-            route: mapped.route,
-            cacheable,
-        };
+        let entry = MapEntry::new(entry_name(&name, mapped.kind, index), *base, *last, target)
+            .on_route(mapped.route)
+            .kept_in_caches(cacheable);
         entries.push((entry, mapped.node));
     }
     match mapped.kind {
@@ -472,7 +469,7 @@ fn add_bit_band<'a>(
     for (range, region) in bit_band::REGIONS.iter().enumerate() {
         let (name, last) = (bit_band::NAME.to_owned(), region.alias + (bit_band::ALIAS_BYTES - 1));
         let target = Target::Device(id, range);
-        entries.push((MapEntry { name, base: region.alias, last, target, route: None, cacheable: false }, core));
+        entries.push((MapEntry::new(name, region.alias, last, target), core));
         ranges.push((region.alias, last));
     }
     bus.devices.push(Some(Box::new(BitBand)));

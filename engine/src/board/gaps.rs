@@ -94,7 +94,7 @@ pub fn fill(map: &mut Vec<MapEntry>, bus: &mut Bus) {
     }
     for (range, (base, last, route)) in gaps.into_iter().enumerate() {
         let target = Target::Device(id, range);
-        map.push(MapEntry { name: NAME.to_owned(), base, last, target, route, cacheable: false });
+        map.push(MapEntry::new(NAME, base, last, target).on_route(route));
     }
     map.sort_by_key(|entry| entry.base);
     bus.devices.push(Some(Box::new(Stub::default())));
@@ -125,7 +125,7 @@ mod tests {
     use crate::time::Ps;
 
     fn entry(base: u32, last: u32, route: Option<usize>) -> MapEntry {
-        MapEntry { name: "ram".into(), base, last, target: Target::Ram(0), route, cacheable: false }
+        MapEntry::new("ram", base, last, Target::Ram(0)).on_route(route)
     }
 
     fn filled(mut map: Vec<MapEntry>) -> Vec<(u32, u32, Option<usize>)> {

@@ -1,5 +1,6 @@
 //! Memories: from a node to what a RAM is made of.
 
+use super::overlays;
 use crate::dt::fault::FaultKind;
 use crate::dt::reader::{NodeReader, PowerOfTwo};
 use crate::memory::dram::{Decoding, DramTiming, MOST_BANKS};
@@ -20,6 +21,8 @@ pub struct RamPlan {
     pub shared: bool,
     /// No instructions come from it.
     pub data_only: bool,
+    /// It answers where something else would.
+    pub overlay: bool,
 }
 
 /// Reads the node of a memory with these ranges.
@@ -30,7 +33,8 @@ pub fn read(reader: &mut NodeReader, ranges: &[(u32, u32)]) -> RamPlan {
     let dram = read_dram(reader, size_bytes);
     let shared = reader.flag("cyclescope,shared", "more than one core writes the memory");
     let data_only = reader.flag("cyclescope,data-only", "no instructions can be fetched from it: a bus fault");
-    RamPlan { size_bytes, timing, dram, shared, data_only }
+    let overlay = reader.flag(overlays::OVERLAY.0, overlays::OVERLAY.1);
+    RamPlan { size_bytes, timing, dram, shared, data_only, overlay }
 }
 
 /// A memory's addresses, then those under which it is seen once more.

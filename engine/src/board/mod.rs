@@ -8,6 +8,7 @@ pub mod external;
 mod gaps;
 mod idle_caches;
 mod memories;
+mod overlays;
 mod passive;
 pub mod pins;
 pub mod routes;

@@ -186,17 +186,10 @@ mod tests {
             bus.rams.push(Ram::new(0x100, PortTiming::symmetric(clock, Cycles(first_word), Cycles(1), 4)));
             let (base, target) = (0x1000 * index as u32, Target::Ram(index));
             let route = Some(index.min(1));
-            bus.map.push(MapEntry { name: name.into(), base, last: base + 0xff, target, route, cacheable: false });
+            bus.map.push(MapEntry::new(name, base, base + 0xff, target).on_route(route));
         }
         let (base, target) = (0x4000, Target::Device(DeviceId(0), 0));
-        bus.map.push(MapEntry {
-            name: "uart".into(),
-            base,
-            last: base + 0xff,
-            target,
-            route: Some(2),
-            cacheable: false,
-        });
+        bus.map.push(MapEntry::new("uart", base, base + 0xff, target).on_route(Some(2)));
         bus
     }
 

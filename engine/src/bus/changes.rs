@@ -42,18 +42,33 @@ impl Bus {
         self.paths.take();
     }
 
-    /// From the next instruction on, the entry of the map that begins at `alias` shows what the one at `shown` does: as
-    /// much of it as fits. `by` is the device that chooses that. False, and nothing is done, where the board has no
-    /// such entries.
+    /// From the next instruction on, the range of the map that begins at `alias` shows what the one at `shown` does: as
+    /// much of it as fits. Overlays stay where they are. `by` is the device that chooses that. False, and nothing is
+    /// done, where the board has no such ranges, or none of `shown` is left beside overlays.
     pub fn show_at(&mut self, alias: u32, shown: u32, by: DeviceId, now: Ps) -> bool {
-        let at = |base: u32| self.map.binary_search_by_key(&base, |entry| entry.base).ok();
-        let (Some(to), Some(from)) = (at(alias), at(shown)) else { return false };
-        let room = self.map.get(to + 1).map_or(u32::MAX, |next| next.base - 1);
-        let MapEntry { base, last, .. } = self.map[from];
-        let last = alias.checked_add(last - base).map_or(room, |last| last.min(room));
-        self.map[to] = MapEntry { base: alias, last, ..self.map[from].clone() };
-        for views in &mut self.views {
-            views[to] = views[from];
+        let (to, from) = (self.entries_of(alias), self.entries_of(shown));
+        let Some(from) = from.clone().find(|entry| self.map[*entry].below.is_none()).zip(from.last()) else {
+            return false;
+        };
+        if to.is_empty() {
+            return false;
+        }
+        let bytes = self.map[from.1].last - shown;
+        let last = alias.checked_add(bytes).unwrap_or(u32::MAX);
+        let new = self.map[from.0].clone();
+        for entry in to {
+            let end = self.map.get(entry + 1).map_or(u32::MAX, |next| next.base - 1);
+            let part = &mut self.map[entry];
+            if let Some(below) = &mut part.below {
+                *below = (new.target, alias);
+                continue;
+            }
+            // Nothing is left of what lies behind a shorter memory.
+            let last = last.min(end).max(part.base.saturating_sub(1));
+            *part = MapEntry { base: part.base, last, origin: alias, ..new.clone() };
+            for views in &mut self.views {
+                views[entry] = views[from.0];
+            }
         }
         // Cores forget what they have fetched, and what they know of paths, as when a clock has changed.
         self.line_buffers.forget();
@@ -61,5 +76,12 @@ impl Bus {
             self.clocks.add_pending(Change { user: User::Device(by), at: now, rate });
         }
         true
+    }
+
+    /// The map entries of the range that begins at an address.
+    fn entries_of(&self, base: u32) -> std::ops::Range<usize> {
+        let first = self.map.partition_point(|entry| entry.base < base);
+        let parts = self.map[first..].iter().take_while(|entry| entry.range_base() == base);
+        first..first + parts.count()
     }
 }

@@ -1,18 +1,24 @@
 //! What memories and devices hold at an address: looked at and put there without time.
 
 use super::code::CodeSpan;
-use super::{Bus, MapEntry, Target};
+use super::{Bus, Target};
 
 impl Bus {
-    /// True if so many bytes are at one entry of the map.
+    /// True if so many bytes are in one range of the map.
     pub fn is_mapped(&self, addr: u32, bytes: usize) -> bool {
-        self.span(addr, bytes).is_some()
+        self.span(addr, bytes).is_some() || self.is_mapped_in_parts(addr, bytes)
+    }
+
+    #[cold]
+    fn is_mapped_in_parts(&self, addr: u32, bytes: usize) -> bool {
+        let Ok(len) = u32::try_from(bytes) else { return false };
+        self.up_to_seam(addr, len) < len && self.parts(addr, len).all(|(at, len)| self.span(at, len as usize).is_some())
     }
 
     /// Copies bytes from memory or an execute-in-place window, without time or side effects. `false` if any of them is
     /// elsewhere.
     pub fn peek(&self, addr: u32, into: &mut [u8]) -> bool {
-        let Some((entry, offset)) = self.span(addr, into.len()) else { return false };
+        let Some((entry, offset)) = self.span(addr, into.len()) else { return self.peek_in_parts(addr, into) };
         match self.map[entry].target {
             Target::Ram(ram) => self.rams[ram].read(offset, into),
             Target::Device(id, range) => {
@@ -20,6 +26,15 @@ impl Bus {
             }
         }
         true
+    }
+
+    #[cold]
+    fn peek_in_parts(&self, addr: u32, into: &mut [u8]) -> bool {
+        self.is_mapped_in_parts(addr, into.len())
+            && self.parts(addr, into.len() as u32).all(|(at, len)| {
+                let begin = at.wrapping_sub(addr) as usize;
+                self.peek(at, &mut into[begin..begin + len as usize])
+            })
     }
 
     /// The word there, little-endian, as [`Bus::peek`] has it.
@@ -30,45 +45,72 @@ impl Bus {
 
     /// Copies bytes to RAM without time. `false` if any of them would go elsewhere.
     pub fn poke(&mut self, addr: u32, from: &[u8]) -> bool {
-        let Some((entry, offset)) = self.span(addr, from.len()) else { return false };
+        let Some((entry, offset)) = self.span(addr, from.len()) else { return self.poke_in_parts(addr, from) };
         let Target::Ram(ram) = self.map[entry].target else { return false };
         self.write_ram(ram, offset, from);
         true
     }
 
+    #[cold]
+    fn poke_in_parts(&mut self, addr: u32, from: &[u8]) -> bool {
+        if !self.is_mapped_in_parts(addr, from.len()) {
+            return false;
+        }
+        let parts: Vec<(u32, u32)> = self.parts(addr, from.len() as u32).collect();
+        let fits = parts.iter().all(|(at, _)| self.ram_at(*at).is_some());
+        for (at, len) in parts.into_iter().filter(|_| fits) {
+            let begin = at.wrapping_sub(addr) as usize;
+            self.poke(at, &from[begin..begin + len as usize]);
+        }
+        fits
+    }
+
     /// True if [`Bus::load`] can put a segment of `bytes`, `memory_bytes` long in memory, at `addr`.
     pub fn can_load(&self, addr: u32, bytes: u32, memory_bytes: u32) -> bool {
-        let Some(entry) = self.entry_at(addr) else { return false };
-        let MapEntry { last, target, .. } = self.map[entry];
-        let fits = |bytes: u32| bytes == 0 || bytes - 1 <= last - addr;
-        match target {
-            Target::Ram(_) => fits(memory_bytes),
-            Target::Device(..) => {
-                let mut ends = [addr, addr.wrapping_add(bytes.saturating_sub(1))].into_iter();
-                fits(bytes) && ends.all(|end| self.peek(end, &mut [0]))
+        if self.entry_at(addr).is_none() {
+            return false;
+        }
+        let bytes = if self.is_cleared_at(addr) { memory_bytes } else { bytes };
+        let fits = |(at, len): (u32, u32)| match self.entry_at(at).map(|entry| self.map[entry].target) {
+            Some(Target::Ram(_)) => true,
+            Some(Target::Device(..)) => [at, at.wrapping_add(len - 1)].into_iter().all(|end| self.peek(end, &mut [0])),
+            None => false,
+        };
+        self.is_mapped(addr, bytes as usize) && self.parts(addr, bytes.max(1)).all(fits)
+    }
+
+    /// True if a segment of a program at `addr` has RAM behind its bytes, which is cleared. Flash is not, nor is what an
+    /// overlay has of it: there the rest belongs to the memory that the firmware copies the segment to.
+    pub fn is_cleared_at(&self, addr: u32) -> bool {
+        self.entry_at(addr).is_some_and(|entry| matches!(self.undermost(entry), Target::Ram(_)))
+    }
+
+    /// Puts a segment where [`Bus::can_load`] holds, without time.
+    pub fn load(&mut self, addr: u32, bytes: &[u8], memory_bytes: u32) {
+        let parts: Vec<(u32, u32)> = self.parts(addr, bytes.len() as u32).collect();
+        for (at, len) in parts {
+            let begin = at.wrapping_sub(addr) as usize;
+            if let Some((entry, offset)) = self.span(at, len as usize) {
+                self.put(self.map[entry].target, offset, &bytes[begin..begin + len as usize]);
             }
         }
-    }
-
-    /// Puts a segment where [`Bus::can_load`] holds, without time. RAM behind its bytes is cleared; flash is not: there
-    /// the rest belongs to the memory that the firmware copies the segment to.
-    pub fn load(&mut self, addr: u32, bytes: &[u8], memory_bytes: u32) {
-        if !self.poke(addr, bytes) {
-            self.load_device(addr, bytes);
-            return;
+        if self.is_cleared_at(addr) {
+            let zeroes = memory_bytes as usize - bytes.len();
+            self.poke(addr.wrapping_add(bytes.len() as u32), &vec![0; zeroes]);
         }
-        let zeroes = memory_bytes as usize - bytes.len();
-        self.poke(addr.wrapping_add(bytes.len() as u32), &vec![0; zeroes]);
     }
 
-    fn load_device(&mut self, addr: u32, bytes: &[u8]) {
-        if let Some((entry, offset)) = self.span(addr, bytes.len())
-            && let Target::Device(id, range) = self.map[entry].target
-            && let Some(device) = self.devices[id.0 as usize].as_mut()
-        {
-            device.preload(range, offset, bytes);
-            // Nobody knows which of them have been decoded.
-            self.code_written.tell(CodeSpan::ELSEWHERE);
+    /// Puts bytes into a memory or a device, without time.
+    pub(super) fn put(&mut self, target: Target, offset: u32, bytes: &[u8]) {
+        match target {
+            Target::Ram(ram) => self.write_ram(ram, offset, bytes),
+            Target::Device(id, range) => {
+                if let Some(device) = self.devices[id.0 as usize].as_mut() {
+                    device.preload(range, offset, bytes);
+                    // Nobody knows which of them have been decoded.
+                    self.code_written.tell(CodeSpan::ELSEWHERE);
+                }
+            }
         }
     }
 
@@ -77,6 +119,6 @@ impl Bus {
         let entry = self.entry_at(addr)?;
         let len = u32::try_from(len).ok()?;
         let last = addr.checked_add(len.saturating_sub(1))?;
-        (last <= self.map[entry].last).then(|| (entry, addr - self.map[entry].base))
+        (last <= self.map[entry].last).then(|| (entry, self.map[entry].offset(addr)))
     }
 }

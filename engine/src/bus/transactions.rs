@@ -103,7 +103,7 @@ impl Bus {
         };
         let transaction = Transaction {
             target: self.target_name(entry),
-            offset: address - self.map[entry].base,
+            offset: self.map[entry].offset(address),
             address,
             bytes,
             is_write,
@@ -180,8 +180,7 @@ mod tests {
         bus.devices.push(Some(Box::new(Slow)));
         for (name, base, target) in [("ram", 0x1000, Target::Ram(0)), ("slow", 0x2000, Target::Device(DeviceId(0), 0))]
         {
-            let entry =
-                MapEntry { name: name.into(), base, last: base + 0xff, target, route: Some(0), cacheable: false };
+            let entry = MapEntry::new(name, base, base + 0xff, target).on_route(Some(0));
             bus.map.push(entry);
         }
         bus.add_core();

@@ -64,14 +64,19 @@ impl Bus {
     }
 
     /// A burst read of `bytes` from memory or an execute-in-place window (a line fill, a DMA read), for its timing: see
-    /// [`Bus::peek`] for the bytes.
+    /// [`Bus::peek`] for the bytes. Over a seam ([`super::seams`]), it is one burst behind another.
     ///
     /// # Errors
     /// [`BusFault`] if nothing, registers, or an error answers.
     pub fn read_burst(&mut self, at: Ps, addr: u32, bytes: u32) -> Result<Access, BusFault> {
         let entry = self.entry_at(addr).ok_or_else(|| unmapped(addr, at))?;
+        let here = self.up_to_seam(addr, bytes);
+        if here < bytes {
+            let first = self.read_burst(at, addr, here)?;
+            return self.read_burst(first.done, addr + here, bytes - here).map(|second| first.then(second));
+        }
         let arrived = self.path(entry).request(at);
-        let offset = addr - self.map[entry].base;
+        let offset = self.map[entry].offset(addr);
         let answered = match self.map[entry].target {
             Target::Ram(ram) => {
                 self.tell_transfer(ram);
@@ -86,17 +91,22 @@ impl Bus {
     }
 
     /// A burst write of `bytes` to memory (a line write-back, a DMA write), for its timing; [`Bus::poke`] has the
-    /// bytes.
+    /// bytes. Over a seam, it is as that.
     ///
     /// # Errors
     /// [`BusFault`] unless a RAM answers.
     pub fn write_burst(&mut self, at: Ps, addr: u32, bytes: u32) -> Result<Access, BusFault> {
         let entry = self.entry_at(addr).ok_or_else(|| unmapped(addr, at))?;
+        let here = self.up_to_seam(addr, bytes);
+        if here < bytes {
+            let first = self.write_burst(at, addr, here)?;
+            return self.write_burst(first.done, addr + here, bytes - here).map(|second| first.then(second));
+        }
         let arrived = self.path(entry).request(at);
         let Target::Ram(ram) = self.map[entry].target else {
             return Err(self.slave_fault(entry, addr, arrived));
         };
-        let offset = addr - self.map[entry].base;
+        let offset = self.map[entry].offset(addr);
         self.tell_transfer(ram);
         let answered = self.rams[ram].transfer(arrived, offset, bytes, Direction::Write);
         let answer = Ok(self.answered(entry, arrived, answered, 0));
@@ -122,7 +132,7 @@ impl Bus {
     /// # Errors
     /// [`BusFault`] if the device answers with an error.
     pub fn read_beat(&mut self, entry: usize, at: Ps, addr: u32, size: AccessSize) -> Result<(u32, Ps), BusFault> {
-        let offset = addr - self.map[entry].base;
+        let offset = self.map[entry].offset(addr);
         match self.map[entry].target {
             Target::Ram(ram) => {
                 self.tell_transfer(ram);
@@ -154,7 +164,7 @@ impl Bus {
         size: AccessSize,
         value: u32,
     ) -> Result<Ps, BusFault> {
-        let offset = addr - self.map[entry].base;
+        let offset = self.map[entry].offset(addr);
         match self.map[entry].target {
             Target::Ram(ram) => {
                 self.tell_transfer(ram);

@@ -131,11 +131,12 @@ impl Bus {
         let (fit, refused): (Vec<Watch>, Vec<Watch>) = all
             .into_iter()
             .partition(|watch| self.entry_at(watch.first).is_some() && !(watch.reads && is_in_ram(self, watch.first)));
-        let mut devices = fit.iter().filter(|watch| !is_in_ram(self, watch.first));
+        let ends_in_ram = |watch: &Watch| is_in_ram(self, watch.first) && is_in_ram(self, watch.last);
+        let mut devices = fit.iter().filter(|watch| !ends_in_ram(watch));
         let of_devices = devices.clone().next().is_some();
         let device_reads = devices.any(|watch| watch.reads);
         for watch in &fit {
-            self.mark_code(watch.first, watch.last - watch.first + 1);
+            self.mark_watched(*watch);
         }
         self.watches.all = fit;
         (self.watches.of_devices, self.watches.device_reads) = (of_devices, device_reads);
@@ -169,12 +170,23 @@ impl Bus {
         if !self.watches.are_set() {
             return;
         }
-        let bases = self.map.iter().filter(|entry| entry.target == Target::Ram(ram)).map(|entry| entry.base);
-        // A memory may be at several addresses.
-        let mut hits = bases.filter_map(|base| self.watches.at(base + first, base + last, true));
+        // A memory may be at several addresses, and overlays may hide some of it there.
+        let shown = self.map.iter().filter(|entry| entry.target == Target::Ram(ram)).filter_map(|entry| {
+            let [first, last] = [first, last].map(|offset| u64::from(entry.origin) + u64::from(offset));
+            let (first, last) = (first.max(entry.base.into()), last.min(entry.last.into()));
+            (first <= last).then_some((first as u32, last as u32))
+        });
+        let mut hits = shown.filter_map(|(first, last)| self.watches.at(first, last, true));
         if let Some(watch) = hits.next() {
             self.hit(watch, true);
-            self.mark_code(watch.first, watch.last - watch.first + 1);
+            self.mark_watched(watch);
+        }
+    }
+
+    fn mark_watched(&mut self, watch: Watch) {
+        let parts: Vec<(u32, u32)> = self.parts(watch.first, watch.last - watch.first + 1).collect();
+        for (at, len) in parts {
+            self.mark_code(at, len);
         }
     }
 

@@ -292,7 +292,7 @@ impl Memory {
             let host = bus.rams[ram].as_ptr().wrapping_add(first as usize);
             // A RAM may be at several addresses.
             for entry in bus.map.iter().filter(|entry| entry.target == Target::Ram(ram)) {
-                self.shortcuts.forbid_stores_at(entry.base.wrapping_add(first), host, last - first + 1);
+                self.shortcuts.forbid_stores_at(entry.origin.wrapping_add(first), host, last - first + 1);
             }
         }
     }
@@ -518,7 +518,7 @@ fn may_have_stamps(shape: CacheShape) -> bool {
 fn host_of(bus: &Bus, physical: u32) -> Option<*mut u8> {
     let entry = &bus.map[bus.entry_at(physical)?];
     let Target::Ram(ram) = entry.target else { return None };
-    Some(bus.rams[ram].as_ptr().wrapping_add((physical - entry.base) as usize))
+    Some(bus.rams[ram].as_ptr().wrapping_add(entry.offset(physical) as usize))
 }
 
 /// The abort of an access that went wrong on the bus.

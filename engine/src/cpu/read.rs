@@ -15,6 +15,12 @@ pub const LONGEST_BLOCK: usize = 64;
 /// A block does not go on in another page, which may be somewhere else.
 const PAGE_BYTES: u32 = 1 << 12;
 
+/// How many bytes of code from a physical address on are in one page, and in one part of it where an overlay begins or
+/// ends there: what is behind may be fetched in another way.
+fn room_in_page(bus: &Bus, physical: u32) -> u32 {
+    bus.unsplit(physical, PAGE_BYTES).1 - physical + 1
+}
+
 /// Code that was read and decoded, for a block.
 #[derive(Debug)]
 pub struct Read<I: Isa> {
@@ -76,6 +82,7 @@ impl<I: Isa> Cpu<I> {
         let (via, physical) = self.memory.code_via(bus, self.isa.mmu(), start).map_err(I::fetch_abort)?;
         let cold = via == Via::Cached && !self.memory.has_fetch_line(self.next_line(start));
         let one_line = entry.extent == Extent::Line || entry.extent == Extent::Whole && cold;
+        let room = room_in_page(bus, physical);
         let longest = if entry.extent == Extent::One { 1 } else { LONGEST_BLOCK };
         let mut read = Read::new(entry.context);
         let (mut at, mut ends) = (start, false);
@@ -95,7 +102,7 @@ impl<I: Isa> Cpu<I> {
             if self.shell.breaks.stop_at(at) {
                 break true;
             }
-            if ends || read.instrs.len() == longest || (at ^ start) >= PAGE_BYTES {
+            if ends || read.instrs.len() == longest || at.wrapping_sub(start) >= room {
                 break true;
             }
             if one_line && at == self.next_line(start) {
@@ -110,7 +117,7 @@ impl<I: Isa> Cpu<I> {
         let entry = EntryOf::<I> { extent, ..entry };
         let draft = I::draft(self, entry, via, read);
         let index = self.blocks.add(entry, via, self.line_bytes, draft);
-        self.mark_code(bus, index, (start, physical), bytes);
+        self.mark_code(bus, index, (start, physical), bytes, room);
         Ok(index)
     }
 
@@ -151,9 +158,9 @@ impl<I: Isa> Cpu<I> {
         CoreFault { instruction, ..fault }
     }
 
-    /// Has stores to the code of a block noticed; its last instruction may reach into the next page.
-    fn mark_code(&mut self, bus: &mut Bus, index: u32, (start, physical): (u32, u32), bytes: u32) {
-        let here = bytes.min(PAGE_BYTES - start % PAGE_BYTES);
+    /// Has stores to the code of a block noticed; its last instruction may reach beyond the `room` that it has.
+    fn mark_code(&mut self, bus: &mut Bus, index: u32, (start, physical): (u32, u32), bytes: u32, room: u32) {
+        let here = bytes.min(room);
         self.blocks.place(index, bus.mark_code(physical, here));
         if bytes > here
             && let Ok((_, physical)) = self.memory.code_via(bus, self.isa.mmu(), start.wrapping_add(here))

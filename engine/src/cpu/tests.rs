@@ -95,20 +95,13 @@ fn machine(programs: &[&[u32]]) -> (Machine, Journal) {
     for (name, base, first_word, route) in [("local", 0, 0, None), ("shared", SHARED, 3, Some(0))] {
         let target = Target::Ram(bus.rams.len());
         bus.rams.push(Ram::new(0x1_0000, PortTiming::symmetric(clock, Cycles(first_word), Cycles(1), 4)));
-        bus.map.push(MapEntry { name: name.into(), base, last: base + 0xffff, target, route, cacheable: false });
+        bus.map.push(MapEntry::new(name, base, base + 0xffff, target).on_route(route));
     }
     if programs.len() > 1 {
         bus.rams[1].share();
     }
     let target = Target::Device(DeviceId(0), 0);
-    bus.map.push(MapEntry {
-        name: "journal".into(),
-        base: DEVICE,
-        last: DEVICE + 0xff,
-        target,
-        route: Some(0),
-        cacheable: false,
-    });
+    bus.map.push(MapEntry::new("journal", DEVICE, DEVICE + 0xff, target).on_route(Some(0)));
     let journal = Journal::default();
     bus.devices.push(Some(Box::new(journal.clone())));
     bus.device_names.push("journal".into());

@@ -42,7 +42,7 @@ impl Shell {
         if bus.peek(addr, &mut [0]) {
             return;
         }
-        let offset = addr - bus.map[entry].base;
+        let offset = bus.map[entry].offset(addr);
         let model = bus.devices[device.0 as usize].as_ref();
         let gives = match model {
             Some(model) if model.pops(range, offset) => Gives::Data,

@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 use super::Machine;
 use super::programs::Program;
 use super::progress::Activity;
-use crate::bus::Target;
 use crate::elf::profile::{Profile, profile_of};
 use crate::elf::{self, ElfError, Image, Machine as Set, Segment};
 
@@ -112,7 +111,7 @@ impl Machine {
         image.segments.retain(|segment| segment.memory_bytes > 0);
         for segment in &image.segments {
             let last = segment.addr + (segment.memory_bytes - 1);
-            if segment.bytes.is_empty() && !self.begins_in_ram(segment.addr) {
+            if segment.bytes.is_empty() && !self.bus.is_cleared_at(segment.addr) {
                 continue;
             }
             if !self.can_load(segment) {
@@ -121,8 +120,10 @@ impl Machine {
             }
         }
         for segment in &image.segments {
-            if !segment.bytes.is_empty() || self.begins_in_ram(segment.addr) {
+            if !segment.bytes.is_empty() || self.bus.is_cleared_at(segment.addr) {
                 self.bus.load(segment.addr, &segment.bytes, segment.memory_bytes);
+                // A flash has all of its image, as on a part that copies some of it to an overlay.
+                self.bus.load_below(segment.addr, &segment.bytes);
             }
         }
         self.main = core;
@@ -151,10 +152,6 @@ impl Machine {
 
     fn can_load(&self, segment: &Segment) -> bool {
         self.bus.can_load(segment.addr, segment.bytes.len() as u32, segment.memory_bytes)
-    }
-
-    fn begins_in_ram(&self, addr: u32) -> bool {
-        self.bus.entry_at(addr).is_some_and(|entry| matches!(self.bus.map[entry].target, Target::Ram(_)))
     }
 
     /// Notes what is neither in RAM nor at a device.

@@ -48,7 +48,7 @@ impl Machine {
     fn unmodelled_register(&self, id: DeviceId, touched: Touched) -> UnmodelledRegister {
         let Touched { range, offset, name, reads, writes, most_reads_in_a_row, first } = touched;
         let base = self.bus.map.iter().find(|entry| entry.target == Target::Device(id, range));
-        let addr = base.map_or(offset, |entry| entry.base + offset);
+        let addr = base.map_or(offset, |entry| entry.origin.wrapping_add(offset));
         let region = self.description.unmodelled_at(addr).filter(|_| self.bus.gaps == Some(id));
         UnmodelledRegister {
             device: region.map_or(&self.bus.device_names[id.0 as usize], |region| &region.name).clone(),

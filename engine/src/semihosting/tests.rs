@@ -40,7 +40,7 @@ impl Rig {
         let mut bus = Bus::default();
         bus.rams.push(Ram::new(0x1_0000, timing));
         let (target, name_of) = (Target::Ram(0), "ram".to_owned());
-        bus.map.push(MapEntry { name: name_of, base: RAM, last: RAM_LAST, target, route: None, cacheable: false });
+        bus.map.push(MapEntry::new(name_of, RAM, RAM_LAST, target));
         let path = std::env::temp_dir().join(format!("cyclescope-semihosting-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);
         std::fs::create_dir(&path).unwrap();

@@ -134,7 +134,7 @@ fn bus_with_matrix() -> Bus {
         let (base, target) = (SRAM + SRAM_BYTES * number, Target::Ram(bus.rams.len()));
         bus.rams.push(Ram::new(SRAM_BYTES, PortTiming::symmetric(clock(), Cycles(0), Cycles(1), 4)));
         let (name, last) = (format!("sram{number}"), base + SRAM_BYTES - 1);
-        bus.map.push(MapEntry { name, base, last, target, route: None, cacheable: false });
+        bus.map.push(MapEntry::new(name, base, last, target));
     }
     bus.map.sort_by_key(|entry| entry.base);
     let view = |entry: &MapEntry| {

@@ -196,6 +196,95 @@ fn who_may_stop_a_run_sees_how_far_it_has_come() {
     assert_eq!(report.elapsed, stop.reached());
 }
 
+/// The board with an overlay of these ranges, and what may be below one beside its memories: a device's registers, and
+/// a memory of a bus matrix.
+fn with_overlay(ranges: &[u32]) -> Node {
+    let flag = |name: &str| Property { name: name.to_owned(), value: Vec::new(), at: at() };
+    let cycles = timing_of(&[("first-word-cycles", 1), ("beat-cycles", 1)]);
+    let memory = |name: &str, ranges: &[u32], more: Vec<Property>| {
+        let own = vec![text("compatible", "mmio-sram"), cells("reg", ranges), cells("clocks", &[CLOCK])];
+        node(name, None, vec![own, more], Vec::new())
+    };
+    let exit = node(
+        "/exit@4000000",
+        None,
+        vec![vec![text("compatible", "cyclescope,exit"), cells("reg", &[0x400_0000, 0x1000])]],
+        Vec::new(),
+    );
+    let granted = [("first-word-cycles", 1), ("beat-cycles", 1), ("idle-grant-cycles", 1)];
+    let mut board = board(0);
+    board.children.push(memory("/overlay", ranges, [cycles.clone(), vec![flag("cyclescope,overlay")]].concat()));
+    board.children.push(memory("/granted", &[0x2000_0000, 0x1000], timing_of(&granted)));
+    board.children.push(exit);
+    board
+}
+
+#[test]
+fn an_overlay_lies_inside_one_range_of_a_memory_or_window() {
+    let entries = |ranges: &[u32]| {
+        let machine = build(&with_overlay(ranges)).map_err(|faults| panic!("{faults:#?}"));
+        let Ok(mut machine) = machine;
+        let paths = machine.description().paths.clone();
+        let map = machine.bus().map.iter().zip(paths).filter(|(entry, _)| entry.base >= DDR);
+        map.map(|(entry, path)| (entry.base - DDR, entry.last - DDR, path)).collect::<Vec<_>>()
+    };
+    let part = |base: u32, last: u32, path: &str| (base, last, path.to_owned());
+    let (ddr, overlay) = ("/memory@80000000", "/overlay");
+    let around = [part(0, 0x3ff, ddr), part(0x400, 0x43f, overlay), part(0x440, 0xffff, ddr)];
+    assert_eq!(entries(&[DDR + 0x400, 0x40]), around);
+    // All of its ranges show all of it, in the DDR or elsewhere.
+    assert_eq!(entries(&[LOCAL + 0x80, 0x40, DDR + 0x400, 0x40]), around);
+    assert_eq!(entries(&[DDR, 0x1_0000]), [part(0, 0xffff, overlay)]);
+    assert_eq!(entries(&[DDR + 0xff00, 0x100])[1], part(0xff00, 0xffff, overlay));
+
+    let refused = |ranges: &[u32]| {
+        let faults = build(&with_overlay(ranges)).map_or_else(|faults| faults, |_| panic!("it is no fault"));
+        let texts: Vec<String> = faults.iter().map(ToString::to_string).collect();
+        texts.join("\n").replace("two-level.dts:1: overlay: reg is ", "")
+    };
+    let lines = "an overlay begins at a multiple of 64 bytes, and has a multiple of them";
+    let inside = "an overlay lies wholly inside one range of another node";
+    for (ranges, text) in [
+        (&[DDR + 0x420, 0x40][..], format!("0x80000420 + 0x40; {lines}")),
+        (&[DDR + 0x400, 0x20], format!("0x80000400 + 0x20; {lines}")),
+        (&[0x3000_0000, 0x40], format!("0x30000000 + 0x40; {inside}, and nothing is there")),
+        (
+            &[DDR + 0xff80, 0x100],
+            format!("0x8000ff80 + 0x100; {inside}, and this one goes beyond memory@80000000 0x80000000-0x8000ffff"),
+        ),
+        (
+            &[LOCAL, 0x8001_0000],
+            format!(
+                "0x0 + 0x80010000; {inside}, and this one is in memory@0 and in memory@80000000 and in granted \
+                 and in exit@4000000"
+            ),
+        ),
+        (
+            &[0x400_0000, 0x40],
+            "0x4000000 + 0x40; an overlay lies over a memory, or over a device's window behind its registers, and the \
+             first range of a device, as exit@4000000 0x04000000-0x04000fff is, has registers"
+                .to_owned(),
+        ),
+        (
+            &[0x2000_0040, 0x40],
+            "0x20000040 + 0x40; no overlay can lie over a memory with cyclescope,idle-grant-cycles, which granted \
+             0x20000000-0x20000fff has"
+                .to_owned(),
+        ),
+        (
+            &[DDR, 0x80, DDR + 0x40, 0x80],
+            "two-level.dts:1: overlay: 0x80000040-0x800000bf overlaps overlay at 0x80000000-0x8000007f".to_owned(),
+        ),
+    ] {
+        assert_eq!(refused(ranges), text);
+    }
+    // Without the flag, it overlaps as ever.
+    let plain = without(&with_overlay(&[DDR + 0x400, 0x40]), "cyclescope,overlay");
+    let faults = build(&plain).map_or_else(|faults| faults, |_| panic!("it is no fault"));
+    let text = "two-level.dts:1: overlay: 0x80000400-0x8000043f overlaps memory@80000000 at 0x80000000-0x8000ffff";
+    assert_eq!(faults.iter().map(ToString::to_string).collect::<Vec<_>>(), [text]);
+}
+
 /// The same tree without properties of that name.
 fn without(node: &Node, name: &str) -> Node {
     let properties = node.properties.iter().filter(|property| property.name != name).cloned().collect();

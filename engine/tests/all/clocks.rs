@@ -49,14 +49,7 @@ fn machine_by_one_clock(program: &[u16]) -> Machine {
     bus.devices.push(Some(Box::new(Controller { rate: 100_000 })));
     bus.device_names.push("controller".into());
     let last = CONTROLLER + 0xf;
-    bus.map.push(MapEntry {
-        name: "controller".into(),
-        base: CONTROLLER,
-        last,
-        target,
-        route: Some(0),
-        cacheable: false,
-    });
+    bus.map.push(MapEntry::new("controller", CONTROLLER, last, target).on_route(Some(0)));
     bus.map.sort_by_key(|entry| entry.base);
     let rams = (0..bus.rams.len()).map(User::Ram);
     for user in rams.chain([User::Core(0), User::Route(0)]) {

@@ -3,6 +3,8 @@ use cyclescope_engine::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, S
 use cyclescope_engine::bus::{MapEntry, Target};
 use cyclescope_engine::elf::{self, ElfError, Symbol};
 use cyclescope_engine::machine::{Machine, Outcome};
+use cyclescope_engine::memory::ram::{PortTiming, Ram};
+use cyclescope_engine::time::Cycles;
 
 use crate::support::riscv as support;
 
@@ -44,7 +46,7 @@ fn machine() -> Machine {
     for (range, base) in [(0, WINDOW - 0x100), (1, WINDOW)] {
         let target = Target::Device(DeviceId(1), range);
         let (name, last) = (["flash", "flash window"][range].to_owned(), base + WINDOW_BYTES - 1);
-        bus.map.push(MapEntry { name, base, last, target, route: None, cacheable: false });
+        bus.map.push(MapEntry::new(name, base, last, target));
     }
     bus.map.sort_by_key(|entry| entry.base);
     machine
@@ -101,6 +103,33 @@ fn a_segment_past_the_window_is_refused_before_anything_is_stored() {
         assert_eq!(error, ElfError::OutsideMemory { first: addr, last: addr + 3, memories: memories.to_owned() });
         assert_eq!(bytes(&mut machine, WINDOW, 4), [0xff; 4]);
     }
+}
+
+#[test]
+fn a_segment_lies_in_flash_and_an_overlay_and_flash_again() {
+    let mut machine = machine();
+    let bus = machine.bus();
+    bus.devices[1] = Some(Box::new(Flash(vec![0xff; 0x100])));
+    bus.map.iter_mut().filter(|entry| entry.base == WINDOW).for_each(|entry| entry.last = WINDOW + 0xff);
+    let ram = Target::Ram(bus.rams.len());
+    bus.rams.push(Ram::new(0x40, PortTiming::symmetric(support::clock(), Cycles(1), Cycles(1), 4)));
+    bus.lay(MapEntry::new("overlay", WINDOW + 0x40, WINDOW + 0x7f, ram));
+    bus.poke(WINDOW + 0x40, &[0x77; 0x40]);
+    let code: Vec<u8> = (0..0x80).collect();
+    // Initialised data in the overlay, and what is to be cleared elsewhere: nothing of the flash is.
+    let data = (support::DDR, WINDOW + 0xa0, &[5, 6, 7][..], 100);
+    machine.load(&executable(&[(WINDOW + 0x20, WINDOW + 0x20, &code, 0x80), data])).unwrap();
+    assert_eq!(bytes(&mut machine, WINDOW + 0x20, 0x80), code);
+    assert_eq!(bytes(&mut machine, WINDOW + 0x9f, 6), [0x7f, 5, 6, 7, 0xff, 0xff]);
+    // The flash below has its image, too.
+    let mut below = [0; 4];
+    assert!(machine.bus().devices[1].as_ref().unwrap().peek(1, 0x5e, &mut below));
+    assert_eq!(below, [0x3e, 0x3f, 0x40, 0x41]);
+    // One in the overlay alone, as of data that start-up code copies, is not cleared behind its bytes either.
+    machine.load(&executable(&[(support::DDR, WINDOW + 0x44, &[1, 2], 0x2000)])).unwrap();
+    assert_eq!(bytes(&mut machine, WINDOW + 0x43, 4), [0x23, 1, 2, 0x26]);
+    let error = machine.load(&executable(&[(WINDOW + 0x20, WINDOW + 0x20, &[0; 0xe1], 0xe1)])).unwrap_err();
+    assert!(matches!(error, ElfError::OutsideMemory { first, .. } if first == WINDOW + 0x20));
 }
 
 #[test]

@@ -28,6 +28,7 @@ mod mips;
 mod mips_blocks;
 mod mips_polling;
 mod mips_random;
+mod overlays;
 mod picorv32;
 mod picorv32_polling;
 mod quad_spi_dma;

@@ -55,7 +55,7 @@ fn machine_at(at: u32, program: &[u32], handler: &[u32]) -> Machine {
         let timing = PortTiming::symmetric(clock(), Cycles(cycles), Cycles(1), 4);
         let target = Target::Ram(bus.rams.len());
         bus.rams.push(Ram::new(0x1000, timing));
-        bus.map.push(MapEntry { name: name.into(), base, last: base + 0xfff, target, route: None, cacheable: false });
+        bus.map.push(MapEntry::new(name, base, base + 0xfff, target));
     }
     bus.add_core();
     let mut core = self::core(HANDLER, 0x1000);

@@ -105,7 +105,7 @@ fn machine(at: u32, program: &[u32]) -> Machine {
         ("results", RESULTS, RESULTS + 0xff, Target::Device(DeviceId(2), 0)),
     ];
     for (name, base, last, target) in entries {
-        bus.map.push(MapEntry { name: name.into(), base, last, target, route: None, cacheable: false });
+        bus.map.push(MapEntry::new(name, base, last, target));
     }
     bus.add_core();
     let mut core = crate::picorv32::core(HANDLER, 0x1000);

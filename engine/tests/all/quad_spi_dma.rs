@@ -103,13 +103,8 @@ impl Board {
     fn new() -> Board {
         let chip = Chip::default();
         let mut bus = Bus::default();
-        let entry = |name: &str, base: u32, size: u32, target| MapEntry {
-            name: name.into(),
-            base,
-            last: base + size - 1,
-            target,
-            route: Some(0),
-            cacheable: false,
+        let entry = |name: &str, base: u32, size: u32, target| {
+            MapEntry::new(name, base, base + size - 1, target).on_route(Some(0))
         };
         bus.map = vec![
             entry("dma0", DMA0, 0x1_0000, Target::Device(DeviceId(1), 0)),

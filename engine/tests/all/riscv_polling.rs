@@ -112,14 +112,7 @@ fn machine(system: System, program: &[u32]) -> Machine {
     let (request_cycles, response_cycles) = (Cycles(2), Cycles(1));
     bus.routes.push(Route { name: "axi".into(), clock: clock(), request_cycles, response_cycles });
     bus.rams.push(Ram::new(0x1_0000, PortTiming::symmetric(clock(), Cycles(0), Cycles(0), 4)));
-    let entry = |name: &str, base: u32, target, route| MapEntry {
-        name: name.into(),
-        base,
-        last: base + 0xffff,
-        target,
-        route,
-        cacheable: false,
-    };
+    let entry = |name: &str, base: u32, target, route| MapEntry::new(name, base, base + 0xffff, target).on_route(route);
     bus.map.push(entry("local", LOCAL, Target::Ram(0), None));
     for (id, (name, base, device)) in devices.into_iter().enumerate() {
         bus.map.push(entry(name, base, Target::Device(DeviceId(id as u32), 0), Some(0)));
@@ -224,6 +217,42 @@ fn a_wait_for_a_dma_engine_is_skipped() {
     let (report, skipped) = with_and_without_skipping(KC705, &program);
     assert!(report.cores[0].cycles.0 > KC705.dma_cycles);
     assert_most(skipped, &report);
+}
+
+#[test]
+fn a_wait_in_an_overlay_is_skipped_and_takes_the_time_of_its_memory() {
+    const OWN: u32 = 0x2000_0400;
+    let slow = System { sck_ratio: 2048, ..KC705 };
+    let run = |at: u32, cycles: u64| {
+        let start = set(SPI, &[(SPICR, STOP), (SPISSR, !1), (DTR, 5), (DTR, 0), (SPICR, RUN)]);
+        let start = [&start[..], &[lui(6, at), addi(6, 6, 0x400), jalr(0, 6, 0)]].concat();
+        conformance::with_and_without_skipping(|| {
+            let mut machine = machine(slow, &start);
+            let bus = machine.bus();
+            bus.rams.push(Ram::new(0x100, PortTiming::symmetric(clock(), Cycles(cycles), Cycles(1), 4)));
+            let entry = MapEntry::new("wait", at, at + 0xff, Target::Ram(1));
+            if at == OWN {
+                bus.map.insert(1, entry);
+            } else {
+                bus.lay(entry);
+            }
+            // Words of the memory on both sides are read and written.
+            let wait = [lw(15, 5, SPISR), andi(15, 15, 4), lw(16, 0, 0x3fc), sw(16, 0, 0x500), beq(15, 0, -16)];
+            put(&mut machine, at, &then_exit(&wait));
+            machine
+        })
+    };
+    let seen = |(report, skipped): (RunReport, u64)| {
+        (report.cores[0].cycles, report.cores[0].instructions, cause(&report, "fetch: wait"), skipped)
+    };
+    // Where a DMA engine may come to a memory, nothing that takes its time is skipped.
+    for cycles in [0, 2] {
+        let (own, overlay) = (run(OWN, cycles), run(0x400, cycles));
+        if cycles == 0 {
+            assert_most(overlay.1, &overlay.0);
+        }
+        assert_eq!(seen(overlay), seen(own));
+    }
 }
 
 /// Instructions that an iteration may have: reads and writes of all the devices.

@@ -59,8 +59,7 @@ impl Device for Again {
 fn with_events(apart_ps: u64) -> Machine {
     let mut bus = Bus::default();
     bus.rams.push(Ram::new(0x1000, PortTiming::symmetric(clock(), Cycles(0), Cycles(0), 4)));
-    let ram =
-        MapEntry { name: "ram".into(), base: 0, last: 0xfff, target: Target::Ram(0), route: None, cacheable: false };
+    let ram = MapEntry::new("ram", 0, 0xfff, Target::Ram(0));
     bus.map.push(ram);
     bus.devices.push(Some(Box::new(Again(apart_ps))));
     bus.device_names.push("again0".into());

@@ -49,8 +49,8 @@ fn counted(ns: u32, quantum: Ps) -> (Ps, Vec<Ps>) {
     let target = Target::Device(DeviceId(bus.devices.len() as u32), 0);
     bus.devices.push(Some(Box::new(Controller)));
     bus.device_names.push("controller".into());
-    let (name, base, last) = ("controller".into(), CONTROLLER, CONTROLLER + 0xf);
-    bus.map.push(MapEntry { name, base, last, target, route: Some(0), cacheable: false });
+    let (name, base, last) = ("controller", CONTROLLER, CONTROLLER + 0xf);
+    bus.map.push(MapEntry::new(name, base, last, target).on_route(Some(0)));
     bus.map.sort_by_key(|entry| entry.base);
     for (core, clock) in CLOCKS_OF.into_iter().enumerate() {
         bus.clocks.add_user(clock, User::Core(core));

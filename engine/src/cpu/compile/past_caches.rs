@@ -119,7 +119,7 @@ impl<I: Isa> Emitter<'_, I> {
         });
         self.b.seal_block(out);
         self.charge_transfer(self.pc_of(at), &plan, waited);
-        let host = self.b.ins().iadd_imm(wide, (bytes as i64).wrapping_sub(i64::from(plan.base)));
+        let host = self.b.ins().iadd_imm(wide, (bytes as i64).wrapping_sub(i64::from(plan.origin)));
         Some((host, out))
     }
 
@@ -147,7 +147,7 @@ impl<I: Isa> Emitter<'_, I> {
             this.b.ins().jump(out, &[]);
         });
         self.charge_transfer(self.pc_of(at), &plan, waited);
-        Some(self.b.ins().iconst(I64, (bytes as i64).wrapping_sub(i64::from(plan.base))))
+        Some(self.b.ins().iconst(I64, (bytes as i64).wrapping_sub(i64::from(plan.origin))))
     }
 
     /// Calls a function of [`super::transfer`] for what begins so many cycles behind the block's beginning; does what

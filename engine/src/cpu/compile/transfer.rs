@@ -87,7 +87,7 @@ impl<I: Isa> Compiler<I> {
                 }
                 None
             };
-            let offset = this.b.ins().iadd_imm(first, -i64::from(plan.base as i32));
+            let offset = this.b.ins().iadd_imm(first, -i64::from(plan.origin as i32));
             this.is_inside(plan, offset);
             this.transfer(plan, begins, more, offset, None);
             match older {
@@ -107,7 +107,7 @@ impl<I: Isa> Compiler<I> {
         let marks = plan.ram?.marks;
         self.make_transfer(|this, [begins, more, addr, size]| {
             let addr = this.b.ins().ireduce(I32, addr);
-            let offset = this.b.ins().iadd_imm(addr, -i64::from(plan.base as i32));
+            let offset = this.b.ins().iadd_imm(addr, -i64::from(plan.origin as i32));
             this.is_inside(plan, offset);
             let odd = this.b.ins().band(addr, size);
             this.go_on_if_zero(odd);
@@ -129,7 +129,7 @@ impl<I: Isa> Compiler<I> {
         }
         self.make_transfer(|this, [begins, more, addr, words]| {
             let addr = this.b.ins().ireduce(I32, addr);
-            let offset = this.b.ins().iadd_imm(addr, -i64::from(plan.base as i32));
+            let offset = this.b.ins().iadd_imm(addr, -i64::from(plan.origin as i32));
             let bytes = this.b.ins().ishl_imm(words, 2);
             let last = this.b.ins().iadd(addr, bytes);
             // All in the same 32 bytes, and some way from the end of the memory.
@@ -220,8 +220,12 @@ impl<I: Isa> Function<'_, I> {
     }
 
     fn is_inside(&mut self, plan: &Plan, offset: Value) {
-        let last = i64::from(plan.last_offset as i32);
-        let inside = self.b.ins().icmp_imm(IntCC::UnsignedLessThanOrEqual, offset, last);
+        let into = match plan.first_offset {
+            0 => offset,
+            first => self.b.ins().iadd_imm(offset, -i64::from(first as i32)),
+        };
+        let last = i64::from((plan.last_offset - plan.first_offset) as i32);
+        let inside = self.b.ins().icmp_imm(IntCC::UnsignedLessThanOrEqual, into, last);
         self.go_on_if(inside);
     }
 

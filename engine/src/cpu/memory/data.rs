@@ -288,7 +288,7 @@ impl Memory {
                     && place.via == Via::Local
                     && !self.is_of_slave(asked.va)
                 {
-                    let host = start.wrapping_add((place.physical - entry.base) as usize);
+                    let host = start.wrapping_add(entry.offset(place.physical) as usize);
                     self.shortcuts.add(asked.va, host.cast_mut(), Stores::No, None);
                 }
                 return;
@@ -297,7 +297,7 @@ impl Memory {
         let is_dirty = |cache: &mut Cache| cache.is_dirty(place.physical);
         let stays = place.via == Via::Local || self.writes_back() && self.state.dcache.as_mut().is_some_and(is_dirty);
         // A load tells nothing of the permission to store.
-        let offset = place.physical - entry.base;
+        let offset = entry.offset(place.physical);
         if let Some(other) = self.shortcuts.used_in_slot_of(asked.va) {
             self.learn_uses_of_set(other);
         }
@@ -322,7 +322,7 @@ impl Memory {
             false => Stores::No,
             true if !marks.any(offset & !(bytes - 1), bytes) => Stores::All,
             // What is aligned is so in the RAM.
-            true if bus.map[entry].base.is_multiple_of(4) => Stores::BesideCode(Marked::new(start, marks)),
+            true if bus.map[entry].origin.is_multiple_of(4) => Stores::BesideCode(Marked::new(start, marks)),
             true => Stores::No,
         };
         self.shortcuts.add(va, start.wrapping_add(offset as usize), stores, stamped);

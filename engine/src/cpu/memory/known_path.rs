@@ -3,15 +3,18 @@
 //! What a core without translation and caches accesses is mostly where its last access went. Neither the map nor what
 //! is behind it changes while a machine runs.
 
-use crate::bus::Bus;
 use crate::bus::path::{InStep, Times};
+use crate::bus::{Bus, InRam, MapEntry};
 use crate::memory::ram::Direction;
 
 /// A path to a memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KnownPath {
-    base: u32,
-    /// Bytes behind the first one; none is at an address below it where there is no memory.
+    /// The address that the memory's first byte has, or would have if no overlay lay there.
+    origin: u32,
+    /// Where the path's first byte is in the memory.
+    first: u32,
+    /// Bytes behind that one; none is at an address below it where there is no memory.
     rest: u32,
     /// Its map entry.
     pub entry: usize,
@@ -27,7 +30,8 @@ pub(super) struct KnownPath {
 impl KnownPath {
     /// A path to nothing.
     pub const NOWHERE: KnownPath = KnownPath {
-        base: u32::MAX,
+        origin: u32::MAX,
+        first: 0,
         rest: 0,
         entry: 0,
         ram: 0,
@@ -39,28 +43,30 @@ impl KnownPath {
     /// The path of the present master to the memory at `addr`, if that keeps time with it, and is a word or more.
     pub fn find(bus: &Bus, addr: u32, outer_cycles: (u64, u64)) -> Option<KnownPath> {
         let place = bus.ram_at(addr)?;
-        let (base, rest) = (addr - place.offset, place.rest + place.offset);
+        let MapEntry { base, last, origin, .. } = bus.map[place.entry];
+        let (first, rest) = (base.wrapping_sub(origin), last - base);
         let (in_step, routed) = bus.path_in_step(place.entry)?;
-        let is_memory = rest >= 3 && base != KnownPath::NOWHERE.base;
-        is_memory.then_some(KnownPath { base, rest, entry: place.entry, ram: place.ram, outer_cycles, routed, in_step })
+        let is_memory = rest >= 3 && base != u32::MAX;
+        let InRam { entry, ram, .. } = place;
+        is_memory.then_some(KnownPath { origin, first, rest, entry, ram, outer_cycles, routed, in_step })
     }
 
-    /// The first address of the memory, if there is one.
+    /// The first address that it leads to, if there is one.
     pub fn base(&self) -> Option<u32> {
-        self.in_step.is_known().then_some(self.base)
+        self.in_step.is_known().then_some(self.origin.wrapping_add(self.first))
     }
 
     /// Where an address is in the memory, if it is there.
     #[inline(always)]
     pub fn offset(&self, addr: u32) -> Option<u32> {
-        let offset = addr.wrapping_sub(self.base);
-        (offset <= self.rest && self.in_step.is_known()).then_some(offset)
+        let offset = addr.wrapping_sub(self.origin);
+        (offset.wrapping_sub(self.first) <= self.rest && self.in_step.is_known()).then_some(offset)
     }
 
     /// The same, if all of so many bytes are.
     #[inline(always)]
     pub fn offset_of(&self, addr: u32, bytes: u32) -> Option<u32> {
-        self.offset(addr).filter(|offset| self.rest - offset >= bytes - 1)
+        self.offset(addr).filter(|offset| self.rest - (offset - self.first) >= bytes - 1)
     }
 
     /// True if what the master sends in its cycle `sent` reaches the memory before cycle `until`.

@@ -45,7 +45,7 @@ impl Memory {
         self.grants = Grants::default();
         for (index, entry) in bus.map.iter().enumerate() {
             let Target::Ram(ram) = entry.target else { continue };
-            if !self.is_of_slave(entry.base) {
+            if !self.is_of_slave(entry.base) || entry.is_empty() {
                 continue;
             }
             let (slave, cycles) = (bus.path(index).slave, bus.rams[ram].timing().idle_grant_cycles);

@@ -14,7 +14,7 @@ use super::{FetchPolicy, Memory, State};
 use crate::bus::alike::{Tally, Window};
 use crate::bus::device::AccessSize;
 use crate::bus::path::{InStep, StepNumbers};
-use crate::bus::{Bus, Target, entry_bit};
+use crate::bus::{Bus, MapEntry, Target, entry_bit};
 use crate::memory::code_marks::WORD_BYTES;
 use crate::memory::ram::{Direction, RamPort};
 
@@ -27,6 +27,8 @@ pub(super) struct Known {
     base: u32,
     /// Bytes behind the first one.
     rest: u32,
+    /// The address of the first byte of what answers: another one where an overlay lies.
+    origin: u32,
     entry: usize,
     routed: bool,
     outer_cycles: (u64, u64),
@@ -46,9 +48,11 @@ enum Served {
 /// A transfer that is always of the same kind.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// First address of what is accessed.
-    pub base: u32,
-    /// The highest offset from there at which such a transfer can begin.
+    /// The address that the first byte of what is accessed has, or would have if no overlay lay there.
+    pub origin: u32,
+    /// The lowest offset from there at which such a transfer can begin.
+    pub first_offset: u32,
+    /// The highest one.
     pub last_offset: u32,
     /// How the target's clock goes.
     pub steps: StepNumbers,
@@ -129,14 +133,14 @@ impl Memory {
     fn find_known(&mut self, bus: &mut Bus, addr: u32, window: Option<Window>) -> Option<Known> {
         let (entry, outer_cycles) = (bus.entry_at(addr)?, self.outer_cycles(bus)?);
         let (in_step, routed) = bus.path_in_step(entry)?;
-        let (base, last, target) = (bus.map[entry].base, bus.map[entry].last, bus.map[entry].target);
+        let MapEntry { base, last, origin, target, .. } = bus.map[entry];
         let served = match (target, window) {
             (Target::Ram(ram), None) => Served::Ram(bus.rams[ram].port()?),
             (Target::Device(..), Some(window)) => Served::Window(window),
             _ => return None,
         };
         let (steps, sums) = (in_step.numbers()?, self.accounts.sums_at(entry));
-        Some(Known { base, rest: last - base, entry, routed, outer_cycles, steps, sums, served })
+        Some(Known { base, rest: last - base, origin, entry, routed, outer_cycles, steps, sums, served })
     }
 
     /// True if what answers there is remembered.
@@ -152,7 +156,7 @@ impl Memory {
     pub fn plan_fetch(&self, addr: u32, bytes: u32) -> Option<Plan> {
         let known = self.known_at(addr).filter(|_| self.flat_fetch)?;
         let plan = Memory::plan(known, bytes, Direction::Read, Purpose::Fetch)?;
-        (addr - known.base <= plan.last_offset).then_some(plan)
+        (addr.wrapping_sub(plan.origin) <= plan.last_offset).then_some(plan)
     }
 
     /// A load or store of a word or less in the RAM that data went to last.
@@ -160,21 +164,21 @@ impl Memory {
         let known = self.known_at(self.data_path.base()?).filter(|_| self.flat)?;
         let (direction, purpose) =
             if store { (Direction::Write, Purpose::Store) } else { (Direction::Read, Purpose::Load) };
-        let aligned = known.base.is_multiple_of(WORD_BYTES);
+        let aligned = known.origin.is_multiple_of(WORD_BYTES);
         let is_one_beat =
             matches!(known.served, Served::Ram(port) if aligned && port.timing.beat_bytes >= AccessSize::Word.bytes());
         Memory::plan(known, AccessSize::Word.bytes(), direction, purpose).filter(|_| is_one_beat)
     }
 
     fn plan(known: &Known, bytes: u32, direction: Direction, purpose: Purpose) -> Option<Plan> {
-        let Known { base, rest, entry, routed, outer_cycles, steps, sums, served } = *known;
-        let (free_edge, cycles, last_offset) = match served {
-            Served::Ram(port) => {
-                (port.free_edge, [0, port.timing.beats_and_cycles(bytes, direction).1, 0], rest.checked_sub(bytes - 1)?)
-            }
+        let Known { base, rest, origin, entry, routed, outer_cycles, steps, sums, served } = *known;
+        let first_offset = base.wrapping_sub(origin);
+        let last_offset = first_offset + rest.checked_sub(bytes - 1)?;
+        let (free_edge, cycles) = match served {
+            Served::Ram(port) => (port.free_edge, [0, port.timing.beats_and_cycles(bytes, direction).1, 0]),
             Served::Window(window) if window.bytes == bytes => {
                 let cycles = [window.before_cycles, 0, window.behind_cycles];
-                (window.tally + offset_of!(Tally, free_edge), cycles, rest.checked_sub(bytes - 1)?)
+                (window.tally + offset_of!(Tally, free_edge), cycles)
             }
             Served::Window(_) => return None,
         };
@@ -183,7 +187,8 @@ impl Memory {
             Served::Window(window) => (None, Some(window.tally)),
         };
         Some(Plan {
-            base,
+            origin,
+            first_offset,
             last_offset,
             steps,
             outer_cycles,

@@ -55,6 +55,8 @@ const NOTHING: OnPort = OnPort { base: 1, last_word: 0, host_zero: 0, read_cycle
 struct Window {
     base: u32,
     last: u32,
+    /// Where the first byte of its range is, or would be.
+    origin: u32,
     entry: usize,
     device: usize,
     range: usize,
@@ -62,7 +64,7 @@ struct Window {
 }
 
 impl Window {
-    const NOWHERE: Window = Window { base: 1, last: 0, entry: 0, device: 0, range: 0, in_step: InStep::NOT };
+    const NOWHERE: Window = Window { base: 1, last: 0, origin: 1, entry: 0, device: 0, range: 0, in_step: InStep::NOT };
 
     #[inline(always)]
     fn holds(&self, addr: u32) -> bool {
@@ -73,10 +75,11 @@ impl Window {
     #[inline(never)]
     fn find(bus: &Bus, addr: u32) -> Option<Window> {
         let entry = bus.entry_at(addr)?;
-        let MapEntry { base, last, target: Target::Device(id, range), .. } = bus.map[entry] else { return None };
+        let MapEntry { base, last, origin, target, .. } = bus.map[entry];
+        let Target::Device(id, range) = target else { return None };
         let (in_step, routed) = bus.path_in_step(entry)?;
         let alone = !routed && bus.core_irqs.len() == 1;
-        alone.then_some(Window { base, last, entry, device: id.0 as usize, range, in_step })
+        alone.then_some(Window { base, last, origin, entry, device: id.0 as usize, range, in_step })
     }
 }
 
@@ -109,12 +112,12 @@ impl Port {
         let entry = &bus.map[index];
         let Target::Ram(ram) = entry.target else { return None };
         let (ram, timing) = (&bus.rams[ram], bus.rams[ram].timing());
-        let whole_words = entry.base.is_multiple_of(4) && entry.last - entry.base >= 3;
+        let whole_words = entry.base.is_multiple_of(4) && entry.last.wrapping_sub(entry.base) >= 3 && !entry.is_empty();
         let one_beat = bus.path(index).is_on_port() && timing.beat_bytes >= 4;
         (whole_words && one_beat).then(|| OnPort {
             base: entry.base,
             last_word: entry.last - 3,
-            host_zero: ram.as_ptr().expose_provenance().wrapping_sub(entry.base as usize),
+            host_zero: ram.as_ptr().expose_provenance().wrapping_sub(entry.origin as usize),
             read_cycles: timing.first_word_cycles.0,
             write_cycles: timing.write_first_word_cycles.0,
             entry: index,
@@ -141,13 +144,13 @@ impl Port {
         if !self.window.holds(addr) {
             self.window = Window::find(bus, addr)?;
         }
-        let Window { base, entry, device, range, in_step, .. } = &self.window;
+        let Window { origin, entry, device, range, in_step, .. } = &self.window;
         let edge = in_step.arrival(begins);
         if in_step.cycle(edge) >= until {
             return None;
         }
         let device = bus.devices[*device].as_deref_mut()?;
-        let (value, answered) = device.read_alone(*range, addr - base, bytes, edge)?;
+        let (value, answered) = device.read_alone(*range, addr.wrapping_sub(*origin), bytes, edge)?;
         let done_cycles = in_step.times(edge, answered).done;
         Some(Answer { value, done_cycles, entry: *entry, interconnect_cycles: 0 })
     }
@@ -244,7 +247,7 @@ mod tests {
         for (name, base, clock, route) in [("near", 0, clock, None), ("far", 0x1000, slow, Some(0))] {
             let target = Target::Ram(bus.rams.len());
             bus.rams.push(Ram::new(0x100, PortTiming::symmetric(clock, Cycles(3), Cycles(1), 4)));
-            bus.map.push(MapEntry { name: name.into(), base, last: base + 0xff, target, route, cacheable: false });
+            bus.map.push(MapEntry::new(name, base, base + 0xff, target).on_route(route));
         }
         bus.add_core();
         bus.set_core_clocks(vec![clock]);
@@ -280,6 +283,24 @@ mod tests {
         assert_eq!(values, [0, 0, 0xff65, 0xff65_4321, 0, 0, 0xff65, 0xff65_4321]);
         assert_eq!(answers[0].entry, 0);
         assert_eq!(answers[4].entry, 1);
+    }
+
+    #[test]
+    fn an_overlay_answers_in_its_own_time_and_the_rest_where_it_was() {
+        let mut bus = bus();
+        let clock = Hz::new(MHZ_12).unwrap();
+        bus.rams.push(Ram::new(0x40, PortTiming::symmetric(clock, Cycles(7), Cycles(1), 4)));
+        bus.lay(MapEntry::new("overlay", 0x40, 0x7f, Target::Ram(2)));
+        let mut port = Port::new(clock);
+        port.attach(&bus);
+        for (value, (addr, cycles)) in (1..).zip([(0x3c, 3), (0x40, 7), (0x7c, 7), (0x80, 3), (0xfc, 3)]) {
+            let at = 100 * u64::from(value);
+            assert_eq!(port.write(&mut bus, addr, AccessSize::Word, value, at).unwrap().done_cycles, at + cycles);
+            let read = port.read(&mut bus, addr, AccessSize::Word, at + 50, 0).unwrap();
+            assert_eq!((read.value, read.done_cycles), (value, at + 50 + cycles), "{addr:#x}");
+        }
+        let word = |ram: usize, offset| bus.rams[ram].value(offset, 4);
+        assert_eq!([word(0, 0x3c), word(2, 0), word(2, 0x3c), word(0, 0x80), word(0, 0xfc)], [1, 2, 3, 4, 5]);
     }
 
     #[test]

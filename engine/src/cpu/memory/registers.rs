@@ -20,6 +20,8 @@ pub(super) struct KnownDevice {
     base: u32,
     /// Its size; 0 where there is no device.
     bytes: u32,
+    /// Where the first byte of its range is, or would be.
+    origin: u32,
     entry: usize,
     device: DeviceId,
     range: usize,
@@ -30,8 +32,16 @@ pub(super) struct KnownDevice {
 }
 
 impl KnownDevice {
-    const NONE: KnownDevice =
-        KnownDevice { base: 0, bytes: 0, entry: 0, device: DeviceId(0), range: 0, routed: false, in_step: InStep::NOT };
+    const NONE: KnownDevice = KnownDevice {
+        base: 0,
+        bytes: 0,
+        origin: 0,
+        entry: 0,
+        device: DeviceId(0),
+        range: 0,
+        routed: false,
+        in_step: InStep::NOT,
+    };
 
     /// The device whose registers are at `addr`, if no cache keeps what is there.
     fn find(bus: &Bus, addr: u32) -> Option<KnownDevice> {
@@ -39,10 +49,10 @@ impl KnownDevice {
         let (map, path) = (&bus.map[entry], bus.path(entry));
         let Target::Device(device, range) = map.target else { return None };
         // One as large as all addresses is no device.
-        let (base, bytes) = (map.base, (map.last - map.base).wrapping_add(1));
+        let (base, bytes, origin) = (map.base, (map.last - map.base).wrapping_add(1), map.origin);
         let in_step = if bus.core_irqs.len() == 1 { path.in_step() } else { InStep::NOT };
         let routed = path.route.is_some();
-        (!map.cacheable).then_some(KnownDevice { base, bytes, entry, device, range, routed, in_step })
+        (!map.cacheable).then_some(KnownDevice { base, bytes, origin, entry, device, range, routed, in_step })
     }
 }
 
@@ -154,7 +164,7 @@ fn read_alone(
         return None;
     }
     let device = bus.devices[known.device.0 as usize].as_deref_mut()?;
-    let (value, answered) = device.read_alone(known.range, addr - known.base, size.bytes(), arrives)?;
+    let (value, answered) = device.read_alone(known.range, addr.wrapping_sub(known.origin), size.bytes(), arrives)?;
     let times = known.in_step.times(arrives, answered);
     let all = times.done - quiet.now;
     let at_device = if known.routed { times.answered - times.arrived } else { all };

@@ -210,13 +210,8 @@ pub(super) fn rig(registers: Registers, config: MemoryConfig) -> Rig {
         beat_bytes: 8,
         idle_grant_cycles: 0,
     };
-    let entry = |name: &str, base, bytes: u32, target, route, cacheable| MapEntry {
-        name: name.into(),
-        base,
-        last: base + (bytes - 1),
-        target,
-        route,
-        cacheable,
+    let entry = |name: &str, base, bytes: u32, target, route, cacheable| {
+        MapEntry::new(name, base, base + (bytes - 1), target).on_route(route).kept_in_caches(cacheable)
     };
     let mut bus = Bus::default();
     bus.map = vec![

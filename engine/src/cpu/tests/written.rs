@@ -15,8 +15,8 @@ fn core_at(program: &[u32], function: &[u32]) -> (ToyCore, Bus) {
     let mut bus = Bus::default();
     let clock = Hz::new(100_000_000).unwrap();
     bus.rams.push(Ram::new(0x1_0000, PortTiming::symmetric(clock, Cycles(0), Cycles(1), 4)));
-    let (name, target) = ("local".into(), Target::Ram(0));
-    bus.map.push(MapEntry { name, base: 0, last: 0xffff, target, route: None, cacheable: false });
+    let (name, target) = ("local", Target::Ram(0));
+    bus.map.push(MapEntry::new(name, 0, 0xffff, target));
     bus.add_core();
     let memory = MemoryConfig::unbuffered(clock, None, None);
     let config = Config { name: "toy".into(), index: 0, clock, timing: (), system: (), memory };

@@ -276,8 +276,8 @@ mod tests {
         ) {
             let mut bus = Bus::default();
             for base in [0, 0x1000] {
-                let (name, target) = ("ram".into(), Target::Ram(0));
-                bus.map.push(MapEntry { name, base, last: base + 0xfff, target, route: None, cacheable: false });
+                let (name, target) = ("ram", Target::Ram(0));
+                bus.map.push(MapEntry::new(name, base, base + 0xfff, target));
             }
             let at = |cycle: u64| {
                 let mut memory = Accounts::default();

@@ -17,14 +17,8 @@ pub fn mhz(value: u64) -> Hz {
 /// a beat, to the controller, which is device 0, and to `port`, which is device 1. Devices have 4 KiB at the address
 /// that stands with each.
 pub fn bus(ram: u32, controller: (u32, impl Device + 'static), port: (u32, impl Device + 'static)) -> Bus {
-    let entry = |name: &str, base: u32, size: u32, target| MapEntry {
-        name: name.into(),
-        base,
-        last: base + size - 1,
-        target,
-        route: Some(0),
-        cacheable: false,
-    };
+    let entry =
+        |name: &str, base: u32, size: u32, target| MapEntry::new(name, base, base + size - 1, target).on_route(Some(0));
     let mut bus = Bus::default();
     bus.map = vec![
         entry("ram", ram, RAM_BYTES, Target::Ram(0)),

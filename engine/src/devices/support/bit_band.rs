@@ -116,14 +116,7 @@ mod tests {
     /// SRAM of a cycle of 10 ns, and a device behind a bridge of 2 and 1 cycles.
     fn bus() -> Bus {
         let clock = Hz::new(100_000_000).unwrap();
-        let entry = |base, target, route| MapEntry {
-            name: String::new(),
-            base,
-            last: base + 0xfff,
-            target,
-            route,
-            cacheable: false,
-        };
+        let entry = |base, target, route| MapEntry::new(String::new(), base, base + 0xfff, target).on_route(route);
         let (request_cycles, response_cycles) = (Cycles(2), Cycles(1));
         let mut bus = Bus::default();
         bus.map =

@@ -8,7 +8,7 @@ use super::debug;
 use super::decoded::{self, Decoded, Ending, OP_BYTES};
 use super::faults::Raised;
 use super::op::{Code, HI, LO, Op, RA};
-use super::pages::{NO_PAGE, Page, Pages};
+use super::pages::{NO_PAGE, PAGE_BYTES, Page, Pages};
 use super::predictor::Predictor;
 use super::system::exceptions::RESET_VECTOR;
 use super::system::{Exception, Now, System};
@@ -348,7 +348,8 @@ impl Mips {
         }
         match self.memory.code_via(bus, &self.isa.system, self.pc) {
             Ok((via, physical)) => {
-                self.isa.page = self.isa.pages.add(self.pc, physical, via);
+                let whole = bus.unsplit(physical, PAGE_BYTES);
+                self.isa.page = self.isa.pages.add(self.pc, physical, via, whole);
                 true
             }
             Err(abort) => {

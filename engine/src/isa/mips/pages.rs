@@ -17,6 +17,8 @@ pub struct Page {
     va: u32,
     /// Its physical address.
     physical: u32,
+    /// Its size: less than a page's where an overlay begins or ends in it.
+    bytes: u16,
     /// How it is fetched.
     pub via: Via,
 }
@@ -25,12 +27,12 @@ impl Page {
     /// The physical address of `pc`, which is in the page.
     #[cfg(test)]
     fn physical(self, pc: u32) -> u32 {
-        self.physical + pc % PAGE_BYTES
+        self.physical + (pc - self.va)
     }
 }
 
 /// No page.
-pub(super) const NO_PAGE: Page = Page { va: NOWHERE, physical: 0, via: Via::Uncached };
+pub(super) const NO_PAGE: Page = Page { va: NOWHERE, physical: 0, bytes: 0, via: Via::Uncached };
 
 /// What has been found for the current translation and privilege, in the slots that virtual addresses choose.
 #[derive(Clone, Debug)]
@@ -53,15 +55,14 @@ impl Pages {
     /// The page that holds `pc`, if it is known where that is.
     #[inline(always)]
     pub fn find(&self, pc: u32) -> Option<Page> {
-        let va = pc & !(PAGE_BYTES - 1);
-        let page = self.slots[slot(va)];
-        (page.va == va).then_some(page)
+        let page = self.slots[slot(pc)];
+        (pc.wrapping_sub(page.va) < u32::from(page.bytes)).then_some(page)
     }
 
-    /// The page that holds `pc`, which is at a physical address and fetched so.
-    pub fn add(&mut self, pc: u32, physical: u32, via: Via) -> Page {
-        let mask = !(PAGE_BYTES - 1);
-        let page = Page { va: pc & mask, physical: physical & mask, via };
+    /// The page, or the part of one, that holds `pc`, which is at a physical address and fetched so: from `first` to
+    /// `last`.
+    pub fn add(&mut self, pc: u32, physical: u32, via: Via, (first, last): (u32, u32)) -> Page {
+        let page = Page { va: pc - (physical - first), physical: first, bytes: (last - first + 1) as u16, via };
         self.slots[slot(page.va)] = page;
         page
     }
@@ -84,11 +85,19 @@ mod tests {
     fn a_page_is_found_where_it_was_put_until_translation_changes() {
         let mut pages = Pages::new();
         assert!(pages.find(0x8000_0010).is_none());
-        let page = pages.add(0x8000_0010, 0x10, Via::Cached);
+        let page = pages.add(0x8000_0010, 0x10, Via::Cached, (0, 0xfff));
         assert_eq!(pages.find(0x8000_0ffc), Some(page));
         assert_eq!((page.physical(0x8000_0ffc), page.via), (0xffc, Via::Cached));
         assert!(pages.find(0x8010_0000).is_none(), "another page of the same slot");
         pages.forget();
         assert!(pages.find(0x8000_0010).is_none());
+    }
+    #[test]
+    fn a_part_of_a_page_is_found_inside_its_ends() {
+        let mut pages = Pages::new();
+        let part = pages.add(0x8000_0090, 0x90, Via::Uncached, (0x80, 0xbf));
+        assert_eq!([pages.find(0x8000_0080), pages.find(0x8000_00bc)], [Some(part); 2]);
+        assert_eq!([pages.find(0x8000_007c), pages.find(0x8000_00c0)], [None; 2]);
+        assert_eq!(part.physical(0x8000_0084), 0x84);
     }
 }

@@ -124,11 +124,11 @@ pub fn pair_at(
     {
         let target = Target::Ram(bus.rams.len());
         bus.rams.push(Ram::new(0x1_0000, PortTiming::symmetric(clock, Cycles(first), Cycles(1), 4)));
-        bus.map.push(MapEntry { name: name.into(), base, last: base + 0xffff, target, route, cacheable: false });
+        bus.map.push(MapEntry::new(name, base, base + 0xffff, target).on_route(route));
     }
     bus.rams[1].share();
     let (base, last, target) = (JOURNAL, JOURNAL + 0xff, Target::Device(DeviceId(0), 0));
-    bus.map.push(MapEntry { name: "journal".into(), base, last, target, route: Some(0), cacheable: false });
+    bus.map.push(MapEntry::new("journal", base, last, target).on_route(Some(0)));
     bus.devices.push(Some(Box::new(Journal { entries: Arc::clone(&entries), ready_at: Ps::ZERO, interrupt })));
     bus.device_names.push("journal".into());
     for (core, at) in cores.iter_mut().zip(starts) {

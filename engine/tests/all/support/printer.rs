@@ -31,6 +31,6 @@ pub fn add_printer(machine: &mut Machine, base: u32) {
     let target = Target::Device(DeviceId(bus.devices.len() as u32), 0);
     bus.devices.push(Some(Box::new(Printer)));
     bus.device_names.push("printer".into());
-    bus.map.push(MapEntry { name: "printer".into(), base, last: base + 0xf, target, route: Some(0), cacheable: false });
+    bus.map.push(MapEntry::new("printer", base, base + 0xf, target).on_route(Some(0)));
     bus.map.sort_by_key(|entry| entry.base);
 }

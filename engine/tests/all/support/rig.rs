@@ -35,7 +35,7 @@ fn ram(bus: &mut Bus, name: &str, base: u32, first_word_cycles: u64, route: Opti
     let timing = PortTiming::symmetric(clock(), Cycles(first_word_cycles), Cycles(1), 4);
     let target = Target::Ram(bus.rams.len());
     bus.rams.push(Ram::new(0x1_0000, timing));
-    bus.map.push(MapEntry { name: name.into(), base, last: base + 0xffff, target, route, cacheable });
+    bus.map.push(MapEntry::new(name, base, base + 0xffff, target).on_route(route).kept_in_caches(cacheable));
 }
 
 /// The bus of a machine with one core.
@@ -47,7 +47,7 @@ pub fn bus(layout: &Layout, device: impl Device + 'static) -> Bus {
     bus.devices.push(Some(Box::new(device)));
     bus.device_names.push("late".into());
     let (base, last, target) = (layout.device, layout.device + 0xff, Target::Device(DeviceId(0), 0));
-    bus.map.push(MapEntry { name: "late".into(), base, last, target, route: Some(0), cacheable: false });
+    bus.map.push(MapEntry::new("late", base, last, target).on_route(Some(0)));
     ram(&mut bus, "ddr", layout.ddr, 10, None, true);
     let (name, base, cacheable) = layout.slow;
     ram(&mut bus, name, base, 3, Some(0), cacheable);

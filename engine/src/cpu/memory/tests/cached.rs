@@ -17,7 +17,7 @@ fn cached(ways: u32, replacement: Replacement) -> Rig {
     let port = rig.bus.rams[0].timing();
     rig.bus.rams[1] = Ram::new(0x1_0000, PortTiming { clock: Hz::new(300_000_000).unwrap(), ..port });
     rig.bus.map[0].cacheable = true;
-    let alias = MapEntry { name: "alias".into(), base: ALIAS, last: ALIAS + 0x1_ffff, ..rig.bus.map[1].clone() };
+    let alias = MapEntry { base: ALIAS, last: ALIAS + 0x1_ffff, origin: ALIAS, ..rig.bus.map[1].clone() };
     rig.bus.map.insert(2, alias);
     rig.bus.set_core_clocks(vec![clock]);
     // Paths are worked out by the first access.

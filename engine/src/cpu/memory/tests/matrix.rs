@@ -15,14 +15,7 @@ fn on_matrix() -> Rig {
     let mut memory = |base, slave| {
         let ram = rig.bus.rams.len();
         rig.bus.rams.push(Ram::new(0x1000, rig.bus.rams[local].timing()));
-        let entry = MapEntry {
-            name: format!("sram{slave}"),
-            base,
-            last: base + 0xfff,
-            target: Target::Ram(ram),
-            route: None,
-            cacheable: false,
-        };
+        let entry = MapEntry::new(format!("sram{slave}"), base, base + 0xfff, Target::Ram(ram));
         (entry, View { route: None, local: true, slave })
     };
     let device = rig.bus.map[2].clone();

@@ -19,14 +19,7 @@ fn node() -> (Bench, Vec<String>) {
     // A RAM of 100 MHz: 3 clocks and one for each further 8 bytes.
     let timing = PortTiming::symmetric(Hz::new(100_000_000).unwrap(), Cycles(3), Cycles(1), 8);
     bench.bus.rams.push(Ram::new(0x10_0000, timing));
-    bench.bus.map.push(MapEntry {
-        name: "ram".into(),
-        base: 0,
-        last: 0xf_ffff,
-        target: Target::Ram(0),
-        route: None,
-        cacheable: true,
-    });
+    bench.bus.map.push(MapEntry::new("ram", 0, 0xf_ffff, Target::Ram(0)).kept_in_caches(true));
     bench.bus.outer = bench.bus.devices[0].as_mut().and_then(|device| device.outer_cache());
     (bench, faults)
 }

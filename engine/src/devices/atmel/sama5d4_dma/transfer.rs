@@ -180,7 +180,7 @@ fn bursts_as_memory(address: u32, ctx: &Ctx) -> bool {
         // Empty while it is being called: the controller itself.
         Target::Device(id, range) => {
             let device = ctx.bus.devices[id.0 as usize].as_ref();
-            device.is_some_and(|device| device.streams(range, address - entry.base))
+            device.is_some_and(|device| device.streams(range, entry.offset(address)))
         }
     }
 }

@@ -42,14 +42,7 @@ impl Driver {
         let clock = Hz::new(100_000_000).unwrap();
         let timing = PortTiming::symmetric(clock, Cycles(0), Cycles(0), 4);
         bench.bus.rams.push(Ram::new(RAM_BYTES, timing));
-        bench.bus.map.push(MapEntry {
-            name: "ram".into(),
-            base: RAM,
-            last: RAM + (RAM_BYTES - 1),
-            target: Target::Ram(0),
-            route: None,
-            cacheable: true,
-        });
+        bench.bus.map.push(MapEntry::new("ram", RAM, RAM + (RAM_BYTES - 1), Target::Ram(0)).kept_in_caches(true));
         Driver { bench, given: [0; 2] }
     }
 

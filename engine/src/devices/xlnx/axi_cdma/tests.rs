@@ -1,10 +1,11 @@
 use super::*;
-use crate::bus::Bus;
 use crate::bus::device::DeviceId;
+use crate::bus::{Bus, MapEntry, Target};
 use crate::devices::bench::Bench;
 use crate::devices::bench::dma::{self, mhz};
 use crate::devices::bench::polled::{Access, Loop};
 use crate::devices::support::registers::walk;
+use crate::memory::ram::Ram;
 use proptest::prelude::*;
 use std::sync::{Arc, Mutex};
 
@@ -204,6 +205,20 @@ fn memory_to_memory_moves_bytes_and_keeps_to_boundaries() {
         rig.bus.peek(RAM + 0x1400 + bytes, &mut after);
         assert_eq!(moved, original);
         assert_eq!(after[0], ((0x1400 + bytes) / 4).to_le_bytes()[(bytes % 4) as usize]);
+    }
+}
+
+#[test]
+fn bursts_end_where_an_overlay_does() {
+    for (from, to) in [(RAM + 0x41c, RAM + 0x1400), (RAM + 0x1400, RAM + 0x41c)] {
+        let mut rig = rig(params(), true, u32::MAX);
+        let timing = rig.bus.rams[0].timing();
+        rig.bus.rams.push(Ram::new(64, timing));
+        rig.bus.lay(MapEntry::new("overlay", RAM + 0x440, RAM + 0x47f, Target::Ram(1)).on_route(Some(0)));
+        let words: Vec<u8> = (1..=32u32).flat_map(u32::to_le_bytes).collect();
+        assert!(rig.bus.poke(from, &words));
+        assert_eq!(rig.transfer(0, from, to, 128).1, IDLE_IOC);
+        assert_eq!(rig.ram_words::<32>(to), std::array::from_fn(|index| index as u32 + 1));
     }
 }
 

@@ -9,7 +9,7 @@
 
 use super::{AxiCdma, Due, Params};
 use crate::bus::device::{AccessSize, Ctx};
-use crate::bus::{BusFault, Target};
+use crate::bus::{Bus, BusFault, Target};
 use crate::faults::BusFaultKind;
 use crate::memory::ram::Direction;
 use crate::state::{Fresh, State};
@@ -59,14 +59,15 @@ impl Side {
         Side { addr, left_bytes: bytes, keyhole, ..Side::default() }
     }
 
-    /// Beats of the next burst.
-    fn next_beats(&self, params: &Params) -> u32 {
+    /// Beats of the next burst. None goes on behind the end of an overlay, or its beginning.
+    fn next_beats(&self, params: &Params, bus: &Bus) -> u32 {
         let words = self.left_bytes.div_ceil(4);
         if self.keyhole {
             return words.min(params.max_burst_beats).min(FIXED_BEATS);
         }
         let to_boundary = (BOUNDARY_BYTES - self.addr % BOUNDARY_BYTES) / 4;
-        words.min(params.max_burst_beats).min(if params.lite { u32::MAX } else { to_boundary })
+        let beats = words.min(params.max_burst_beats).min(if params.lite { u32::MAX } else { to_boundary });
+        bus.up_to_seam(self.addr, beats * 4).div_ceil(4)
     }
 
     /// Bytes that `beats` move: the last word of a transfer may be cut.
@@ -170,7 +171,7 @@ impl AxiCdma {
     }
 
     fn arm_read(&mut self, ctx: &mut Ctx) {
-        let needed = if self.read.burst_left > 0 { 1 } else { self.read.next_beats(&self.params) };
+        let needed = if self.read.burst_left > 0 { 1 } else { self.read.next_beats(&self.params, ctx.bus) };
         if self.read.armed || self.read.left_bytes == 0 || self.buffer.room() < needed {
             return;
         }
@@ -195,7 +196,7 @@ impl AxiCdma {
         if self.write.burst_left > 0 {
             return self.buffer.arrival(0).map(passed);
         }
-        let beats = self.write.next_beats(&self.params);
+        let beats = self.write.next_beats(&self.params, ctx.bus);
         let last = self.buffer.arrival(beats - 1);
         if self.params.store_and_forward {
             return last.map(passed);
@@ -210,7 +211,7 @@ impl AxiCdma {
     }
 
     fn read_burst(&mut self, ctx: &mut Ctx) -> Result<(), (Failure, Ps)> {
-        let beats = self.read.next_beats(&self.params);
+        let beats = self.read.next_beats(&self.params, ctx.bus);
         self.totals.bursts += 1;
         let mut bytes = [0; BURST_BYTES];
         let bytes = &mut bytes[..self.read.bytes_of(beats) as usize];
@@ -231,7 +232,7 @@ impl AxiCdma {
     }
 
     fn write_burst(&mut self, ctx: &mut Ctx) -> Result<(), (Failure, Ps)> {
-        let beats = self.write.next_beats(&self.params);
+        let beats = self.write.next_beats(&self.params, ctx.bus);
         self.totals.bursts += 1;
         if !self.is_memory(self.write.addr, ctx) {
             return self.open_device_burst(beats, false, ctx);
@@ -265,7 +266,7 @@ impl AxiCdma {
         if let Target::Device(id, range) = ctx.bus.map[entry].target {
             // Empty while it is being called: the engine itself.
             let device = ctx.bus.devices[id.0 as usize].as_ref().ok_or((Failure::Slave, ctx.now))?;
-            streams = device.streams(range, addr - ctx.bus.map[entry].base);
+            streams = device.streams(range, ctx.bus.map[entry].offset(addr));
         }
         let arrival = ctx.bus.path(entry).request(ctx.now);
         let side = if reads { &mut self.read } else { &mut self.write };

@@ -24,7 +24,7 @@ fn run(start: u32, before: usize) -> CortexM {
     let mut bus = Bus::default();
     bus.rams = vec![Ram::new(RAM_BYTES, PortTiming::symmetric(clock, Cycles(0), Cycles(1), 4))];
     let (name, target) = ("ram".to_owned(), Target::Ram(0));
-    bus.map = vec![MapEntry { name, base: 0, last: RAM_BYTES - 1, target, route: None, cacheable: false }];
+    bus.map = vec![MapEntry::new(name, 0, RAM_BYTES - 1, target)];
     bus.add_core();
     let code = [vec![ADDS_R0_1; before], vec![IT_EQ, ADD_R0_R0], vec![ADDS_R0_1; 4], vec![TO_ITSELF]].concat();
     for (word, at) in [RAM_BYTES, start | 1].into_iter().zip([0, 4]) {

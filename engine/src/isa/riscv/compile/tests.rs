@@ -283,7 +283,7 @@ fn board(program: &Program) -> (Hart, Bus) {
     let port = |first| PortTiming::symmetric(clock, Cycles(first), Cycles(1), 4);
     let entry = |name: &str, base: u32, target, cacheable| {
         let last = base + RAM_BYTES - 1;
-        MapEntry { name: name.to_owned(), base, last, target, route: None, cacheable }
+        MapEntry::new(name, base, last, target).kept_in_caches(cacheable)
     };
     let mut bus = Bus::default();
     bus.rams = vec![Ram::new(RAM_BYTES, port(0)), Ram::new(RAM_BYTES, port(20))];

@@ -31,14 +31,7 @@ fn system() -> System {
     bus.devices.push(dma.bus.devices[0].take());
     bus.device_names.push("dma0".into());
     bus.rams = vec![Ram::new(0x1000, PortTiming::symmetric(clock(), Cycles(1), Cycles(1), 4))];
-    let entry = |name: &str, base: u32, size: u32, target| MapEntry {
-        name: name.into(),
-        base,
-        last: base + size - 1,
-        target,
-        route: None,
-        cacheable: false,
-    };
+    let entry = |name: &str, base: u32, size: u32, target| MapEntry::new(name, base, base + size - 1, target);
     bus.map = vec![
         entry("ram", RAM, 0x1000, Target::Ram(0)),
         entry("qspi window", WINDOW, 1 << 24, Target::Device(DeviceId(0), 1)),

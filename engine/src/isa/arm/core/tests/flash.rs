@@ -2,6 +2,7 @@
 //! interpreted, compiled, stepped and in slices.
 
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 
 use super::super::super::config::CoreConfig;
 use super::super::super::m_profile::SystemConfig;
@@ -55,13 +56,8 @@ fn board(code: &[u16], acr: u32) -> (CortexM, Bus) {
     assert_eq!(faults, Vec::<String>::new());
     let mut bus = bench.bus;
     bus.rams = vec![Ram::new(0x1000, PortTiming::symmetric(clock, Cycles(0), Cycles(1), 4))];
-    let entry = |name: &str, base: u32, bytes: u32, target, cacheable| MapEntry {
-        name: name.to_owned(),
-        base,
-        last: base + bytes - 1,
-        target,
-        route: None,
-        cacheable,
+    let entry = |name: &str, base: u32, bytes: u32, target, cacheable| {
+        MapEntry::new(name, base, base + bytes - 1, target).kept_in_caches(cacheable)
     };
     bus.map = vec![
         entry("flash window", FLASH, BYTES, Target::Device(DeviceId(0), 1), true),
@@ -210,6 +206,88 @@ fn memory_for_data_gives_no_instructions() {
         }
         run_to(&mut core, &mut bus, Ps(1_000_000));
         assert_eq!(core.pc & !1 == SRAM, !refuses);
+    }
+}
+
+/// Where a memory lies over the flash, and where it is at its own address: neither is on the system bus.
+const OVERLAY: u32 = FLASH + 0x1000;
+const OWN: u32 = 0x1000_0000;
+const OVERLAY_BYTES: u32 = 0x400;
+
+/// The board with one more memory of so many cycles, at one of these, and code that goes to its second word.
+fn board_with_memory(at: u32, cycles: u64, code: &[u16], acr: u32) -> (CortexM, Bus) {
+    let (core, mut bus) = board(&[constant(6, at | 5), constant(4, FLASH), vec![0x4730]].concat(), acr);
+    bus.rams.push(Ram::new(OVERLAY_BYTES, PortTiming::symmetric(core.shell.clock, Cycles(cycles), Cycles(1), 4)));
+    let entry = MapEntry::new("memory", at, at + OVERLAY_BYTES - 1, Target::Ram(1));
+    if at == OVERLAY {
+        bus.lay(entry);
+    } else {
+        bus.map.insert(1, entry);
+    }
+    bus.set_core_clocks(vec![core.shell.clock]);
+    assert!(bus.poke(at + 4, &code.iter().flat_map(|half| half.to_le_bytes()).collect::<Vec<u8>>()));
+    (core, bus)
+}
+
+#[test]
+fn code_in_an_overlay_takes_the_time_of_its_memory() {
+    // 50 rounds: literals from the memory, words of the flash on both sides of an overlay, a store beside the code.
+    let code = [
+        vec![0x2732],
+        // ldr r0, [pc, #36]; ldr r1, [pc, #36]; adds r2, r0, r2.
+        vec![0x4809, 0x4909, 0x1882],
+        // addw r5, r4, #0xffc; ldr r0, [r5]; ldr.w r1, [r5, #0x404]; adds r2, r1.
+        vec![0xf604, 0x75fc, 0x6828, 0xf8d5, 0x1404, 0x1852],
+        // subw r5, r6, #5; str.w r2, [r5, #0x3fc]; ldr.w r1, [r5, #0x3fc].
+        vec![0xf2a6, 0x0505, 0xf8c5, 0x23fc, 0xf8d5, 0x13fc],
+        vec![0x3f01, 0xd1ee, TO_ITSELF, 0, 0x1234, 0x5678, 0x9abc, 0xdef0, 0x1111, 0x2222],
+    ]
+    .concat();
+    let run = |at: u32, cycles: u64, acr: u32, compile_after: u16| {
+        let (mut core, mut bus) = board_with_memory(at, cycles, &code, acr);
+        core.compile_after(compile_after);
+        assert!(matches!(run_to(&mut core, &mut bus, Ps(100_000_000)), Stop::Horizon));
+        assert_eq!((core.pc & !1, core.x[7]), (at + 4 + 2 * 18, 0), "it has come to its end");
+        // What it did at its end tells when it came there.
+        let report = core.report(&bus);
+        let mut causes = BTreeMap::new();
+        report.causes().into_iter().for_each(|(name, cycles)| *causes.entry(name).or_insert(0) += cycles.0);
+        (report.instructions, core.x[0..3].to_vec(), causes)
+    };
+    for acr in [0, 5, PREFETCH | ICACHE | 0x400 | 5] {
+        let mut faster = u64::MAX;
+        for cycles in [0, 1, 3] {
+            let own = run(OWN, cycles, acr, 0);
+            for (at, compile_after) in [(OVERLAY, 0), (OVERLAY, 1), (OWN, 1)] {
+                assert_eq!(run(at, cycles, acr, compile_after), own, "{at:#x} {cycles} {acr:#x} {compile_after}");
+            }
+            assert!(own.0 < faster, "{cycles} {acr:#x}");
+            faster = own.0;
+        }
+    }
+}
+
+#[test]
+fn instructions_may_lie_across_the_ends_of_an_overlay() {
+    // Straight code through an overlay of 64 bytes; instructions of 32 bits reach in and out of it.
+    let code = [&[NARROW; 7][..], &WIDE.repeat(40), &[TO_ITSELF]].concat();
+    let run = |overlay: Option<u32>, compile_after: u16| {
+        let (mut core, mut bus) = board(&code, ICACHE | 3);
+        if let Some(base) = overlay {
+            let timing = bus.rams[0].timing();
+            bus.rams.push(Ram::new(64, timing));
+            bus.lay(MapEntry::new("overlay", base, base + 63, Target::Ram(1)));
+            let bytes: Vec<u8> = code.iter().flat_map(|half| half.to_le_bytes()).collect();
+            bus.load(CODE, &bytes, bytes.len() as u32);
+        }
+        core.compile_after(compile_after);
+        run_to(&mut core, &mut bus, Ps(5_000_000));
+        (core.x[0], core.x[1])
+    };
+    for base in [None, Some(CODE), Some(CODE + 64)] {
+        for compile_after in [0, 1] {
+            assert_eq!(run(base, compile_after), (7, 40), "{base:x?} {compile_after}");
+        }
     }
 }
 

@@ -1,0 +1,334 @@
+//! Overlays: memory that answers inside a range of addresses that something else has.
+//!
+//! The map has no overlaps: what lies below an overlay is split into the entries before it and behind it. All entries of
+//! a range know where its first byte is ([`MapEntry::origin`]; of an overlay, [`MapEntry::below`]), so offsets are what
+//! they were. Where one entry of a range ends and the next begins is a seam. What goes on over other entries' ends
+//! nowhere does so here, as on a bus that decodes each beat: contents, bursts, segments of programs.
+
+use super::{Bus, MapEntry, Target};
+
+/// An overlay begins at a multiple of this, and has a multiple of it: no line of a usual cache lies across a seam.
+pub const OVERLAY_BYTES: u32 = 64;
+
+impl MapEntry {
+    /// The first address of the range that it is a part of.
+    pub fn range_base(&self) -> u32 {
+        self.below.map_or(self.origin, |(_, origin)| origin)
+    }
+
+    /// True for what is left of a range of which a shorter memory is shown now ([`Bus::show_at`]).
+    pub fn is_empty(&self) -> bool {
+        self.last < self.base
+    }
+
+    /// The same range without what these overlays hide: the parts that are left, and they, all sorted by base. All of
+    /// them lie inside, and do not overlap.
+    pub fn with_overlays(self, mut overlays: Vec<MapEntry>) -> Vec<MapEntry> {
+        overlays.sort_by_key(|overlay| overlay.base);
+        let mut parts = Vec::new();
+        let mut next = Some(self.base);
+        for overlay in overlays {
+            if let Some(base) = next.filter(|base| *base < overlay.base) {
+                parts.push(MapEntry { base, last: overlay.base - 1, ..self.clone() });
+            }
+            next = overlay.last.checked_add(1);
+            parts.push(MapEntry { below: Some((self.target, self.origin)), ..overlay });
+        }
+        if let Some(base) = next.filter(|base| *base <= self.last) {
+            parts.push(MapEntry { base, ..self });
+        }
+        parts
+    }
+}
+
+impl Bus {
+    /// Lays an overlay over the map entry that it is in: for a map that is put together by hand, before it is used.
+    ///
+    /// # Panics
+    /// Where there is none.
+    pub fn lay(&mut self, overlay: MapEntry) {
+        let below = self.map.iter().position(|entry| (entry.base..=entry.last).contains(&overlay.base));
+        let below = below.expect("an overlay lies over something");
+        let entry = self.map.remove(below);
+        self.map.splice(below..below, entry.with_overlays(vec![overlay]));
+    }
+
+    /// True if the range of a map entry goes on in the next one.
+    fn goes_on(&self, entry: usize) -> bool {
+        let (here, next) = (&self.map[entry], self.map.get(entry + 1));
+        next.is_some_and(|next| {
+            next.range_base() == here.range_base() && here.last.checked_add(1) == Some(next.base) && !next.is_empty()
+        })
+    }
+
+    /// How many of so many bytes from `addr` on lie before the next seam.
+    pub fn up_to_seam(&self, addr: u32, bytes: u32) -> u32 {
+        let Some(entry) = self.entry_at(addr) else { return bytes };
+        let rest = self.map[entry].last - addr;
+        if bytes == 0 || rest >= bytes - 1 || !self.goes_on(entry) { bytes } else { rest + 1 }
+    }
+
+    /// Spans from `addr` on, of so many bytes together, that end at seams: their addresses and sizes.
+    pub(super) fn parts(&self, addr: u32, bytes: u32) -> impl Iterator<Item = (u32, u32)> + use<'_> {
+        let (mut at, mut left) = (addr, bytes);
+        std::iter::from_fn(move || {
+            let here = self.up_to_seam(at, left);
+            let part = (at, here);
+            (at, left) = (at.wrapping_add(here), left - here);
+            (here > 0).then_some(part)
+        })
+    }
+
+    /// The part of a block of so many bytes, a power of two, that holds `addr` and has no seam in it: its first and last
+    /// address.
+    pub fn unsplit(&self, addr: u32, bytes: u32) -> (u32, u32) {
+        let (first, last) = (addr & !(bytes - 1), addr | (bytes - 1));
+        let Some(entry) = self.entry_at(addr) else { return (first, last) };
+        let MapEntry { base, last: end, .. } = self.map[entry];
+        let begins_here = base > first && entry > 0 && self.goes_on(entry - 1);
+        let ends_here = end < last && self.goes_on(entry);
+        (if begins_here { base } else { first }, if ends_here { end } else { last })
+    }
+
+    /// What was there before overlays were laid, or is there.
+    pub(super) fn undermost(&self, entry: usize) -> Target {
+        let MapEntry { target, below, .. } = self.map[entry];
+        below.map_or(target, |(target, _)| target)
+    }
+
+    /// Puts bytes where overlays hide something, into that.
+    pub fn load_below(&mut self, addr: u32, bytes: &[u8]) {
+        let parts: Vec<(u32, u32)> = self.parts(addr, bytes.len() as u32).collect();
+        for (at, len) in parts {
+            let begin = at.wrapping_sub(addr) as usize;
+            let hidden = self.entry_at(at).and_then(|entry| self.map[entry].below);
+            if let Some((target, origin)) = hidden {
+                self.put(target, at.wrapping_sub(origin), &bytes[begin..begin + len as usize]);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
+    use crate::bus::path::View;
+    use crate::bus::watches::Watch;
+    use crate::memory::ram::{PortTiming, Ram};
+    use crate::time::{Cycles, Hz, Ps};
+
+    const SRAM: u32 = 0x1000;
+    const ALIAS: u32 = 0x3000;
+    const WINDOW: u32 = 0x8000;
+    const BYTES: u32 = 0x200;
+    /// Where the overlay begins in both.
+    const INTO: u32 = 0x80;
+
+    /// A flash: its bytes are the low ones of their offsets, until they are programmed.
+    #[derive(crate::state::State)]
+    struct Flash(Vec<u8>);
+
+    impl Device for Flash {
+        fn read(&mut self, _: usize, offset: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+            Ok(Reply::read(offset, ctx.now + Ps(5)))
+        }
+
+        fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+            Err(SlaveError { done: ctx.now })
+        }
+
+        fn burst(&mut self, _: usize, _: u32, bytes: u32, ctx: &mut Ctx) -> Result<Ps, SlaveError> {
+            Ok(ctx.now + Ps(u64::from(bytes)))
+        }
+
+        fn peek(&self, _: usize, offset: u32, into: &mut [u8]) -> bool {
+            let from = self.0.get(offset as usize..offset as usize + into.len());
+            from.map(|from| into.copy_from_slice(from)).is_some()
+        }
+
+        fn preload(&mut self, _: usize, offset: u32, bytes: &[u8]) -> bool {
+            let to = self.0.get_mut(offset as usize..offset as usize + bytes.len());
+            to.map(|to| to.copy_from_slice(bytes)).is_some()
+        }
+    }
+
+    /// A memory at two addresses, another right behind it, a flash's window; over the first address and the window, a
+    /// memory of 64 bytes.
+    fn bus() -> Bus {
+        let mut bus = Bus::default();
+        let clock = Hz::new(100_000_000).unwrap();
+        for (bytes, cycles) in [(BYTES, 3), (BYTES, 3), (OVERLAY_BYTES, 1)] {
+            bus.rams.push(Ram::new(bytes, PortTiming::symmetric(clock, Cycles(cycles), Cycles(1), 4)));
+        }
+        bus.devices.push(Some(Box::new(Flash((0..BYTES).map(|offset| offset as u8).collect()))));
+        bus.device_names.push("flash".into());
+        let flash = Target::Device(DeviceId(0), 1);
+        for (name, base, target) in [
+            ("sram", SRAM, Target::Ram(0)),
+            ("next", SRAM + BYTES, Target::Ram(1)),
+            ("sram alias", ALIAS, Target::Ram(0)),
+            ("window", WINDOW, flash),
+        ] {
+            bus.map.push(MapEntry::new(name, base, base + BYTES - 1, target));
+        }
+        for base in [SRAM + INTO, WINDOW + INTO] {
+            bus.lay(MapEntry::new("overlay", base, base + OVERLAY_BYTES - 1, Target::Ram(2)));
+        }
+        bus
+    }
+
+    fn bytes<const N: usize>(bus: &Bus, addr: u32) -> [u8; N] {
+        let mut bytes = [0; N];
+        assert!(bus.peek(addr, &mut bytes), "{addr:#x}");
+        bytes
+    }
+
+    #[test]
+    fn what_is_beside_an_overlay_has_the_offsets_that_it_had() {
+        let mut bus = bus();
+        let bases: Vec<(u32, u32)> = bus.map.iter().map(|entry| (entry.base, entry.last)).collect();
+        let around = |base| [(base, base + 0x7f), (base + 0x80, base + 0xbf), (base + 0xc0, base + 0x1ff)];
+        let expected = [&around(SRAM)[..], &[(0x1200, 0x13ff), (ALIAS, 0x31ff)], &around(WINDOW)].concat();
+        assert_eq!(bases, expected);
+        for (value, offset) in (1..).zip([0, 0x7f, 0xc0, 0x1ff]) {
+            bus.write(Ps::ZERO, SRAM + offset, AccessSize::Byte, value).unwrap();
+            assert_eq!(bytes(&bus, ALIAS + offset), [value as u8], "{offset:#x}");
+            assert_eq!(bus.read(Ps::ZERO, SRAM + offset, AccessSize::Byte).unwrap().value, value);
+            assert_eq!(bus.read(Ps::ZERO, WINDOW + offset, AccessSize::Byte).unwrap().value, offset);
+        }
+        for (value, offset) in (1..).zip([INTO, 0xbf]) {
+            bus.write(Ps::ZERO, SRAM + offset, AccessSize::Byte, value).unwrap();
+            assert_eq!(bytes(&bus, ALIAS + offset), [0], "{offset:#x}");
+            assert_eq!(bus.read(Ps::ZERO, WINDOW + offset, AccessSize::Byte).unwrap().value, value, "one memory");
+        }
+    }
+
+    #[test]
+    fn contents_go_on_over_seams_and_over_no_other_ends() {
+        let mut bus = bus();
+        let pattern: Vec<u8> = (1..=BYTES).map(|n| n as u8).collect();
+        assert!(bus.poke(SRAM, &pattern) && bus.is_mapped(SRAM, BYTES as usize));
+        assert_eq!(bytes::<{ BYTES as usize }>(&bus, SRAM), *pattern);
+        assert_eq!(bytes::<4>(&bus, SRAM + 0x7e), [0x7f, 0x80, 0x81, 0x82]);
+        assert_eq!(bytes::<0x40>(&bus, ALIAS + INTO), [0; 0x40], "hidden there");
+        assert!(!bus.is_mapped(SRAM, BYTES as usize + 1) && !bus.peek(SRAM + BYTES - 2, &mut [0; 4]));
+        // What can't be written to its end is not written at all.
+        assert!(!bus.poke(WINDOW + INTO + 0x3e, &[0xaa; 4]) && !bus.poke(WINDOW + INTO - 2, &[0xaa; 4]));
+        assert_eq!(bytes::<4>(&bus, WINDOW + INTO + 0x3e), [0xbf, 0xc0, 0xc0, 0xc1]);
+    }
+
+    #[test]
+    fn a_burst_over_a_seam_is_two() {
+        for addr in [SRAM + INTO - 8, SRAM + INTO + 0x38, WINDOW + INTO - 8, WINDOW + INTO + 0x38] {
+            let both = bus().read_burst(Ps(7), addr, 16).unwrap();
+            let mut bus = bus();
+            let first = bus.read_burst(Ps(7), addr, 8).unwrap();
+            let second = bus.read_burst(first.done, addr + 8, 8).unwrap();
+            assert_eq!((both.arrived, both.answered, both.done), (first.arrived, second.answered, second.done));
+            assert_eq!((bus.up_to_seam(addr, 16), bus.up_to_seam(addr, 8), bus.up_to_seam(addr, 4)), (8, 8, 4));
+        }
+        let mut bus = bus();
+        assert!(bus.write_burst(Ps::ZERO, SRAM + INTO - 8, 16).is_ok());
+        assert!(bus.write_burst(Ps::ZERO, WINDOW + INTO + 0x38, 16).is_err());
+        assert_eq!(bus.up_to_seam(SRAM + BYTES - 4, 8), 8, "the end of the memory is no seam");
+    }
+
+    #[test]
+    fn a_page_is_parted_by_seams_alone() {
+        let bus = bus();
+        assert_eq!(bus.unsplit(SRAM + 4, 0x1000), (SRAM, SRAM + 0x7f));
+        assert_eq!(bus.unsplit(SRAM + INTO, 0x1000), (SRAM + INTO, SRAM + 0xbf));
+        assert_eq!(bus.unsplit(SRAM + 0xc0, 0x1000), (SRAM + 0xc0, SRAM + 0xfff));
+        assert_eq!(bus.unsplit(SRAM + 0xc0, 0x40), (SRAM + 0xc0, SRAM + 0xff));
+        for addr in [SRAM + BYTES, ALIAS + INTO, 0x5000] {
+            assert_eq!(bus.unsplit(addr, 0x1000), (addr & !0xfff, addr | 0xfff));
+        }
+    }
+
+    #[test]
+    fn a_segment_is_stored_in_all_that_it_lies_in() {
+        let mut bus = bus();
+        assert!(bus.can_load(WINDOW, BYTES, BYTES + 0x1000) && !bus.can_load(WINDOW, BYTES + 1, BYTES + 1));
+        // Behind bytes that an overlay has of a flash, nothing is cleared.
+        assert!(bus.can_load(WINDOW + INTO, 4, 0x1000) && !bus.is_cleared_at(WINDOW + INTO));
+        let image = [0x5a; 0x60];
+        bus.load(WINDOW + 0x70, &image, 0x1000);
+        assert_eq!(bytes(&bus, WINDOW + 0x70), image);
+        assert_eq!(bytes(&bus, WINDOW + 0xd0), [0xd0, 0xd1]);
+        let hidden = |bus: &Bus| {
+            let mut bytes = [0; 2];
+            assert!(bus.devices[0].as_ref().unwrap().peek(1, INTO, &mut bytes));
+            bytes
+        };
+        assert_eq!(hidden(&bus), [0x80, 0x81]);
+        bus.load_below(WINDOW + 0x70, &image);
+        assert_eq!(hidden(&bus), [0x5a; 2], "the flash's image is whole");
+        // Over a memory, it is as memory.
+        bus.poke(SRAM + INTO, &[7; 0x40]);
+        assert!(bus.is_cleared_at(SRAM + INTO) && bus.can_load(SRAM + 0x70, 0x20, 0x60));
+        bus.load(SRAM + 0x70, &[1; 0x20], 0x60);
+        assert_eq!(bytes(&bus, SRAM + 0x8e), [1, 1, 0, 0]);
+        assert_eq!(bytes(&bus, SRAM + 0xbe), [0; 4]);
+    }
+
+    #[test]
+    fn what_an_overlay_hides_is_not_seen_written() {
+        let mut bus = bus();
+        let watch = |first, last| Watch { first, last, reads: false, writes: true };
+        assert!(bus.watch(vec![watch(SRAM + 0x7c, SRAM + 0xc3)]).is_empty());
+        let mut hits = |addr| {
+            bus.poke(addr, &[1]);
+            bus.watches.take_hits().len()
+        };
+        assert_eq!([hits(ALIAS + INTO), hits(ALIAS + 0xbf)], [0; 2]);
+        assert_eq!([hits(ALIAS + 0x7f), hits(ALIAS + 0xc0), hits(WINDOW + INTO), hits(SRAM + 0xbf)], [1; 4]);
+        assert_eq!(hits(SRAM + 0xc4), 0);
+    }
+
+    #[test]
+    fn an_overlay_stays_where_something_else_is_shown() {
+        let mut bus = bus();
+        bus.views =
+            vec![(0..bus.map.len()).map(|slave| View { route: None, local: false, slave: slave as u8 }).collect()];
+        assert!(bus.show_at(WINDOW, SRAM + BYTES, DeviceId(0), Ps::ZERO));
+        bus.poke(SRAM + BYTES, &[9; BYTES as usize]);
+        bus.poke(SRAM + INTO, &[5]);
+        for (offset, byte) in [(0, 9), (0x7f, 9), (INTO, 5), (0xc0, 9), (0x1ff, 9)] {
+            assert_eq!(bytes(&bus, WINDOW + offset), [byte], "{offset:#x}");
+        }
+        let slaves: Vec<u8> = bus.views[0][5..].iter().map(|view| view.slave).collect();
+        assert_eq!(slaves, [3, 6, 3]);
+        // A shorter one leaves nothing behind it.
+        let short = MapEntry::new("short", 0x100, 0x13f, Target::Ram(2));
+        bus.map.insert(0, short);
+        bus.views[0].insert(0, View { route: None, local: true, slave: 77 });
+        assert!(bus.show_at(WINDOW, 0x100, DeviceId(0), Ps::ZERO));
+        assert_eq!(bytes(&bus, WINDOW), [5]);
+        assert!([0x40, 0x7f, 0xc0, 0x1ff].iter().all(|offset| !bus.is_mapped(WINDOW + offset, 1)));
+        assert_eq!(bytes(&bus, WINDOW + INTO), [5], "the overlay is still there");
+        assert!(!bus.is_mapped(WINDOW + INTO, 0x41));
+        assert!(bus.show_at(WINDOW, ALIAS, DeviceId(0), Ps::ZERO));
+        assert!(bus.is_mapped(WINDOW, BYTES as usize));
+        assert!(!bus.show_at(WINDOW + INTO, ALIAS, DeviceId(0), Ps::ZERO), "no range begins there");
+    }
+
+    #[test]
+    fn an_overlay_may_be_at_the_ends_of_a_range_and_next_to_others() {
+        let whole = MapEntry::new("ram", 0xffff_ff00, u32::MAX, Target::Ram(0));
+        let overlay = |base: u32| MapEntry::new("overlay", base, base + 0x3f, Target::Ram(1));
+        let parts = |bases: &[u32]| {
+            let parts = whole.clone().with_overlays(bases.iter().map(|base| overlay(*base)).collect());
+            parts.iter().map(|part| (part.base & 0xff, part.last & 0xff, part.below.is_some())).collect::<Vec<_>>()
+        };
+        assert_eq!(parts(&[0xffff_ff00]), [(0, 0x3f, true), (0x40, 0xff, false)]);
+        assert_eq!(parts(&[0xffff_ffc0]), [(0, 0xbf, false), (0xc0, 0xff, true)]);
+        assert_eq!(
+            parts(&[0xffff_ff80, 0xffff_ff40]),
+            [(0, 0x3f, false), (0x40, 0x7f, true), (0x80, 0xbf, true), (0xc0, 0xff, false)]
+        );
+        let all = [0xffff_ff00, 0xffff_ff40, 0xffff_ff80, 0xffff_ffc0];
+        assert_eq!(parts(&all).iter().filter(|(.., is_overlay)| *is_overlay).count(), 4);
+        assert_eq!(parts(&all).len(), 4);
+    }
+}
