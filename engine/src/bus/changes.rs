@@ -54,7 +54,7 @@ impl Bus {
             return false;
         }
         let bytes = self.map[from.1].last - shown;
-        let last = alias.checked_add(bytes).unwrap_or(u32::MAX);
+        let last = alias.saturating_add(bytes);
         let new = self.map[from.0].clone();
         for entry in to {
             let end = self.map.get(entry + 1).map_or(u32::MAX, |next| next.base - 1);

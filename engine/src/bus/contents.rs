@@ -79,8 +79,8 @@ impl Bus {
         self.is_mapped(addr, bytes as usize) && self.parts(addr, bytes.max(1)).all(fits)
     }
 
-    /// True if a segment of a program at `addr` has RAM behind its bytes, which is cleared. Flash is not, nor is what an
-    /// overlay has of it: there the rest belongs to the memory that the firmware copies the segment to.
+    /// True if a segment of a program at `addr` has RAM behind its bytes, which is cleared. Flash is not, nor is what
+    /// an overlay has of it: there the rest belongs to the memory that the firmware copies the segment to.
     pub fn is_cleared_at(&self, addr: u32) -> bool {
         self.entry_at(addr).is_some_and(|entry| matches!(self.undermost(entry), Target::Ram(_)))
     }

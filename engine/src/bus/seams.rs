@@ -1,8 +1,8 @@
 //! Overlays: memory that answers inside a range of addresses that something else has.
 //!
-//! The map has no overlaps: what lies below an overlay is split into the entries before it and behind it. All entries of
-//! a range know where its first byte is ([`MapEntry::origin`]; of an overlay, [`MapEntry::below`]), so offsets are what
-//! they were. Where one entry of a range ends and the next begins is a seam. What goes on over other entries' ends
+//! The map has no overlaps: what lies below an overlay is split into the entries before it and behind it. All entries
+//! of a range know where its first byte is ([`MapEntry::origin`]; of an overlay, [`MapEntry::below`]), so offsets are
+//! what they were. Where one entry of a range ends and the next begins is a seam. What goes on over other entries' ends
 //! nowhere does so here, as on a bus that decodes each beat: contents, bursts, segments of programs.
 
 use super::{Bus, MapEntry, Target};
@@ -79,8 +79,8 @@ impl Bus {
         })
     }
 
-    /// The part of a block of so many bytes, a power of two, that holds `addr` and has no seam in it: its first and last
-    /// address.
+    /// The part of a block of so many bytes, a power of two, that holds `addr` and has no seam in it: its first and
+    /// last address.
     pub fn unsplit(&self, addr: u32, bytes: u32) -> (u32, u32) {
         let (first, last) = (addr & !(bytes - 1), addr | (bytes - 1));
         let Some(entry) = self.entry_at(addr) else { return (first, last) };

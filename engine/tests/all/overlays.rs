@@ -1,5 +1,5 @@
-//! Code and data in an overlay, and beside it: the same as in that memory at its own address, and as without an overlay,
-//! interpreted and compiled.
+//! Code and data in an overlay, and beside it: the same as in that memory at its own address, and as without an
+//! overlay, interpreted and compiled.
 
 use crate::support::riscv;
 use cyclescope_engine::bus::{MapEntry, Target};
