@@ -31,7 +31,7 @@ fn machine() -> Machine {
     let mut bus = Bus::default();
     bus.rams.push(Ram::new(0x1000, PortTiming::symmetric(clock, Cycles(0), Cycles(1), 4)));
     let target = Target::Ram(0);
-    bus.map.push(MapEntry { name: "ram".into(), base: 0, last: 0xfff, target, route: None, cacheable: false });
+    bus.map.push(MapEntry::new("ram", 0, 0xfff, target));
     bus.add_core();
     let mut hart = Hart::new(CoreConfig {
         name: "cpu0".to_owned(),
