@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cyclescope import Board, experiments
-from cyclescope.bench import influence, moves, published, sensitivity
+from cyclescope.bench import influence, moves, published, sensitivity, short_forms
 from cyclescope.bench.experiment import Experiment
 from cyclescope.bench.influence import Change, Influence
 from cyclescope.bench.moves import Move
@@ -103,7 +103,7 @@ def test_an_interval_is_of_independent_assumptions() -> None:
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), max_size=12)
 MOVES = st.builds(Move, TEXTS, TEXTS, TEXTS, TEXTS, TEXTS, TEXTS, TEXTS)
-PERCENTS = st.floats(-1000, 1000).map(lambda pct: round(pct, influence.DIGITS))
+PERCENTS = st.floats(-1000, 1000).map(lambda pct: round(pct, short_forms.DIGITS))
 
 
 @given(st.lists(st.tuples(MOVES, TEXTS, PERCENTS).map(lambda one: Change(*one)), max_size=8))

@@ -23,9 +23,6 @@ from cyclescope.board.parameters import ASSUMED, CALIBRATED
 MOST_PCT = 2.0
 """More than this, and what moves a cell by it is what the cell rests on."""
 
-DIGITS = 3
-"""Of a change in percent."""
-
 NAME = "sensitivity.csv"
 
 _COLUMNS = (*(column.name for column in fields(Move)), "cell", "change_pct")

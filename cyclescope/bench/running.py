@@ -20,6 +20,7 @@ from cyclescope.bench.costs import load as load_costs
 from cyclescope.bench.experiment import Run
 from cyclescope.bench.planning import Job
 from cyclescope.bench.rows import RunRecord
+from cyclescope.bench.short_forms import of_cells
 from cyclescope.bench.threads import side_by_side
 from cyclescope.bench.views import Moment
 from cyclescope.board import Board
@@ -309,13 +310,8 @@ def metrics_of(job: Job, result: RunResult) -> Metrics:
 
 def measured(job: Job, result: RunResult) -> list[Metric]:
     """The results of a run that its experiment has cells for, in the order of its table."""
-    metrics = metrics_of(job, result).values()
-    return [
-        metric
-        for cell in job.experiment.cells_of(job.run)
-        for metric in metrics
-        if metric.name == cell.metric
-    ]
+    found = tuple(metrics_of(job, result).values())
+    return [metric for _, metric in of_cells(job.experiment, job.run, found)]
 
 
 def _differences(job: Job, metrics: Metrics) -> Iterator[str]:

@@ -17,17 +17,18 @@ from pathlib import Path
 
 from cyclescope import disks, resources
 from cyclescope._engine import Stop
-from cyclescope.bench import influence, moves
+from cyclescope.bench import moves, short_forms
 from cyclescope.bench.experiment import Experiment, Run
 from cyclescope.bench.influence import Change
 from cyclescope.bench.moves import Move, Moved
-from cyclescope.bench.planning import Job
+from cyclescope.bench.planning import Job, with_all_settings
 from cyclescope.bench.running import measured, run_job
+from cyclescope.bench.short_forms import Form
 from cyclescope.board import board_tree, digests
 from cyclescope.board.overrides import OverrideValue
 from cyclescope.board.results import Metric, Value
 from cyclescope.errors import EngineError
-from cyclescope.firmware import build_app, clocks, with_defaults
+from cyclescope.firmware import build_app, clocks
 from cyclescope.host import kept
 
 # App, board, settings, frequencies of the board's clocks where they were changed.
@@ -71,19 +72,15 @@ def plan(experiments: Sequence[Experiment]) -> list[Pair]:
 
 
 def _pair(experiment: Experiment, run: Run, moved: Moved) -> Pair:
-    full = _with_defaults(run)
+    short = short_forms.form(experiment, run)
     if moved.choice is None:
-        short = _with_defaults(experiment.short_form(run))
-        after = Trial(experiment, full, short, moved.path, moved.move.to)
-    else:
-        form = run if moved.choice.is_whole else experiment.short_form(run)
-        short = _with_defaults(form)
-        after = Trial(experiment, full, _with_defaults(moved.choice.change(form)))
-    return Pair(moved.move, Trial(experiment, full, short), after)
-
-
-def _with_defaults(run: Run) -> Run:
-    return replace(run, settings=with_defaults(run.app, run.settings))
+        before = Trial(experiment, short.full, short.run)
+        return Pair(moved.move, before, replace(before, path=moved.path, to=moved.move.to))
+    form = run if moved.choice.is_whole else experiment.short_form(run)
+    before = Trial(experiment, short.full, with_all_settings(form))
+    return Pair(
+        moved.move, before, replace(before, run=with_all_settings(moved.choice.change(form)))
+    )
 
 
 # Called with how many of how many trials are done.
@@ -183,32 +180,12 @@ def _run(trial: Trial, move: Move, stop: Stop) -> list[Metric] | None:
 
 def _changes(pair: Pair, before: Sequence[Metric], after: Sequence[Metric]) -> Iterator[Change]:
     """How far each published cell of a pair's runs moved, in percent; not of those that are 0."""
-    cells = [(_label(pair.before, metric), metric.value) for metric in before]
-    moved = [metric.value for metric in after]
-    if len(cells) != len(moved):
-        raise EngineError(
-            f"{pair.move.experiment}: {pair.move.parameter} = {pair.move.to}: "
-            f"{len(moved)} results in the place of {len(cells)}"
-        )
-    for (label, old), new in zip(cells, moved, strict=True):
-        if label is not None and old:
-            yield Change(pair.move, label, round((new - old) / old * 100, influence.DIGITS))
-
-
-def _label(trial: Trial, metric: Metric) -> str | None:
-    """The published cell that a metric of the short form stands for; None if there is none."""
-    stated = {
-        name: trial.full.settings.get(name, value)
-        if trial.run.settings.get(name) == value
-        else value
-        for name, value in metric.settings.items()
-    }
-    for cell in trial.experiment.cells_of(trial.full):
-        if cell.metric != metric.name:
-            continue
-        if trial.experiment.published_value(trial.full, cell, stated) is not None:
-            return cell.label.format_map(dict(trial.full.all_settings) | stated)
-    return None
+    form = Form(pair.before.experiment, pair.before.full, pair.before.run)
+    try:
+        yield from (Change(pair.move, *moved) for moved in form.moved(before, after))
+    except EngineError as error:
+        move = pair.move
+        raise EngineError(f"{move.experiment}: {move.parameter} = {move.to}: {error}") from None
 
 
 # ---- what is kept

@@ -16,35 +16,19 @@ from cyclescope.near import did_you_mean_or
 from cyclescope.sweeps import running
 from cyclescope.sweeps.measures import Namer
 from cyclescope.sweeps.outcomes import Outcome
+from cyclescope.sweeps.running import Batch, Group
 from cyclescope.sweeps.store import Store
 from cyclescope.sweeps.targets import Target
-from cyclescope.sweeps.trials import Trial
 
 Point = tuple[int, ...]
 """For each free parameter, which of its values it has."""
 Array = NDArray[numpy.float64]
-
-Group = tuple[int, tuple[tuple[str, str], ...]]
-"""A base of a target with all that is set in it."""
 
 _CYCLES, _PS = ".cycles", ".ps"
 
 
 class StoppedError(Exception):
     """A stop was requested before the runs were there."""
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Runs of a target, each with its base and all that is set, as `running.run` takes them."""
-
-    target: Target
-    rows: Sequence[Group]
-
-    def trial(self, row: int) -> Trial:
-        """The run of a row."""
-        base, settings = self.rows[row]
-        return self.target.trial(base, dict(settings))
 
 
 @dataclass(frozen=True)

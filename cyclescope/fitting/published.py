@@ -8,13 +8,15 @@ from decimal import Decimal
 
 from cyclescope.bench import experiment
 from cyclescope.bench.planning import Job, with_all_settings
-from cyclescope.board.results import Metric, Value
+from cyclescope.bench.short_forms import Form, of_cells
+from cyclescope.board.results import Metric
 from cyclescope.errors import EngineError, UsageError
 from cyclescope.fitting.cells import Cell
-from cyclescope.fitting.models import Batch, Running, StoppedError
+from cyclescope.fitting.models import Running, StoppedError
 from cyclescope.sweeps import running
 from cyclescope.sweeps.measures import Namer
 from cyclescope.sweeps.outcomes import Outcome
+from cyclescope.sweeps.running import Batch
 from cyclescope.sweeps.targets import ExperimentTarget
 
 
@@ -101,12 +103,7 @@ def _outcomes(
 
 def _rows(job: Job, outcome: Outcome) -> list[tuple[experiment.Cell, Metric]]:
     """What a run measured that its experiment has cells for, in the order of its table."""
-    return [
-        (cell, metric)
-        for cell in job.experiment.cells_of(job.run)
-        for metric in outcome.metrics
-        if metric.name == cell.metric
-    ]
+    return of_cells(job.experiment, job.run, outcome.metrics)
 
 
 def _cell(
@@ -116,13 +113,12 @@ def _cell(
 
     None if there is none, or if it is a sum of others and no number of its own.
     """
-    stated = _stated(job.run, short_run or job.run, metric)
-    value = job.experiment.published_value(job.run, cell, stated)
+    form = Form(job.experiment, job.run, short_run or job.run)
+    value = form.published(cell, metric)
     if value is None or value <= 0 or not metric.value:
         return None
-    label = cell.label.format_map(dict(job.run.all_settings) | stated)
-    settings = dict(job.run.settings) | stated
-    independent = job.experiment.independent(cell, label, settings)
+    label, stated = form.label_of(cell, metric), form.stated(metric)
+    independent = job.experiment.independent(cell, label, dict(job.run.settings) | stated)
     if not independent:
         return None
     digits = job.experiment.printed_digits(job.run, cell, stated)
@@ -133,14 +129,6 @@ def _cell(
         rounding=_half_of_last(value, digits) / value,
         independent=independent,
     )
-
-
-def _stated(run: experiment.Run, short_run: experiment.Run, metric: Metric) -> dict[str, Value]:
-    """What a metric states of itself, as the whole run has it."""
-    return {
-        name: run.settings.get(name, value) if short_run.settings.get(name) == value else value
-        for name, value in metric.settings.items()
-    }
 
 
 def _half_of_last(value: float, digits: int | None) -> float:

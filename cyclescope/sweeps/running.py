@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
@@ -14,6 +14,7 @@ from cyclescope.errors import EngineError, told
 from cyclescope.sweeps import outcomes
 from cyclescope.sweeps.outcomes import Outcome
 from cyclescope.sweeps.store import Store
+from cyclescope.sweeps.targets import Target
 from cyclescope.sweeps.trials import Trial
 
 # Called with a row and its outcome, as runs end.
@@ -29,6 +30,23 @@ class Planned(Protocol):
 
     def trial(self, row: int) -> Trial:
         """The run of a row."""
+
+
+Group = tuple[int, tuple[tuple[str, str], ...]]
+"""A base of a target with all that is set in it."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Runs of a target, each with its base and all that is set, as `run` takes them."""
+
+    target: Target
+    rows: Sequence[Group]
+
+    def trial(self, row: int) -> Trial:
+        """The run of a row."""
+        base, settings = self.rows[row]
+        return self.target.trial(base, dict(settings))
 
 
 class Collected:
