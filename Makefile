@@ -20,7 +20,8 @@ export PIP_QUIET := 1
 ENGINE_SOURCES := Cargo.toml Cargo.lock pyproject.toml \
 	$(shell find engine debugger bindings \( -name '*.rs' -o -name '*.toml' \) -not -path '*/tests/*' 2>/dev/null)
 
-.PHONY: build bench sensitivity results-in-docs test differential fuzz speed lint format docs wheel lock clean
+.PHONY: build bench sensitivity uncertainty results-in-docs test differential fuzz speed lint format docs \
+	wheel lock clean
 
 ## build: set up .venv, build the engine and install the package into it
 build: $(VENV)/.installed
@@ -33,6 +34,11 @@ bench: build
 sensitivity: build
 	$(BIN)/cyclescope bench --sensitivity --out $(OUT)
 	cp $(OUT)/sensitivity.csv published/sensitivity.csv
+
+## uncertainty: measure what published cells may be, into published/uncertainty.csv
+uncertainty: build
+	$(BIN)/cyclescope bench --uncertainty --out $(OUT)
+	cp $(OUT)/uncertainty.csv published/uncertainty.csv
 
 ## results-in-docs: the numbers of README.md and docs/ anew, from what `make bench` has written
 results-in-docs: build

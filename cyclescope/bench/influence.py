@@ -1,15 +1,13 @@
 """What published cells rest on, as `published/sensitivity.csv` has it.
 
 `cyclescope bench --sensitivity` measures the file. A cell is calibrated if anything calibrated
-moves it by more than `MOST_PCT`, whatever the parameter says that it was fitted to; the plausible
-values of what is assumed give it an interval.
+moves it by more than `MOST_PCT`, whatever the parameter says that it was fitted to.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
@@ -18,7 +16,7 @@ from pathlib import Path
 
 from cyclescope import resources
 from cyclescope.bench.moves import Move
-from cyclescope.board.parameters import ASSUMED, CALIBRATED
+from cyclescope.board.parameters import CALIBRATED
 
 MOST_PCT = 2.0
 """More than this, and what moves a cell by it is what the cell rests on."""
@@ -48,29 +46,11 @@ class Influence:
         """The calibrated parameters and choices that a cell rests on, the strongest first."""
         found: dict[str, float] = defaultdict(float)
         for change in self._of_cells.get((experiment, cell), ()):
-            if change.move.basis == CALIBRATED and change.move.is_step:
+            if change.move.basis == CALIBRATED:
                 name = change.move.parameter
                 found[name] = max(found[name], abs(change.pct))
         strongest = sorted(found, key=lambda name: -found[name])
         return tuple(name for name in strongest if found[name] > MOST_PCT)
-
-    def interval_pct(self, experiment: str, cell: str) -> tuple[float, float] | None:
-        """How far the plausible values of all that is assumed move a cell: down and up, in percent.
-
-        Assumptions are taken as independent of one another: the root of the sum of the squares of
-        what each can do. None for an experiment that was not measured.
-        """
-        if experiment not in self._experiments:
-            return None
-        down: dict[tuple[str, str], float] = defaultdict(float)
-        up: dict[tuple[str, str], float] = defaultdict(float)
-        for change in self._of_cells.get((experiment, cell), ()):
-            move = change.move
-            if move.basis == ASSUMED and move.is_plausible:
-                name = (move.board, move.parameter)
-                down[name] = min(down[name], change.pct)
-                up[name] = max(up[name], change.pct)
-        return -math.hypot(*down.values()), math.hypot(*up.values())
 
     def moved(self, experiment: str, parameters: Collection[str]) -> dict[str, float]:
         """The cells that the steps of some parameters move, with the largest change in percent."""
@@ -78,7 +58,7 @@ class Influence:
         for change in self.changes:
             move = change.move
             is_theirs = move.experiment == experiment and move.parameter in parameters
-            if is_theirs and move.is_step and abs(change.pct) > abs(most.get(change.cell, 0)):
+            if is_theirs and abs(change.pct) > abs(most.get(change.cell, 0)):
                 most[change.cell] = change.pct
         return most
 
@@ -86,7 +66,7 @@ class Influence:
         """The step of each parameter and choice with the cell that it moves most, in percent."""
         most: dict[str, Change] = {}
         for change in self.changes:
-            if change.move.experiment == experiment and change.move.is_step:
+            if change.move.experiment == experiment:
                 name = change.move.parameter
                 if name not in most or abs(change.pct) > abs(most[name].pct):
                     most[name] = change
@@ -97,10 +77,6 @@ class Influence:
     def moves(self) -> frozenset[Move]:
         """Everything that was moved."""
         return frozenset(change.move for change in self.changes)
-
-    @cached_property
-    def _experiments(self) -> frozenset[str]:
-        return frozenset(change.move.experiment for change in self.changes)
 
     @cached_property
     def _of_cells(self) -> Mapping[_Cell, Sequence[Change]]:

@@ -1,8 +1,7 @@
 """How far each assumed and calibrated parameter is moved to see what it does to published cells.
 
-A calibrated one goes up by a step: one unit or a tenth of it, the larger. An assumed one goes by
-the step too, and to the ends of what its source says is plausible. One with alternatives, and a
-choice, goes to each of the others.
+It goes up by a step: one unit or a tenth of it, the larger. One with alternatives, and a choice,
+goes to each of the others.
 """
 
 from __future__ import annotations
@@ -37,28 +36,6 @@ class Move:
     plausible: str
     to: str
 
-    @property
-    def is_choice(self) -> bool:
-        """Whether it is a choice of the experiment and no parameter of a board."""
-        return not self.board
-
-    @property
-    def is_step(self) -> bool:
-        """Whether it tells how sensitive cells are: it is the stated step, or to an alternative."""
-        if self.is_choice or " or " in self.plausible:
-            return True
-        return int(self.to) == int(self.value) + step(int(self.value))
-
-    @property
-    def is_plausible(self) -> bool:
-        """Whether the real part may have this value, for all that the source says."""
-        if self.is_choice:
-            return True
-        low, _, high = self.plausible.partition(" to ")
-        if not high:
-            return bool(self.plausible)
-        return int(low) <= int(self.to) <= int(high)
-
 
 def step(value: int) -> int:
     """The step of a value: one unit or a tenth of it, the larger."""
@@ -71,7 +48,7 @@ def values(parameter: Parameter) -> tuple[int, ...]:
     named = parameter.plausible_values
     if named and not parameter.is_span:
         return tuple(other for other in named if other != value)
-    return tuple(sorted({value + step(value), *named} - {value}))
+    return (value + step(value),)
 
 
 def published_runs(experiment: Experiment) -> list[Run]:

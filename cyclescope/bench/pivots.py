@@ -171,7 +171,7 @@ def in_words(words: Iterable[Words], name: str, value: Value | None) -> str:
 
 
 def format_interval(row: Row) -> str:
-    """What the simulated value may be for all that is assumed, in percent of it: "-3 to +5 %"."""
+    """What the simulated value may be for all that boards assume, in percent: "-3 to +5 %"."""
     if row.interval_pct is None:
         return ""
     low, high = row.interval_pct

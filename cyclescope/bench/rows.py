@@ -51,9 +51,10 @@ class Row:
     such number, and `error_pct` then too; `basis` is "predicted", "calibrated" or "unpublished", or
     "derived" where the row follows from others (a ratio of two) and is no cell of its own.
     A cell is calibrated if it rests on anything calibrated (`influence`), which `calibrated_by`
-    names. `interval_pct` is how far the plausible values of what is assumed move it, down and up,
-    in percent of the simulated value. `counts_as` names the independent number that a published
-    cell stands for; it is empty for a cell that follows from others.
+    names. `interval_pct` is how far it moves, down and up in percent, in nine tenths of runs with
+    all drawn at once that the board assumes or has calibrated (`uncertainty`). `counts_as` names
+    the independent number that a published cell stands for; it is empty for a cell that follows
+    from others.
     `timed` names the functions whose time the metric holds; none stands for the whole run.
     `pivot` and `sweeps` say how it is shown where it is one of many. `digits` is how many
     significant digits the document prints of `published`, if it rounds ("2E+05"); None for all.
@@ -90,18 +91,26 @@ class Row:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """What the simulated value may be, for all that is assumed: from, to."""
-        if self.interval_pct is None:
-            return None
-        low, high = (self.simulated * (1 + pct / 100) for pct in self.interval_pct)
-        return _rounded(low), _rounded(high)
+        """What the simulated value may be, for all that boards assume: from, to."""
+        return None if self.interval_pct is None else self.moved(self.interval_pct)
 
     @property
     def is_inside(self) -> bool | None:
         """Whether the published number lies in the interval; None where there is none of either."""
-        if self.published is None or self.interval is None:
+        if self.published is None or self.interval_pct is None:
             return None
-        low, high = self.interval
+        return self.is_in(self.interval_pct)
+
+    def moved(self, changes_pct: tuple[float, float]) -> tuple[float, float]:
+        """The simulated value with two changes in percent."""
+        low, high = (_rounded(self.simulated * (1 + pct / 100)) for pct in changes_pct)
+        return low, high
+
+    def is_in(self, changes_pct: tuple[float, float]) -> bool:
+        """Whether the published number, as it is printed, lies between two changes in percent."""
+        if self.published is None:
+            return False
+        low, high = self.moved(changes_pct)
         half = 0.0 if self.digits is None else _half_of_last_digit(self.published, self.digits)
         return low - half <= self.published <= high + half
 

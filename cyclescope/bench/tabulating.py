@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 
-from cyclescope.bench import influence, published
+from cyclescope.bench import influence, published, uncertainty
 from cyclescope.bench.experiment import Cell
 from cyclescope.bench.planning import Job
 from cyclescope.bench.results import ExperimentResult
@@ -120,13 +120,13 @@ def _row(job: Job, record: RunRecord, cell: Cell, metric: Metric) -> Row:
     )
     if value is None:
         return row
-    known, table = influence.load(), published.load(job.experiment.published)
-    calibrated_by = known.calibrated_by(row.experiment, label)
+    calibrated_by = influence.load().calibrated_by(row.experiment, label)
+    spread = uncertainty.load().of(row.experiment, row.board, label)
     return replace(
         row,
         basis=CALIBRATED if calibrated_by else PREDICTED,
         calibrated_by=calibrated_by,
-        interval_pct=None if table.is_exact else known.interval_pct(row.experiment, label),
+        interval_pct=None if spread is None else spread.interval_pct,
         counts_as=job.experiment.independent(cell, label, settings),
         digits=job.experiment.printed_digits(job.run, cell, metric.settings),
     )

@@ -78,7 +78,7 @@ class Trust:
 
     @property
     def inside(self) -> int:
-        """Published numbers in the intervals that the plausible values of assumptions give."""
+        """Published numbers in the intervals that what boards call plausible gives."""
         return sum(row.is_inside is True for row in self.rows)
 
     @property

@@ -23,12 +23,14 @@ from cyclescope.cli import (
     sensitivity_command,
     suite_command,
     tables,
+    uncertain_bench,
 )
 from cyclescope.cli.runs_options import jobs_option
 from cyclescope.errors import UsageError
 from cyclescope.host import interrupts, outputs, terminal
 from cyclescope.host.interrupts import Held, Interrupted
 from cyclescope.host.outputs import AnyPath
+from cyclescope.sweeps.uncertainty import LEAST_SAMPLES
 
 # The files of the folder that --out names, and the folder in it that has flame graphs.
 FILES = JSON, NOTES, CSV, REPORT = "results.json", result_files.NOTES, "results.csv", "report.html"
@@ -73,6 +75,15 @@ PROFILES = "profiles"
     help="Measure how far published cells move with what no document gives: sensitivity.csv.",
 )
 @click.option(
+    "--uncertainty",
+    "samples",
+    type=click.IntRange(LEAST_SAMPLES, 100_000),
+    is_flag=False,
+    flag_value=100,
+    metavar="[SAMPLES]",
+    help="Measure what published cells may be for all that boards assume: uncertainty.csv.",
+)
+@click.option(
     "--elfs",
     type=click.Path(path_type=Path),
     metavar="DIR",
@@ -97,6 +108,7 @@ def bench_command(
     no_profiles: bool,
     keep_disks: Path | None,
     measures_sensitivity: bool,
+    samples: int | None,
     elfs: Path | None,
     board: str | None,
     limit: str | None,
@@ -110,7 +122,7 @@ def bench_command(
     """
     threads = jobs or os.cpu_count() or 1
     if (elfs, board, limit) != (None, None, None):
-        others = quick, with_extra, no_profiles, keep_disks, measures_sensitivity
+        others = quick, with_extra, no_profiles, keep_disks, measures_sensitivity, samples
         if elfs is None or any(others):
             raise UsageError(
                 "--elfs goes with --board, --limit, --set, --out, --json and --jobs alone"
@@ -121,11 +133,11 @@ def bench_command(
     wanted = suite_command.without_suites(names, to_stderr=json_file == "-")
     if names and not wanted:
         return 0
-    if measures_sensitivity:
-        if sets or quick or with_extra or json_file or no_profiles or keep_disks:
-            raise UsageError(
-                "--sensitivity goes with --out and --jobs alone: it makes its own runs"
-            )
+    if measures_sensitivity or samples is not None:
+        others = sets, quick, with_extra, json_file, no_profiles, keep_disks
+        _check_alone(measures_sensitivity, samples, any(others))
+        if samples is not None:
+            return uncertain_bench.run(experiments.select(wanted), out, threads, samples)
         return sensitivity_command.run(experiments.select(wanted), out, threads)
     changes = list(map(parse_set, sets))
     planned = planning.plan(experiments.select(wanted), changes, quick, with_extra)
@@ -155,6 +167,13 @@ def bench_command(
                 sys.stdout.write(result_files.to_json(results))
     _raise_if_cut_short(held, records)
     return 0 if saved and not any(result.failures for result in results) else 1
+
+
+def _check_alone(measures_sensitivity: bool, samples: int | None, with_others: bool) -> None:
+    """Raises `UsageError` if something goes with a measurement that makes its own runs."""
+    if with_others or (measures_sensitivity and samples is not None):
+        named = "--uncertainty" if samples is not None else "--sensitivity"
+        raise UsageError(f"{named} goes with --out and --jobs alone: it makes its own runs")
 
 
 def _raise_if_cut_short(held: Held, records: Sequence[RunRecord | None]) -> None:

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from cyclescope.bench import influence, pivots, trust
 from cyclescope.bench.results import ExperimentResult
+from cyclescope.bench.uncertainty import LEVEL_PCT
 from cyclescope.board.parameters import Parameter
 from cyclescope.units import count
 
@@ -52,8 +53,7 @@ def _rests_on(result: ExperimentResult) -> Iterator[Text]:
     yield Text(
         f"{count(found.published, 'published number')}, {found.effective} of them independent: "
         f"{found.predicted} predicted, {found.calibrated} calibrated; "
-        f"{found.inside} lie in the interval that the plausible values of "
-        f"{count(len(found.assumed), 'assumption')} give."
+        f"{found.inside} lie in the {LEVEL_PCT} % interval of all that is plausible."
     )
     if found.fitted:
         yield Text(f"calibrated: {len(found.fitted)} to {found.effective} independent numbers:")

@@ -24,7 +24,7 @@ from cyclescope.report import svg
 from cyclescope.report.anchors import Anchors
 from cyclescope.report.colours import stand_in
 from cyclescope.report.figures import INCH, quieten
-from cyclescope.report.text import plain, row_names, scale_to, signed_percent
+from cyclescope.report.text import plain, plausible, row_names, scale_to, signed_percent
 from cyclescope.units import count
 
 # Both plots, in SVG units: narrow enough for a phone.
@@ -54,7 +54,7 @@ class Cell:
         row = self.row
         both = f"published {plain(row.published or 0)}, simulated {plain(row.simulated)} {row.unit}"
         error = f"{signed_percent(row.error_pct)} ({row.basis})"
-        return f"{self.experiment}: {self.name}\n{both.rstrip()}, {error}"
+        return f"{self.experiment}: {self.name}\n{both.rstrip()}, {error}{plausible(row)}"
 
 
 @dataclass(frozen=True)
@@ -99,8 +99,10 @@ def scatter(found: Agreement) -> Markup:
     """Simulated over published, on logarithmic axes that are alike."""
     places = [_place(cell.row) for cell in found.shown]
     met = [_place(row)[0] for row in found.met if row.simulated > 0]
-    low, high = _decades([*(value for place in places for value in place), *met])
-    figure, axes = _axes()
+    bars = [_interval(cell.row) for cell in found.shown]
+    ends = (value for values in (*places, *filter(None, bars)) for value in values)
+    low, high = _decades([*ends, *met])
+    figure, axes = axes_of()
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlim(low, high)
@@ -115,9 +117,11 @@ def scatter(found: Agreement) -> Markup:
         )
         links["met"] = f"#{found.met_in[0]}"
         _stroke(axes, min(met), max(met))
-    for number, (cell, (x, y)) in enumerate(zip(found.shown, places, strict=True)):
+    for number, (cell, (x, y), bar) in enumerate(zip(found.shown, places, bars, strict=True)):
         gid = f"cell-{number}"
         marks[gid], links[gid] = cell.words, f"#{cell.target}"
+        if bar is not None:
+            draw_interval(axes, x, *bar, cell.row.basis)
         draw_point(axes, x, y, cell.row.basis, gid)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(FixedLocator(_ticks(low, high)))
@@ -133,7 +137,7 @@ def histogram(found: Agreement) -> Markup:
     errors = {
         basis: [cell.row.error_pct or 0 for cell in found.of(basis)] for basis in reversed(_BASES)
     }
-    figure, axes = _axes(grid="y")
+    figure, axes = axes_of(grid="y")
     marks: dict[str, str] = {}
     axes.axvspan(-CLOSE_PCT, CLOSE_PCT, color=stand_in("band"), linewidth=0, zorder=0)
     highest = 0
@@ -166,6 +170,14 @@ def _place(row: Row) -> tuple[float, float]:
     return scale.of(row.published or 0), scale.of(row.simulated)
 
 
+def _interval(row: Row) -> tuple[float, float] | None:
+    """What a row's simulated number may be, times in one unit; None if its axis has no such."""
+    if row.interval is None or row.interval[0] <= 0:
+        return None
+    low, high = map(scale_to(row.unit, TIME_UNIT).of, row.interval)
+    return low, high
+
+
 def _decades(values: Sequence[float]) -> tuple[float, float]:
     """The whole powers of ten around some numbers."""
     low, high = min(values, default=1), max(values, default=10)
@@ -180,7 +192,8 @@ def _ticks(low: float, high: float) -> list[float]:
     return [10.0**exponent for exponent in range(first, last + 1, step)]
 
 
-def _axes(grid: str = "both") -> tuple[Figure, Axes]:
+def axes_of(grid: str = "both") -> tuple[Figure, Axes]:
+    """Empty axes of the overview's size, and their figure; its `grid` is "y" or "both"."""
     figure = Figure(figsize=(_WIDTH / INCH, _HEIGHT / INCH))
     width, height = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _FOOT
     axes = figure.add_axes((_LEFT / _WIDTH, _FOOT / _HEIGHT, width / _WIDTH, height / _HEIGHT))
@@ -211,6 +224,11 @@ def _stroke(axes: Axes, low: float, high: float) -> None:
     """From the least to the greatest of the numbers that are met."""
     (line,) = axes.plot((low, high), (low, high), color=stand_in("other"), linewidth=5, alpha=0.45)
     line.set_gid("met")
+
+
+def draw_interval(axes: Axes, x: float, low: float, high: float, basis: str) -> None:
+    """The thin line behind a number's point, from the least to the most that it may be."""
+    axes.vlines(x, low, high, color=stand_in(basis), linewidth=0.9, alpha=0.6, zorder=1.5)
 
 
 def draw_point(axes: Axes, x: float, y: float, basis: str, gid: str) -> None:

@@ -14,7 +14,7 @@ from cyclescope.bench.rows import Row
 from cyclescope.report import svg, words
 from cyclescope.report.colours import Style, stand_in
 from cyclescope.report.stacks import Panel
-from cyclescope.report.text import RowName, plain, scale_for, signed_percent
+from cyclescope.report.text import RowName, plain, plausible, scale_for, signed_percent
 from cyclescope.units import format_ps
 
 INCH = 72  # SVG units
@@ -41,7 +41,7 @@ class NamedRow:
 
 def comparison(rows: Sequence[NamedRow], prefix: str, title: str) -> Markup:
     """Published and simulated values side by side, a group of bars a row; all rows in one unit."""
-    numbers = [value for named in rows for value in _values(named.row)]
+    numbers = [value for named in rows for value in (*_values(named.row), *_ends(named.row))]
     scale = scale_for(rows[0].row.unit, numbers)
     heights = [_ROW + (_SECOND_BAR if named.row.published is not None else 0) for named in rows]
     figure, axes = chart([named.name for named in rows], heights, right=120)
@@ -62,11 +62,14 @@ def comparison(rows: Sequence[NamedRow], prefix: str, title: str) -> Markup:
                 "muted",
             )
         gid = f"simulated-{place}"
-        marks[gid] = f"{named.name}, simulated: {plain(row.simulated)} {row.unit}"
+        own = f"{named.name}, simulated: {plain(row.simulated)} {row.unit}"
+        marks[gid] = own + plausible(row)
         _bar(axes, centre + offset, 0, scale.of(row.simulated), "simulated", gid)
+        _whisker(axes, centre + offset, [scale.of(end) for end in _ends(row)])
         error = signed_percent(row.error_pct)
         text = scale.text(row.simulated) + (f"  ({error})" if error else "")
-        words.behind(axes, text, scale.of(row.simulated), centre + offset, _VALUE)
+        behind = scale.of(max(row.simulated, *_ends(row), 0))
+        words.behind(axes, text, behind, centre + offset, _VALUE)
     axes.set_xlim(0, max(map(scale.of, numbers), default=0) or 1)
     axes.set_xlabel(scale.quantity)
     return svg.inline(figure, prefix, title, marks)
@@ -95,6 +98,19 @@ def preview(rows: Sequence[NamedRow], prefix: str, title: str) -> Markup:
 
 def _values(row: Row) -> list[float]:
     return [value for value in (row.published, row.simulated) if value is not None]
+
+
+def _ends(row: Row) -> tuple[float, ...]:
+    """The least and the most that a number may be, if that is known."""
+    return row.interval or ()
+
+
+def _whisker(axes: Axes, centre: float, ends: Sequence[float]) -> None:
+    """A thin line over a bar, between the least and the most that it may be."""
+    if not ends:
+        return
+    for role, width in (("page", 2.6), ("ink", 1)):
+        axes.hlines(centre, *ends, color=stand_in(role), linewidth=width, zorder=3)
 
 
 def stacks(

@@ -9,11 +9,12 @@ from typing import Any
 
 from markupsafe import Markup
 
-from cyclescope.bench import influence, pivots, trust
+from cyclescope.bench import influence, pivots, trust, uncertainty
 from cyclescope.bench.results import ExperimentResult
 from cyclescope.report import agreement, colours, profiles, strip
 from cyclescope.report.agreement import Agreement
 from cyclescope.report.anchors import Anchors
+from cyclescope.report.calibration import ALL, ONCE, ROLES, calibration
 from cyclescope.report.environment import environment
 from cyclescope.report.section import panels, section, shown
 from cyclescope.report.text import plain, setting_text, signed_percent
@@ -39,6 +40,7 @@ def render(results: Sequence[ExperimentResult]) -> str:
     """The whole report as HTML."""
     anchors = Anchors(results)
     found = [panels(result) for result in results]
+    counted = trust.overall(results)
     styles = colours.styles(shown(one.stack) for each in found for one in each if one.stack)
     return (
         environment(_filters(anchors))
@@ -48,7 +50,11 @@ def render(results: Sequence[ExperimentResult]) -> str:
             sections=[
                 section(result, each, styles) for result, each in zip(results, found, strict=True)
             ],
-            trust=trust.overall(results),
+            trust=counted,
+            calibration=calibration(counted.measured.rows, uncertainty.load()),
+            once_role=ROLES[ONCE],
+            all_role=ROLES[ALL],
+            level_pct=uncertainty.LEVEL_PCT,
             has_flames=any(run.profile for result in results for run in result.runs),
             most_off=_MOST_OFF,
             most_at_once=MOST_AT_ONCE,

@@ -12,8 +12,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from cyclescope.bench.pivots import CLOSE_PCT
+from cyclescope.bench.rows import Row
 from cyclescope.report import svg, words
-from cyclescope.report.agreement import Agreement, Cell, draw_point
+from cyclescope.report.agreement import Agreement, Cell, draw_interval, draw_point
 from cyclescope.report.colours import stand_in
 from cyclescope.report.figures import FONT, INCH, LETTER, quieten
 
@@ -41,9 +42,23 @@ def draw(found: Agreement) -> Markup:
         for place, cell in enumerate(group.cells):
             gid = f"cell-{len(marks)}"
             marks[gid], links[gid] = cell.words, f"#{cell.target}"
-            error_pct = max(-_MOST_PCT, min(cell.row.error_pct or 0, _MOST_PCT))
+            if (bar := _errors_pct(cell.row)) is not None:
+                draw_interval(axes, group.first + place, *map(_clipped, bar), cell.row.basis)
+            error_pct = _clipped(cell.row.error_pct or 0)
             draw_point(axes, group.first + place, error_pct, cell.row.basis, gid)
     return svg.inline(figure, "strip", "Error of each number by experiment", marks, links)
+
+
+def _errors_pct(row: Row) -> tuple[float, float] | None:
+    """The errors of the least and the most that a number may be."""
+    if row.interval is None or not row.published:
+        return None
+    low, high = ((end / row.published - 1) * 100 for end in row.interval)
+    return low, high
+
+
+def _clipped(error_pct: float) -> float:
+    return max(-_MOST_PCT, min(error_pct, _MOST_PCT))
 
 
 @dataclass(frozen=True)

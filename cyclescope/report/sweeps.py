@@ -29,7 +29,7 @@ from cyclescope.report.lines import (
     stroke,
     upright,
 )
-from cyclescope.report.text import plain
+from cyclescope.report.text import plain, plausible
 
 # Between the ticks of a logarithmic axis.
 _LEAST_TICKS = 29
@@ -158,6 +158,7 @@ def _draw(sweep: Sweep, rows: Sequence[Row], prefix: str, title: str, size: Size
     base = reference(sweep, rows)
     drawn = lines(sweep, rows)
     heights = [_height(sweep, line, row, base) for line in drawn for _, row in line.points]
+    heights += [end for line in drawn for bar in _bars(sweep, line, base) for end in bar or ()]
     span = spans.logarithmic(heights, margin=1.5) if sweep.log else spans.linear(heights)
     named = [line for line in drawn if not (size.small and line.published)]
     right = right_of([line.name for line in named], size)
@@ -182,6 +183,9 @@ def _draw(sweep: Sweep, rows: Sequence[Row], prefix: str, title: str, size: Size
             ratio = shown[place] if base else None
             marks[f"point-{number}-{place}"] = _explanation(sweep, line, x, row, ratio)
         _draw_line(axes, line, shown, across, look, f"point-{number}")
+        for (x, _), bar in zip(line.points, _bars(sweep, line, base), strict=True):
+            if bar is not None:
+                _draw_bar(axes, across[x], [span.drawn(end) for end in bar], look)
         if line in named:
             ends.append((shown[-1], line.name, look))
     name_ends(axes, ends, span, size)
@@ -206,6 +210,21 @@ def _draw_line(
         _point(axes, x, height, look, f"{gid}-{place}")
 
 
+def _draw_bar(axes: Axes, x: float, ends: Sequence[float], look: Look) -> None:
+    """The thin line behind a point, from the least to the most that its number may be."""
+    axes.vlines(x, *ends, color=look.style.colour, linewidth=0.9, alpha=0.6, zorder=1.5)
+
+
+def _bars(sweep: Sweep, line: Line, base: Row | None) -> list[tuple[float, float] | None]:
+    """What the numbers of a line's points may be; None where nobody knows, and of ratios."""
+    if line.published or line.level or base is not None:
+        return [None] * len(line.points)
+    return [
+        None if row.interval is None else (row.interval[0] / sweep.per, row.interval[1] / sweep.per)
+        for _, row in line.points
+    ]
+
+
 def _height(sweep: Sweep, line: Line, row: Row, base: Row | None) -> float:
     """What is drawn: the value, or how often it fits into the reference's."""
     if base is None:
@@ -215,7 +234,9 @@ def _height(sweep: Sweep, line: Line, row: Row, base: Row | None) -> float:
 
 def _explanation(sweep: Sweep, line: Line, x: str, row: Row, ratio: float | None) -> str:
     text = f"{line.name}, {x} {sweep.x_title}: {plain(line.value(row))} {row.unit}"
-    return text if ratio is None else f"{text}, {plain(ratio, 3)} {sweep.y_title}"
+    if ratio is None:
+        return text if line.published else text + plausible(row)
+    return f"{text}, {plain(ratio, 3)} {sweep.y_title}"
 
 
 def _enumerate(axes: Axes, places: Sequence[str], sweep: Sweep, width: float) -> dict[str, float]:

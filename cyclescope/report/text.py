@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from cyclescope.bench.rows import Row
+from cyclescope.bench.uncertainty import LEVEL_PCT
 from cyclescope.board.results import Value
 
 _TIME_UNITS_PS = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12}
@@ -99,6 +100,14 @@ def plain(value: float, digits: int = 6) -> str:
     before_point = math.floor(math.log10(abs(value))) + 1 if value else 1
     text = f"{value:,.{max(digits - before_point, 0)}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def plausible(row: Row) -> str:
+    """What a simulated number may be, as a line of its own; empty if nobody knows."""
+    if row.interval is None:
+        return ""
+    low, high = map(plain, row.interval)
+    return f"\n{LEVEL_PCT} % of runs with plausible values: {low} to {high} {row.unit}".rstrip()
 
 
 def signed_percent(value: float | None) -> str:

@@ -152,7 +152,7 @@ def study(request: Request, samples: int) -> Study:
     ranged, unranged = unsettled(board, request.sets)
     if not ranged:
         raise UsageError(f"--uncertainty: {board} has no assumed or calibrated value with a range")
-    drawn = replace(request, axes=tuple(map(_axis, ranged)), design=Design(LATIN, samples))
+    drawn = replace(request, axes=tuple(map(axis, ranged)), design=Design(LATIN, samples))
     nominal = replace(request, axes=(Axis(path(ranged[0]), (ranged[0].value,)),))
     return Study(nominal, drawn, nominal.plan(), drawn.plan(), ranged, unranged)
 
@@ -166,13 +166,13 @@ def _told(result: SweepResult) -> list[str]:
 def _interval(result: SweepResult, name: str, nominal: int | float) -> Interval:
     values = sorted(value for row in result.rows if (value := row.value(name)) is not None)
     rest = (1 - PART) / 2
-    low, high = (_quantile(values, part) for part in (rest, 1 - rest))
+    low, high = (quantile(values, part) for part in (rest, 1 - rest))
     causes = tuple(one for one in effects(result, name).effects if one.first >= _LEAST_PART)
     known = result.measures[name]
     return Interval(known, nominal, min(low, nominal), max(high, nominal), causes)
 
 
-def _quantile(values: Sequence[float], part: float) -> float:
+def quantile(values: Sequence[float], part: float) -> float:
     """The value below which this part of them lies, between two neighbours."""
     if not values:
         return math.nan
@@ -182,7 +182,8 @@ def _quantile(values: Sequence[float], part: float) -> float:
     return values[below] + (values[above] - values[below]) * (place - below)
 
 
-def _axis(parameter: Parameter) -> Axis:
+def axis(parameter: Parameter) -> Axis:
+    """All that the board calls plausible of a parameter."""
     values = parameter.plausible_values
     if parameter.is_span:
         return Axis(path(parameter), (), Span(min(values), max(values)))

@@ -4,9 +4,10 @@
     assumed EXPERIMENT [N]      the N assumptions that move a cell most
     influence EXPERIMENT [N]    the N parameters and choices that move a cell most
     left-out EXPERIMENT         what the model lacks, the largest effect first
+    coverage                    how many published numbers lie in intervals, by their level
 
 How far they move cells is in published/sensitivity.csv. Where that has nothing of an experiment,
-the columns that would tell it are absent.
+the columns that would tell it are absent. What cells may be is in published/uncertainty.csv.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from keys import Source, UnknownKeyError
 from tables import arguments, experiment, table
 
 from cyclescope import experiments as declared
-from cyclescope.bench import influence, trust
+from cyclescope.bench import coverage as counted
+from cyclescope.bench import influence, trust, uncertainty
 from cyclescope.bench.influence import MOST_PCT, Influence
 from cyclescope.bench.moves import Move
 from cyclescope.bench.results import ExperimentResult
@@ -116,6 +118,26 @@ def _strongest(result: ExperimentResult) -> list[tuple[Move, str, float]]:
 def _change(one: tuple[Move, str, float]) -> tuple[str, str]:
     _, cell, pct = one
     return cell or figures.ABSENT, figures.percent(pct)
+
+
+def coverage(source: Source, words: Sequence[str]) -> str:
+    """The part of the numbers measured on hardware in the intervals of each level."""
+    if words:
+        raise UnknownKeyError("coverage: of all experiments, without an argument")
+    rows, known = trust.overall(source.named("all")).rows, uncertainty.load()
+    every, once = (counted.curve(own, known) for own in (rows, counted.independent(rows)))
+    if not every:
+        return UNMEASURED
+    headings = ("an interval of so many runs", "holds of all numbers", "of independent ones, once")
+    lines = [
+        (f"{one.level_pct:g} %", _held(one), _held(two))
+        for one, two in zip(every, once, strict=True)
+    ]
+    return table(headings, lines)
+
+
+def _held(one: counted.Coverage) -> str:
+    return f"{one.inside} of {one.numbers}: {one.pct:.0f} %"
 
 
 def left_out(source: Source, words: Sequence[str]) -> str:

@@ -104,6 +104,7 @@ BLOCKS: Mapping[str, Callable[[Source, Sequence[str]], str]] = {
     "assumed": bases.assumed,
     "influence": bases.strongest,
     "left-out": bases.left_out,
+    "coverage": bases.coverage,
     "bench-screen": bench_screen,
     "show": show,
     "speeds": speeds,

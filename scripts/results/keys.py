@@ -10,8 +10,8 @@
 EXPERIMENT may be one of docs/compilers.csv (`thread-metric-gcc`, `cmsis-dsp`), too.
 FIELD is simulated, published, interval (each with `/N` or `*N` behind it), error or basis; FORMAT
 is a Python format. COUNT is cells, independent, predicted, calibrated, `within N` (percent),
-inside, fitted, assumed, met, `worst [of predicted] [FORMAT]`; with ` in words` small ones are
-words. In a table `|` is written `\\|`.
+inside, `with interval`, fitted, assumed, met, `worst [of predicted] [FORMAT]`; with ` in words`
+small ones are words. In a table `|` is written `\\|`.
 """
 
 from __future__ import annotations
@@ -41,10 +41,13 @@ COUNTS: Mapping[str, Callable[[Trust], int]] = {
     "predicted": lambda found: found.predicted,
     "calibrated": lambda found: found.calibrated,
     "inside": lambda found: found.inside,
+    "with interval": lambda found: found.with_interval,
     "fitted": lambda found: len(found.fitted),
     "assumed": lambda found: len(found.assumed),
     "met": lambda found: found.met,
 }
+# Counts that are absent where it was not measured what numbers rest on.
+_MEASURED = ("predicted", "calibrated", "inside", "with interval")
 FIELDS = ("simulated", "published", "interval", "error", "basis")
 
 
@@ -200,7 +203,7 @@ def count(found: Trust, words: str) -> str:
     if not within and name not in COUNTS:
         known = [*COUNTS, "within 10", "worst", "worst of predicted"]
         raise UnknownKeyError(f"no count {words!r}; there are {', '.join(known)}")
-    if name in ("predicted", "calibrated", "inside") and not is_measured(found):
+    if name in _MEASURED and not is_measured(found):
         return figures.ABSENT
     number = found.within(float(within[1])) if within else COUNTS[name](found)
     return figures.in_words(number) if words.endswith(_IN_WORDS) else str(number)

@@ -1,0 +1,84 @@
+"""`cyclescope bench --uncertainty`: its progress, its table, its file."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from cyclescope.bench import uncertainty
+from cyclescope.bench.experiment import Experiment
+from cyclescope.bench.uncertainty import LEVEL_PCT, Spread
+from cyclescope.cli import tables
+from cyclescope.cli.counted_runs import CountedRuns
+from cyclescope.errors import UsageError, complain
+from cyclescope.host import interrupts, outputs
+from cyclescope.host.interrupts import Interrupted
+from cyclescope.statuses import Status
+from cyclescope.sweeps import Store, cell_draws
+from cyclescope.sweeps.cell_draws import Study
+from cyclescope.units import count, format_duration
+
+
+def run(experiments: Sequence[Experiment], out: Path, threads: int, samples: int) -> int:
+    """Draw values so many times, write what published cells do, and say how far they may be off.
+
+    The status tells whether runs failed; the numbers of others are written all the same.
+    Raises `UsageError` if there is nothing to draw, `EngineError` for a run that fails on the board
+    as it is, `OutputError` if the file can't be written, `Interrupted` if a signal ended it before
+    its time.
+    """
+    planned = cell_draws.studies(experiments, samples)
+    if not planned:
+        names = ", ".join(one.name for one in experiments)
+        raise UsageError(f"{names}: no document has numbers that rest on what boards assume")
+    outputs.check_folder(out)
+    began_s = time.monotonic()
+    title = f"{samples} draws of {count(sum(len(one.parameters) for one in planned), 'value')}"
+    shown = CountedRuns("uncertainty", title)
+    with interrupts.held_back() as held, shown:
+        found = cell_draws.measure(planned, threads, held.stop, Store(), shown.progress)
+    if found is None:
+        assert held.number is not None  # nothing else stops it
+        message = f"interrupted by {held.name}: the same command goes on from there"
+        raise Interrupted(held.number, message)
+    outputs.make_folder(out)
+    path = out / uncertainty.NAME
+    outputs.write_text(path, uncertainty.to_csv(found.spreads))
+    screen = tables.console()
+    screen.print(_table(planned, found.spreads))
+    took = format_duration(time.monotonic() - began_s)
+    screen.print(Text(f"{samples} draws in {took}. What each cell may be: {path}"))
+    for failure, runs in found.failures.items():
+        complain(f"{count(runs, 'run')} failed: {failure}")
+    return Status.FAILED if found.failures else Status.SUCCESS
+
+
+def _table(planned: Sequence[Study], spreads: Sequence[Spread]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("experiment", "board"):
+        table.add_column(heading, overflow="fold")
+    for heading in ("values drawn", "cells", f"{LEVEL_PCT} % within: median"):
+        table.add_column(heading, justify="right")
+    table.add_column("the widest", justify="right")
+    table.add_column("of", overflow="fold")
+    for study in planned:
+        name, board = study.experiment.name, study.board
+        own = [one for one in spreads if (one.experiment, one.board) == (name, board)]
+        widest = max(own, key=_width)
+        table.add_row(
+            *(name, board, str(len(study.parameters)), str(len(own))),
+            f"{median(map(_width, own)):.1f} %",
+            *(f"{_width(widest):.1f} %", widest.cell),
+        )
+    return table
+
+
+def _width(spread: Spread) -> float:
+    low, high = spread.interval_pct
+    return high - low
