@@ -13,7 +13,8 @@ from conftest import BOARD, ROOT, Command
 from test_schemas import faults
 
 import cyclescope as package
-from cyclescope.advising import options
+from cyclescope.advising import hot_code, options
+from cyclescope.advising.hot_code import Function
 from cyclescope.advising.results import Tried
 from cyclescope.advising.whatifs import WhatIf, together
 from cyclescope.board import Board, board_tree, shipped_boards
@@ -243,3 +244,48 @@ def test_a_board_is_told_where_none_was(cyclescope: Command, program: Program) -
 def test_an_unknown_try_of_an_experiment() -> None:
     with pytest.raises(SettingError, match=r"--try rhealstone\.lops: "):
         package.advise("rhealstone", tries={"rhealstone.lops": "1"})
+
+
+# ---- hot code in other memories
+
+
+def test_hot_code_is_what_a_board_with_that_overlay_gives(tmp_path: Path) -> None:
+    board = "picosoc-icebreaker"
+    elf = build_app("coremark_like", board, {"iterations": 1})
+    found = advised(elf, board)
+    hottest, all_hot = (
+        one for one in sorted(found.tried, key=_moved_bytes) if one.what_if.move is not None
+    )
+    assert all_hot.gain_pct is not None
+    assert hottest.gain_pct is not None
+    assert all_hot.gain_pct > 80 > hottest.gain_pct > 20
+    # a board of the user's own with the same overlay
+    ((address, size),) = hottest.what_if.move.ranges if hottest.what_if.move else ()
+    name = hottest.what_if.how.rpartition(".text.")[2]
+    places = {name: begin for begin, _, name in Board(board).load(elf).functions("cpu0")}
+    assert address <= places[name] < address + size
+    (tmp_path / "own.dts").write_text(
+        f"""/dts-v1/;
+/include/ "{ROOT / "boards" / board}.dts"
+/ {{ hot: sram@{address:x} {{
+    compatible = "mmio-sram"; reg = <{address:#x} {size:#x}>; clocks = <&sys_clk>;
+    cyclescope,overlay; cyclescope,first-word-cycles = <1>; cyclescope,beat-cycles = <2>;
+    cyclescope,sources = "*: assumed: as of sram";
+}}; }};
+"""
+    )
+    own = Board(str(tmp_path / "own.dts")).load(elf).run()
+    assert hottest.after["elapsed_ps"] == own.elapsed_ps
+
+
+def _moved_bytes(one: Tried) -> int:
+    return one.what_if.move.size_bytes if one.what_if.move is not None else 0
+
+
+def test_functions_that_touch_move_as_one_range() -> None:
+    functions = [
+        Function("b", 0x1044, 100, 1),
+        Function("a", 0x1010, 0x30, 2),
+        Function("c", 0x2000, 1, 3),
+    ]
+    assert hot_code.ranges(functions) == [(0x1000, 0xC0), (0x2000, 0x40)]

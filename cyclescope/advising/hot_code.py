@@ -85,7 +85,7 @@ def what_ifs(
         movable = [one for one in hot if home[one] and home[one]["path"] != memory["path"]]
         free = memory["size"] - used.get(memory["path"], 0)
         for functions in _choices(movable):
-            move = Move(node.handle, tuple(_ranges(functions)))
+            move = Move(node.handle, tuple(ranges(functions)))
             if functions and move.size_bytes <= free:
                 yield _what_if(functions, move)
 
@@ -107,7 +107,7 @@ def _entry(description: Mapping[str, Any], address: int) -> Mapping[str, Any] | 
     )
 
 
-def _ranges(functions: Sequence[Function]) -> list[tuple[int, int]]:
+def ranges(functions: Sequence[Function]) -> list[tuple[int, int]]:
     """Where the functions are, in whole lines; what touches is one range."""
     found: list[tuple[int, int]] = []
     for one in sorted(functions, key=lambda one: one.address):
