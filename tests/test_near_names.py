@@ -38,7 +38,7 @@ def test_whatever_is_typed_some_names_or_none_are_near(name: str, known: list[st
     ("arguments", "said"),
     [
         (["rnu", "a.elf"], "no command is called 'rnu'; did you mean 'run'?"),
-        (["frobnicate"], "no command is called 'frobnicate'; there are annotate, bench, board,"),
+        (["frobnicate"], "no command is called 'frobnicate'; there are advise, annotate, bench,"),
         (["board", BOARD, "--sets", "a=b"], "'--set'"),
         (["bench", "fat-wirte"], "did you mean 'fat-write'"),
         (["show", "rhealston"], "did you mean 'rhealstone'?"),

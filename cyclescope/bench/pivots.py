@@ -174,7 +174,8 @@ def format_interval(row: Row) -> str:
     """What the simulated value may be for all that boards assume, in percent: "-3 to +5 %"."""
     if row.interval_pct is None:
         return ""
-    low, high = row.interval_pct
+    # what is rounded to nothing is no less than nothing
+    low, high = (round(end, 1) + 0.0 for end in row.interval_pct)
     return f"{low:+.1f} to {high:+.1f} %"
 
 

@@ -58,7 +58,7 @@ def _others(found: Advice) -> Iterator[RenderableType]:
     same = [one.what_if.what for one in without if not one.differs and not _is_loss(one)]
     if same:
         yield _line("No difference", same)
-    losses = [f"{one.what_if.what} ({_pct(one)})" for one in without if _is_loss(one)]
+    losses = [f"{one.what_if.what} ({_loss(one)})" for one in without if _is_loss(one)]
     if losses:
         yield _line("Slower", losses)
     for one in without:
@@ -86,6 +86,11 @@ def _pct(one: Tried) -> str:
     gain = one.gain_pct
     assert gain is not None
     return f"{gain:.1f} %"
+
+
+def _loss(one: Tried) -> str:
+    assert one.gain_pct is not None
+    return f"{-one.gain_pct:.1f} % longer"
 
 
 def _value(name: str, unit: str, value: int | float) -> str:
