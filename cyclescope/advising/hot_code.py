@@ -30,7 +30,6 @@ _MOST_FUNCTIONS = 24
 _ALIGNED = 64
 # More names than these nobody reads in a line.
 _NAMED = 3
-_MEMORIES = 3
 # What belongs to where a memory was, and to its children.
 _OWN = {"reg", "ranges", "#address-cells", "#size-cells", "phandle", "cyclescope,shared"}
 
@@ -78,7 +77,7 @@ def what_ifs(
     ]
     nodes = {node.path: node for node in root.walk()}
     home = {one: _entry(description, one.address) for one in hot}
-    for memory in memories[:_MEMORIES]:
+    for memory in memories:
         node = nodes[memory["path"]]
         if "cyclescope,data-only" in node.props or len(node.cells("reg")) < 2:
             continue

@@ -127,17 +127,29 @@ class Option:
 
 def _chip_clocks(root: Node, node: Node) -> list[int]:
     """Clocks of an SPI bus that all its chips still allow: the most, and three quarters of it."""
-    limits = [hz for chip in node.children if (hz := chip.number("spi-max-frequency"))]
-    return [min(limits) * 3 // 4, min(limits)] if limits else []
+    most_hz = fastest_hz(node)
+    return [most_hz * 3 // 4, most_hz] if most_hz else []
+
+
+def fastest_hz(node: Node) -> int | None:
+    """The fastest clock that all chips of an SPI bus allow; None if none says so."""
+    limits = (chip.number("spi-max-frequency") for chip in node.children)
+    return min(filter(None, limits), default=None)
+
+
+def clock_hz(root: Node, node: Node, index: int) -> int:
+    """The frequency of a node's clock, by its place; 0 if the board does not say it."""
+    cells = node.cells("clocks")
+    clocks = {one.phandle: one for one in root.walk() if one.phandle is not None}
+    clock = clocks.get(cells[index]) if len(cells) > index else None
+    return (clock.number("clock-frequency") if clock else None) or 0
 
 
 def _external_hz(root: Node, node: Node) -> int:
     """The clock that an AXI Quad SPI's SCK is divided from, by the ratio that it is divided by."""
-    cells = node.cells("clocks")
-    clocks = {one.phandle: one for one in root.walk() if one.phandle is not None}
-    clock = clocks.get(cells[1]) if len(cells) > 1 else None
-    hz = (clock.number("clock-frequency") if clock else None) or 0
-    return hz // (node.number("xlnx,sck-ratio") or (2 if node.number("xlnx,spi-mode") else 16))
+    return clock_hz(root, node, 1) // (
+        node.number("xlnx,sck-ratio") or (2 if node.number("xlnx,spi-mode") else 16)
+    )
 
 
 def _one_of(*values: int) -> Callable[[Node, Node], Sequence[int]]:

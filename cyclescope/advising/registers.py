@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cyclescope.advising.options import clock_hz, fastest_hz
 from cyclescope.advising.whatifs import WhatIf
 from cyclescope.board.devicetree import Node
 from cyclescope.board.presets import Preset
@@ -139,15 +140,11 @@ def _set(bits: Bits, what: str, register: int | str) -> WhatIf:
 
 
 def _faster_qspi(root: Node, node: Node, base: int) -> Iterator[WhatIf]:
-    """The fastest clock that the chip allows, if that is none that the part divides by itself."""
-    clocks = {one.phandle: one for one in root.walk() if one.phandle is not None}
-    cells = node.cells("clocks")
-    clock = clocks.get(cells[0]) if cells else None
-    hz = clock.number("clock-frequency") if clock else None
-    limits = [limit for chip in node.children if (limit := chip.number("spi-max-frequency"))]
-    if not hz or not limits:
+    """The fastest clock that the chip allows."""
+    hz, most_hz = clock_hz(root, node, 0), fastest_hz(node)
+    if not hz or not most_hz:
         return
-    divider = -(-hz // min(limits))
+    divider = -(-hz // most_hz)
     preset = Preset(base + _QSPI_SCR, _SCBR, divider - 1 << _SCBR_PLACE)
     yield WhatIf(
         f"{node.handle}: SCK of {format_hz(hz // divider)}, the fastest that its chip allows",

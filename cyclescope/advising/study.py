@@ -19,6 +19,7 @@ from cyclescope.sweeps import running
 from cyclescope.sweeps.measures import Measure, Namer
 from cyclescope.sweeps.outcomes import Outcome
 from cyclescope.sweeps.requests import Request
+from cyclescope.sweeps.running import StoppedError
 from cyclescope.sweeps.store import Store
 from cyclescope.sweeps.targets import ElfTarget, ExperimentTarget
 from cyclescope.sweeps.trials import ElfTrial, Trial
@@ -34,10 +35,6 @@ _WITH_MMU = ("arm,cortex-a5", "arm,cortex-a7")
 _ALIKE_DIGITS = 3
 # Less of a gain is not added to the others.
 _WORTH_PCT = 0.5
-
-
-class StoppedError(Exception):
-    """A stop was requested before the runs were there."""
 
 
 @dataclass(frozen=True)

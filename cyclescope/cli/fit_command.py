@@ -157,7 +157,8 @@ def _check_places(request: Request, target: str, out: str | None, json_file: str
 
 
 def _run(plan: Plan, threads: int, held: Held, again: bool) -> FitResult:
-    from cyclescope.fitting.models import Running, StoppedError
+    from cyclescope.fitting.models import Running
+    from cyclescope.sweeps.running import StoppedError
 
     console = Console(file=sys.stderr)
     names = count(len(plan.free), "parameter")

@@ -16,7 +16,7 @@ from cyclescope.near import did_you_mean_or
 from cyclescope.sweeps import running
 from cyclescope.sweeps.measures import Namer
 from cyclescope.sweeps.outcomes import Outcome
-from cyclescope.sweeps.running import Batch, Group
+from cyclescope.sweeps.running import Batch, Group, StoppedError
 from cyclescope.sweeps.store import Store
 from cyclescope.sweeps.targets import Target
 
@@ -25,10 +25,6 @@ Point = tuple[int, ...]
 Array = NDArray[numpy.float64]
 
 _CYCLES, _PS = ".cycles", ".ps"
-
-
-class StoppedError(Exception):
-    """A stop was requested before the runs were there."""
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,11 @@ from cyclescope.bench.short_forms import Form, of_cells
 from cyclescope.board.results import Metric
 from cyclescope.errors import EngineError, UsageError
 from cyclescope.fitting.cells import Cell
-from cyclescope.fitting.models import Running, StoppedError
+from cyclescope.fitting.models import Running
 from cyclescope.sweeps import running
 from cyclescope.sweeps.measures import Namer
 from cyclescope.sweeps.outcomes import Outcome
-from cyclescope.sweeps.running import Batch
+from cyclescope.sweeps.running import Batch, StoppedError
 from cyclescope.sweeps.targets import ExperimentTarget
 
 

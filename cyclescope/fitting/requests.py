@@ -29,7 +29,7 @@ from cyclescope.fitting.searching import MOST_COMBINATIONS, Found, Problem, sear
 from cyclescope.host.inputs import printable
 from cyclescope.near import did_you_mean
 from cyclescope.sweeps.axes import Axis
-from cyclescope.sweeps.requests import DEFAULT_LIMIT
+from cyclescope.sweeps.requests import DEFAULT_LIMIT, program_path
 from cyclescope.sweeps.targets import ElfTarget, ExperimentTarget, Target
 from cyclescope.units import parse_time_ps
 
@@ -76,14 +76,7 @@ class Request:
         return self._published() if self.is_experiment else self._measured()
 
     def _measured(self) -> Plan:
-        path = Path(self.target)
-        if not path.exists():
-            known = did_you_mean(self.target, experiments.ALL)
-            named = ", ".join(experiments.ALL)
-            raise UsageError(
-                f"{printable(self.target)}: no such file or experiment"
-                f"{known or f'; experiments are {named}'}"
-            )
+        path = program_path(self.target)
         if self.board is None:
             raise UsageError("--board is missing: a shipped board's name, or the path of a .dts")
         if self.table is None:

@@ -109,14 +109,7 @@ class Request:
         )
 
     def _elf(self) -> ElfTarget:
-        path = Path(self.target)
-        if not path.exists():
-            known = did_you_mean(self.target, experiments.ALL)
-            named = ", ".join(experiments.ALL)
-            raise UsageError(
-                f"{printable(self.target)}: no such file or experiment"
-                f"{known or f'; experiments are {named}'}"
-            )
+        path = program_path(self.target)
         board = self.board
         if board is None:
             varied = next((axis for axis in self.axes if axis.path == "board"), None)
@@ -146,6 +139,19 @@ class Request:
         if self.limit is not None:
             jobs = [replace(job, run=replace(job.run, limit=self.limit)) for job in jobs]
         return ExperimentTarget(jobs, self.sections).collapsed(self.axes)
+
+
+def program_path(target: str) -> Path:
+    """The file of a target that is no experiment. Raises `UsageError` if there is none."""
+    path = Path(target)
+    if not path.exists():
+        known = did_you_mean(target, experiments.ALL)
+        named = ", ".join(experiments.ALL)
+        raise UsageError(
+            f"{printable(target)}: no such file or experiment"
+            f"{known or f'; experiments are {named}'}"
+        )
+    return path
 
 
 # ---- from plain data: TOML and Python

@@ -21,6 +21,10 @@ from cyclescope.sweeps.trials import Trial
 Ended = Callable[[int, Outcome], None]
 
 
+class StoppedError(Exception):
+    """A stop was requested before the runs were there."""
+
+
 class Planned(Protocol):
     """What is to be run: rows, of which those alike are one run, and the run of each."""
 
