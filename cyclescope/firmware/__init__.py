@@ -14,6 +14,7 @@ from cyclescope.firmware.apps import (
     digest_of,
     is_available,
     load_app,
+    shipped_elf,
     with_defaults,
 )
 from cyclescope.firmware.recipe import Recipe, build
@@ -29,5 +30,6 @@ __all__ = [
     "digest_of",
     "is_available",
     "load_app",
+    "shipped_elf",
     "with_defaults",
 ]

@@ -58,6 +58,7 @@ class App:
     records: Records | None = None
     paths: Mapping[str, str] = field(default_factory=dict)
     programs: Mapping[str, Program] = field(default_factory=dict)
+    description: str = ""
 
 
 @cache
@@ -82,6 +83,7 @@ def load_app(name: str) -> App:
             )
             for core, program in description.get("programs", {}).items()
         },
+        description=app.get("description", ""),
     )
 
 
@@ -124,6 +126,17 @@ def build_app(
             raise FirmwareError(f"app {app} has no {elf.name}")
         return elf
     return build(app_recipe(found, board, complete, overrides).with_flags(flags))
+
+
+def shipped_elf(app: str, board: str) -> Path:
+    """The ELF of an app that comes beside its sources, built for a board with default settings.
+
+    Raises `FirmwareError` if there is none.
+    """
+    elf = resources.firmware().resolve() / "apps" / app / f"{board}.elf"
+    if not elf.is_file():
+        raise FirmwareError(f"app {app} comes with no ELF for {board}: {elf} is not there")
+    return elf
 
 
 def digest_of(
