@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from cyclescope._engine import Stop
@@ -14,6 +14,7 @@ from cyclescope.bench.running import inserted
 from cyclescope.board import Board, board_tree, digests, trees
 from cyclescope.board.devicetree import Node, Property
 from cyclescope.board.overrides import apply_overrides
+from cyclescope.board.results import RunResult
 from cyclescope.errors import EngineError, SettingError, UsageError, told
 from cyclescope.sweeps import running
 from cyclescope.sweeps.measures import Measure, Namer
@@ -64,13 +65,18 @@ class _Batch:
 
 @dataclass(frozen=True)
 class Study:
-    """A program on a board with the what-ifs that this board allows."""
+    """A program on a board with the what-ifs that this board allows.
+
+    `profiled` is the run of an ELF, with its profile, that hot functions were found by; None of an
+    experiment.
+    """
 
     request: Request
     target: ElfTarget | ExperimentTarget
     board: str
     what_ifs: tuple[WhatIf, ...]
     untried: tuple[str, ...]
+    profiled: RunResult | None = None
 
     def trial(self, what_if: WhatIf | None) -> Trial:
         """The run of a what-if; without one, of the program as it is."""
@@ -149,6 +155,7 @@ def study(request: Request, tries: Mapping[str, str], quick: bool, stop: Stop) -
     """
     target = request.target_to_run()
     own = [_own(path, value) for path, value in tries.items()]
+    profiled = None
     if isinstance(target, ExperimentTarget):
         job = target.jobs[0]
         if quick:
@@ -161,10 +168,11 @@ def study(request: Request, tries: Mapping[str, str], quick: bool, stop: Stop) -
     else:
         board, untried = target.board, [_BUILT]
         root = _changed(board, target.overrides)
-        found = [*own, *_of_elf(target, root, stop), *options.of_board(root)]
+        profiled, in_it = _of_elf(target, root, stop)
+        found = [*own, *in_it, *options.of_board(root)]
     if any(name in _WITH_MMU for node in root.walk() for name in node.compatibles):
         untried.append(_DATA_CACHE)
-    made = Study(request, target, board, (), tuple(untried))
+    made = Study(request, target, board, (), tuple(untried), profiled)
     for one in own:
         _check(made, one)
     allowed = tuple(one for one in found if one in own or _is_allowed(made, one))
@@ -200,8 +208,8 @@ def _changed(board: str, overrides: Mapping[str, object]) -> Node:
     return tree
 
 
-def _of_elf(target: ElfTarget, root: Node, stop: Stop) -> Iterable[WhatIf]:
-    """Registers that could be set, and hot code in other memories: by a run with a profile."""
+def _of_elf(target: ElfTarget, root: Node, stop: Stop) -> tuple[RunResult, list[WhatIf]]:
+    """A run with its profile, and by that: registers to set, and hot code in other memories."""
     trial = target.trial(0, {})
     assert isinstance(trial, ElfTrial)
     with inserted(trial.overrides) as (overrides, _):
@@ -211,11 +219,12 @@ def _of_elf(target: ElfTarget, root: Node, stop: Stop) -> Iterable[WhatIf]:
         if stop.requested:
             raise StoppedError
         description = board.describe()
-        yield from registers.of_board(root, description)
+        found = [*registers.of_board(root, description)]
         if result.profile is not None:
             core = board.debug().core.name
             hot = hot_code.hot_functions(board, result.profile, core)
-            yield from hot_code.what_ifs(root, description, hot, used)
+            found += hot_code.what_ifs(root, description, hot, used)
+        return result, found
 
 
 def _used(board: Board) -> dict[str, int]:
