@@ -44,7 +44,7 @@ def offered(line: str, folder: Path) -> list[str]:
 
 def test_commands_and_options_are_offered(tmp_path: Path) -> None:
     assert offered(" ", tmp_path) == list(cli.list_commands(None))  # type: ignore[arg-type]
-    assert offered("de", tmp_path) == ["debug", "devices"]
+    assert offered("de", tmp_path) == ["debug", "demo", "devices"]
     assert "--vcd-signals" in offered(f"{RUN} --vcd", tmp_path)
 
 

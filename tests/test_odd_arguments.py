@@ -41,6 +41,7 @@ COMMANDS = {
     "devices": ("no-such-device",),
     # nothing else is wrong with it
     "doctor": ("--no-such-option",),
+    "demo": ("--no-such-option",),
     "list": (),
     "sweep": ("missing.elf", "--board", BOARD),
     "advise": ("missing.elf", "--board", BOARD),

@@ -45,11 +45,11 @@ def _gains(found: Advice) -> Table:
     table.add_column("how", overflow="fold", ratio=3)
     for one in found.gains:
         what = one.what_if
-        table.add_row(f"[bold]{_pct(one)}[/]", Text(what.what), Text(what.takes), Text(what.how))
+        table.add_row(f"[bold]{pct(one)}[/]", Text(what.what), Text(what.takes), Text(what.how))
     if found.at_once is not None and found.at_once.gain_pct is not None:
         parts = found.at_once.what_if.what
         table.add_section()
-        table.add_row(f"[bold]{_pct(found.at_once)}[/]", Text(f"at once: {parts}"), "", "")
+        table.add_row(f"[bold]{pct(found.at_once)}[/]", Text(f"at once: {parts}"), "", "")
     return table
 
 
@@ -82,7 +82,8 @@ def _line(title: str, parts: Sequence[str]) -> Text:
     return Text(f"{title}: {'; '.join(parts)}")
 
 
-def _pct(one: Tried) -> str:
+def pct(one: Tried) -> str:
+    """How much of the time a gain saves."""
     gain = one.gain_pct
     assert gain is not None
     return f"{gain:.1f} %"

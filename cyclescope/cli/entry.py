@@ -1,4 +1,4 @@
-"""The command line: `cyclescope bench | show | run | board | devices | list | doctor ...`.
+"""The command line: `cyclescope demo | bench | show | run | board | devices | list | doctor ...`.
 
 Exit statuses are in `statuses.py`. What goes wrong is one line on stderr, never a traceback.
 
@@ -28,9 +28,9 @@ from cyclescope.statuses import Status
 
 # Each is `<name>_command` in a module of that name, with underscores.
 _COMMANDS = (
-    *("advise", "annotate", "bench", "board", "compare", "completion", "debug", "devices"),
-    *("disassemble", "doctor", "fit", "ipc", "list", "new-board", "profile", "run", "show"),
-    "sweep",
+    *("advise", "annotate", "bench", "board", "compare", "completion", "debug", "demo"),
+    *("devices", "disassemble", "doctor", "fit", "ipc", "list", "new-board", "profile", "run"),
+    *("show", "sweep"),
 )
 
 
@@ -80,7 +80,10 @@ class _NobodyReadsError(Exception):
 @click.version_option(package_name="cyclescope")
 @no_color_option
 def cli() -> None:
-    """Run firmware on virtual boards with timing, and see where every cycle went."""
+    """Run firmware on virtual boards with timing, and see where every cycle went.
+
+    A first look, which takes no file of yours, is cyclescope demo.
+    """
 
 
 def main(arguments: list[str] | None = None) -> None:

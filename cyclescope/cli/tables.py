@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
@@ -88,7 +88,7 @@ def _core_stacks(core: CoreResult) -> Iterator[RenderableType]:
     """A core's clock if it changed, the stacks of its whole run, then those of its sections."""
     if len(core.clock_rates) > 1:
         yield _rates_table(core)
-    yield _stack_table(f"cycle stack of {core.name}", core.stack)
+    yield stack_table(f"cycle stack of {core.name}", core.stack)
     if core.waits is not None:
         yield _waits_table(f"what {core.name} waited for", core.waits)
     for section in core.sections:
@@ -97,7 +97,7 @@ def _core_stacks(core: CoreResult) -> Iterator[RenderableType]:
             continue
         calls = f"{section.calls:,} {'call' if section.calls == 1 else 'calls'}"
         title = f"{core.name}: {section.name}, {calls}"
-        yield _stack_table(title, section.stack)
+        yield stack_table(title, section.stack)
         if section.waits is not None:
             yield _waits_table(f"what {section.name} waited for", section.waits)
 
@@ -111,7 +111,8 @@ def _rates_table(core: CoreResult) -> Table:
     return table
 
 
-def _stack_table(title: str, stack: tuple[StackEntry, ...]) -> Table:
+def stack_table(title: str, stack: Sequence[StackEntry]) -> Table:
+    """A cycle stack with its total, the cause of most time first."""
     table = Table(title=title, title_justify="left", show_footer=True)
     table.add_column("cause", footer="total")
     total_cycles = sum(entry.cycles for entry in stack)
