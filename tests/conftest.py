@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import stat
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,7 +12,10 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
+import tiers
 from hypothesis import settings
+from processor_time import check_processor_time
+from warm_start import WarmStart
 
 ROOT = Path(__file__).resolve().parent.parent
 BOARD = "kc705-axi-quad-spi"
@@ -22,8 +23,28 @@ BOARD = "kc705-axi-quad-spi"
 os.environ.setdefault("CYCLESCOPE_CACHE", str(ROOT / ".cache"))
 
 # A host that is busy with something else is no fault: no test is timed.
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
+settings.register_profile("all", deadline=None)
+settings.register_profile("short", deadline=None, max_examples=tiers.SHORT_EXAMPLES)
+settings.load_profile("all" if tiers.ALL else "short")
+
+WARM = WarmStart()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Without `CYCLESCOPE_TESTS=all`, the long tests are left out."""
+    if tiers.ALL:
+        return
+    long = [item for item in items if item.get_closest_marker("long")]
+    if long:
+        items[:] = [item for item in items if not item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=long)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """No short test takes long, however fast or busy the host is: processor time is counted."""
+    with check_processor_time(WARM, limit_s=None if tiers.ALL else tiers.MOST_CPU_S):
+        return (yield)
 
 
 def _has_device_nodes() -> bool:
@@ -76,20 +97,21 @@ class Finished:
 Command = Callable[..., Finished]
 
 
+@pytest.fixture(scope="session")
+def command_line() -> Iterator[WarmStart]:
+    """What starts the command line, in this process of pytest's workers."""
+    yield WARM
+    WARM.close()
+
+
 @pytest.fixture
-def cyclescope(tmp_path: Path) -> Command:
+def cyclescope(tmp_path: Path, command_line: WarmStart) -> Command:
     """Calls the command line in a folder of its own; no call may end in a traceback or a panic."""
 
     def call(*arguments: object, timeout_s: float = 300, folder: Path = tmp_path) -> Finished:
-        done = subprocess.run(
-            [sys.executable, "-m", "cyclescope", *map(str, arguments)],
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=timeout_s,
-            check=False,
-        )
-        finished = Finished(done.returncode, done.stdout.decode(), done.stderr.decode())
+        texts = [str(argument) for argument in arguments]
+        status, output, errors = command_line.call(texts, folder, os.environ, timeout_s)
+        finished = Finished(status, output.decode(), errors.decode())
         assert "Traceback" not in finished.stderr, finished.stderr
         assert "panicked" not in finished.stderr, finished.stderr
         return finished

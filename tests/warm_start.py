@@ -1,0 +1,158 @@
+"""The command line as a process of its own each time, without the time that its imports take.
+
+A server has imported the package once; each call is a fork of it. So a call has standard streams, a
+folder, an environment, signals and an end of its own, as `python -m cyclescope` has, in some
+milliseconds. What is about the start of a process itself starts one (`sys.executable`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import pkgutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+# Only some commands need these, and they take long to import: a call that does imports them itself.
+_LEFT_TO_CALLS = ("cyclescope.testing", "cyclescope.__main__", "cyclescope.dataframes")
+_MESSAGE_BYTES = 1 << 20
+
+
+@dataclass
+class WarmStart:
+    """A server of calls; it ends with the process that made it, or by `close`.
+
+    `cpu_s` is the processor time of all calls up to now, in seconds.
+    """
+
+    cpu_s: float = 0.0
+    _socket: socket.socket | None = None
+    _server: subprocess.Popen[bytes] | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def call(
+        self,
+        arguments: Sequence[str],
+        folder: Path,
+        environment: Mapping[str, str],
+        timeout_s: float,
+    ) -> tuple[int, bytes, bytes]:
+        """Status, standard output and standard error of a call; a signal's number is negative.
+
+        Raises `TimeoutError` if it did not end in time.
+        """
+        with self._lock, contextlib.ExitStack() as opened:
+            streams = [os.pipe() for _ in range(2)]
+            readers = [opened.enter_context(os.fdopen(reader, "rb")) for reader, _ in streams]
+            request = [list(arguments), str(folder), dict(environment), timeout_s]
+            server = self._connected()
+            message = json.dumps(request).encode()
+            header = len(message).to_bytes(4, "little")
+            socket.send_fds(server, [header], [writer for _, writer in streams])
+            server.sendall(message)
+            for _, writer in streams:
+                os.close(writer)
+            errors: list[bytes] = []
+            other = threading.Thread(target=lambda: errors.append(readers[1].read()))
+            other.start()
+            output = readers[0].read()
+            other.join()
+            status, cpu_s = json.loads(server.recv(_MESSAGE_BYTES))
+            self.cpu_s += cpu_s
+        if status == -signal.SIGALRM:
+            raise TimeoutError(f"cyclescope {' '.join(arguments)}: not done after {timeout_s} s")
+        return status, output, errors[0]
+
+    def close(self) -> None:
+        """End the server."""
+        if self._socket is not None and self._server is not None:
+            self._socket.close()
+            self._server.wait()
+
+    def _connected(self) -> socket.socket:
+        if self._socket is None:
+            self._socket, theirs = socket.socketpair()
+            with theirs:
+                command = [sys.executable, __file__, str(theirs.fileno())]
+                # a fork has none of the threads that NumPy's library would begin
+                environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
+                self._server = subprocess.Popen(
+                    command, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()], env=environment
+                )
+        return self._socket
+
+
+def _serve(requests: socket.socket) -> None:
+    """Answer calls until nobody is left to make one."""
+    _import_all()
+    while True:
+        header, descriptors, _, _ = socket.recv_fds(requests, 4, 2)
+        if not header:
+            return
+        message = b""
+        while len(message) < int.from_bytes(header, "little"):
+            message += requests.recv(_MESSAGE_BYTES)
+        arguments, folder, environment, timeout_s = json.loads(message)
+        child = os.fork()
+        if child == 0:
+            requests.close()
+            _run(arguments, folder, environment, timeout_s, descriptors)
+        for descriptor in descriptors:
+            os.close(descriptor)
+        _, status, usage = os.wait4(child, 0)
+        answer = [os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime]
+        requests.sendall(json.dumps(answer).encode())
+
+
+def _run(
+    arguments: list[str],
+    folder: str,
+    environment: dict[str, str],
+    timeout_s: float,
+    descriptors: list[int],
+) -> None:
+    """Be the command line; never returns."""
+    status = 1
+    try:
+        signal.setitimer(signal.ITIMER_REAL, timeout_s)
+        for number, descriptor in enumerate(descriptors, start=1):
+            os.dup2(descriptor, number)
+            os.close(descriptor)
+        os.chdir(folder)
+        os.environ.clear()
+        os.environ.update(environment)
+        sys.argv = ["cyclescope", *arguments]
+        from cyclescope.cli import main
+
+        main()
+    except SystemExit as ended:
+        status = ended.code if isinstance(ended.code, int) else 0
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+    finally:
+        with contextlib.suppress(Exception):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(status)
+
+
+def _import_all() -> None:
+    """Import the package's modules, so that no call has to."""
+    import cyclescope
+
+    for found in pkgutil.walk_packages(cyclescope.__path__, "cyclescope."):
+        if not found.name.startswith(_LEFT_TO_CALLS):
+            with contextlib.suppress(ImportError):
+                importlib.import_module(found.name)
+
+
+if __name__ == "__main__":
+    _serve(socket.socket(fileno=int(sys.argv[1])))
