@@ -39,3 +39,12 @@ pub mod storms;
 pub mod time;
 pub mod wire;
 pub mod wires;
+
+#[cfg(test)]
+extern crate self as cyclescope_engine;
+
+#[cfg(test)]
+mod tiers;
+#[cfg(test)]
+#[path = "../tests/all/main.rs"]
+mod whole;

@@ -1,6 +1,6 @@
 //! The Arm core in a small machine: what instructions cost, exceptions, interrupts, and that no cycle is lost.
 
-use crate::support::arm::*;
+use crate::whole::support::arm::*;
 use cyclescope_engine::core::Compiling;
 use cyclescope_engine::isa::arm::config::CoreConfig;
 use cyclescope_engine::machine::Outcome;

@@ -1,6 +1,6 @@
 //! The Cortex-M4 in a small machine: what exceptions cost in memory without wait states, and what comes of faults.
 
-use crate::support::arm_m::*;
+use crate::whole::support::arm_m::*;
 use cyclescope_engine::core::Core;
 use cyclescope_engine::isa::arm::core::CortexM;
 use cyclescope_engine::machine::Outcome;

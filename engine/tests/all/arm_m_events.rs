@@ -1,6 +1,6 @@
 //! The Cortex-M4's event counters: what each of them counts, and that all of them together leave the instructions.
 
-use crate::support::arm_m::*;
+use crate::whole::support::arm_m::*;
 
 const ISER: u32 = 0xe000_e100;
 const ISPR: u32 = 0xe000_e200;

@@ -1,7 +1,7 @@
 //! A Cortex-M4 that locks up, or never comes out of its handlers: the message tells what happened, where and why nobody
 //! handled it, and the stack sums to the time.
 
-use crate::support::arm_m::*;
+use crate::whole::support::arm_m::*;
 use cyclescope_engine::machine::{Machine, Outcome, RunReport};
 use cyclescope_engine::time::Ps;
 

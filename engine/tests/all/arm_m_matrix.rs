@@ -1,9 +1,10 @@
 //! Random programs on the Cortex-M4 whose accesses turn the bus matrix: interpreted or compiled, in one go, in slices
 //! or instruction by instruction, with shortcuts to memory or without, all comes to the same.
 
-use crate::support::arm_m::*;
-use crate::support::late::{LOWER, RAISE_LATER};
-use crate::support::random;
+use crate::tiers::sized;
+use crate::whole::support::arm_m::*;
+use crate::whole::support::late::{LOWER, RAISE_LATER};
+use crate::whole::support::random;
 use cyclescope_engine::bus::path::View;
 use cyclescope_engine::bus::{Bus, MapEntry, Target};
 use cyclescope_engine::core::Compiling;
@@ -180,7 +181,8 @@ fn run_whole(machine: &mut Machine) -> RunReport {
 #[test]
 fn however_it_runs_it_turns_as_often() {
     let (mut turns, mut regions) = (0, 0);
-    for seed in 1..=80u64 {
+    let seeds = sized(16, 80);
+    for seed in 1..=seeds {
         let program = Random { state: 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(seed), bases: 0 }.program();
         let at = if seed.is_multiple_of(4) { IN_SRAM } else { PROGRAM };
         let of = |how| machine_of(&program, at, how);
@@ -215,5 +217,5 @@ fn however_it_runs_it_turns_as_often() {
         let report = stepped.report(Outcome::Exit(0));
         assert_eq!(ending(&mut stepped, &report), expected, "{seed}: instruction by instruction");
     }
-    assert!(turns > 10_000 && regions > 200, "{turns} {regions}");
+    assert!(turns > 125 * seeds && regions > 2 * seeds, "{turns} {regions}");
 }

@@ -1,10 +1,10 @@
 //! Random programs on the Cortex-M4, with interrupts at any time: however they are run, in one go, in slices or
 //! instruction by instruction, all comes to the same.
 
-use crate::support::arm_m::*;
-use crate::support::debugged::{Halts, run_debugged};
-use crate::support::random;
-use crate::support::snapshots;
+use crate::whole::support::arm_m::*;
+use crate::whole::support::debugged::{Halts, run_debugged};
+use crate::whole::support::random;
+use crate::whole::support::snapshots;
 use cyclescope_engine::machine::{Machine, Outcome, RunReport};
 use cyclescope_engine::time::Ps;
 

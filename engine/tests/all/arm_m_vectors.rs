@@ -1,6 +1,6 @@
 //! Where a Cortex-M4 begins: a program's vector table may be elsewhere than the board has it.
 
-use crate::support::arm_m::*;
+use crate::whole::support::arm_m::*;
 use cyclescope_engine::isa::arm::core::CortexM;
 use cyclescope_engine::machine::{Machine, Outcome};
 

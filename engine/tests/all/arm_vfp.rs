@@ -1,8 +1,8 @@
 //! VFP compiled and interpreted: the same registers, flags and time, for all kinds of numbers, in all modes of FPSCR.
 
-use crate::support::arm::{self, RETURN, put};
-use crate::support::arm_m;
-use crate::support::floats::Random;
+use crate::whole::support::arm::{self, RETURN, put};
+use crate::whole::support::arm_m;
+use crate::whole::support::floats::Random;
 use cyclescope_engine::core::Compiling;
 use cyclescope_engine::machine::{Machine, Outcome, RunReport};
 use cyclescope_engine::time::Ps;

@@ -1,6 +1,6 @@
 //! A RISC-V board from its description: a core with two levels of caches, a store buffer and a tightly coupled memory.
 
-use crate::support::riscv::*;
+use crate::whole::support::riscv::*;
 use cyclescope_engine::board::build::build;
 use cyclescope_engine::dt::node::{Location, Node, Property};
 use cyclescope_engine::dt::params::Basis;

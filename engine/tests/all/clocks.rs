@@ -1,6 +1,6 @@
 //! Clocks that firmware changes: what a program takes in cycles, and how long these last.
 
-use crate::support::arm_m::*;
+use crate::whole::support::arm_m::*;
 use cyclescope_engine::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use cyclescope_engine::bus::{MapEntry, Target};
 use cyclescope_engine::clocks::User;

@@ -1,7 +1,7 @@
 //! Code that comes for the first time is decoded once, wherever a core's turn ends in it.
 
-use crate::conformance::{Target, arm, prepared, riscv, sweep};
-use crate::support;
+use crate::whole::conformance::{Target, arm, prepared, riscv, sweep};
+use crate::whole::support;
 use cyclescope_engine::core::{Core, Stop};
 use cyclescope_engine::isa::arm::core::CortexA;
 use cyclescope_engine::isa::riscv::core::Hart;

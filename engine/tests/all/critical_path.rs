@@ -1,7 +1,7 @@
 //! The critical path through runs of two cores whose times are known.
 
-use crate::support::arm::*;
-use crate::support::pair::{CLOCKS, JOURNAL, QUANTA, pair};
+use crate::whole::support::arm::*;
+use crate::whole::support::pair::{CLOCKS, JOURNAL, QUANTA, pair};
 use cyclescope_engine::machine::{Machine, Outcome, RunReport};
 use cyclescope_engine::observe::critical_path::{CriticalPath, WORK};
 use cyclescope_engine::time::Ps;

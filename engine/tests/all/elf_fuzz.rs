@@ -3,7 +3,7 @@ use cyclescope_engine::elf::line_of;
 use cyclescope_engine::elf::{self, Machine};
 use proptest::prelude::*;
 
-use crate::support::riscv as support;
+use crate::whole::support::riscv as support;
 
 const TEXT: u32 = support::DDR;
 const TEXT_BYTES: u32 = 16;

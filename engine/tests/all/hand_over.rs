@@ -1,10 +1,10 @@
 //! What programs print is handed over soon and in small pieces, and when that happens changes nothing: on two cores,
-//! and from a program that does nothing else. [`crate::conformance`] has it for each core.
+//! and from a program that does nothing else. [`crate::whole::conformance`] has it for each core.
 
-use crate::conformance::{HAND_OVERS, ITERATIONS, run_alike};
-use crate::support::arm::*;
-use crate::support::pair::{JOURNAL, SHARED, pair};
-use crate::support::printer::add_printer;
+use crate::whole::conformance::{HAND_OVERS, ITERATIONS, run_alike};
+use crate::whole::support::arm::*;
+use crate::whole::support::pair::{JOURNAL, SHARED, pair};
+use crate::whole::support::printer::add_printer;
 use cyclescope_engine::machine::Outcome;
 use cyclescope_engine::time::Ps;
 

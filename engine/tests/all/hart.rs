@@ -1,7 +1,7 @@
 //! The core in a small machine: what instructions cost, traps, interrupts, caches, and that no cycle is lost.
 
-use crate::conformance::with_and_without_skipping;
-use crate::support::riscv::*;
+use crate::whole::conformance::with_and_without_skipping;
+use crate::whole::support::riscv::*;
 use cyclescope_engine::cpu::memory::MemoryConfig;
 use cyclescope_engine::isa::riscv::timing::CoreTiming;
 use cyclescope_engine::machine::Outcome;

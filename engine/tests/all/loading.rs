@@ -6,7 +6,7 @@ use cyclescope_engine::machine::{Machine, Outcome};
 use cyclescope_engine::memory::ram::{PortTiming, Ram};
 use cyclescope_engine::time::Cycles;
 
-use crate::support::riscv as support;
+use crate::whole::support::riscv as support;
 
 /// Where the flash can be read in place.
 const WINDOW: u32 = 0x6000_0000;

@@ -1,10 +1,7 @@
-//! The engine from outside, as a user of the crate has it. All in one program: each file linked by itself would
-//! compile the same support and link the same engine again.
+//! The engine as a user of the crate has it: by its public names. A module of the engine's own tests: one program has
+//! all tests, so that the engine is compiled once for them.
 
 #![allow(clippy::panic, clippy::unwrap_used)]
-
-/// As the derives of models have it.
-use cyclescope_engine::state;
 
 mod arm;
 mod arm_m;

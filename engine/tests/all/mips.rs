@@ -1,6 +1,6 @@
 //! The MIPS core in a small machine: what instructions cost, exceptions, interrupts, and that no cycle is lost.
 
-use crate::support::mips::*;
+use crate::whole::support::mips::*;
 use cyclescope_engine::machine::{Machine, Outcome};
 use cyclescope_engine::memory::ram::Ram;
 

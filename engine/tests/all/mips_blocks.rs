@@ -1,7 +1,7 @@
 //! Blocks of a MIPS core: that code is decoded once, and that two cores see each other's accesses in one order.
 
-use crate::support::mips::*;
-use crate::support::pair::{Entries, JOURNAL, PROGRAMS, SHARED, pair_at, run_alike, xburst};
+use crate::whole::support::mips::*;
+use crate::whole::support::pair::{Entries, JOURNAL, PROGRAMS, SHARED, pair_at, run_alike, xburst};
 use cyclescope_engine::core::Core;
 use cyclescope_engine::isa::mips::core::Mips;
 use cyclescope_engine::machine::Machine;

@@ -1,8 +1,8 @@
 //! Polling loops of a MIPS core that is as fast as its bus or a few times faster, with what only its instruction set
 //! has in them.
 
-use crate::conformance;
-use crate::support::mips::*;
+use crate::whole::conformance;
+use crate::whole::support::mips::*;
 use cyclescope_engine::cpu::memory::MemoryConfig;
 use cyclescope_engine::isa::mips::config::CoreConfig;
 use cyclescope_engine::machine::RunReport;

@@ -1,10 +1,11 @@
 //! Random programs on the MIPS core: however they are run, in one go, in slices or instruction by instruction, all
 //! comes to the same.
 
-use crate::support::debugged::run_debugged;
-use crate::support::mips::*;
-use crate::support::random;
-use crate::support::snapshots;
+use crate::tiers::sized;
+use crate::whole::support::debugged::run_debugged;
+use crate::whole::support::mips::*;
+use crate::whole::support::random;
+use crate::whole::support::snapshots;
 use cyclescope_engine::isa::mips::config::CoreConfig;
 use cyclescope_engine::isa::mips::config::SystemConfig;
 use cyclescope_engine::isa::mips::timing::CoreTiming;
@@ -258,7 +259,7 @@ fn run_in_slices(machine: &mut Machine, cycles: u64) -> Outcome {
 fn programs_take_the_same_time_however_they_are_run() {
     let mut random = Random(0x1234_5678_9abc_def1);
     let mut interrupts = 0;
-    for number in 0..300 {
+    for number in 0..sized(60, 300) {
         let (at, physical) = PLACES[number % PLACES.len()];
         // Lines begin anywhere in the program; the mapped one goes to where no data is.
         let offset = 4 * random.below(8) + if physical == DDR + 0x8000 { 0x100 } else { 0 };

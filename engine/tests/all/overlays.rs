@@ -1,7 +1,7 @@
 //! Code and data in an overlay, and beside it: the same as in that memory at its own address, and as without an
 //! overlay, interpreted and compiled.
 
-use crate::support::riscv;
+use crate::whole::support::riscv;
 use cyclescope_engine::bus::{MapEntry, Target};
 use cyclescope_engine::machine::{Machine, RunReport};
 use cyclescope_engine::memory::ram::{PortTiming, Ram};
@@ -49,7 +49,7 @@ fn lay(machine: &mut Machine, at: u32, cacheable: bool) {
 
 mod on_risc_v {
     use super::*;
-    use crate::support::riscv::*;
+    use crate::whole::support::riscv::*;
 
     const OVER: u32 = DDR + INTO_DDR;
 
@@ -173,7 +173,7 @@ mod on_risc_v {
 
 mod on_mips {
     use super::*;
-    use crate::support::mips::*;
+    use crate::whole::support::mips::*;
 
     const OVER: u32 = DDR + INTO_DDR;
 

@@ -1,7 +1,7 @@
 //! PicoRV32 in a small machine: what each kind of instruction costs with a memory that answers in its second cycle, and
 //! with a slow one; the fetch of halves; interrupts; that no cycle is lost. The numbers are those of its RTL.
 
-use crate::support::riscv::*;
+use crate::whole::support::riscv::*;
 use cyclescope_engine::bus::{Bus, MapEntry, Target};
 use cyclescope_engine::core::Core;
 use cyclescope_engine::isa::riscv::picorv32::{Config, Extensions, Picorv32, Timing};

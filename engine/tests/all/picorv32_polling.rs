@@ -1,7 +1,7 @@
 //! Polling loops of PicoRV32, in RAM and in place from flash: skipping them changes nothing that anyone can see.
 
-use crate::conformance;
-use crate::support::riscv::*;
+use crate::whole::conformance;
+use crate::whole::support::riscv::*;
 use cyclescope_engine::bus::device::{Device, DeviceId};
 use cyclescope_engine::bus::{Bus, MapEntry, Target};
 use cyclescope_engine::core::Core;
@@ -108,7 +108,7 @@ fn machine(at: u32, program: &[u32]) -> Machine {
         bus.map.push(MapEntry::new(name, base, last, target));
     }
     bus.add_core();
-    let mut core = crate::picorv32::core(HANDLER, 0x1000);
+    let mut core = crate::whole::picorv32::core(HANDLER, 0x1000);
     core.set_pc(at);
     let mut machine = Machine::new(bus, vec![Box::new(core)], Description::default());
     if at == RAM {

@@ -1,7 +1,7 @@
 //! Polling loops of a RISC-V core over the devices of an AXI system: skipping them changes nothing that anyone can see.
 
-use crate::conformance;
-use crate::support::riscv::*;
+use crate::whole::conformance;
+use crate::whole::support::riscv::*;
 use cyclescope_engine::bus::device::{Device, DeviceId, IrqLine};
 use cyclescope_engine::bus::{Bus, MapEntry, Route, Target};
 use cyclescope_engine::core::Core;

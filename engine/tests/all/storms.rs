@@ -1,6 +1,6 @@
 //! What storms is told of, and a time that does not pass ends the run.
 
-use crate::support::riscv::*;
+use crate::whole::support::riscv::*;
 use cyclescope_engine::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use cyclescope_engine::bus::{Bus, MapEntry, Target};
 use cyclescope_engine::isa::riscv::core::Hart;

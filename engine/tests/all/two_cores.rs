@@ -1,8 +1,8 @@
 //! Two Arm cores of different clocks: exclusive accesses, exact times of what one does to the other, windows of calls,
-//! and messages. [`crate::conformance`] has their order for each instruction set.
+//! and messages. [`crate::whole::conformance`] has their order for each instruction set.
 
-use crate::support::arm::*;
-use crate::support::pair::{CLOCKS, JOURNAL, PROGRAMS, QUANTA, SHARED, pair, run_alike};
+use crate::whole::support::arm::*;
+use crate::whole::support::pair::{CLOCKS, JOURNAL, PROGRAMS, QUANTA, SHARED, pair, run_alike};
 use cyclescope_engine::machine::Outcome;
 use cyclescope_engine::machine::windows::Window;
 use cyclescope_engine::time::Ps;

@@ -1,8 +1,8 @@
 //! Two cores whose clock changes: one that is known beforehand is exact, one at once finds the other core a little
 //! further on.
 
-use crate::support::arm::*;
-use crate::support::pair::{CLOCKS, JOURNAL, QUANTA, SHARED, pair, run_pair};
+use crate::whole::support::arm::*;
+use crate::whole::support::pair::{CLOCKS, JOURNAL, QUANTA, SHARED, pair, run_pair};
 use cyclescope_engine::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use cyclescope_engine::bus::{MapEntry, Target};
 use cyclescope_engine::clocks::User;

@@ -2,7 +2,7 @@
 
 use super::program::*;
 use super::target::*;
-use crate::support::random;
+use crate::whole::support::random;
 
 /// Local memory, which no cache keeps.
 fn local<T: Target>() -> u32 {

@@ -2,8 +2,8 @@
 
 use super::program::*;
 use super::target::*;
-use crate::support::late::{LOWER, RAISE_LATER};
-use crate::support::rig::cause;
+use crate::whole::support::late::{LOWER, RAISE_LATER};
+use crate::whole::support::rig::cause;
 use cyclescope_engine::machine::{Machine, Outcome, RunReport};
 use cyclescope_engine::time::Ps;
 

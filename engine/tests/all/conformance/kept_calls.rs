@@ -2,7 +2,7 @@
 
 use super::program::*;
 use super::target::*;
-use crate::support::late::READY;
+use crate::whole::support::late::READY;
 use cyclescope_engine::core::{CallReport, KeptReport, SectionReport};
 use cyclescope_engine::machine::RunReport;
 use cyclescope_engine::observe::waits::WaitShare;

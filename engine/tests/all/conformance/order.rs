@@ -3,7 +3,7 @@
 
 use super::program::*;
 use super::target::Target;
-use crate::support::pair::{Entries, JOURNAL, PROGRAMS, QUANTA, SHARED, pair_at, run_alike, run_pair};
+use crate::whole::support::pair::{Entries, JOURNAL, PROGRAMS, QUANTA, SHARED, pair_at, run_alike, run_pair};
 use cyclescope_engine::core::Core;
 use cyclescope_engine::machine::{Machine, Outcome};
 use cyclescope_engine::time::Ps;

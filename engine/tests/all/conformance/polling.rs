@@ -2,7 +2,7 @@
 
 use super::program::*;
 use super::target::*;
-use crate::support::late::{BOTH, LOWER, RAISE_LATER, READY, TRANSFER, VALUE};
+use crate::whole::support::late::{BOTH, LOWER, RAISE_LATER, READY, TRANSFER, VALUE};
 use cyclescope_engine::machine::{Machine, RunReport};
 use proptest::prelude::*;
 

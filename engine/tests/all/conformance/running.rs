@@ -3,9 +3,9 @@
 
 use super::program::*;
 use super::target::*;
-use crate::support::late::{LOWER, RAISE_LATER, VALUE};
-use crate::support::printer::add_printer;
-use crate::support::snapshots;
+use crate::whole::support::late::{LOWER, RAISE_LATER, VALUE};
+use crate::whole::support::printer::add_printer;
+use crate::whole::support::snapshots;
 use cyclescope_engine::machine::{Machine, Outcome, RunReport};
 use cyclescope_engine::observe::output::HandOver;
 use cyclescope_engine::time::{Cycles, Ps};

@@ -1,7 +1,7 @@
 //! What an instruction set and a core of it supply to be tested.
 
 use super::program::{Jump, Step, assemble};
-use crate::support::rig::assert_sums;
+use crate::whole::support::rig::assert_sums;
 use cyclescope_engine::machine::{Machine, Outcome, RunReport};
 use cyclescope_engine::time::Ps;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ pub const HANDLER: u32 = 0x2000;
 pub const TEXT: u32 = 0x4000;
 
 /// A core in a small machine: local memory at 0, RAM that its caches keep, RAM behind the interconnect, the device
-/// [`Late`](crate::support::late).
+/// [`Late`](crate::whole::support::late).
 pub trait Target {
     /// Where programs begin, as the core names it: local memory, cached RAM, slow RAM. Bit 0 of none is set.
     const CODE: [u32; 3];

@@ -3,8 +3,9 @@
 
 use super::program::*;
 use super::target::*;
-use crate::support::late::{CYCLE, LOWER, RAISE_LATER, VALUE};
-use crate::support::rig::assert_sums;
+use crate::tiers::sized;
+use crate::whole::support::late::{CYCLE, LOWER, RAISE_LATER, VALUE};
+use crate::whole::support::rig::assert_sums;
 use cyclescope_engine::core::{Compiled, Compiling};
 use cyclescope_engine::machine::{Machine, Outcome, RunReport};
 use cyclescope_engine::memory::ram::Ram;
@@ -149,7 +150,7 @@ pub fn whatever_is_compiled_comes_to_the_same<T: Target>() {
     let acts = prop::collection::vec(acts::<T>(), 1 + FUNCTIONS as usize);
     let cases = (acts, prop::sample::select(T::CODE.to_vec()), 2..60u32, ways());
     let regions = Cell::new(0);
-    proptest!(ProptestConfig::with_cases(CASES), |((acts, at, rounds, way) in cases)| {
+    proptest!(ProptestConfig::with_cases(sized(CASES.div_ceil(2), CASES)), |((acts, at, rounds, way) in cases)| {
         let mut interpreted = machine_of::<T>(at, &acts, Some(rounds), INTERPRETED);
         let expected = run_to_exit(&mut interpreted);
         for how in [Compiling::after(1), way] {
@@ -169,7 +170,7 @@ pub fn whatever_is_compiled_comes_to_the_same<T: Target>() {
 pub fn shortcuts_change_nothing<T: Target>() {
     let acts = prop::collection::vec(acts::<T>(), 1 + FUNCTIONS as usize);
     let cases = (acts, prop::sample::select(T::CODE.to_vec()), 2..60u32, prop_oneof![Just(INTERPRETED), ways()]);
-    proptest!(ProptestConfig::with_cases(CASES), |((acts, at, rounds, how) in cases)| {
+    proptest!(ProptestConfig::with_cases(sized(CASES.div_ceil(2), CASES)), |((acts, at, rounds, how) in cases)| {
         let mut slow = machine_of::<T>(at, &acts, Some(rounds), INTERPRETED);
         slow.bus().rams.iter_mut().for_each(Ram::share);
         let mut quick = machine_of::<T>(at, &acts, Some(rounds), how);
@@ -213,7 +214,7 @@ pub fn what_is_compiled_beside_the_run_changes_nothing<T: Target>() {
 pub fn slices_end_anywhere_in_blocks_and_change_nothing<T: Target>() {
     let acts = prop::collection::vec(acts::<T>(), 1 + FUNCTIONS as usize);
     let cases = (acts, prop::sample::select(T::CODE.to_vec()), 2..12u32, 1..40u16, 7..900u64);
-    proptest!(ProptestConfig::with_cases(CASES), |((acts, at, rounds, after, slice_ns) in cases)| {
+    proptest!(ProptestConfig::with_cases(sized(CASES.div_ceil(2), CASES)), |((acts, at, rounds, after, slice_ns) in cases)| {
         let mut interpreted = machine_of::<T>(at, &acts, Some(rounds), INTERPRETED);
         let expected = run_to_exit(&mut interpreted);
         for how in [INTERPRETED, Compiling::after(after)] {

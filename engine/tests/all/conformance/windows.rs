@@ -3,8 +3,9 @@
 use super::order::Pair;
 use super::program::*;
 use super::target::*;
-use crate::support::late::READY;
-use crate::support::pair::{PROGRAMS, QUANTA};
+use crate::tiers::sized;
+use crate::whole::support::late::READY;
+use crate::whole::support::pair::{PROGRAMS, QUANTA};
 use cyclescope_engine::core::{CoreReport, SectionReport};
 use cyclescope_engine::machine::windows::Window;
 use cyclescope_engine::machine::{Outcome, RunReport};
@@ -15,6 +16,8 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 const CASES: u32 = if cfg!(target_arch = "x86_64") { 8 } else { 2 };
+/// Of a wait that is long, in iterations of its loop.
+const LONGEST: u32 = 4000;
 /// Labels: of the function that waits, of its loop, of the one that calls it twice, of the one that is called between
 /// looks, and of the first loop that does so.
 const WAIT: u32 = 1;
@@ -104,9 +107,9 @@ fn windows_of<'a>(report: &'a RunReport, section: &'a str) -> impl Iterator<Item
 
 pub fn each_window_has_what_was_waited_for<T: Target>() {
     let way = prop_oneof![Just(Way::Waits), Just(Way::Twice), Just(Way::Peeks)];
-    let waits = prop::collection::vec((prop_oneof![0..60u32, 60..4000u32], way), 1..12);
+    let waits = prop::collection::vec((prop_oneof![0..60u32, 60..sized(LONGEST / 10, LONGEST)], way), 1..12);
     let cases = (waits, prop::sample::select(T::CODE.to_vec()));
-    proptest!(ProptestConfig::with_cases(CASES), |((waits, at) in cases)| {
+    proptest!(ProptestConfig::with_cases(sized(3, CASES)), |((waits, at) in cases)| {
         let program = program::<T>(&waits);
         let report = run_with::<T>(at, &program, true, (true, 0));
         for how in [(true, 2), (false, 0), (false, 2)] {

@@ -198,7 +198,7 @@ pub fn exit() -> Code {
 macro_rules! code {
     ($($part:expr),* $(,)?) => {{
         let mut code: Vec<u16> = Vec::new();
-        $(code.extend($crate::support::arm_m::Halves::from($part).0);)*
+        $(code.extend($crate::whole::support::arm_m::Halves::from($part).0);)*
         code
     }};
 }

@@ -1,5 +1,6 @@
 //! Both tiers, and runs cut into slices, against one another: the same registers, memory, time, causes and counters.
 
+use crate::tiers::sized;
 use proptest::prelude::*;
 
 use super::super::core::{CoreConfig, Hart, SystemConfig};
@@ -359,7 +360,7 @@ fn run(program: &Program, compile_after: u16, slice: Ps) -> Left {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(CASES))]
+    #![proptest_config(ProptestConfig::with_cases(sized(CASES.div_ceil(5), CASES)))]
 
     #[test]
     fn compiled_code_does_what_the_interpreter_does(program in programs()) {

@@ -3,7 +3,7 @@
 use super::super::order::Pair;
 use super::super::program::*;
 use super::super::target::{HANDLER, Target};
-use crate::support::{arm, arm_m, pair};
+use crate::whole::support::{arm, arm_m, pair};
 use cyclescope_engine::core::Core;
 use cyclescope_engine::isa::arm::core::CortexM;
 use cyclescope_engine::machine::Machine;

@@ -3,8 +3,8 @@
 use super::super::order::Pair;
 use super::super::program::*;
 use super::super::target::Target;
-use crate::support::mips::*;
-use crate::support::pair;
+use crate::whole::support::mips::*;
+use crate::whole::support::pair;
 use cyclescope_engine::core::Core;
 use cyclescope_engine::machine::Machine;
 

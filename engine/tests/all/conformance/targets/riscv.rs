@@ -3,9 +3,9 @@
 use super::super::order::Pair;
 use super::super::program::*;
 use super::super::target::{HANDLER, Target};
-use crate::support::late::{EXIT_STATUS, Late};
-use crate::support::pair;
-use crate::support::riscv::*;
+use crate::whole::support::late::{EXIT_STATUS, Late};
+use crate::whole::support::pair;
+use crate::whole::support::riscv::*;
 use cyclescope_engine::core::Core;
 use cyclescope_engine::machine::{Description, Machine};
 
@@ -114,7 +114,7 @@ impl Target for PicoRv32 {
     const OWN: &[&[u16]] = &[&[0xd333, 0x0252], &[1, 1], &[0x2373, 0xc000]];
 
     fn machine(at: u32) -> Machine {
-        let mut core = crate::picorv32::core(HANDLER, 0x1_0000);
+        let mut core = crate::whole::picorv32::core(HANDLER, 0x1_0000);
         core.set_pc(at);
         Machine::new(bus(&LAYOUT, Late::new(5)), vec![Box::new(core)], Description::default())
     }

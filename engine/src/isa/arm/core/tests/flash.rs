@@ -1,6 +1,7 @@
 //! A Cortex-M4 that runs from the flash of an STM32F4: lines that are counted by hand, and random programs
 //! interpreted, compiled, stepped and in slices.
 
+use crate::tiers::sized;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -383,7 +384,7 @@ fn step(code: &[u16], acr: u32) -> Left {
 const CASES: u32 = if cfg!(target_arch = "x86_64") { 24 } else { 3 };
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(CASES))]
+    #![proptest_config(ProptestConfig::with_cases(sized(CASES.div_ceil(6), CASES)))]
 
     #[test]
     fn flash_takes_the_same_time_however_it_is_run(
