@@ -20,8 +20,8 @@ export PIP_QUIET := 1
 ENGINE_SOURCES := Cargo.toml Cargo.lock pyproject.toml \
 	$(shell find engine debugger bindings \( -name '*.rs' -o -name '*.toml' \) -not -path '*/tests/*' 2>/dev/null)
 
-.PHONY: build bench sensitivity uncertainty results-in-docs test differential fuzz speed lint format docs \
-	wheel lock clean
+.PHONY: build bench sensitivity uncertainty results-in-docs test test-all test-engine test-package \
+	differential fuzz speed lint format docs wheel lock clean
 
 ## build: set up .venv, build the engine and install the package into it
 build: $(VENV)/.installed
@@ -44,15 +44,32 @@ uncertainty: build
 results-in-docs: build
 	$(BIN)/python scripts/results $(OUT)/results.json
 
-## test: all tests, the engine's and the package's
+## test: what a change can break: the short form of all tests
 test: build
-	cargo test --workspace --locked --quiet
+	@+$(MAKE) --no-print-directory -j2 test-engine test-package
+
+## test-all: all tests whole, properties to extremes; each night
+test-all: build
+	@+CYCLESCOPE_TESTS=all $(MAKE) --no-print-directory -j2 test-engine test-package
+	scripts/test-aarch64
+
+# With the bindings named, which have no tests of their own, all crates' features are those of the
+# build, so nothing is compiled again: the debugger is tested with the very engine that was built.
+CARGO_TEST := cargo test --locked --quiet --package cyclescope-bindings
+
+## test-engine: the tests of the Rust crates
+test-engine: build
+	$(CARGO_TEST) --profile bench --package cyclescope-engine
+	$(CARGO_TEST) --release --package cyclescope-debugger
+
+## test-package: the tests of the Python package and the command line
+test-package: build
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
 ## differential: the comparison with Unicorn, over as many instructions as INSTRUCTIONS says
 INSTRUCTIONS ?= 100000000
 differential: build
-	CYCLESCOPE_DIFFERENTIAL=$(INSTRUCTIONS) $(BIN)/python -m pytest tests/differential
+	CYCLESCOPE_TESTS=all CYCLESCOPE_DIFFERENTIAL=$(INSTRUCTIONS) $(BIN)/python -m pytest tests/differential
 
 ## fuzz: inputs at random for MINUTES, or so many INPUTS; REPLAY=FILE runs one again
 MINUTES ?= 3
@@ -69,7 +86,7 @@ speed: build
 ## lint: formatting and lints of both languages
 lint: build
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo clippy --release --workspace --all-targets --locked --quiet -- -D warnings
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 
