@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from activities import IN_PLACE, KINDS, OF_CORES, Span, Told, record_job, record_program
+import tiers
+from activities import IN_PLACE, KINDS, OF_CORES, Span, Told, record, record_job, record_program
 from conftest import ROOT
 from sama5d2 import build as build_sama5d2
 from test_spi_waveforms import cards
@@ -69,25 +71,51 @@ def run_program(name: str, **how: object) -> Told:
             return record_program("nios2-mmc", cards(), QUICK_CARDS, **how)
         case "qspi":
             elf = build_sama5d2("memory_mode", {"continuous_read": "off"})
-            return record_program("sama5d2-xplained", elf, **how)
+            return record(Board("sama5d2-xplained"), elf, LIMITS.get(name, "10s"), **how)
         case _:
             return record_program(name, build_sensors(SENSORS[name]), **how)
 
 
 PROGRAMS = ("adc", "octospi", "cards", "qspi", *SENSORS)
+# Run in `make test`: each kind of core, flashes, cards, both cores of a board, sensors.
+IN_SHORT = (
+    *("page-programs", "two-cores", "picorv32"),
+    *("adc", "octospi", "cards", "qspi", "nucleo-l4r5zi-sensors"),
+)
+# Where some end there: much has happened by then.
+ENDS = {"two-cores": "20ms", "qspi": "4ms"}
 
 
 def run(name: str, **how: object) -> Told:
     return run_experiment(name, **how) if name in SHORT else run_program(name, **how)
 
 
-@pytest.mark.parametrize("name", [*SHORT, *PROGRAMS])
-def test_how_a_run_is_simulated_changes_nothing(name: str) -> None:
-    told = run(name)
+@dataclass(frozen=True)
+class Simulated:
+    """What is run, by its name, and what was recorded of it as it is run usually."""
+
+    name: str
+    usual: Told
+
+    def again(self, **how: object) -> Told:
+        return run(self.name, **how)
+
+
+# pytest has all tests of one of them in a row, so each is run once as it is usually.
+@pytest.fixture(scope="module", params=tiers.mostly_long([*SHORT, *PROGRAMS], IN_SHORT))
+def simulated(request: pytest.FixtureRequest) -> Iterator[Simulated]:
+    with pytest.MonkeyPatch.context() as patch:
+        if not tiers.ALL and request.param in ENDS:
+            patch.setitem(LIMITS, request.param, ENDS[request.param])
+        yield Simulated(request.param, run(request.param))
+
+
+def test_how_a_run_is_simulated_changes_nothing(simulated: Simulated) -> None:
+    told = simulated.usual
     assert told.spans
-    assert told.outcome == run(name, kinds=None).outcome
+    assert told.outcome == simulated.again(kinds=None).outcome
     for how in ({"skip_polling": False}, {"compile_after": 0}, {"compile_after": 1}):
-        other = run(name, **how)
+        other = simulated.again(**how)
         assert other.outcome == told.outcome, how
         different = next(
             (pair for pair in zip(told.spans, other.spans, strict=False) if pair[0] != pair[1]),
@@ -96,43 +124,48 @@ def test_how_a_run_is_simulated_changes_nothing(name: str) -> None:
         assert (different, len(other.spans)) == (None, len(told.spans)), how
 
 
-@pytest.mark.parametrize("name", ["qspi", "octospi", "picorv32"])
-def test_reads_in_place_are_told_where_they_are_asked_for(name: str) -> None:
+@pytest.mark.parametrize("simulated", ["qspi", "octospi", "picorv32"], indirect=True)
+def test_reads_in_place_are_told_where_they_are_asked_for(simulated: Simulated) -> None:
     kinds = (*KINDS, *OF_CORES, IN_PLACE)
-    told, without = run(name, kinds=kinds), run(name)
+    told, without = simulated.again(kinds=kinds), simulated.usual
     assert told.outcome == without.outcome
     frames = {span.name for span in told.spans} - {span.name for span in without.spans}
     assert "read in place" in frames
-    assert run(name, kinds=kinds, skip_polling=False).spans == told.spans
-    assert run(name, kinds=kinds, compile_after=0).spans == told.spans
+    assert simulated.again(kinds=kinds, skip_polling=False).spans == told.spans
+    assert simulated.again(kinds=kinds, compile_after=0).spans == told.spans
 
 
-@pytest.mark.parametrize("name", [*SHORT, *PROGRAMS])
-def test_the_reference_has_what_is_told(name: str) -> None:
+def test_the_reference_has_what_is_told(simulated: Simulated) -> None:
     known = {activity[0] for entry in bindings() for activity in entry.activities} | {"interrupt"}
-    assert {span.name for span in run(name).spans} <= known
+    assert {span.name for span in simulated.usual.spans} <= known
 
 
-@pytest.mark.parametrize("name", ["card-by-controller", "octospi", "two-cores"])
-def test_spans_of_a_track_do_not_overlap(name: str) -> None:
+@pytest.mark.parametrize(
+    "simulated",
+    tiers.mostly_long(["card-by-controller", "octospi", "two-cores"], IN_SHORT),
+    indirect=True,
+)
+def test_spans_of_a_track_do_not_overlap(simulated: Simulated) -> None:
     tracks: dict[tuple[str, str, int], list[Span]] = {}
-    for span in run(name).spans:
+    for span in simulated.usual.spans:
         tracks.setdefault((span.scope, span.name, span.part), []).append(span)
     assert len(tracks) > 5
     for spans in tracks.values():
         assert all(one.end_ps <= next_one.begin_ps for one, next_one in pairwise(spans))
 
 
-def test_a_flash_is_busy_as_long_as_its_board_says() -> None:
-    told = run("octospi")
+@pytest.mark.parametrize("simulated", ["octospi"], indirect=True)
+def test_a_flash_is_busy_as_long_as_its_board_says(simulated: Simulated) -> None:
+    told = simulated.usual
     # A subsector in 250 ms, 64 of 256 bytes in a fourth of 500 us.
     (erase,) = told.of("flash0", "subsector erase")
     assert (erase.length_ps, erase.detail) == (250_000_000_000, "0x0, 4096 bytes")
     assert [span.length_ps for span in told.of("flash0", "page program")] == [125_000_000]
 
 
-def test_frames_have_the_bytes_that_passed() -> None:
-    told = run("octospi")
+@pytest.mark.parametrize("simulated", ["octospi"], indirect=True)
+def test_frames_have_the_bytes_that_passed(simulated: Simulated) -> None:
+    told = simulated.usual
     identification = told.of("octospi1", "frame")[0]
     assert identification.detail == "sent 9f; received ff 20 ba 18"
     shifting = [

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from profiles import FILES, NAMES, any_core
 from test_tutorials import environment
+from tiers import sized
 
 from cyclescope import _engine
 from cyclescope.board import Board
@@ -178,7 +179,7 @@ def test_any_places(made: CoreProfile, data: st.DataObject) -> None:
     assert annotated_text.text(found).plain.startswith("cpu0: f")
 
 
-@settings(max_examples=60)
+@settings(max_examples=sized(10, 60))
 @given(st.data())
 def test_damaged_debug_information(copy: Path, data: st.DataObject) -> None:
     elf = bytearray(copy.read_bytes())

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from conftest import Command
 from test_bitbang_spi import MEASURED
+from tiers import ALL
 
 from cyclescope import bench, experiments
 from cyclescope.bench import planning, published
@@ -38,6 +39,8 @@ ROW_KEYS = [
 ]
 
 
+# `test_bitbang_spi` compares two benches of fewer runs.
+@pytest.mark.long
 def test_the_same_bench_twice_is_byte_identical_at_any_number_of_jobs(
     cyclescope: Command, tmp_path: Path
 ) -> None:
@@ -52,7 +55,8 @@ def test_the_same_bench_twice_is_byte_identical_at_any_number_of_jobs(
 
 
 def test_rows_have_the_promised_form(cyclescope: Command, tmp_path: Path) -> None:
-    done = cyclescope("bench", NAME, *SHORT, "--json", "rows.json")
+    quicker = () if ALL else ("--no-profiles",)
+    done = cyclescope("bench", NAME, *SHORT, "--json", "rows.json", *quicker)
     assert done.status == 0, done.stderr
     every = json.loads((tmp_path / "rows.json").read_text())
     assert all(list(row) == [*ROW_KEYS, *(["waits"] if "waits" in row else [])] for row in every)
@@ -79,7 +83,13 @@ def test_rows_have_the_promised_form(cyclescope: Command, tmp_path: Path) -> Non
         assert heading in shown.stdout
 
 
-def test_every_runs_cycle_stack_sums_to_its_elapsed_time() -> None:
+# The tests of rhealstone say so of its runs.
+SUMMED = [name for name in experiments.ALL if name != "rhealstone"]
+
+
+@pytest.fixture(scope="module")
+def summed() -> list[planning.Job]:
+    """Short runs of all experiments, but for those of which other tests say that."""
     short = {
         f"{NAME}.pages": "2",
         f"{NAME}.bytes": "512",
@@ -96,17 +106,25 @@ def test_every_runs_cycle_stack_sums_to_its_elapsed_time() -> None:
         "flash_waits.sweep": "ends",
         "qspi_read.bytes": "256",
     }
-    # the tests of rhealstone and of bitbang-spi say so of their runs
+    # the tests of bitbang-spi say so of these runs
     elsewhere = (*MEASURED, None)
-    chosen = [found for found in experiments.select([]) if found.name != "rhealstone"]
-    jobs = [
+    return [
         job
-        for job in planning.plan(chosen, short.items())
+        for job in planning.plan(experiments.select(SUMMED), short.items())
         if job.experiment.name != "bitbang-spi"
         or job.run.settings.get("operation") not in elsewhere
     ]
-    assert {job.experiment.name for job in jobs} == {experiment.name for experiment in chosen}
-    for record in bench.run_jobs(jobs, threads=2):
+
+
+@pytest.mark.parametrize("name", SUMMED)
+def test_every_runs_cycle_stack_sums_to_its_elapsed_time(
+    name: str, summed: list[planning.Job]
+) -> None:
+    jobs = [job for job in summed if job.experiment.name == name]
+    assert jobs
+    # in `make test`, one of the same app on the same board is enough
+    few = {(job.run.app, job.run.board): job for job in jobs}
+    for record in bench.run_jobs(jobs if ALL else [*few.values()], threads=2):
         assert record is not None
         assert record.result is not None, record.error
         for core in record.result.cores:
@@ -128,6 +146,9 @@ def test_a_failed_run_loses_no_other(cyclescope: Command, tmp_path: Path) -> Non
     measured = [row for row in rows if row["basis"] != "derived"]
     assert [row["settings"]["bytes"] for row in measured] == [1024] * len(reading)
     assert (tmp_path / "results" / "report.html").is_file()
+    # and all of them are shown again
+    words = " ".join(cyclescope("show").stdout.split())
+    assert words.count("failed: quad_spi_throughput mode=") == len(failed)
 
 
 def test_an_unknown_path_is_refused_with_near_matches(cyclescope: Command) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from conftest import Command
 from rich.console import Console
+from tiers import sized
 
 from cyclescope import bench, experiments, resources
 from cyclescope.bench import costs, planning, result_files
@@ -32,6 +33,13 @@ SHORT = [
     ("flash0.cyclescope,bulk-erase-typical-ms", "10"),
 ]
 ARGUMENTS = [part for path, value in SHORT for part in ("--set", f"{path}={value}")]
+# A bench of one run, and one of many: what is called, and the first of what its runs are called.
+BENCHES = [
+    pytest.param("m4-rules", [], "m4_rules", id="one run"),
+    pytest.param(
+        *(NAME, ARGUMENTS, "quad_spi_throughput mode="), id="many runs", marks=pytest.mark.long
+    ),
+]
 
 
 @pytest.fixture(scope="module")
@@ -115,6 +123,8 @@ def test_a_file_that_has_no_results_is_refused(
     assert len(done.stderr.splitlines()) == 1
 
 
+# `test_bench` has it of a bench that it makes anyway.
+@pytest.mark.long
 def test_why_runs_failed_is_shown_again(cyclescope: Command) -> None:
     # a core in XIP mode can't write: all fail but those that read through its window
     cyclescope("bench", NAME, *ARGUMENTS, "--set", "spi0.xlnx,xip-mode=1")
@@ -134,19 +144,26 @@ def test_an_experiment_that_the_file_lacks_is_named(cyclescope: Command, tmp_pat
 # ---- before and while it runs
 
 
-def test_without_a_terminal_there_are_milestones_alone(cyclescope: Command) -> None:
-    done = cyclescope("bench", NAME, *ARGUMENTS)
+@pytest.mark.parametrize(("name", "arguments", "label"), BENCHES)
+def test_without_a_terminal_there_are_milestones_alone(
+    cyclescope: Command, name: str, arguments: list[str], label: str
+) -> None:
+    done = cyclescope("bench", name, *arguments)
     assert done.status == 0, done.stderr
     said, expected, milestone = done.stderr.splitlines()
-    runs = len(experiments.ALL[NAME].runs)
-    assert said.startswith(f"{runs} runs of 1 experiment on 1 board")
+    runs = len(experiments.ALL[name].runs)
+    assert said.startswith(f"{runs} run{'s' * (runs > 1)} of 1 experiment on 1 board")
+    assert label not in done.stderr
     assert expected.startswith("About ")
-    assert re.fullmatch(rf"\[{runs}/{runs}\] {NAME} done after \d+ s", milestone)
+    assert re.fullmatch(rf"\[{runs}/{runs}\] {name} done after \d+ s", milestone)
 
 
-def test_on_a_terminal_there_is_one_line_that_is_gone_in_the_end(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "arguments", "label"), BENCHES)
+def test_on_a_terminal_there_is_one_line_that_is_gone_in_the_end(
+    tmp_path: Path, name: str, arguments: list[str], label: str
+) -> None:
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "cyclescope", "bench", NAME, *ARGUMENTS]
+    command = [sys.executable, "-m", "cyclescope", "bench", name, *arguments]
     environment = os.environ | {"TERM": "xterm", "COLUMNS": "100", "LINES": "24"}
     with subprocess.Popen(
         command, cwd=tmp_path, stderr=theirs, stdout=subprocess.DEVNULL, env=environment
@@ -156,7 +173,7 @@ def test_on_a_terminal_there_is_one_line_that_is_gone_in_the_end(tmp_path: Path)
     assert program.returncode == 0
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", said)
     assert "runs, " in plain
-    assert " left: quad_spi_throughput mode=" in plain
+    assert f" left: {label}" in plain
     # of one line each: what is shown is replaced in place
     shown = plain[plain.index("About ") :].split("\n", 1)[1]
     assert shown.count("\n") <= 1
@@ -185,7 +202,7 @@ def test_what_runs_took_here_is_known_the_next_time(
     jobs: list[Job], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("CYCLESCOPE_CACHE", str(tmp_path))
-    few = [job for job in jobs if job.experiment.name == NAME][:2]
+    few = [job for job in jobs if job.experiment.name == NAME][: sized(1, 2)]
     assert not costs.load().are_from_here(few)
     assert "not run here before" in bench_progress.announcement(few, costs.load(), 2)
     costs.keep(few, bench.run_jobs(few, threads=1))

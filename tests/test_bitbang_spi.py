@@ -8,6 +8,7 @@ from itertools import combinations
 
 import pytest
 from conftest import Command
+from tiers import mostly_long
 
 import cyclescope as package
 from cyclescope import bench, experiments, firmware
@@ -298,7 +299,7 @@ def test_the_number_of_jobs_and_a_second_run_change_nothing(result: ExperimentRe
     assert all(row.to_dict() in before for row in first.rows if row.basis != DERIVED)
 
 
-@pytest.mark.parametrize("stack", [DRIVERS[0], CONTROLLER])
+@pytest.mark.parametrize("stack", mostly_long([DRIVERS[0], CONTROLLER], [CONTROLLER]))
 def test_polling_that_is_skipped_or_not_gives_the_same(stack: str) -> None:
     (run,) = (
         run

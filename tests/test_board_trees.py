@@ -15,7 +15,7 @@ from cyclescope import Board, BoardError, ElfError, resources
 from cyclescope.bench import run_job, tabulate
 from cyclescope.bench.planning import plan
 from cyclescope.board import board, board_tree, devicetree, trees
-from cyclescope.experiments import card_probe
+from cyclescope.experiments import fat_access
 from cyclescope.firmware import build_app
 
 HOUR_S = 3600
@@ -146,7 +146,8 @@ def test_after_a_file_that_is_no_program_another_one_runs(built: list[Any]) -> N
 
 
 def test_a_job_builds_a_machine_and_a_table_another(built: list[Any], parsed: list[Path]) -> None:
-    jobs = plan([card_probe.EXPERIMENT], quick=True)[:2]
+    short = [("fat-access.file_bytes", "65536"), ("fat-access.calls", "2")]
+    jobs = plan([fat_access.EXPERIMENT], short, quick=True)[:2]
     records = [run_job(job) for job in jobs]
     assert len(built) == len(jobs)
     (result,) = tabulate(jobs, records)

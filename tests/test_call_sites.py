@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ def board(name: str) -> Board:
     return Board(board_name).load(firmware.build_app(app, board_name, settings))
 
 
+@cache
 def profiles(name: str) -> tuple[Profile, Profile]:
     """Without call sites, and with them."""
     found = []

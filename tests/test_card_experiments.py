@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
+import tiers
 
 import cyclescope as package
 from cyclescope import bench
@@ -97,25 +98,23 @@ def test_long_commands_are_as_fast_as_the_wire_and_short_ones_as_the_card() -> N
     assert ratio == pytest.approx(1, abs=0.01)
 
 
-def test_the_probe_finds_what_the_board_says_of_its_card() -> None:
-    result = done(planning.plan([card_probe.EXPERIMENT], [("card_probe.operation", "probe")]))
-    for port in ("mmc", "spi"):
-        found = {
-            (row.metric, row.settings.get("distance", 0)): row.simulated
-            for row in result.rows
-            if row.settings["port"] == port
-        }
-        assert found["erase_block", 0] == parameter("page-bytes") * parameter("pages-per-block")
-        # two page buffers: one is filled while the other's page waits for a merge
-        assert found["write_buffer", 0] == 2 * parameter("page-bytes") // SECTOR_BYTES
-        single_us = parameter("page-program-us") + 3 * parameter("sector-copy-us")
-        assert found["write_busy_mean", 0] == pytest.approx(single_us, rel=0.01)
-        access_us = parameter("read-access-us") + parameter("page-read-us")
-        assert found["read_access_mean", 0] == pytest.approx(access_us, rel=0.02)
-        # going on in order is a single write; any jump costs a merge
-        assert found["jump_busy", 0] == pytest.approx(single_us, rel=0.01)
-        jumps = [
-            busy for (metric, distance), busy in found.items() if metric == "jump_busy" and distance
-        ]
-        assert len(jumps) == 12
-        assert min(jumps) > 20 * single_us
+@pytest.mark.parametrize("port", tiers.mostly_long(["mmc", "spi"], ["mmc"]))
+def test_the_probe_finds_what_the_board_says_of_its_card(port: str) -> None:
+    sets = [("card_probe.operation", "probe"), ("card_probe.port", port)]
+    result = done(planning.plan([card_probe.EXPERIMENT], sets))
+    assert {row.settings["port"] for row in result.rows} == {port}
+    found = {(row.metric, row.settings.get("distance", 0)): row.simulated for row in result.rows}
+    assert found["erase_block", 0] == parameter("page-bytes") * parameter("pages-per-block")
+    # two page buffers: one is filled while the other's page waits for a merge
+    assert found["write_buffer", 0] == 2 * parameter("page-bytes") // SECTOR_BYTES
+    single_us = parameter("page-program-us") + 3 * parameter("sector-copy-us")
+    assert found["write_busy_mean", 0] == pytest.approx(single_us, rel=0.01)
+    access_us = parameter("read-access-us") + parameter("page-read-us")
+    assert found["read_access_mean", 0] == pytest.approx(access_us, rel=0.02)
+    # going on in order is a single write; any jump costs a merge
+    assert found["jump_busy", 0] == pytest.approx(single_us, rel=0.01)
+    jumps = [
+        busy for (metric, distance), busy in found.items() if metric == "jump_busy" and distance
+    ]
+    assert len(jumps) == 12
+    assert min(jumps) > 20 * single_us

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy
 import pytest
+import tiers
 from conftest import Command
 from test_report import Page, experiment
 from test_report_views import result, row
@@ -29,7 +30,9 @@ from cyclescope.sweeps import Store, cell_draws, trials
 from cyclescope.sweeps.axes import Axis, Span
 from cyclescope.sweeps.designs import LATIN, Design
 
-SAMPLES = 10
+SAMPLES = tiers.sized(5, 10)
+# After this many runs a measurement is stopped.
+ENOUGH = tiers.sized(2, 4)
 # Of each part, as many percent: the middle 90 % lie between -45 and +45 %.
 EVEN = tuple(part - 50.0 for part in PARTS_PCT)
 
@@ -114,13 +117,13 @@ def test_a_stopped_measurement_goes_on_where_it_was(
 
     def progress(done: int, total: int) -> None:
         assert total == SAMPLES + 1
-        if done == 4:
+        if done == ENOUGH:
             stop.request()
 
     monkeypatch.setattr(trials, "run_job", counted)
     studies = cell_draws.studies([planned], SAMPLES)
     assert cell_draws.measure(studies, 1, stop, store, progress) is None
-    assert 4 <= runs < SAMPLES
+    assert ENOUGH <= runs < SAMPLES
     found = measure(planned, store)
     # one was under way when it was stopped
     assert runs <= SAMPLES + 2

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,7 @@ CHANGES = (
 )
 
 
+@cache
 def run(board: str) -> RunResult:
     elf = firmware.build(firmware.board_recipe("clock_changes", board, [SOURCE]))
     sections = [f"{what}_{when}" for what in ("count", "say") for when in ("before", "after")]

@@ -119,6 +119,10 @@ TIMED = {
 SLEEPING = ("kc705-axi-quad-spi", "minimal-rv32", "minimal-armv7m", "stm32mp157c-dk2")
 
 
+# The short tier changes few clocks alone: those that most of a program's times depend on.
+ALONE_IN_SHORT = ("sys_clk", "cpu_clk", "ext", "ck_mcu", "clk_hsi")
+
+
 @cache
 def fixed_clocks(board: str) -> tuple[tuple[str, int], ...]:
     """The labels and frequencies in hertz of a board's fixed clocks."""
@@ -138,7 +142,12 @@ def with_changes(names: Mapping[str, str]) -> Iterator[object]:
     for name, board in names.items():
         for change in changes(board):
             label = "all" if len(change) > 1 else next(iter(change)).partition(".")[0]
-            yield pytest.param(name, change, id=f"{name}-{label}".replace(" ", "-"))
+            is_short = label in ("all", *ALONE_IN_SHORT) or len(changes(board)) == 1
+            yield pytest.param(
+                *(name, change),
+                id=f"{name}-{label}".replace(" ", "-"),
+                marks=[] if is_short else pytest.mark.long,
+            )
 
 
 def run(timed: Timed, overrides: dict[str, int]) -> RunResult:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tiers
 from conftest import ROOT
 
 STACK = [
@@ -338,14 +339,16 @@ def test_a_checkout_that_is_not_built_is_told(results: Path, checkout: Path, mis
     assert "run `make build` there" in told
 
 
-def test_the_bench_records_what_its_runs_printed(tmp_path: Path) -> None:
+# of one run, and of several
+@pytest.mark.parametrize("experiment", tiers.mostly_long(["m4-rules", "card-probe"], ["m4-rules"]))
+def test_the_bench_records_what_its_runs_printed(tmp_path: Path, experiment: str) -> None:
     script = ROOT / "scripts" / "compare" / "recorded_bench.py"
-    command = [sys.executable, script, tmp_path / "runs.json", "card-probe", "--quick"]
+    command = [sys.executable, script, tmp_path / "runs.json", experiment, "--quick"]
     done = subprocess.run(
         [*command, "--out", tmp_path], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    runs = json.loads((tmp_path / "runs.json").read_text())["card-probe"]["runs"]
+    runs = json.loads((tmp_path / "runs.json").read_text())[experiment]["runs"]
     assert all(run["result"]["console"] and run["result"]["counters"] for run in runs)
     assert all("wall_ns" not in run["result"] for run in runs)
     assert str(ROOT) not in (tmp_path / "runs.json").read_text()

@@ -106,6 +106,47 @@ def test_without_a_repository(cyclescope: Command) -> None:
     assert "not a git repository" in done.error
 
 
+# The bench of a revision of Cyclescope: its results are what a file of it says.
+BENCH = """
+import json, pathlib, sys
+assert sys.argv[1:5] == ["bench", "m4-rules", "--no-profiles", "--out"], sys.argv
+out = pathlib.Path(sys.argv[5])
+out.mkdir(exist_ok=True)
+row = {"experiment": "m4-rules", "board": "b", "settings": {"n": 1}, "metric": "t"}
+row |= {"label": "rule", "unit": "us", "simulated": int(pathlib.Path("takes").read_text())}
+(out / "results.json").write_text(json.dumps([row]))
+"""
+
+
+def test_an_experiment_is_that_of_each_revisions_own_code(
+    cyclescope: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "cyclescope's"
+    (folder / "cyclescope" / "experiments").mkdir(parents=True)
+    (folder / "cyclescope" / "__init__.py").touch()
+    (folder / "cyclescope" / "experiments" / "__init__.py").touch()
+    (folder / "cyclescope" / "__main__.py").write_text(BENCH)
+    # the same engine as this build's, so that none is built
+    for name in ("engine", "debugger", "bindings", "Cargo.toml", "Cargo.lock"):
+        (folder / name).symlink_to(ROOT / name)
+    git(folder, "init", "-q", "-b", "main", ".")
+    for takes in ("10", "11"):
+        (folder / "takes").write_text(takes)
+        git(folder, "add", ".")
+        git(folder, "commit", "-q", "-m", f"it takes {takes} us")
+    (folder / "takes").write_text("10")
+    monkeypatch.setenv("PYTHONSAFEPATH", "1")
+    options = ("--experiment", "m4-rules", "--json", "-")
+    found = cyclescope("compare", "HEAD~1", "HEAD", *options, folder=folder)
+    assert found.status == 0, found.stderr
+    (row,) = json.loads(found.stdout)["metrics"]
+    assert (row["before"], row["after"], row["verdict"]) == (10, 11, "worse")
+    same = cyclescope("compare", "HEAD~1", ".", *options[:2], folder=folder)
+    assert "no difference" in same.stdout
+
+
+# Each bench begins without compiled modules, which takes long.
+@pytest.mark.long
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="this is no checkout")
 def test_an_experiment_of_two_revisions(
     cyclescope: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -10,6 +10,7 @@ from typing import Any
 
 import elf32
 import pytest
+import tiers
 from conftest import Command
 from fuzz import boards
 from fuzz.target_code import Code
@@ -19,6 +20,11 @@ from shipped_programs import NAMES, PROGRAMS, built, loaded
 
 from cyclescope._engine import EngineError
 
+# Of each kind of core, its caches, its interrupts, and what is not compiled.
+SHORT = {
+    *("rv32-cached", "rv32-interrupts", "rv32-flash", "nios-v", "picorv32", "a5"),
+    *("a7-and-m4-talking", "m4", "mips", "mips-local"),
+}
 # the last is the most; no block runs so often
 RUNS = st.one_of(st.integers(1, 40), st.integers(41, 3000), st.just(65535))
 
@@ -35,8 +41,8 @@ def interpreted(name: str) -> str:
     return result(name, 0)
 
 
-@pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=4)
+@pytest.mark.parametrize("name", tiers.mostly_long(NAMES, SHORT))
+@settings(max_examples=tiers.sized(2, 4))
 @given(runs=RUNS, skip_polling=st.booleans())
 def test_results_are_the_same_after_however_many_runs_code_is_compiled(
     name: str, runs: int, skip_polling: bool
@@ -44,12 +50,12 @@ def test_results_are_the_same_after_however_many_runs_code_is_compiled(
     assert result(name, runs, skip_polling) == interpreted(name)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", tiers.mostly_long(NAMES, {*SHORT, "a5-uncached-sram"}))
 def test_results_are_the_same_where_a_thread_compiles(name: str) -> None:
     assert result(name, None) == interpreted(name)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", tiers.mostly_long(NAMES, SHORT))
 def test_what_can_be_compiled_is_and_what_can_not_is_told(name: str) -> None:
     program, machine = PROGRAMS[name], loaded(name).start()
     machine.compile_after(1)
@@ -81,7 +87,7 @@ def random_run(made: dict[str, Any], runs: int | None) -> tuple[Any, ...]:
     return report, b"".join(console), streams, machine.registers()
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=tiers.sized(20, 60), suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 2**32), runs=RUNS)
 def test_random_programs_on_all_boards_end_the_same(seed: int, runs: int) -> None:
     made = Code().make(f"tiers-{seed}")

@@ -13,6 +13,7 @@ import fft
 import gcc
 import kernels
 import pytest
+import tiers
 from conftest import ROOT
 from kernels import Build
 from stored_results import COMPILERS, source
@@ -45,15 +46,19 @@ def script(*arguments: str | Path, path: str | None = None) -> tuple[int, str]:
 @needs_gcc
 @pytest.mark.parametrize(
     "build",
-    [
-        Build("cooperative", OWN),
-        Build("cooperative", OWN, change="cm3-port"),
-        Build("preemptive", OWN, change="half-caches"),
-        Build("message", OWN, change="newlib-memcpy"),
-        Build("message", OWN, change="facilities"),
-        Build("synchronization", OWN, change="mutex"),
-        Build("synchronization", OWN, "O0"),
-    ],
+    tiers.mostly_long(
+        [
+            Build("cooperative", OWN),
+            Build("cooperative", OWN, change="cm3-port"),
+            Build("preemptive", OWN, change="half-caches"),
+            Build("message", OWN, change="newlib-memcpy"),
+            Build("message", OWN, change="facilities"),
+            Build("synchronization", OWN, change="mutex"),
+            Build("synchronization", OWN, "O0"),
+        ],
+        ["newlib-memcpy"],
+        key=lambda build: build.change,
+    ),
     ids=lambda build: build.label,
 )
 def test_a_program_by_gcc_takes_what_is_kept(build: Build) -> None:

@@ -7,10 +7,12 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from conftest import BOARD, Command
+from warm_start import WarmStart
 
 import cyclescope as package
 from cyclescope import experiments, suites
@@ -20,62 +22,62 @@ from cyclescope.cli import cli
 RUN = f"run a.elf --board {BOARD}"
 
 
-def offered(line: str, folder: Path) -> list[str]:
+Offered = Callable[[str], list[str]]
+
+
+@pytest.fixture
+def offered(command_line: WarmStart, tmp_path: Path) -> Offered:
     """What bash is told for the last word of a line; "file:" before what is a file's name."""
-    words = ["cyclescope", *shlex.split(line)] + ([""] if line.endswith(" ") else [])
-    done = subprocess.run(
-        [sys.executable, "-m", "cyclescope"],
-        env=os.environ
-        | {
+
+    def call(line: str) -> list[str]:
+        words = ["cyclescope", *shlex.split(line)] + ([""] if line.endswith(" ") else [])
+        asked = {
             "_CYCLESCOPE_COMPLETE": "bash_complete",
             "COMP_WORDS": shlex.join(words),
             "COMP_CWORD": str(len(words) - 1),
-        },
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
-    assert done.stderr == ""
-    items = [item.split(",", 1) for item in done.stdout.splitlines() if item]
-    return [value if kind == "plain" else f"{kind}:{value}" for kind, value in items]
+        }
+        status, output, errors = command_line.call([], tmp_path, os.environ | asked, 60)
+        assert (status, errors) == (0, b"")
+        items = [item.split(",", 1) for item in output.decode().splitlines() if item]
+        return [value if kind == "plain" else f"{kind}:{value}" for kind, value in items]
+
+    return call
 
 
-def test_commands_and_options_are_offered(tmp_path: Path) -> None:
-    assert offered(" ", tmp_path) == list(cli.list_commands(None))  # type: ignore[arg-type]
-    assert offered("de", tmp_path) == ["debug", "demo", "devices"]
-    assert "--vcd-signals" in offered(f"{RUN} --vcd", tmp_path)
+def test_commands_and_options_are_offered(offered: Offered) -> None:
+    assert offered(" ") == list(cli.list_commands(None))  # type: ignore[arg-type]
+    assert offered("de") == ["debug", "demo", "devices"]
+    assert "--vcd-signals" in offered(f"{RUN} --vcd")
 
 
 @pytest.mark.parametrize("line", ["run --board {}", "board {}", "ipc --board {}"])
-def test_boards_are_offered_and_files_else(line: str, tmp_path: Path) -> None:
-    assert offered(line.format("''"), tmp_path) == package.shipped_boards()
-    assert offered(line.format("kc"), tmp_path) == [BOARD]
-    assert offered(line.format("./my"), tmp_path) == ["file:./my"]
+def test_boards_are_offered_and_files_else(line: str, offered: Offered) -> None:
+    assert offered(line.format("''")) == package.shipped_boards()
+    assert offered(line.format("kc")) == [BOARD]
+    assert offered(line.format("./my")) == ["file:./my"]
 
 
-def test_settings_are_labels_then_properties(tmp_path: Path) -> None:
-    labels = offered(f"{RUN} --set ", tmp_path)
+def test_settings_are_labels_then_properties(offered: Offered) -> None:
+    labels = offered(f"{RUN} --set ")
     assert {"cpu0.", "spi0.", "flash0.", "ddr."} <= set(labels)
     assert all(label.count(".") == 1 for label in labels)
-    found = offered(f"{RUN} --set spi0.xlnx,f", tmp_path)
+    found = offered(f"{RUN} --set spi0.xlnx,f")
     assert found == ["spi0.xlnx,fifo-depth="]
-    assert "spi0.clock-frequency=" in offered(f"board {BOARD} --set spi0.", tmp_path)
+    assert "spi0.clock-frequency=" in offered(f"board {BOARD} --set spi0.")
 
 
-def test_settings_of_a_board_of_ones_own(tmp_path: Path) -> None:
+def test_settings_of_a_board_of_ones_own(offered: Offered, tmp_path: Path) -> None:
     (tmp_path / "my.dts").write_text('/dts-v1/;\n/include/ "minimal-rv32.dts"\n&uart0 { own; };')
-    assert "uart0.own=" in offered("run a.elf --board my.dts --set uart0.", tmp_path)
+    assert "uart0.own=" in offered("run a.elf --board my.dts --set uart0.")
 
 
-def test_wires_devices_and_experiments_are_offered(tmp_path: Path) -> None:
-    wires = offered(f"{RUN} --vcd x --vcd-signals spi0.", tmp_path)
+def test_wires_devices_and_experiments_are_offered(offered: Offered) -> None:
+    wires = offered(f"{RUN} --vcd x --vcd-signals spi0.")
     assert wires[0] == "spi0.*"
     assert {"spi0.sck", "spi0.cs0"} <= set(wires)
-    assert offered("devices ", tmp_path) == [entry.compatible for entry in bindings()]
-    assert offered("show ", tmp_path) == list(experiments.ALL)
-    assert offered("bench ", tmp_path) == [*experiments.ALL, *suites.ALL]
+    assert offered("devices ") == [entry.compatible for entry in bindings()]
+    assert offered("show ") == list(experiments.ALL)
+    assert offered("bench ") == [*experiments.ALL, *suites.ALL]
 
 
 @pytest.mark.parametrize(
@@ -88,9 +90,11 @@ def test_wires_devices_and_experiments_are_offered(tmp_path: Path) -> None:
         "run --stdin none --set ",
     ],
 )
-def test_where_nothing_is_known_nothing_is_offered(line: str, tmp_path: Path) -> None:
+def test_where_nothing_is_known_nothing_is_offered(
+    line: str, offered: Offered, tmp_path: Path
+) -> None:
     (tmp_path / "broken.dts").write_text("/dts-v1/; / {")
-    assert offered(line, tmp_path) == []
+    assert offered(line) == []
 
 
 def test_scripts_are_printed_for_each_shell(cyclescope: Command) -> None:

@@ -4,31 +4,33 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
+from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 
 import pytest
 from conftest import ROOT, Command
+from warm_start import WarmStart
 
 from cyclescope.board.devicetree_bindings import bindings
 from cyclescope.host import programs
 from cyclescope.host.programs import Program
 from cyclescope.statuses import Status
 
+Doctor = Callable[..., tuple[int, str, str]]
 
-def doctor(folder: Path, *arguments: str, **environment: str) -> tuple[int, str, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "cyclescope", "doctor", *arguments],
-        cwd=folder,
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    return done.returncode, done.stdout, done.stderr
+
+@pytest.fixture
+def doctor(command_line: WarmStart, tmp_path: Path) -> Doctor:
+    """Calls it with a PATH that has nothing but the test's folder, and other variables."""
+
+    def call(*arguments: str, **variables: str) -> tuple[int, str, str]:
+        environment = os.environ | {"PATH": str(tmp_path)} | variables
+        status, *streams = command_line.call(["doctor", *arguments], tmp_path, environment, 120)
+        out, error = (stream.decode() for stream in streams)
+        return status, out, error
+
+    return call
 
 
 def test_doctor_finds_what_is_required(cyclescope: Command) -> None:
@@ -43,22 +45,22 @@ def test_doctor_finds_what_is_required(cyclescope: Command) -> None:
     assert f"{len(bindings())} models" in required["engine"]["version"]
 
 
-def test_doctor_looks_for_each_module_that_the_package_needs(cyclescope: Command) -> None:
-    names = {
-        one["name"].lower()
-        for one in json.loads(cyclescope("doctor", "--json", "-").stdout)["findings"]
-    }
+def test_doctor_looks_for_each_module_that_the_package_needs(doctor: Doctor) -> None:
+    _, stdout, _ = doctor("--json", "-")
+    names = {one["name"].lower() for one in json.loads(stdout)["findings"]}
     for requirement in metadata.requires("cyclescope") or []:
         name = requirement.split(">")[0].split("=")[0].split(";")[0].strip()
         assert name.lower() in names, requirement
 
 
-def test_what_is_not_installed_is_told_with_its_use_and_remedy(tmp_path: Path) -> None:
+def test_what_is_not_installed_is_told_with_its_use_and_remedy(
+    doctor: Doctor, tmp_path: Path
+) -> None:
     # a PATH with one program, which says its version
     tool = tmp_path / "sigrok-cli"
     tool.write_text("#!/bin/sh\necho sigrok-cli 9.8.7\n")
     tool.chmod(0o755)
-    status, stdout, stderr = doctor(tmp_path, PATH=str(tmp_path))
+    status, stdout, stderr = doctor()
     assert (status, stderr) == (0, "")
     present, _, missing = stdout.partition("optional, and not installed")
     assert "9.8.7" in present
@@ -67,15 +69,13 @@ def test_what_is_not_installed_is_told_with_its_use_and_remedy(tmp_path: Path) -
     assert "sigrok-cli" not in missing
 
 
-def test_without_what_is_required_the_status_tells(tmp_path: Path) -> None:
+def test_without_what_is_required_the_status_tells(doctor: Doctor, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    status, stdout, stderr = doctor(tmp_path, CYCLESCOPE_CACHE=str(tmp_path / "file" / "cache"))
+    status, stdout, stderr = doctor(CYCLESCOPE_CACHE=str(tmp_path / "file" / "cache"))
     assert status == Status.FAILED
     assert "missing" in stdout
     assert stderr.startswith("cyclescope: error: cache is required: set CYCLESCOPE_CACHE")
-    status, stdout, _ = doctor(
-        tmp_path, "--json", "-", CYCLESCOPE_CACHE=str(tmp_path / "file" / "cache")
-    )
+    status, stdout, _ = doctor("--json", "-", CYCLESCOPE_CACHE=str(tmp_path / "file" / "cache"))
     assert status == Status.FAILED
     assert json.loads(stdout)["ok"] is False
 
@@ -117,7 +117,10 @@ def test_a_device_as_json_has_its_properties(cyclescope: Command, tmp_path: Path
     assert properties["current-speed"]["required"] is True
 
 
-def test_a_file_that_can_not_be_written_is_told(cyclescope: Command) -> None:
+def test_a_file_that_can_not_be_written_is_told(
+    cyclescope: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
     for command in ("devices", "doctor"):
         done = cyclescope(command, "--json", "none/x.json")
         assert done.status == Status.USAGE

@@ -9,6 +9,7 @@ from typing import Any
 
 import pokes
 import pytest
+import tiers
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -30,7 +31,10 @@ LEAF: dict[str, Any] = {
     "props": [],
     "children": [],
 }
-EXAMPLES = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+EXAMPLES = settings(
+    max_examples=tiers.sized(20, 60),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 NUMBERS = st.one_of(
     st.integers(-3, 40),
     st.integers(-(2**70), 2**70),

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import tiers
 from fat_disks import put
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -202,7 +203,7 @@ changes = st.lists(st.tuples(places, st.binary(min_size=1, max_size=40)), min_si
 
 
 @pytest.mark.parametrize("bits", SMALL)
-@settings(max_examples=120, suppress_health_check=list(HealthCheck))
+@settings(max_examples=tiers.sized(30, 120), suppress_health_check=list(HealthCheck))
 @given(changes=changes)
 def test_any_bytes_give_findings_or_one_line(bits: int, changes: list[tuple[int, bytes]]) -> None:
     with disks.copy_of(disks.image(SMALL[bits])) as copy:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import tiers
 from conftest import Command
 
 from cyclescope import bench, experiments
@@ -21,7 +22,7 @@ CLUSTER_BYTES = 64 * 512
 SHORT = [("fat_write.file_bytes", "6000"), ("fat_write.gap_s", "0")]
 
 
-@pytest.mark.parametrize("port", ["mmc", "spi"])
+@pytest.mark.parametrize("port", tiers.mostly_long(["mmc", "spi"], ["mmc"]))
 def test_all_sizes_are_written_right_in_both_orders(port: str) -> None:
     jobs = planning.plan([EXPERIMENT], [*SHORT, ("fat_write.port", port)])
     ran = [(job.run.settings["write_order"], job.run.settings["crc"]) for job in jobs]
@@ -111,7 +112,10 @@ def _with_a_wrong_byte(settings: Settings) -> list[bytes]:
 def test_the_same_bench_is_byte_identical_at_any_number_of_jobs(
     cyclescope: Command, tmp_path: Path
 ) -> None:
-    sets = [word for path, value in SHORT for word in ("--set", f"{path}={value}")]
+    # in the short tier a size of transfers, and no flame graphs
+    chosen = [] if tiers.ALL else [("fat_write.transfer", "512")]
+    sets = [word for path, value in SHORT + chosen for word in ("--set", f"{path}={value}")]
+    sets += [] if tiers.ALL else ["--no-profiles"]
     outputs = []
     for jobs in (1, 2):
         out = tmp_path / str(jobs)
@@ -121,7 +125,7 @@ def test_the_same_bench_is_byte_identical_at_any_number_of_jobs(
     assert outputs[0] == outputs[1]
     assert b"cyclescope-disk" not in outputs[0][1]
     rows = [row for row in json.loads(outputs[0][0]) if row["basis"] != DERIVED]
-    assert len(rows) == 3 * len(SIZES) * len(EXPERIMENT.cells)
+    assert len(rows) == 3 * tiers.sized(1, len(SIZES)) * len(EXPERIMENT.cells)
 
 
 def test_the_write_order_is_fatfss_own_setting() -> None:

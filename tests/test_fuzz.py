@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import struct
+from functools import cache
 from pathlib import Path
 
 import elf32
 from conftest import BOARD
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tiers import sized
 
 import cyclescope as package
 from cyclescope import resources
 from cyclescope.board import devicetree
 from cyclescope.errors import EngineError
 
-EXAMPLES = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+EXAMPLES = settings(
+    max_examples=sized(30, 150), suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 LIMIT_PS = 10**6
 # One whose devices are registers and memories, and two with a core of another kind and with wires.
 BOARDS = (BOARD, "ben-nanonote", "ben-nanonote-ssi")
@@ -79,12 +83,17 @@ def test_a_spoiled_board(tmp_path: Path, place: int, removed: int, inserted: byt
     build(tmp_path / "board.dts", SHIPPED[:place] + inserted + SHIPPED[place + removed :])
 
 
+@cache
+def nodes_of(shipped: Path) -> list[devicetree.Node]:
+    """The nodes of a board that others can refer to, and that have properties."""
+    return [node for node in devicetree.parse(shipped).walk() if node.labels and node.props]
+
+
 @EXAMPLES
 @given(st.data())
 def test_a_board_with_odd_values(tmp_path: Path, data: st.DataObject) -> None:
     shipped = (resources.boards() / f"{data.draw(st.sampled_from(BOARDS))}.dts").resolve()
-    tree = devicetree.parse(shipped)
-    nodes = [node for node in tree.walk() if node.labels and node.props]
+    nodes = nodes_of(shipped)
     node = data.draw(st.sampled_from(nodes))
     name = data.draw(st.sampled_from(sorted(node.props)))
     labels = sorted(f"&{node.labels[0]}" for node in nodes)

@@ -6,6 +6,7 @@ import os
 import time
 from pathlib import Path
 
+import pytest
 from fuzz.driver import Driver, Figures, Limits
 from fuzz.inputs import Input, MisbehaviourError, load
 
@@ -48,19 +49,20 @@ def die(deep: int) -> None:
     os.abort()
 
 
-def found(folder: Path, workers: int = 2) -> Figures:
-    planted = Planted()
+@pytest.fixture(scope="module")
+def figures(tmp_path_factory: pytest.TempPathFactory) -> Figures:
+    """What comes of all inputs, those that hang among them."""
+    planted, folder = Planted(), tmp_path_factory.mktemp("found")
 
     def source(number: int) -> tuple[int, Input]:
         return 0, planted.make(str(number))
 
     limits = Limits(inputs=INPUTS, longest_s=LONGEST_S)
-    with Driver([planted], source, folder, limits, workers, say=lambda text: None) as driver:
+    with Driver([planted], source, folder, limits, 2, say=lambda text: None) as driver:
         return driver.run()
 
 
-def test_a_crash_a_hang_and_what_is_wrong_are_kept_and_the_rest_is_run(tmp_path: Path) -> None:
-    figures = found(tmp_path)
+def test_a_crash_a_hang_and_what_is_wrong_are_kept_and_the_rest_is_run(figures: Figures) -> None:
     assert figures.sums["planted"].outcomes["done"] == INPUTS - 10
     numbers = {load(finding.file)["number"]: finding for finding in figures.findings}
     assert {5, 11, 12, 17, 31} < set(numbers)
@@ -75,8 +77,8 @@ def test_a_crash_a_hang_and_what_is_wrong_are_kept_and_the_rest_is_run(tmp_path:
     assert "ZeroDivisionError" in numbers[23].file.with_suffix(".txt").read_text()
 
 
-def test_a_finding_can_be_run_again(tmp_path: Path) -> None:
-    (first,) = [each for each in found(tmp_path).findings if each.what == "two and two is five"]
+def test_a_finding_can_be_run_again(figures: Figures, tmp_path: Path) -> None:
+    (first,) = [each for each in figures.findings if each.what == "two and two is five"]
 
     def source(number: int) -> tuple[int, Input] | None:
         return None if number else (0, load(first.file))

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import struct
+from functools import cache
 
 import elf32
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tiers import sized
 
 import cyclescope as package
 
-EXAMPLES = settings(max_examples=150)
+EXAMPLES = settings(max_examples=sized(20, 150))
 START, KSEG1 = 0x8001_0000, 0xA000_0000
 ORI, LUI, LW, SW = 13, 15, 35, 43
 # t2 counts down: bgtz t2, itself; addiu t2, t2, -1
@@ -41,6 +43,7 @@ def li(register: int, value: int) -> list[int]:
     return [LUI << 26 | register << 16 | upper, ORI << 26 | register * 0x21 << 16 | lower]
 
 
+@cache
 def registers(board: str) -> list[int]:
     """Addresses of registers of all devices, the first few of each."""
     entries = package.Board(board).describe()["map"]

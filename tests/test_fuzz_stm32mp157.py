@@ -11,6 +11,7 @@ from typing import ClassVar
 import elf32
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tiers import sized
 
 import cyclescope as package
 from cyclescope import resources
@@ -18,7 +19,9 @@ from cyclescope.board import devicetree
 from cyclescope.errors import EngineError
 
 BOARD = "stm32mp157c-dk2-tty"
-EXAMPLES = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+EXAMPLES = settings(
+    max_examples=sized(8, 40), suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 # The A7 runs from DDR; the M4's vectors are in RETRAM, its program in SRAM1.
 A7_START, M4_START, VECTORS, STACK = 0xC000_0000, 0x1000_0000, 0x3800_0000, 0x1004_0000
 # Rings and lists of DMA transfers: what devices read by themselves.

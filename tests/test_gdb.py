@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from debugged import TARGETS, Target
 from gdb_sessions import LIMIT, gdb_for, session
+from tiers import mostly_long
 
 NEEDS_GDB = pytest.mark.skipif(
     any(gdb_for(target) is None for target in TARGETS.values()), reason="no GDB for all cores"
@@ -26,7 +27,13 @@ UARTS = {
 }
 
 
-@pytest.fixture(params=TARGETS.values(), ids=TARGETS)
+# one of each architecture, and two cores at once
+SHORT = {"rv32", "a7-m4", "mips"}
+
+
+@pytest.fixture(
+    params=mostly_long(TARGETS.values(), SHORT, key=lambda target: target.name), ids=TARGETS
+)
 def target(request: pytest.FixtureRequest) -> Target:
     return request.param
 

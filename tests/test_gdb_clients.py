@@ -12,6 +12,7 @@ import pytest
 import rsp
 from conftest import BOARD, Command
 from debugged import TARGETS
+from tiers import mostly_long
 
 RV32 = TARGETS["rv32"]
 
@@ -47,7 +48,7 @@ def test_a_client_ends_the_run(tmp_path: Path) -> None:
 NONSENSE = [b"", b"$vCont;c#a8", b"$zzz", b"GET / HTTP/1.1\r\n\r\n", b"$g#00"]
 
 
-@pytest.mark.parametrize("said", NONSENSE)
+@pytest.mark.parametrize("said", mostly_long(NONSENSE, short={b"", b"$zzz"}))
 def test_who_leaves_or_talks_nonsense_is_told_of_and_the_run_goes_on(
     tmp_path: Path, said: bytes
 ) -> None:

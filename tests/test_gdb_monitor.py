@@ -15,6 +15,7 @@ import timelines
 from conftest import BOARD, Command
 from debugged import TARGETS, Target
 from test_gdb import what_counts
+from tiers import mostly_long
 
 LIMIT = "3s"
 RV32 = TARGETS["rv32"]
@@ -42,7 +43,7 @@ def some_way(client: rsp.Client, steps: int) -> None:
         assert client.ask("vCont;s:1;c").startswith("T05")
 
 
-@pytest.mark.parametrize("name", ["rv32", "m4", "a7-m4"])
+@pytest.mark.parametrize("name", mostly_long(["rv32", "m4", "a7-m4"], short={"rv32"}))
 def test_reads_and_looks_leave_result_and_waveforms_as_they_are(name: str, tmp_path: Path) -> None:
     target = TARGETS[name]
     recorded = ("--waves", "w.vcd", "--trace", "t.pftrace", "--json", "r.json", "--exit-status=ran")

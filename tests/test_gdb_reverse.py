@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from debugged import TARGETS, Target
 from gdb_sessions import gdb_for, session
-from test_gdb import what_counts
+from test_gdb import SHORT, what_counts
+from tiers import mostly_long
 
 from cyclescope import firmware
 
@@ -19,7 +20,9 @@ pytestmark = pytest.mark.skipif(
 TO_ITS_END = ("break program_exit", "continue", "delete")
 
 
-@pytest.fixture(params=TARGETS.values(), ids=TARGETS)
+@pytest.fixture(
+    params=mostly_long(TARGETS.values(), SHORT, key=lambda target: target.name), ids=TARGETS
+)
 def target(request: pytest.FixtureRequest) -> Target:
     return request.param
 

@@ -11,6 +11,7 @@ from conftest import BOARD
 from debugged import TARGETS
 from gdb_sessions import LIMIT, gdb_for, session
 from test_gdb import what_counts
+from tiers import mostly_long
 
 RV32 = TARGETS["rv32"]
 NEEDS_GDB = pytest.mark.skipif(gdb_for(RV32) is None, reason="no GDB for this core")
@@ -98,7 +99,9 @@ def test_a_client_that_stays_may_ask_after_the_end_and_begin_anew(tmp_path: Path
     assert stdout.count(LINE) == 2
 
 
-@pytest.mark.parametrize("name", ["rv32", "picorv32", "m4", "mips"])
+@pytest.mark.parametrize(
+    "name", mostly_long(["rv32", "picorv32", "m4", "mips"], short={"rv32", "m4"})
+)
 def test_what_lines_still_send_is_there_at_the_end(tmp_path: Path, name: str) -> None:
     target = TARGETS[name]
     plain = target.load().run(limit=LIMIT)

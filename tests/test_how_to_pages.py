@@ -11,6 +11,7 @@ import pokes
 import pytest
 from conftest import ROOT
 from test_tutorials import follow
+from tiers import mostly_long
 from timeline_tables import printed, tables
 from tutorial_pages import File, Scratch, shown, steps, titled
 
@@ -24,7 +25,12 @@ PAGES = [
 ]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+# the commands of the page on timelines are run below, too
+@pytest.mark.parametrize(
+    "page",
+    mostly_long(PAGES, short={"conditions"}, key=lambda page: page.stem),
+    ids=lambda page: page.stem,
+)
 def test_pages_print_what_they_show(page: Path, tmp_path: Path) -> None:
     for example in EXAMPLES.iterdir():
         if example.is_file():

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from conftest import BOARD, ROOT, Command
+from tiers import mostly_long
 
 from cyclescope import Board, disks, firmware
 from cyclescope.errors import BoardError, DiskError
@@ -108,7 +109,7 @@ def test_the_flashs_image_keeps_its_mode_and_links_to_it(program: Program, tmp_p
 # ---- one run at a time
 
 
-@pytest.mark.parametrize("exists", [True, False])
+@pytest.mark.parametrize("exists", mostly_long([True, False], short={False}))
 def test_a_flashs_image_is_one_runs_alone(
     cyclescope: Command, program: Program, tmp_path: Path, exists: bool
 ) -> None:

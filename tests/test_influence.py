@@ -7,6 +7,7 @@ import pytest
 from conftest import Command
 from hypothesis import given
 from hypothesis import strategies as st
+from tiers import mostly_long, sized
 
 from cyclescope import Board, experiments
 from cyclescope.bench import influence, moves, published, sensitivity, short_forms
@@ -159,7 +160,9 @@ def test_what_is_left_out_comes_by_its_effect(name: str) -> None:
     assert effects == sorted(effects, reverse=True)
 
 
-@pytest.mark.parametrize("name", ["quad-spi-throughput", "rpmsg-tty"])
+@pytest.mark.parametrize(
+    "name", mostly_long(["quad-spi-throughput", "rpmsg-tty"], short={"quad-spi-throughput"})
+)
 def test_measured_again_the_strongest_move_gives_what_the_file_has(name: str) -> None:
     experiment = experiments.ALL[name]
     strongest, cell, pct = influence.load().strongest(name)[0]
@@ -175,7 +178,7 @@ def test_a_stopped_measurement_goes_on_where_it_was(monkeypatch: pytest.MonkeyPa
         for run in moves.published_runs(experiment)
         if run.settings["loops"] == 1 and run.settings["cache"] == "on"
     ]
-    pairs = sensitivity.plan([replace(experiment, runs=tuple(runs[:2]))])[:6]
+    pairs = sensitivity.plan([replace(experiment, runs=tuple(runs[:2]))])[: sized(3, 6)]
     first = sensitivity.measure(pairs, 2)
 
     def none(*_: object, **__: object) -> None:

@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -242,6 +243,7 @@ def test_an_interruption_keeps_what_was_measured(tmp_path: Path) -> None:
         )
         while len(peer.tests) < 2:
             assert running.poll() is None
+            time.sleep(0.01)
         running.send_signal(signal.SIGINT)
         _, stderr = running.communicate(timeout=60)
     assert (running.returncode, stderr) == (130, "cyclescope: error: interrupted by SIGINT\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from tiers import mostly_long
 
 import cyclescope as package
 from cyclescope import firmware
@@ -13,6 +14,7 @@ from cyclescope.board.results import Value
 APP = "ipc_modes"
 BOARD = "stm32mp157c-dk2"
 DIRECTIONS = ["to-m4", "to-a7"]
+SHORT, OTHER = (mostly_long(DIRECTIONS, short={one}) for one in DIRECTIONS)
 # more than one message, more than one portion of the M4's, no whole lines of the A7's caches
 BLOCK_BYTES = 33_000
 
@@ -31,7 +33,7 @@ def measure(**settings: Value) -> dict[str, int]:
     return {line["metric"]: line["value"] for line in lines}
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("direction", SHORT)
 def test_messages_and_blocks_arrive(direction: str) -> None:
     raw = measure(mode="raw", direction=direction)
     copied = measure(mode="indirect", direction=direction)
@@ -50,7 +52,7 @@ def test_lines_of_a_cached_buffer_are_read_faster_than_words() -> None:
     assert lines["throughput"] > 2 * words["throughput"]
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("direction", OTHER)
 def test_a_buffers_size_decides_what_a_message_carries(direction: str) -> None:
     small = measure(mode="raw", direction=direction, buffer_bytes=128)
     usual = measure(mode="raw", direction=direction)

@@ -14,6 +14,7 @@ import pytest
 from conftest import BOARD, ROOT, Command
 from test_schemas import faults
 from test_waits import CARD, CARD_SECTION, HOWS, board, simulated
+from tiers import mostly_long
 
 from cyclescope import Board, firmware
 from cyclescope.board.kept_calls import FRAME_COLUMNS, KINDS, MOST_CALLS, Call
@@ -22,6 +23,8 @@ from cyclescope.errors import EngineError, UsageError
 from cyclescope.statuses import Status
 
 NAMES = ("page-programs", "two-cores", CARD)
+# without the card, whose run takes longest
+OFTEN = mostly_long(NAMES, short=NAMES[:2])
 ARGUMENTS = ROOT / "tests" / "firmware" / "arguments.c"
 
 
@@ -80,7 +83,7 @@ def test_calls_do_not_depend_on_how_a_run_is_simulated(name: str, how: dict[str,
     assert kept(name, **how) == usual(name)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", OFTEN)
 def test_of_few_kept_calls_the_longest_are_the_same(name: str) -> None:
     few = kept(name, most=3)
     for (section, calls), (other, all_calls) in zip(
@@ -90,7 +93,7 @@ def test_of_few_kept_calls_the_longest_are_the_same(name: str) -> None:
         assert replace(section, longest_calls=None) == replace(other, longest_calls=None)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", OFTEN)
 def test_all_else_is_as_without(name: str) -> None:
     data = usual(name).to_dict()
     for core in data["cores"]:
@@ -128,9 +131,13 @@ def told(result: RunResult, function: str) -> list[dict[str, str]]:
 BOARDS = (BOARD, "minimal-armv7m", "sama5d2-xplained", "ben-nanonote", "picosoc-icebreaker")
 
 
-@pytest.mark.parametrize("flags", [(), ("-O0",)], ids=str)
-@pytest.mark.parametrize("board_name", BOARDS)
-def test_arguments_have_the_names_of_parameters(board_name: str, flags: tuple[str, ...]) -> None:
+# each case is a program to compile
+CASES = [(board_name, flags) for board_name in BOARDS for flags in ((), ("-O0",))]
+
+
+@pytest.mark.parametrize("case", mostly_long(CASES, lambda case: BOARD in case or not case[1]))
+def test_arguments_have_the_names_of_parameters(case: tuple[str, tuple[str, ...]]) -> None:
+    board_name, flags = case
     result = arguments(board_name, *flags)
     mixed = told(result, "mixed")
     texts = {call.pop("text") for call in mixed}

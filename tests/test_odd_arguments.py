@@ -12,6 +12,7 @@ import pytest
 from conftest import BOARD
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from tiers import mostly_long, sized
 
 from cyclescope import board, cli
 from cyclescope.board.overrides import paths
@@ -21,7 +22,9 @@ from cyclescope.ipc.protocol import parse_test
 from cyclescope.statuses import Status
 from cyclescope.units import parse_number, parse_time_ps
 
-EXAMPLES = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+EXAMPLES = settings(
+    max_examples=sized(5, 25), suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 MANY = "9" * 5000
 PATHS = sorted(paths(board.board_tree(BOARD)))
 
@@ -90,9 +93,14 @@ OPTIONS = [
     for option in cli.cli.get_command(CONTEXT, name).params
     if option.opts[0].startswith("-") and not getattr(option, "is_flag", False)
 ]
+# Commands share most options: each option with the first of the commands above that has it.
+BY_COMMAND = sorted(OPTIONS, key=lambda case: list(COMMANDS).index(case[0]))
+FIRST = {option: command for command, option in reversed(BY_COMMAND)}
 
 
-@pytest.mark.parametrize(("command", "option"), OPTIONS)
+@pytest.mark.parametrize(
+    "case", mostly_long(OPTIONS, lambda case: FIRST[case[1]] == case[0]), ids=" ".join
+)
 @EXAMPLES
 @given(value=ODD)
 @example(value="10")
@@ -100,8 +108,9 @@ OPTIONS = [
 @example(value="\udcff")
 @example(value="\0")
 def test_an_odd_value_of_an_option(
-    command: str, option: str, value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    case: tuple[str, str], value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    command, option = case
     monkeypatch.chdir(tmp_path)
     refused([command, *COMMANDS[command], option, value])
     assert list(tmp_path.iterdir()) == []

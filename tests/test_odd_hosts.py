@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from conftest import BOARD
+from conftest import BOARD, Command
 
 from cyclescope import resources
 from cyclescope.errors import UsageError
@@ -159,19 +159,13 @@ def test_a_console_of_other_letters_than_the_terminals(program: Program) -> None
         ("two\nlines", "No such file or directory"),
     ],
 )
-def test_what_is_no_elf(tmp_path: Path, file: str, said: str) -> None:
+def test_what_is_no_elf(cyclescope: Command, tmp_path: Path, file: str, said: str) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "sparse").touch()
     os.truncate(tmp_path / "sparse", 10 * 2**30)
-    done = subprocess.run(
-        [sys.executable, "-m", "cyclescope", "run", file, "--board", BOARD],
-        cwd=tmp_path,
-        capture_output=True,
-        timeout=100,
-        check=False,
-    )
+    done = cyclescope("run", file, "--board", BOARD, timeout_s=100)
     shown = file.replace("\udcff", "\\xff").replace("\n", "\\n")
-    assert (done.returncode, done.stderr.decode()) == (Status.USAGE, error(f"{shown}: {said}"))
+    assert (done.status, done.stderr) == (Status.USAGE, error(f"{shown}: {said}"))
 
 
 def test_an_elf_from_a_pipe(shell: Shell, program: Program) -> None:
@@ -215,18 +209,18 @@ def test_names_that_are_no_text(tmp_path: Path, program: Program) -> None:
 )
 @pytest.mark.parametrize("file", ["/dev/zero", "/"])
 def test_what_a_board_can_not_include(
-    shell: Shell, tmp_path: Path, file: str, said: str, how: str
+    cyclescope: Command, tmp_path: Path, file: str, said: str, how: str
 ) -> None:
     (tmp_path / "board.dts").write_text(f"/dts-v1/;\n{how.format(file)}\n")
-    done = shell("$C board ./board.dts")
+    done = cyclescope("board", "./board.dts")
     assert done.status == Status.USAGE
     assert done.stderr.startswith("cyclescope: error: board.dts:2: ")
     assert said in done.stderr
 
 
 @pytest.mark.parametrize("board", ["/dev/zero", "/", "/dev/null"])
-def test_what_is_no_board(shell: Shell, board: str) -> None:
-    done = shell(f"$C board {board}")
+def test_what_is_no_board(cyclescope: Command, board: str) -> None:
+    done = cyclescope("board", board)
     assert done.status == Status.USAGE
     assert done.stderr.startswith(f"cyclescope: error: {board}: this is a d")
 

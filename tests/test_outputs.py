@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from conftest import BOARD, NEEDS_NODES, Command
 from ipc_peer import Peer
+from tiers import ALL
 
 from cyclescope import Board, bench, experiments, firmware
 from cyclescope.bench import planning
@@ -25,11 +26,9 @@ from cyclescope.host import outputs
 from cyclescope.statuses import Status
 
 NAME = "quad-spi-throughput"
-SHORT = (
-    *("--set", f"{NAME}.pages=1"),
-    *("--set", f"{NAME}.bytes=256"),
-    *("--set", "flash0.cyclescope,bulk-erase-typical-ms=10"),
-)
+
+# An experiment of one run that ends soon.
+ONE_RUN = "m4-rules"
 
 Program = Callable[[str], Path]
 
@@ -270,11 +269,11 @@ def test_a_bench_that_could_not_save_runs_nothing(
 def test_a_benchs_json_may_be_the_one_that_it_writes_anyway(
     cyclescope: Command, tmp_path: Path
 ) -> None:
-    done = cyclescope("bench", NAME, *SHORT, "--out", "out", "--json", "out/results.json")
+    done = cyclescope("bench", ONE_RUN, "--out", "out", "--json", "out/results.json")
     assert done.status == 0, done.stderr
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert names == {"results.json", "notes.json", "results.csv", "report.html", "profiles"}
-    done = cyclescope("bench", NAME, "--out", "out", "--json", "out/results.csv")
+    done = cyclescope("bench", ONE_RUN, "--out", "out", "--json", "out/results.csv")
     assert done.error == "out/results.csv: results.csv of --out and --json name the same file"
 
 
@@ -293,12 +292,12 @@ def test_of_several_files_those_that_can_be_written_are(
 
 def test_a_bench_on_a_full_disk_shows_its_tables_and_names_each_file(tmp_path: Path) -> None:
     # no program can be built there
-    changes = [(f"{NAME}.pages", "1"), (f"{NAME}.bytes", "256")]
-    for job in planning.plan(experiments.select([NAME]), changes):
+    for job in planning.plan(experiments.select([ONE_RUN]), []):
         firmware.build_app(job.run.app, job.run.board, job.run.settings)
-    done = with_full_disk(tmp_path, "bench", NAME, *SHORT, "--json", "rows.json")
+    fewer = () if ALL else ("--no-profiles",)
+    done = with_full_disk(tmp_path, "bench", ONE_RUN, "--json", "rows.json", *fewer)
     assert done.returncode == Status.FAILED
-    assert "quad write" in done.stdout
+    assert f" {ONE_RUN} " in done.stdout
     said = [
         f"{name}: can't be written: File too large"
         for name in (
@@ -316,7 +315,12 @@ def test_a_bench_on_a_full_disk_shows_its_tables_and_names_each_file(tmp_path: P
 def test_runs_of_a_bench_start_from_copies_of_an_image(tmp_path: Path) -> None:
     image = tmp_path / "flash.bin"
     image.write_bytes(b"contents")
-    changes = [(f"{NAME}.pages", "1"), ("flash0.cyclescope,image", str(image))]
+    changes = [
+        (f"{NAME}.pages", "1"),
+        (f"{NAME}.bytes", "256"),
+        ("flash0.cyclescope,bulk-erase-typical-ms", "10"),
+        ("flash0.cyclescope,image", str(image)),
+    ]
     jobs = planning.plan(experiments.select([NAME]), changes)[:3]
     records = bench.run_jobs(jobs, threads=2)
     assert [record and record.error for record in records] == [None] * 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tiers import mostly_long
 
 from cyclescope.board import Board
 from cyclescope.board.presets import Preset, snapshot
@@ -36,7 +37,9 @@ def run(board: str, elf: Path, *presets: Preset) -> RunResult:
     return Board(board).load(elf).run(start_from=begin)
 
 
-@pytest.mark.parametrize("board", UNUSED)
+@pytest.mark.parametrize(
+    "board", mostly_long(UNUSED, short={"nucleo-f411re", "kc705-axi-quad-spi", "ben-nanonote"})
+)
 def test_a_store_leaves_all_else_as_it_was(board: str) -> None:
     elf, addr = work(board), UNUSED[board]
     loaded = Board(board).load(elf)

@@ -243,6 +243,8 @@ def test_pprof_has_all_cycles(cores: tuple[CoreProfile, CoreProfile]) -> None:
     assert pprof(two(cores), CREATOR) == data
 
 
+# Go may have to build its pprof first; the files are read above without it
+@pytest.mark.long
 @pytest.mark.skipif(not shutil.which("go"), reason="go is not installed")
 def test_pprof_is_read_by_go(tmp_path: Path) -> None:
     file = tmp_path / "profile.pb.gz"

@@ -86,10 +86,12 @@ def test_an_m_program_runs_alone_on_the_boards_m_core(elf: Path, cyclescope: Com
     ("board", "core", "told"),
     [
         (BOARD, ["--core", "cpu0"], "built for Cortex-M, and cpu0 is none; --core cm4 is one"),
-        (
+        # as the program for a Cortex-A below
+        pytest.param(
             "sama5d2-xplained",
             [],
             "built for Cortex-M, and cpu0 is none; the board has no such core",
+            marks=pytest.mark.long,
         ),
         (BOARD, ["--core", "cm7"], "the board has no core cm7; it has cpu0, cm4"),
         ("kc705-axi-quad-spi", [], "built for Arm; the board's core is RISC-V"),

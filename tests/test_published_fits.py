@@ -7,6 +7,10 @@ import fit_store
 import pytest
 from stored_results import source
 
+from cyclescope import Stop
+from cyclescope.fitting import published
+from cyclescope.fitting.models import Running
+
 STALE = "fit it anew: python scripts/results --fits"
 # A whole fit of seconds.
 QUICK = "rpmsg-tty"
@@ -33,6 +37,19 @@ def test_before_a_fit_cells_are_those_of_the_results(name: str) -> None:
     ] == [(row.label, row.published, row.simulated, row.counts_as in seen) for row in rows], STALE
 
 
+def test_with_what_was_fitted_a_board_gives_what_the_file_has() -> None:
+    plan, stored = fit_store.request(QUICK).plan(), source().fits[QUICK]
+    assert plan.whole is not None
+    changed = [(one["path"], str(one["value"])) for one in stored["parameters"]]
+    found = published.values(plan.whole, changed, Running(2, Stop(), None))
+    after = {label: value for (_, label), value in found.items()}
+    assert {one["label"]: after[one["label"]] for one in stored["cells"]} == {
+        one["label"]: one["after"] for one in stored["cells"]
+    }, STALE
+
+
+# its search and what it says of parameters are tested with quick programs, too
+@pytest.mark.long
 def test_fitted_again_a_board_gives_what_the_file_has() -> None:
     assert fit_store.fitted(QUICK, 2) == source().fits[QUICK]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -28,19 +29,28 @@ COMPILER = (
 )
 
 
-@pytest.fixture
-def bench(cyclescope: Command, tmp_path: Path) -> Bench:
-    """The board of the example with a chip on SPI, whose program reads two bytes."""
-    bench = Bench(cyclescope, tmp_path)
+@pytest.fixture(scope="module")
+def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the board of the example, and with its program, which reads two bytes."""
+    folder = tmp_path_factory.mktemp("lm70")
     for name, written in (("lm70.dts", "board.dts"), ("lm70.c", "lm70.c")):
         text = (ROOT / "docs" / "examples" / name).read_text(encoding="utf-8")
         # at once, and without the example's property
         text = text.replace("2100000", "10").replace("example,quarter-degrees = <85>;", "")
-        (tmp_path / written).write_text(text, encoding="utf-8")
+        (folder / written).write_text(text, encoding="utf-8")
     compiled = str(compiler_cache.folder())
     caches = {"ZIG_GLOBAL_CACHE_DIR": compiled, "ZIG_LOCAL_CACHE_DIR": compiled}
     command = [*COMPILER, "lm70.c", "-o", "program.elf"]
-    subprocess.run(command, cwd=tmp_path, check=True, env=os.environ | caches)
+    subprocess.run(command, cwd=folder, check=True, env=os.environ | caches)
+    return folder
+
+
+@pytest.fixture
+def bench(cyclescope: Command, tmp_path: Path, example: Path) -> Bench:
+    """The board of the example with a chip on SPI, whose program reads two bytes."""
+    bench = Bench(cyclescope, tmp_path)
+    for name in ("board.dts", "program.elf"):
+        shutil.copy(example / name, tmp_path)
     return bench
 
 

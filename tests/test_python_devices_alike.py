@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from conftest import ROOT, Command
+from tiers import mostly_long
 from waveforms import read_of
 
 from cyclescope import firmware, resources
@@ -58,7 +59,7 @@ def alike(cyclescope: Command, folder: Path, port: str, *arguments: object) -> d
     return engines[0]
 
 
-@pytest.mark.parametrize("compile_after", [0, 1])
+@pytest.mark.parametrize("compile_after", mostly_long([0, 1], short={1}))
 def test_a_timer_with_events_and_interrupts(
     cyclescope: Command, tmp_path: Path, compile_after: int
 ) -> None:
@@ -79,7 +80,9 @@ def test_a_chip_on_spi_with_an_interrupt(cyclescope: Command, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("bus_khz", "millicelsius"), [("100", 21_500), ("400", 90_000)], ids=["100 kHz", "400 kHz"]
+    ("bus_khz", "millicelsius"),
+    [pytest.param("100", 21_500, marks=pytest.mark.long, id="100 kHz"), ("400", 90_000)],
+    ids=[None, "400 kHz"],
 )
 def test_a_chip_on_i2c(
     cyclescope: Command, tmp_path: Path, bus_khz: str, millicelsius: int

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
+from tiers import mostly_long
 
 from cyclescope import bench
 from cyclescope.bench.experiment import Choice
@@ -17,6 +18,11 @@ from cyclescope.firmware import with_defaults
 # N25Q128A: a page program's typical time, which the board has.
 PROGRAM_US = 500
 CHOICES = {choice.name: choice for choice in EXPERIMENT.choices}
+SHORT = {
+    "what is timed of a page that is written",
+    "clock of the processor and of AXI",
+    "reads of the flash's status between the write enable and a page",
+}
 QUAD = EXPERIMENT.short_form(EXPERIMENT.runs[0])
 
 
@@ -39,7 +45,8 @@ def test_the_short_form_has_as_many_cells_of_fewer_pages() -> None:
         assert short.settings.get("pages", SHORT_PAGES) == SHORT_PAGES
 
 
-@pytest.mark.parametrize("name", CHOICES)
+# The short ones are those of which other tests ask what they do.
+@pytest.mark.parametrize("name", mostly_long(CHOICES, SHORT))
 def test_each_choice_has_an_alternative_that_runs(name: str) -> None:
     other = measured(CHOICES[name])
     assert other["pages"] == SHORT_PAGES

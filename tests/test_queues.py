@@ -9,13 +9,15 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 import pytest
 import test_activities
 import timelines
-from activities import NO_END_PS, Span, record_program
+from activities import NO_END_PS, Span, Told, record_program
 from conftest import BOARD, ROOT, Command
+from tiers import mostly_long
 from tutorial_pages import File, steps
 from waveforms import edges, read_of
 
@@ -80,9 +82,14 @@ def by_fifo(spans: Iterable[Span]) -> dict[tuple[str, str], list[Span]]:
     return found
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@cache
+def usual(name: str) -> Told:
+    return run(name, kinds=QUEUES)
+
+
+@pytest.mark.parametrize("name", mostly_long(PROGRAMS, {"page-programs", "nucleo-l4r5zi-sensors"}))
 def test_how_a_run_is_simulated_changes_nothing(name: str) -> None:
-    told = run(name, kinds=QUEUES)
+    told = usual(name)
     assert told.outcome == run(name, kinds=None).outcome
     assert {span.scope for span in told.spans} == set(PROGRAMS[name])
     for how in ({"skip_polling": False}, {"compile_after": 0}, {"compile_after": 1}):
@@ -99,9 +106,9 @@ def test_entries_of_skipped_iterations_are_told(polling: Path) -> None:
     assert told.spans == every.spans
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", mostly_long(PROGRAMS, {"page-programs", "nucleo-l4r5zi-sensors"}))
 def test_a_fifo_has_no_more_than_it_has_room_for(name: str) -> None:
-    for (scope, _), spans in by_fifo(run(name, kinds=QUEUES).spans).items():
+    for (scope, _), spans in by_fifo(usual(name).spans).items():
         assert 0 < max(level for _, level in levels(spans)) <= PROGRAMS[name][scope]
         # first in, first out
         assert [span.end_ps for span in spans] == sorted(span.end_ps for span in spans)

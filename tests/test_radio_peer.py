@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from ben_nanonote import BOARD
+from tiers import mostly_long
 from waveforms import sampled
 
 import cyclescope as package
@@ -81,7 +82,7 @@ def whole(number: int, length: int) -> bytes:
     return bytes([length]) + peers_frame(number, length) + bytes([LQI])
 
 
-@pytest.mark.parametrize("stack", BUSES)
+@pytest.mark.parametrize("stack", mostly_long(BUSES, {"spi-gpio", CONTROLLER}))
 def test_what_the_peer_sent_is_what_is_read(stack: str, tmp_path: Path) -> None:
     lengths = [5, 127, 1, 60]
     vcd = tmp_path / "out.vcd"
@@ -95,7 +96,7 @@ def test_what_the_peer_sent_is_what_is_read(stack: str, tmp_path: Path) -> None:
     assert counter(result, "bytes_received") == sum(lengths)
 
 
-@pytest.mark.parametrize("stack", BUSES)
+@pytest.mark.parametrize("stack", mostly_long(BUSES, {"spi_atben", CONTROLLER}))
 def test_what_is_sent_is_what_was_written(stack: str, tmp_path: Path) -> None:
     lengths = [1, 1, 120, 125]
     vcd = tmp_path / "out.vcd"

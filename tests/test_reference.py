@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import described
 import pytest
 from conftest import ROOT, Command
+from served_scripts import Script, served
 
 from cyclescope.board import Board, board_tree, shipped_boards
 from cyclescope.board.devicetree import Node
@@ -65,18 +65,17 @@ def test_each_entry_says_what_it_is() -> None:
     assert all(COMMON.values())
 
 
-def reference(*arguments: str | Path) -> tuple[int, list[str]]:
-    """The status of scripts/reference, and what it says on stderr."""
-    command = [sys.executable, ROOT / "scripts" / "reference", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return done.returncode, done.stderr.splitlines()
+@pytest.fixture(scope="module")
+def reference() -> Iterator[Script]:
+    with served("reference", once="pages") as script:
+        yield script
 
 
-def test_pages_are_what_the_package_says() -> None:
+def test_pages_are_what_the_package_says(reference: Script) -> None:
     assert reference("--check") == (0, [])
 
 
-def test_stale_missing_and_left_over_pages_are_found(tmp_path: Path) -> None:
+def test_stale_missing_and_left_over_pages_are_found(reference: Script, tmp_path: Path) -> None:
     folder = tmp_path / "reference"
     assert reference("--folder", folder) == (0, [])
     assert reference("--check", "--folder", folder) == (0, [])

@@ -17,6 +17,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from test_report import experiment
 from test_report_views import PIVOT, result, row, swept
+from tiers import mostly_long
 
 from cyclescope.bench.results import ExperimentResult
 from cyclescope.board.parameters import CALIBRATED
@@ -96,8 +97,8 @@ def is_seen(browser: Browser, element: WebElement) -> bool:
     )
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", mostly_long(WIDTHS, {390}))
+@pytest.mark.parametrize("dark", mostly_long([False, True], {True}))
 def test_nothing_is_wider_than_the_window(
     browser: Browser, page: Path, width: int, dark: bool
 ) -> None:
@@ -109,7 +110,7 @@ def test_nothing_is_wider_than_the_window(
     assert browser.script(scroll) == "auto"
 
 
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("width", mostly_long(WIDTHS, {390}))
 def test_a_click_on_a_heading_sorts_by_numbers(browser: Browser, page: Path, width: int) -> None:
     browser.show(page, width)
     before = column(browser, 1)
@@ -169,7 +170,7 @@ def test_a_filter_keeps_rows_by_words_and_numbers(
     assert said == (f"{len(left)} of 10 rows" if typed else "")
 
 
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("width", mostly_long(WIDTHS, {390}))
 def test_a_point_tells_its_numbers_and_leads_to_its_row(
     browser: Browser, page: Path, width: int
 ) -> None:
@@ -205,7 +206,7 @@ def test_the_keyboard_reaches_what_a_point_tells(browser: Browser, page: Path) -
     assert not tip.is_displayed()
 
 
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("width", mostly_long(WIDTHS, {390}))
 def test_a_link_from_elsewhere_finds_a_row_that_is_folded(
     browser: Browser, page: Path, width: int
 ) -> None:
@@ -221,7 +222,7 @@ def test_a_link_from_elsewhere_finds_a_row_that_is_folded(
     assert found.find_element(By.TAG_NAME, "a").get_attribute("href").endswith(f"#{anchor}")
 
 
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("width", mostly_long(WIDTHS, {390}))
 def test_contents_are_beside_the_page_or_folded_above_it(
     browser: Browser, page: Path, width: int
 ) -> None:
@@ -239,7 +240,7 @@ def test_contents_are_beside_the_page_or_folded_above_it(
     assert "Results" in [part.get_attribute("textContent") for part in parts]
 
 
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("dark", mostly_long([False, True], {True}))
 def test_a_button_changes_the_colours(browser: Browser, page: Path, dark: bool) -> None:
     browser.show(page, 1440, dark)
     colour = "return getComputedStyle(document.body).backgroundColor"

@@ -6,7 +6,7 @@ import dataclasses
 import re
 
 import pytest
-from test_report import Page, experiment
+from test_report import Page, experiment, usual
 from test_report_views import PIVOT, kernels, result, row
 
 from cyclescope import experiments
@@ -56,7 +56,7 @@ def test_a_question_that_the_rows_do_not_answer_says_so() -> None:
 
 
 def test_each_published_number_is_a_point_that_leads_to_its_row() -> None:
-    html = render([experiment()])
+    html = usual()
     page = Page(html)
     # over the published number, and by experiment
     assert page.of_class("cell") == ["g"] * 2 * 2
@@ -170,7 +170,7 @@ def test_every_row_is_listed_once_wherever_tables_of_groups_show_it() -> None:
 
 
 def test_what_was_fitted_comes_folded_and_behind_the_first_picture() -> None:
-    html = render([experiment()])
+    html = usual()
     assert html.index("<svg") < html.index("What was calibrated")
     section = html[html.index('<section class="experiment"') :]
     assert section.index("<svg") < section.index("What was fitted or assumed")

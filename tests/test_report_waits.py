@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 from conftest import Command
+from few_runs import FEW
 from test_bench import NAME, SHORT
-from test_report import Page, experiment, stack
+from test_report import Page, experiment, stack, usual
 from test_report_views import VALUES
 
 from cyclescope import bench, experiments
@@ -19,6 +20,7 @@ from cyclescope.bench.rows import DERIVED
 from cyclescope.report import colours, render, stacks
 from cyclescope.report.text import RowName
 
+BENCH = ("bench", NAME, *SHORT, *FEW, "--out", "out")
 WAITS = stack(("CPU", 70 * 10**9), ("flash0: page program", 20 * 10**9), ("access: ddr", 5 * 10**9))
 
 
@@ -97,7 +99,7 @@ def test_what_was_waited_for_is_the_first_chart_of_each_part() -> None:
 
 
 def test_rows_that_tell_nothing_have_no_such_chart() -> None:
-    assert "waiting for" not in Page(render([experiment()])).words
+    assert "waiting for" not in Page(usual()).words
 
 
 def test_the_cores_own_work_looks_like_no_wait_and_stands_last() -> None:
@@ -133,7 +135,7 @@ def test_a_run_that_told_calls_apart_shows_what_all_of_it_waited_for() -> None:
 def test_a_bench_writes_waits_and_flame_graphs_beside_its_report(
     cyclescope: Command, tmp_path: Path
 ) -> None:
-    done = cyclescope("bench", NAME, *SHORT, "--out", "out")
+    done = cyclescope(*BENCH)
     assert done.status == 0, done.stderr
     page = Page((tmp_path / "out" / "report.html").read_text())
     assert "What the time was spent waiting for" in page.words
@@ -145,12 +147,12 @@ def test_a_bench_writes_waits_and_flame_graphs_beside_its_report(
     assert all(name.startswith(f"{NAME}-") for name in names)
     # a user's file stays, and what belongs to no run of this report goes
     (folder / "own.js").write_text("let mine;\n")
-    without = cyclescope("bench", NAME, *SHORT, "--out", "out", "--no-profiles")
+    without = cyclescope(*BENCH, "--no-profiles")
     assert without.status == 0, without.stderr
     assert [path.name for path in folder.iterdir()] == ["own.js"]
     assert "profiles/" not in (tmp_path / "out" / "report.html").read_text()
     (folder / "flame.html").write_text("mine\n")
-    refused = cyclescope("bench", NAME, *SHORT, "--out", "out")
+    refused = cyclescope(*BENCH)
     assert refused.status != 0
     assert "flame.html: no bench has written it" in refused.stderr
     assert (folder / "flame.html").read_text() == "mine\n"

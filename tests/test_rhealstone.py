@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from conftest import Command
+from tiers import mostly_long
 
 import cyclescope as package
 from cyclescope import firmware
@@ -46,7 +47,7 @@ def test_hello_says_so(cyclescope: Command) -> None:
 
 
 @pytest.mark.parametrize("memory", ["sram", "qspi"])
-@pytest.mark.parametrize("cache", ["off", "on"])
+@pytest.mark.parametrize("cache", mostly_long(["off", "on"], {"on"}))
 def test_each_cycle_has_a_cause(memory: str, cache: str) -> None:
     chosen: dict[str, Value] = {"memory": memory, "cache": cache, "loops": 10}
     elf = firmware.build_app("rhealstone", BOARD, chosen)
@@ -57,7 +58,7 @@ def test_each_cycle_has_a_cause(memory: str, cache: str) -> None:
 
 
 @pytest.mark.parametrize("memory", ["sram", "qspi"])
-@pytest.mark.parametrize("optimise", ["O0", "O2"])
+@pytest.mark.parametrize("optimise", mostly_long(["O0", "O2"], {"O2"}))
 def test_cycles_follow_from_ticks_and_operations(
     cyclescope: Command, memory: str, optimise: str
 ) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import stored
+from tiers import mostly_long
 
 from cyclescope import Board, bench, experiments
 from cyclescope.bench import planning, published
@@ -64,7 +65,11 @@ def test_tests_that_only_log_more_count_once() -> None:
     assert len(rpmsg_tty.EXPERIMENT.independent_numbers(run)) == 4
 
 
-@pytest.mark.parametrize("choice", rpmsg_tty.EXPERIMENT.choices, ids=lambda choice: choice.name)
+@pytest.mark.parametrize(
+    "choice",
+    mostly_long(rpmsg_tty.EXPERIMENT.choices, {"frequency, Hz"}, key=lambda choice: choice.name),
+    ids=lambda choice: choice.name,
+)
 def test_each_choice_moves_all_published_times_a_little(choice: Choice) -> None:
     experiment = rpmsg_tty.EXPERIMENT
     other = tabulated(replace(experiment, runs=(choice.change(experiment.runs[0]),)))

@@ -7,6 +7,7 @@ import re
 from functools import cache
 
 import pytest
+from tiers import ALL
 
 import cyclescope as package
 from cyclescope import firmware
@@ -95,7 +96,7 @@ def test_the_log_is_nearly_all_of_the_time() -> None:
 
 
 def test_what_linux_takes_is_once_a_test() -> None:
-    for blocks in (1, 8):
+    for blocks in (1, 8) if ALL else (8,):
         without = times(one(512, blocks, log="off"))[512, blocks]
         delayed = times(one(512, blocks, log="off", linux_delay_us=100))[512, blocks]
         assert abs(delayed - without - 100_000) < 5_000
@@ -124,6 +125,7 @@ def test_sixteen_messages_fit(overflow: str) -> None:
     assert list(times(one(512, 8, overflow=overflow))) == [(512, 8)]
 
 
+# In the short tier each fault has one side.
 @pytest.mark.parametrize(
     ("fault", "side", "said"),
     [
@@ -132,15 +134,17 @@ def test_sixteen_messages_fit(overflow: str) -> None:
             "a7",
             r"crash of m4: vring1: available index went from \d to 40002, at most \d+ may be new",
         ),
-        (
+        pytest.param(
             "vring-index",
             "m4",
             r"rpmsg: a7: vring0: used index went from \d to 40002, at most \d+ may be new",
+            marks=pytest.mark.long,
         ),
-        (
+        pytest.param(
             "length",
             "a7",
             "crash of m4: vring1: descriptor 2 has 600 bytes, a buffer has at most 512",
+            marks=pytest.mark.long,
         ),
         ("length", "m4", "rpmsg: a7: vring0: a payload of 600 bytes in a buffer for 496"),
         (
@@ -148,12 +152,18 @@ def test_sixteen_messages_fit(overflow: str) -> None:
             "a7",
             "crash of m4: vring1: a message from 0x400 to endpoint 0x77, which nobody has",
         ),
-        (
+        pytest.param(
             "endpoint",
             "m4",
             "rpmsg: a7: vring0: a message from 0x0 to endpoint 0x999, which nobody has",
+            marks=pytest.mark.long,
         ),
-        ("mailbox", "a7", "crash of m4: mailbox: the A7 has not acknowledged channel 1 for 500 ms"),
+        pytest.param(
+            "mailbox",
+            "a7",
+            "crash of m4: mailbox: the A7 has not acknowledged channel 1 for 500 ms",
+            marks=pytest.mark.long,
+        ),
         ("mailbox", "m4", "rpmsg: a7: mailbox: the M4 has not acknowledged channel 2 for 500 ms"),
     ],
 )

@@ -19,6 +19,7 @@ import hosted
 import landlock
 import pytest
 from conftest import ROOT, Command
+from tiers import mostly_long
 
 import cyclescope
 from cyclescope import firmware
@@ -149,13 +150,13 @@ def check_calls(board: str, folder: Path, log: Path, *more: str) -> int:
 
 
 @NEEDS_EITHER
-@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("board", mostly_long(BOARDS, {"minimal-armv7m"}))
 def test_a_firmware_opens_no_file_of_the_host(board: str, folder: Path, tmp_path: Path) -> None:
     assert check(board, folder, tmp_path / "log") == 0
 
 
 @NEEDS_EITHER
-@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("board", mostly_long(BOARDS, {"kc705-axi-quad-spi"}))
 def test_a_firmware_with_a_folder_stays_in_it(board: str, folder: Path, tmp_path: Path) -> None:
     assert check(board, folder, tmp_path / "log", "--semihosting-dir", "files") > 0
     # it made files of its own there, and nowhere else
@@ -232,7 +233,7 @@ def confined(
 
 
 @NEEDS_LANDLOCK
-@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("board", mostly_long(BOARDS, {"sama5d2-xplained", "ben-nanonote"}))
 def test_all_is_the_same_where_nothing_else_can_be_opened(board: str, tmp_path: Path) -> None:
     elf = build("hostile", board)
     outputs = []

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from conftest import BOARD, Command
+from few_runs import FEW
 from jsonschema import Draft202012Validator
 
 from cyclescope import firmware
@@ -58,7 +59,8 @@ def test_bench_gives_what_its_schema_says(cyclescope: Command) -> None:
         *("--set", f"{experiment}.bytes=1024"),
         *("--set", "flash0.cyclescope,bulk-erase-typical-ms=10"),
     )
-    rows = json.loads(cyclescope("bench", experiment, *short, "--json", "-").stdout)
+    call = ("bench", experiment, *short, *FEW, "--json", "-")
+    rows = json.loads(cyclescope(*call).stdout)
     assert rows
     assert faults("bench", rows) == []
     odd = [{**rows[0], "colour": "blue"}]

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from shipped_programs import NAMES, loaded
 from test_stm32_sensors import CASES as SENSORS
 from test_stm32_sensors import build as build_sensors
+from tiers import mostly_long
 
 from cyclescope import firmware
 from cyclescope._engine import EngineError, Machine, snapshot_time_ps
@@ -38,6 +39,11 @@ SENSED = ("nucleo-f411re-sensors", "nucleo-l4r5zi-sensors")
 # it has no app
 HOSTED = "minimal-armv7a"
 ALL = (*NAMES, *FURTHER, *SENSED, HOSTED)
+# Each kind of core and of controller once, an RTOS, and two cores.
+SHORT = {
+    *("rv32-flash", "rv32-interrupts", "nios-v", "picorv32", "a5", "a7-and-m4-talking"),
+    *("mips", "nucleo-f411re", "nucleo-f411re-sensors", HOSTED),
+}
 
 
 @functools.cache
@@ -143,7 +149,7 @@ def check(name: str, watched: Watched, share: float) -> None:
 WATCHED = st.builds(Watched, *(st.booleans() for _ in range(5)))
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", mostly_long(ALL, SHORT))
 @settings(max_examples=1, suppress_health_check=[HealthCheck.too_slow])
 @given(watched=WATCHED, share=st.floats(0, 1))
 def test_a_run_goes_on_from_a_snapshot_as_without(

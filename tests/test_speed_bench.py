@@ -29,15 +29,35 @@ def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("part", "numbers"),
     [
-        ("qemu", {"two_cores_mips", *(f"{core}_mips" for core in CORES)}),
-        ("uncached", {"riscv_uncached_mips", "picosoc_mips", "arm_uncached_mips"}),
-        ("bus-matrix", {"turning_mips", "not_turning_mips"}),
-        ("observed", {f"{program}_{what}_ratio" for program in OBSERVED for what in LOOKING_ON}),
-        ("python-devices", {"python_plain_us", "python_registers_us"}),
+        pytest.param(
+            "qemu", {"two_cores_mips", *(f"{core}_mips" for core in CORES)}, marks=pytest.mark.long
+        ),
+        pytest.param(
+            "uncached",
+            {"riscv_uncached_mips", "picosoc_mips", "arm_uncached_mips"},
+            marks=pytest.mark.long,
+        ),
+        pytest.param("bus-matrix", {"turning_mips", "not_turning_mips"}, marks=pytest.mark.long),
+        pytest.param(
+            "observed",
+            {f"{program}_{what}_ratio" for program in OBSERVED for what in LOOKING_ON},
+            marks=pytest.mark.long,
+        ),
+        pytest.param(
+            "python-devices", {"python_plain_us", "python_registers_us"}, marks=pytest.mark.long
+        ),
         ("snapshots", {"snapshot_taken_ms", "snapshot_loaded_ms"}),
-        ("debugger", {"debugger_attached", "debugger_back_s"}),
-        ("sweeps", {"sweep_scaling", "sweep_overhead_ms", "sweep_dask_ratio"}),
-        ("start-up", {"start_up_s", *(f"{core}_first_compile_ms" for core in CORES)}),
+        pytest.param("debugger", {"debugger_attached", "debugger_back_s"}, marks=pytest.mark.long),
+        pytest.param(
+            "sweeps",
+            {"sweep_scaling", "sweep_overhead_ms", "sweep_dask_ratio"},
+            marks=pytest.mark.long,
+        ),
+        pytest.param(
+            "start-up",
+            {"start_up_s", *(f"{core}_first_compile_ms" for core in CORES)},
+            marks=pytest.mark.long,
+        ),
     ],
 )
 def test_a_part_gives_its_numbers(tmp_path: Path, part: str, numbers: set[str]) -> None:
@@ -49,6 +69,7 @@ def test_a_part_gives_its_numbers(tmp_path: Path, part: str, numbers: set[str]) 
     assert "\n".join(found["printed"]) == done.stdout.strip()
 
 
+@pytest.mark.long  # of parts, one runs in the short tier
 def test_a_run_takes_less_memory_than_a_small_host_has(tmp_path: Path) -> None:
     out = tmp_path / "speed.json"
     done = bench("growth", "--most-instructions", "10000000", "--polled", "1us", "--out", str(out))
@@ -68,6 +89,7 @@ def test_a_part_that_is_none_is_told() -> None:
     )
 
 
+@pytest.mark.long
 def test_an_earlier_build_is_compared_with(tmp_path: Path) -> None:
     python = tmp_path / ".venv" / "bin" / "python"
     python.parent.mkdir(parents=True)

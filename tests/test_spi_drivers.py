@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from ben_nanonote import BOARD
+from tiers import mostly_long
 
 import cyclescope as package
 from cyclescope import firmware
@@ -65,7 +66,7 @@ def test_what_a_driver_is_spared_makes_it_faster() -> None:
         assert slower["write_register_time", 1] > faster["write_register_time", 1]
 
 
-@pytest.mark.parametrize("stack", DRIVERS)
+@pytest.mark.parametrize("stack", mostly_long(DRIVERS, {"spi-gpio-atben", CONTROLLER}))
 def test_a_received_frame_takes_one_read_of_either_kind(stack: str, changed_board: Change) -> None:
     board = changed_board(PEER.format(lengths="5 127"), board_of(stack))
     found = results(run(stack, board, operation="reception", frames=4))
@@ -76,7 +77,7 @@ def test_a_received_frame_takes_one_read_of_either_kind(stack: str, changed_boar
     assert found["reception_cost", 5] < found["reception_cost", 127]
 
 
-@pytest.mark.parametrize("stack", DRIVERS)
+@pytest.mark.parametrize("stack", mostly_long(DRIVERS, {"spi_atben", CONTROLLER}))
 def test_a_sent_frame_takes_what_the_report_counts(stack: str) -> None:
     found = results(run(stack, operation="transmission", frames=3))
     for length in (1, 120, 125):

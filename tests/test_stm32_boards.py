@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
+from tiers import mostly_long
 
 import cyclescope as package
 from cyclescope import firmware
@@ -31,7 +32,7 @@ def test_hello(board: str) -> None:
     assert (done.exit_code, done.console, done.notes) == (0, f"hello from {board}\n", ())
 
 
-@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("board", mostly_long(BOARDS, {"nucleo-f411re", "nucleo-l4r5zi"}))
 def test_a_program_raises_its_clocks_and_its_console_keeps_its_rate(board: str) -> None:
     reset_hz, fast_hz = BOARDS[board]
     raised = firmware.build_app("clock_setup", board, {})

@@ -15,6 +15,7 @@ from conftest import ROOT, Command
 from gcc import CORTEX_M4, GCC, PACKAGES, has_newlib
 from stored_results import source
 from test_arm_gcc import DISCOVERY, PROGRAM
+from tiers import mostly_long
 
 from cyclescope import Board, firmware
 
@@ -127,7 +128,9 @@ def test_exceptions_of_cpp(cyclescope: Command, tmp_path: Path) -> None:
 # ---- FreeRTOS
 
 
-@pytest.mark.parametrize("board", [DISCOVERY, "nucleo-f411re", "nucleo-l4r5zi"])
+@pytest.mark.parametrize(
+    "board", mostly_long([DISCOVERY, "nucleo-f411re", "nucleo-l4r5zi"], {"nucleo-l4r5zi"})
+)
 def test_freertos(board: str) -> None:
     elf = firmware.build_app("freertos_hello", board, {})
     result = Board(board).load(elf).run("2s")

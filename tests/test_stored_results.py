@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import store
 from stored_results import source
+from tiers import ALL, mostly_long, sized
 
 from cyclescope import bench, experiments
 from cyclescope.bench import costs, planning
@@ -111,12 +112,15 @@ def test_the_store_has_all_experiments_and_published_numbers() -> None:
         assert len(cells) == len(labels)
 
 
-@pytest.mark.parametrize("name", SHORT_RUNS)
+# In the short tier two runs of each, but for that of which one takes seconds.
+@pytest.mark.parametrize("name", mostly_long(SHORT_RUNS, {*SHORT_RUNS} - {"quad-spi-throughput"}))
 def test_short_published_runs_give_what_is_stored(name: str) -> None:
     # what runs take elsewhere: the same runs are chosen on each host
     known = replace(costs.load(), here={})
     jobs = [job for job in published_jobs(experiments.ALL[name]) if known.of(job) < MOST_S]
-    rows = tabulated(jobs)
+    jobs = sorted(jobs, key=known.of)[: sized(2, len(jobs))]
+    # sizes of code are those of all runs
+    rows = [row for row in tabulated(jobs) if ALL or row.metric != "code_size"]
     assert len(rows) >= len(jobs) > 0
     # what was waited for is not stored
     assert [replace(row, waits=()).to_dict() for row in rows] == [
@@ -126,11 +130,17 @@ def test_short_published_runs_give_what_is_stored(name: str) -> None:
 
 def test_exact_numbers_are_met_as_often_as_is_stored() -> None:
     experiment = experiments.ALL["picosoc-xip"]
-    rows = [row for row in tabulated(published_jobs(experiment)) if row.published is not None]
-    assert sum(row.is_exact for row in rows) == source().results.trust(experiment.name).met
-    assert len(rows) == source().results.trust(experiment.name).published
+    jobs = published_jobs(experiment)[:: sized(10, 1)]
+    rows = [row for row in tabulated(jobs) if row.published is not None]
+    met = sum(row.is_exact for row in rows)
+    kept = source().results.trust(experiment.name)
+    # in the short tier some runs, of which no more are off than of all
+    assert 0 <= len(rows) - met <= kept.published - kept.met
+    if ALL:
+        assert (met, len(rows)) == (kept.met, kept.published)
 
 
+@pytest.mark.long
 def test_the_long_run_begins_as_is_stored() -> None:
     """The first of fat-write's sizes alone, on the same card as in the run of them all.
 

@@ -16,6 +16,7 @@ import suite_store
 from conftest import ROOT, Command
 from keys import Source
 from store import Results
+from tiers import sized
 
 from cyclescope import firmware, suites
 from cyclescope.bench import published
@@ -326,7 +327,7 @@ def test_counts_are_read_whatever_stands_around_them() -> None:
     made = random.Random("pqm4")
     operations = ("keypair", "encaps", "decaps")
     noise = ["", "+", "#", "OK KEYS", "cycles:", "x cycles: 3", "12", "-7", "\0", "é", "1e5", "٣"]
-    for _ in range(2000):
+    for _ in range(sized(200, 2000)):
         counts = [made.randrange(10 ** made.randrange(1, 13)) for _ in operations]
         lines = console_of(counts, operations).split("\n")
         for _ in range(made.randrange(6)):
@@ -344,7 +345,7 @@ def test_no_text_upsets_a_reader() -> None:
     pieces = ["keypair cycles:", "\n", "12", "ERROR", "Iterations : 0", "Total time (secs): 0"]
     pieces += ["Total ticks : 9" * 50, "Iterations       : 10", "\0", "\x80", " : ", "9" * 400]
     named = {"kind": "kem", "scheme": "a", "implementation": "b", "port": "c", "program": "crc32"}
-    for _ in range(2000):
+    for _ in range(sized(200, 2000)):
         text = "".join(made.choice(pieces) for _ in range(made.randrange(40)))
         result = RunResult("b", "f", "exit", 0, None, 1, text, (), {})
         for suite in (pqm4, embench):

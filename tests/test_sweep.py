@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from conftest import BOARD
+from tiers import sized
 
 import cyclescope as package
 from cyclescope import sweeps
@@ -27,6 +28,8 @@ from cyclescope.sweeps.results import SweepResult, SweepRow
 
 Program = Callable[[str], Path]
 
+# Values of a setting; two of these settings are too many runs, and a million is what one may have.
+MANY = sized(10_000, 1_000_000)
 SHORT = {
     "rhealstone.operation": "task-switch",
     "rhealstone.loops": "20",
@@ -205,8 +208,8 @@ def test_an_app_that_does_not_build_is_a_row() -> None:
         ({"flags": "-Os"}, "name an experiment"),
         ({"app.loops": "1,2"}, "name an experiment"),
         (
-            {"ddr.cyclescope,first-word-cycles": "1:1M:1", "cpu0.d-cache-size": "1:1M:1"},
-            "this sweep would be 1,000,000,000,000 runs",
+            {"ddr.cyclescope,first-word-cycles": f"1:{MANY}:1", "cpu0.d-cache-size": f"1:{MANY}:1"},
+            f"this sweep would be {MANY * MANY:,} runs",
         ),
     ],
 )

@@ -12,11 +12,14 @@ from pathlib import Path
 
 import pytest
 from conftest import BOARD, Command
+from tiers import sized
 
 import cyclescope as package
 
 Program = Callable[[str], Path]
 WORDS = "ddr.cyclescope,first-word-cycles"
+# Values of a setting, of which a million is what it may have.
+MANY = sized(10_000, 1_000_000)
 
 
 def test_the_files_have_what_python_gives(
@@ -71,7 +74,10 @@ def test_failed_rows_are_told_once_and_all_failed_is_a_failure(
     ("options", "words"),
     [
         (("--vary", "ddr.x=1,2"), "--vary ddr.x: no such board property"),
-        (("--vary", f"{WORDS}=1:1M:1", "--vary", "cpu0.d-cache-size=1:1M:1"), "would be 1,000,000"),
+        (
+            ("--vary", f"{WORDS}=1:{MANY}:1", "--vary", f"cpu0.d-cache-size=1:{MANY}:1"),
+            f"would be {MANY * MANY:,} runs",
+        ),
         (("--vary", f"{WORDS}=20,40", "--price", f"{WORDS}=20:1"), "40 has no price"),
         (("--vary", f"{WORDS}=20:40", "--sampling", "latin"), "say how many with --samples"),
         (("--vary", f"{WORDS}=20,40", "--limit", "1 week"), "time '1 week'"),
@@ -105,25 +111,28 @@ def test_a_result_never_replaces_what_is_swept(
 
 
 def test_an_interrupted_sweep_goes_on(program: Program, tmp_path: Path) -> None:
-    arguments = ["sweep", str(program("results")), "--board", BOARD, "--vary", f"{WORDS}=2:601:1"]
+    # more than what is run while the signal comes
+    count = sized(200, 600)
+    vary = f"{WORDS}=2:{count + 1}:1"
+    arguments = ["sweep", str(program("results")), "--board", BOARD, "--vary", vary]
     command = [sys.executable, "-m", "cyclescope", *arguments, "--jobs", "1"]
     environment = os.environ | {"CYCLESCOPE_CACHE": str(tmp_path / "cache")}
     options = {"cwd": tmp_path, "env": environment, "text": True}
     first = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, **options)
     assert first.stderr is not None
-    while "60 of 600 runs" not in (line := first.stderr.readline()):
+    while f"{count // 10} of {count} runs" not in (line := first.stderr.readline()):
         assert line, "it ended"
     first.send_signal(signal.SIGINT)
     _, errors = first.communicate(timeout=60)
     assert first.returncode == 130
     assert "the same command goes on from there" in errors
     part = json.loads((tmp_path / "sweep" / "sweep.json").read_text())["rows"]
-    assert 60 <= len(part) < 600
+    assert count // 10 <= len(part) < count
     second = subprocess.run(command, capture_output=True, check=True, **options)
     assert f", {len(part)} of them made before" in second.stdout
     whole = json.loads((tmp_path / "sweep" / "sweep.json").read_text())["rows"]
     assert whole[: len(part)] == part
-    assert len(whole) == 600
+    assert len(whole) == count
 
 
 def test_the_user_says_which_row_is_better(
@@ -136,7 +145,8 @@ def test_the_user_says_which_row_is_better(
     guessed = cyclescope("sweep", elf, *options)
     assert "less of main.calls counts as better" in guessed.stdout
     assert "less of main.calls counts as better" in (out / "sweep.html").read_text()
-    for option, way in (("--less-is-worse", "less"), ("--more-is-worse", "more")):
+    ways = (("--less-is-worse", "less"), ("--more-is-worse", "more"))
+    for option, way in ways[: sized(1, 2)]:
         told = cyclescope("sweep", elf, *options, option, "main.calls", "--json", "-")
         assert told.status == 0, told.stderr
         assert "counts as better" not in told.stderr + (out / "sweep.html").read_text()

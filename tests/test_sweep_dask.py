@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from conftest import BOARD, Command
+from tiers import sized
 
 import cyclescope as package
 from cyclescope import devices
@@ -26,10 +27,10 @@ WORDS = "ddr.cyclescope,first-word-cycles"
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
-    """Two processes with a thread each, in another folder than the tests."""
+    """Processes with a thread each, in another folder than the tests: two, or a single one."""
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=sized(1, 2), threads_per_worker=1, processes=True, dashboard_address=None
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
@@ -63,6 +64,7 @@ def test_a_cluster_gives_what_this_machine_gives(
     assert Path("flash.bin").read_bytes() == bytes(range(256)) * 2**16
 
 
+@pytest.mark.long
 def test_runs_of_a_worker_that_is_killed_are_made_again(client: Any, program: Program) -> None:
     vary = {WORDS: "2:121:1"}
     killed: list[int] = []
@@ -82,6 +84,7 @@ def test_runs_of_a_worker_that_is_killed_are_made_again(client: Any, program: Pr
     assert far == package.sweep(elf, BOARD, vary, again=True)
 
 
+@pytest.mark.long
 def test_rows_that_fail_there_say_why(client: Any, program: Program) -> None:
     elfs = [str(program("results")), str(program("endless_loop"))]
     found = package.sweep(elfs[0], BOARD, {"elf": elfs}, dask=client, limit="100ms", again=True)
@@ -89,6 +92,7 @@ def test_rows_that_fail_there_say_why(client: Any, program: Program) -> None:
     assert "did not end" in str(found.rows[1].error)
 
 
+@pytest.mark.long
 def test_an_experiment_on_a_cluster(client: Any) -> None:
     arguments: dict[str, Any] = {
         "vary": {"app.memory": "sram,ddr"},
@@ -119,6 +123,7 @@ class Own(cyclescope.devices.Device):
 """
 
 
+@pytest.mark.long
 def test_devices_in_python_go_along(
     client: Any, program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -139,6 +144,7 @@ def test_devices_in_python_go_along(
     assert set(client.run(lambda: len(registry._registered)).values()) == {0}
 
 
+@pytest.mark.long
 def test_runs_that_this_machine_has_do_not_go_there(
     client: Any, program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -150,6 +156,7 @@ def test_runs_that_this_machine_has_do_not_go_there(
     assert all(row.is_kept for row in package.sweep(elf, BOARD, {WORDS: "20,40,60"}).rows)
 
 
+@pytest.mark.long
 def test_the_command_starts_a_cluster_of_its_own(
     cyclescope: Command, program: Program, tmp_path: Path
 ) -> None:

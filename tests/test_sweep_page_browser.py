@@ -13,6 +13,7 @@ from browser import CHROMIUM, DRIVER, Browser, opened
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from test_sweep_page import CLOCKS, FLAGS, SIZES, swept
+from tiers import mostly_long
 
 from cyclescope.report import sweep_page
 from cyclescope.sweeps.axes import axis
@@ -36,7 +37,9 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("width", "dark"), [(1440, False), (390, True)])
+@pytest.mark.parametrize(
+    ("width", "dark"), [pytest.param(1440, False, marks=pytest.mark.long), (390, True)]
+)
 def test_nothing_is_wider_than_the_window_and_nothing_complains(
     browser: Browser, page: Path, width: int, dark: bool
 ) -> None:
@@ -45,7 +48,7 @@ def test_nothing_is_wider_than_the_window_and_nothing_complains(
     assert not [entry for entry in browser.get_log("browser") if "ERROR" in str(entry)]
 
 
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("dark", mostly_long([False, True], {False}))
 def test_labels_of_plots_are_inside_and_do_not_cover_each_other(
     browser: Browser, page: Path, dark: bool
 ) -> None:

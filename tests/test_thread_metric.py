@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from conftest import Command
 from stored_results import source
+from tiers import sized
 
 from cyclescope import Board, bench, experiments, firmware
 from cyclescope.bench import planning, published
@@ -20,7 +21,7 @@ from cyclescope.experiments.thread_metric import APP, BASE, BOARD, EXPERIMENT, T
 # (a fifth of the rounds goes past the end of the list), the handler behind it, return. The page
 # docs/thread-metric.md has the sum.
 YIELD = 9 + 10 + 12 + 37 + 47.4 + 28 + 10
-SHORT_MS = 20
+SHORT_MS = sized(10, 20)
 
 
 def run(settings: dict[str, Value], compile_after: int | None = None) -> RunResult:

@@ -15,6 +15,7 @@ import timelines
 from conftest import BOARD, ROOT, Command
 from sama5d2 import build as build_sama5d2
 from test_spi_waveforms import CARDS
+from tiers import ALL, mostly_long
 from timelines import Timeline
 
 import cyclescope as package
@@ -27,6 +28,8 @@ from cyclescope.profile.tables import rows
 from cyclescope.units import parse_bytes
 
 Capture = pytest.CaptureFixture[str]
+# In the short tier cards are up in a millisecond, without very many polls before.
+OF_CARDS = {} if ALL else dict(CARDS.overrides)
 # An erased flash after a millisecond, and SCK at 50 MHz.
 QUICK = {"flash0.cyclescope,bulk-erase-typical-ms": 1, "spi0.clock-frequency": 50_000_000}
 
@@ -86,14 +89,18 @@ def test_recording_changes_nothing(throughput: Path, tmp_path: Path) -> None:
         assert len(timeline.slices) > 1000
 
 
-def test_two_cores_are_the_same_with_a_timeline(tmp_path: Path) -> None:
+@pytest.mark.parametrize("app", mostly_long(["hello_two_cores", "rpmsg_tty"], {"hello_two_cores"}))
+def test_two_cores_are_the_same_with_a_timeline(app: str, tmp_path: Path) -> None:
     board = "stm32mp157c-dk2"
-    loaded = package.Board(board).load(firmware.build_app("rpmsg_tty", board, {}))
+    loaded = package.Board(board).load(firmware.build_app(app, board, {}))
     plain = loaded.run()
     traced = loaded.run(trace=tmp_path / "out.pftrace")
-    # its calls are many
-    (note,) = traced.notes
-    assert "no room for all: functions are complete from" in note
+    if app == "rpmsg_tty":
+        # its calls are many
+        (note,) = traced.notes
+        assert "no room for all: functions are complete from" in note
+    else:
+        assert traced.notes == ()
     assert replace(traced, wall_ns=0, host_work=(), notes=()) == replace(
         plain, wall_ns=0, host_work=()
     )
@@ -189,7 +196,7 @@ def test_a_window_that_has_no_room_says_so(throughput: Path, tmp_path: Path) -> 
 
 def test_iterations_that_are_skipped_are_one_slice_where_they_are_many(tmp_path: Path) -> None:
     file = tmp_path / "out.pftrace"
-    board = package.Board(CARDS.board).load(CARDS.elf())
+    board = package.Board(CARDS.board, OF_CARDS).load(CARDS.elf())
     board.run(trace=file)
     timeline = timelines.read(file)
     polled = [one for one in timeline.slices if "times" in one.arguments]
@@ -205,7 +212,11 @@ def test_no_slice_of_a_track_crosses_another(throughput: Path, tmp_path: Path) -
     sama5d2 = "sama5d2-xplained"
     # tasks of operations that are over have the names of those of the next
     tasks = firmware.build_app("rhealstone", sama5d2, {"loops": 20})
-    programs = ((sama5d2, tasks, {}), (CARDS.board, CARDS.elf(), {}), (BOARD, throughput, QUICK))
+    programs = (
+        (sama5d2, tasks, {}),
+        (CARDS.board, CARDS.elf(), OF_CARDS),
+        (BOARD, throughput, QUICK),
+    )
     for board, elf, settings in programs:
         file = tmp_path / f"{elf.stem}.pftrace"
         package.Board(board, settings).load(elf).run(trace=file)
@@ -216,7 +227,9 @@ def test_what_polling_loops_skip_takes_as_long_as_if_it_was_run(tmp_path: Path) 
     busy: list[dict[str, int]] = []
     for skip_polling in (True, False):
         file = tmp_path / "out.pftrace"
-        package.Board(CARDS.board).load(CARDS.elf()).run(trace=file, skip_polling=skip_polling)
+        package.Board(CARDS.board, OF_CARDS).load(CARDS.elf()).run(
+            trace=file, skip_polling=skip_polling
+        )
         sums: dict[str, int] = {}
         for one in timelines.read(file).slices:
             if not one.track.endswith("/functions"):
@@ -309,7 +322,7 @@ def turns_in(file: Path) -> list[Turn]:
     return turns
 
 
-@pytest.mark.parametrize("app", TASKS)
+@pytest.mark.parametrize("app", mostly_long(TASKS, {"freertos_hello"}))
 def test_a_track_has_which_task_runs(app: str, tmp_path: Path) -> None:
     board, settings = TASKS[app]
     loaded = Board(board).load(str(firmware.build_app(app, board, settings)))
@@ -342,10 +355,12 @@ def test_tasks_of_a_polling_loop_that_is_skipped_run_as_if_it_was_not(
 ) -> None:
     # each way of the cache has one coroutine's stack, so that no iteration waits for memory
     loaded = Board(BOARD, {"cpu0.d-cache-sets": 512}).load(program("coroutines"))
+    # of a longer time there are very many turns to read
+    limit = {} if ALL else {"limit": "10ms"}
     shown: list[tuple[list[Turn], dict[str, tuple[int | None, int]]]] = []
     for how in ({}, {"skip_polling": False}, {"compile_after": 1}):
         file = tmp_path / "tasks.pftrace"
-        result = loaded.run(trace=file, profile=True, **how)
+        result = loaded.run(trace=file, profile=True, **how, **limit)
         skipped = sum(work.skipped_cycles for work in result.host_work)
         assert (skipped > result.cores[0].cycles / 2) == (how != {"skip_polling": False})
         assert result.profile is not None

@@ -13,6 +13,7 @@ import test_activities
 import timelines
 from activities import NO_END_PS, Span, Told
 from conftest import BOARD, Command
+from tiers import mostly_long
 from waveforms import edges, read_of
 
 import cyclescope as package
@@ -26,6 +27,8 @@ NAMES = (
     *("page-programs", "adc", "octospi", "cards", "qspi", "rtos", "two-cores"),
     *("picorv32", "rtos-of-cortex-m4", "nucleo-f411re-sensors"),
 )
+# A core of each kind, and two of them.
+SHORT = {"page-programs", "adc", "picorv32", "two-cores"}
 
 
 @pytest.fixture
@@ -39,7 +42,7 @@ def throughput() -> Path:
     return firmware.build_app("quad_spi_throughput", BOARD, {"pages": 2})
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", mostly_long(NAMES, SHORT))
 def test_how_a_run_is_simulated_changes_nothing(name: str, run) -> None:
     told = run(name, kinds=BUS)
     assert told.outcome == run(name, kinds=None).outcome
@@ -50,7 +53,7 @@ def test_how_a_run_is_simulated_changes_nothing(name: str, run) -> None:
         assert other.spans == told.spans, how
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", mostly_long(NAMES, SHORT))
 def test_transactions_of_a_track_follow_each_other(name: str, run) -> None:
     tracks: dict[tuple[str, str], list[Span]] = {}
     for span in run(name, kinds=BUS).spans:

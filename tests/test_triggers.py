@@ -14,6 +14,7 @@ from debugged import TARGETS, Target
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from shipped_programs import built, loaded
+from tiers import mostly_long, sized
 
 import cyclescope
 from cyclescope import cli
@@ -67,7 +68,11 @@ def rises(changes: list[tuple[int, int]], end_ps: int) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize(
-    "name", ["rv32-flash", "rv32-interrupts", "a7-and-m4-talking", "mips-pins", "picorv32"]
+    "name",
+    mostly_long(
+        ["rv32-flash", "rv32-interrupts", "a7-and-m4-talking", "mips-pins", "picorv32"],
+        {"rv32-interrupts", "a7-and-m4-talking"},
+    ),
 )
 def test_signals_are_seen_as_waveforms_have_them(name: str, tmp_path: Path) -> None:
     board = loaded(name)
@@ -285,7 +290,7 @@ WORDS = st.one_of(
 @given(st.one_of(st.text(max_size=40), st.lists(WORDS, max_size=14).map(" ".join)))
 @example("flash0.busy && !(cpu0.cycles > 5)")
 @example("-9223372036854775808 < -cpu0.cycles")
-@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=sized(40, 400), suppress_health_check=[HealthCheck.too_slow])
 def test_any_text_is_a_condition_or_refused(text: str) -> None:
     machine = MACHINES[0] if MACHINES else MACHINES.append(_machine()) or MACHINES[0]
     with contextlib.suppress(UsageError):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, plugin_is_installed
+from tiers import mostly_long
 from tutorial_pages import Call, File, Scratch, matches, steps, titled
 
 from cyclescope.firmware import compiler_cache
@@ -68,12 +69,15 @@ def follow(page: Path, folder: Path) -> None:
     assert calls
 
 
+@pytest.mark.long  # a first run is what the README shows, too
 def test_the_readme_prints_what_it_shows(tmp_path: Path) -> None:
     (tmp_path / "docs").symlink_to(ROOT / "docs")
     follow(ROOT / "README.md", tmp_path)
 
 
-@pytest.mark.parametrize("names", FOLLOWED, ids=lambda names: names[0])
+@pytest.mark.parametrize(
+    "names", mostly_long(FOLLOWED, {("first-run",)}), ids=lambda names: names[0]
+)
 def test_tutorials_print_what_they_show(names: tuple[str, ...], tmp_path: Path) -> None:
     for name in names:
         follow(TUTORIALS / f"{name}.md", tmp_path)

@@ -92,6 +92,7 @@ def test_no_path_of_this_machine_is_in_both() -> None:
         assert str(root.resolve()).encode() not in content
 
 
+@pytest.mark.long  # builds all anew; its short form is the test above
 def test_an_elf_is_the_same_wherever_the_compiler_lies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

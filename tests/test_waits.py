@@ -15,6 +15,7 @@ import pytest
 from conftest import BOARD, Command
 from test_fat_write_polling import EXPERIMENT as FAT_WRITE
 from test_schemas import faults
+from tiers import mostly_long
 
 from cyclescope import Board, firmware
 from cyclescope.bench import planning
@@ -122,6 +123,8 @@ def without_waits(result: RunResult) -> dict[str, Any]:
 
 
 NAMES = [*APPS, CARD]
+# With a core of each kind, and two cores; a timer, a flash and pauses of an RTOS.
+SHORT = {"timer", "page-programs", "rtos", "two-cores"}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -145,7 +148,7 @@ def test_a_run_takes_the_same_time_with_and_without(name: str) -> None:
 
 
 @pytest.mark.parametrize("how", HOWS, ids=str)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", mostly_long(NAMES, SHORT))
 def test_waits_do_not_depend_on_how_a_run_is_simulated(name: str, how: dict[str, Any]) -> None:
     assert simulated(name, waits=True, **how) == usual(name)
 
@@ -229,9 +232,10 @@ def test_nothing_waits_longer_than_it_takes(name: str) -> None:
             assert ps <= (core.total_cycles[path] + calls) * cycle_ps, core.names(path)
 
 
-def test_calls_across_skipped_iterations_are_as_long_as_each() -> None:
+@pytest.mark.parametrize("name", mostly_long(["page-programs", CARD], {"page-programs"}))
+def test_calls_across_skipped_iterations_are_as_long_as_each(name: str) -> None:
     usual_rows, other = (
-        rows(simulated(CARD, profile=True, **how).profile.cores[0], "function")
+        rows(simulated(name, profile=True, **how).profile.cores[0], "function")
         for how in ({}, {"skip_polling": False})
     )
     longest = {row.name: (row.calls, row.longest_cycles, row.total_cycles) for row in usual_rows}

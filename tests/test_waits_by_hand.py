@@ -75,7 +75,10 @@ def test_a_page_is_as_long_on_the_wire_as_its_clocks() -> None:
     assert sum(entry.ps for entry in page.waits) == page.ps
 
 
-@pytest.mark.parametrize(("bytes_a_call", "busy_us"), [("512", LONE_US), ("1024", PAIR_US)])
+@pytest.mark.parametrize(
+    ("bytes_a_call", "busy_us"),
+    [("512", LONE_US), pytest.param("1024", PAIR_US, marks=pytest.mark.long)],
+)
 def test_a_card_is_waited_for_as_long_as_its_busy_shows(
     tmp_path: Path, bytes_a_call: str, busy_us: int
 ) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from test_schemas import faults
 from test_waits import CARD, HOWS, board, without_waits
+from tiers import mostly_long
 
 from cyclescope import bench
 from cyclescope.bench import planning
@@ -75,7 +76,7 @@ def test_waits_are_all_of_a_windows_time(name: str) -> None:
     assert within.most_common(1)[0][0] == WINDOWS[name][1]
 
 
-@pytest.mark.parametrize("name", WINDOWS)
+@pytest.mark.parametrize("name", mostly_long(WINDOWS, {"timer", "page-programs", "two-cores"}))
 def test_windows_change_no_waits_and_waits_no_windows(name: str) -> None:
     result = usual(name)
     with board(name) as (loaded, watched):
@@ -92,7 +93,7 @@ def test_windows_change_no_waits_and_waits_no_windows(name: str) -> None:
 
 
 @pytest.mark.parametrize("how", HOWS, ids=str)
-@pytest.mark.parametrize("name", WINDOWS)
+@pytest.mark.parametrize("name", mostly_long(WINDOWS, {"page-programs", "two-cores"}))
 def test_windows_do_not_depend_on_how_a_run_is_simulated(name: str, how: dict[str, Any]) -> None:
     assert simulated(name, waits=True, **how) == usual(name)
 

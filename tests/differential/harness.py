@@ -12,13 +12,17 @@ import elf32
 import numpy as np
 import programs
 import reference
+import tiers
 
 from cyclescope import _engine
 from cyclescope.board import board_tree
 from cyclescope.board.overrides import OverrideValue, apply_overrides
 
 # How many instructions to compare one by one; the other tests' programs grow in number with it.
-INSTRUCTIONS = int(os.environ.get("CYCLESCOPE_DIFFERENTIAL", "2000000"))
+WHOLE = 2_000_000
+# Programs of a test, however few instructions there are to be.
+LEAST = 2
+INSTRUCTIONS = int(os.environ.get("CYCLESCOPE_DIFFERENTIAL") or tiers.sized(WHOLE // 8, WHOLE))
 RAM, RAM_BYTES = 0x8000_0000, 0x10_0000
 NAMES = ["pc", *(f"x{index}" for index in range(32))]
 # Devicetree text: size and sets of both caches, and how lines are replaced.
@@ -32,9 +36,16 @@ CACHES = """
 """
 
 
-def seeds(first: int, count: int) -> range:
-    """`count` seeds from `first` on, or more in a longer run."""
-    return range(first, first + max(1, count * INSTRUCTIONS // 2_000_000))
+def seeds(first: int, count: int, part: int = 0) -> range:
+    """`count` seeds from `first` on, or more in a longer run.
+
+    A shorter run has fewer of them, and other ones for each `part`: together, the parts of a test
+    see more programs.
+    """
+    here = max(LEAST, count * INSTRUCTIONS // WHOLE)
+    if here < count:
+        first += part * here % count
+    return range(first, first + here)
 
 
 @functools.cache

@@ -10,11 +10,12 @@ import arm_harness
 import arm_user_trials
 import choices
 import pytest
+import tiers
 from arm_choices import DATA_BYTES, Rng
 from arm_user_trials import Trial
 
 AWKWARD = (0, 1, 2, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFE, 0xFFFFFFFF)
-TRIALS = 1500
+TRIALS = tiers.sized(500, 1500)
 SDIV, UDIV = 0, 1
 
 

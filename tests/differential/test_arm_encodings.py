@@ -17,6 +17,7 @@ import random
 import arm_harness
 import arm_trials as trials
 import choices
+import tiers
 from arm_choices import DATA_MIDDLE, PC, SP
 from arm_trials import Trial
 
@@ -26,6 +27,8 @@ ADD_PC_PC, BX_PC, BLX_PC = 0x44FF, 0x4778, 0x47F8
 BACK = (0xFE, 0xFD, 0xFC)
 B_BACK = tuple(0xE700 | low for low in BACK)
 BKPT, NARROW = 0xBE, 0xE800
+# One in this number is tried: prime, so that all fields of the encodings take all values.
+STRIDE = tiers.sized(11, 1)
 
 
 def is_left_out(encoding: int) -> bool:
@@ -89,7 +92,7 @@ def trial(rng: random.Random, encoding: int) -> Trial:
 
 def test_every_short_instruction_does_what_unicorns_does() -> None:
     rng = random.Random(4)
-    encodings = [encoding for encoding in range(NARROW) if not is_left_out(encoding)]
+    encodings = [encoding for encoding in range(0, NARROW, STRIDE) if not is_left_out(encoding)]
     for first in range(0, len(encodings), trials.MOST):
         some = [trial(rng, encoding) for encoding in encodings[first : first + trials.MOST]]
         count = arm_harness.compare(trials.program(first, some))

@@ -12,13 +12,14 @@ import arm_harness
 import arm_user_trials
 import choices
 import pytest
+import tiers
 from arm_choices import DATA_BYTES, DATA_MIDDLE, Rng
 from arm_unpredictable import a32
 from arm_unpredictable_t32 import t32
 from arm_user_trials import Trial
 
 Generator = Callable[[Rng], Iterator[int]]
-TRIALS = 12_000
+TRIALS = tiers.sized(1000, 12_000)
 AT_ONCE = 1500
 # By bits 27:25 of A32.
 WEIGHTS = (20, 12, 8, 20, 8, 1, 8, 10)

@@ -12,12 +12,13 @@ from pathlib import Path
 import arm_m_harness
 import arm_m_trials as trials
 import choices
+import tiers
 from arm_choices import DATA_BYTES, DATA_MIDDLE, Rng
 from arm_m_trials import STACK, Filter, Trial
 from arm_m_vfp import is_there
 from arm_unpredictable_t32 import t32
 
-TRIALS, AT_ONCE = 12_000, 1000
+TRIALS, AT_ONCE = tiers.sized(1000, 12_000), 1000
 # ldm, stm, ldrd, strd and those of floating point: Unicorn lets any address pass.
 ALIGNED = (0xE8, 0xE9, 0xEC, 0xED)
 

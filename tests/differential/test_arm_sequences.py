@@ -1,8 +1,8 @@
 """Random Arm programs on the engine and on Unicorn: registers after each instruction, then memory.
 
 Core and floating-point registers, CPSR and FPSCR are compared. CYCLESCOPE_DIFFERENTIAL is twice
-the least number of instructions (2000000 if unset), CYCLESCOPE_SEED the first program's seed. Out
-of the programs' reach, and why:
+the least number of instructions (2000000 if unset, an eighth of it in `make test`), CYCLESCOPE_SEED
+the first program's seed. Out of the programs' reach, and why:
 
 - what the manual calls unpredictable;
 - isb in an IT block, and exceptions in one that go on behind: Unicorn forgets about the block;

@@ -17,10 +17,15 @@ from collections import Counter
 
 import assembler as asm
 import choices
+import tiers
 import trials
 from trials import Outcome, Trial
 
-LONG_TRIALS = 30_000
+LONG_TRIALS = tiers.sized(4000, 30_000)
+# Of each cause that random encodings come to.
+LEAST = tiers.sized(1, 10)
+# One 16-bit encoding in this number is tried: prime, so that all fields take all values.
+STRIDE = tiers.sized(7, 1)
 OPCODES = (0x37, 0x17, 0x6F, 0x67, 0x63, 0x03, 0x23, 0x13, 0x33, 0x33, 0x0F)
 
 
@@ -115,7 +120,8 @@ def compare_all(rng: random.Random, encodings: list[int]) -> Counter[str]:
 
 def test_every_short_instruction_does_what_unicorns_does() -> None:
     rng = random.Random(2)
-    encodings = [encoding for encoding in range(0x10000) if encoding & 3 != 3]
+    tried = {*range(0, 0x10000, STRIDE), asm.C_EBREAK}
+    encodings = [encoding for encoding in sorted(tried) if encoding & 3 != 3]
     outcomes = compare_all(rng, encodings)
     print(outcomes)
     # Encodings that jump to themselves are left out: c.j, c.jal, and what c.beqz and c.bnez choose.
@@ -128,4 +134,4 @@ def test_random_long_instructions_do_what_unicorns_do() -> None:
     outcomes = compare_all(rng, [long_encoding(rng) for _ in range(LONG_TRIALS)])
     print(outcomes)
     assert sum(outcomes.values()) > 0.99 * LONG_TRIALS
-    assert all(outcomes[f"cause {cause}"] >= 10 for cause in (2, 4, 5, 6, 7))
+    assert all(outcomes[f"cause {cause}"] >= LEAST for cause in (2, 4, 5, 6, 7))

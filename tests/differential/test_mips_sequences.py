@@ -2,8 +2,8 @@
 
 General registers, HI and LO are compared after each instruction, and what each exception
 leaves in Cause, EPC and BadVAddr. CYCLESCOPE_DIFFERENTIAL is eight times the least number of
-instructions (2000000 if unset), CYCLESCOPE_SEED the first program's seed. Out of the programs'
-reach, and why:
+instructions (2000000 if unset, an eighth of it in `make test`), CYCLESCOPE_SEED the first program's
+seed. Out of the programs' reach, and why:
 
 - what the manual calls unpredictable: branches in delay slots, branches with a link on $31;
 - the entry of exceptions as such: Unicorn leaves it to `mips_reference`, which skips the

@@ -7,8 +7,9 @@ from collections import Counter
 import harness
 import mips_tlb as tlb
 import pytest
+import tiers
 
-STEPS = 2000
+STEPS = tiers.sized(1000, 2000)
 
 
 def comparable(record: tlb.Record) -> tlb.Record:

@@ -1,7 +1,7 @@
 """Random programs on the engine and on Unicorn: all registers after each instruction, then memory.
 
-CYCLESCOPE_DIFFERENTIAL is the least number of instructions (2000000 if unset), CYCLESCOPE_SEED the
-first program's seed. Out of the programs' reach, and why:
+CYCLESCOPE_DIFFERENTIAL is the least number of instructions (2000000 if unset, an eighth of it in
+`make test`), CYCLESCOPE_SEED the first program's seed. Out of the programs' reach, and why:
 
 - misaligned accesses: Unicorn's core does them, ours traps (both are allowed);
 - traps: Unicorn leaves them to its user (see `test_encodings` for which instructions raise which);
