@@ -30,7 +30,7 @@ from cyclescope.board.overrides import OverrideValue
 from cyclescope.board.results import INTERRUPTED, Metric, RunResult, Value
 from cyclescope.errors import DiskError, EngineError, FirmwareError, OutputError
 from cyclescope.errors import told as in_words
-from cyclescope.firmware import build_app, load_app
+from cyclescope.firmware import build_app, load_app, unchanging
 from cyclescope.host import outputs
 
 # Of the notes of a run that fails, so many are told at once.
@@ -92,7 +92,8 @@ def run_jobs(
         partial(_finished, jobs[place], following, keep, stop, told, shown.get(place, ()))
         for place in places
     ]
-    side_by_side(runs, threads, stop, ended)
+    with unchanging():
+        side_by_side(runs, threads, stop, ended)
     return records
 
 

@@ -24,6 +24,7 @@ from cyclescope.board.overrides import OverrideValue
 from cyclescope.board.results import Settings, Value
 from cyclescope.errors import FirmwareError
 from cyclescope.firmware import clocks, crates
+from cyclescope.firmware.once import once
 from cyclescope.firmware.recipe import Recipe, companions, digest
 from cyclescope.firmware.recipe import build as build
 from cyclescope.firmware.records import Records, records
@@ -248,6 +249,7 @@ def board_recipe(
     )
 
 
+@once
 def _read_toml(path: Path, what: str) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
@@ -258,4 +260,9 @@ def _read_toml(path: Path, what: str) -> dict[str, Any]:
 
 
 def _resolved(paths: Iterable[Path]) -> Sequence[Path]:
-    return [path.resolve() for path in paths]
+    return list(map(_resolved_path, paths))
+
+
+@once
+def _resolved_path(path: Path) -> Path:
+    return path.resolve()
