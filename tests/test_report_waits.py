@@ -133,7 +133,7 @@ def test_a_run_that_told_calls_apart_shows_what_all_of_it_waited_for() -> None:
 def test_a_bench_writes_waits_and_flame_graphs_beside_its_report(
     cyclescope: Command, tmp_path: Path
 ) -> None:
-    done = cyclescope("bench", NAME, *SHORT, "--out", "out")
+    done = cyclescope("bench", NAME, *SHORT, "--explain", "--out", "out")
     assert done.status == 0, done.stderr
     page = Page((tmp_path / "out" / "report.html").read_text())
     assert "What the time was spent waiting for" in page.words

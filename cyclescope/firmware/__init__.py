@@ -14,6 +14,7 @@ from cyclescope.firmware.apps import (
     digest_of,
     is_available,
     load_app,
+    unbuilt,
     with_defaults,
 )
 from cyclescope.firmware.once import unchanging
@@ -30,6 +31,7 @@ __all__ = [
     "digest_of",
     "is_available",
     "load_app",
+    "unbuilt",
     "unchanging",
     "with_defaults",
 ]

@@ -25,7 +25,7 @@ from cyclescope.board.results import Settings, Value
 from cyclescope.errors import FirmwareError
 from cyclescope.firmware import clocks, crates
 from cyclescope.firmware.once import once
-from cyclescope.firmware.recipe import Recipe, companions, digest
+from cyclescope.firmware.recipe import Recipe, companions, digest, is_kept
 from cyclescope.firmware.recipe import build as build
 from cyclescope.firmware.records import Records, records
 from cyclescope.firmware.settings import SettingKind, defines, kinds, paths
@@ -125,6 +125,20 @@ def build_app(
             raise FirmwareError(f"app {app} has no {elf.name}")
         return elf
     return build(app_recipe(found, board, complete, overrides).with_flags(flags))
+
+
+def unbuilt(
+    app: str, board: str, settings: Settings, overrides: Overrides | None = None
+) -> str | None:
+    """What names the ELF that `build_app` would have to make; None if it is in the cache.
+
+    Raises `FirmwareError` as `build_app` does.
+    """
+    found = load_app(app)
+    if found.prebuilt is not None:
+        return None
+    recipe = app_recipe(found, board, with_defaults(app, settings), overrides)
+    return None if is_kept(recipe) else digest(recipe)
 
 
 def digest_of(

@@ -147,11 +147,8 @@ def build(recipe: Recipe) -> Path:
 
 def _build(recipe: Recipe, folder: Path) -> Path:
     if recipe.programs:
-        carried = [_carried(core, build(inner)) for core, inner in recipe.programs.items()]
-        # they name the ELF without its folder
-        flags = (*recipe.flags, f"-I{folder}")
-        recipe = replace(recipe, flags=flags, sources=(*recipe.sources, *carried))
-    elf = folder / f"{recipe.name}-{_digest(recipe)}.elf"
+        recipe = _carrying(recipe, folder)
+    elf = _elf(recipe, folder)
     with objects.alone(elf):
         if not kept.is_whole(elf):
             if elf.exists():
@@ -162,6 +159,33 @@ def _build(recipe: Recipe, folder: Path) -> Path:
                 _make(recipe, output)
                 kept.keep(output, elf)
     return elf
+
+
+def _carrying(recipe: Recipe, folder: Path) -> Recipe:
+    """The recipe with the ELFs that it carries as sources: they are built."""
+    carried = [_carried(core, build(inner)) for core, inner in recipe.programs.items()]
+    # they name the ELF without its folder
+    flags = (*recipe.flags, f"-I{folder}")
+    return replace(recipe, flags=flags, sources=(*recipe.sources, *carried))
+
+
+def _elf(recipe: Recipe, folder: Path) -> Path:
+    """Where a recipe's ELF is kept."""
+    return folder / f"{recipe.name}-{_digest(recipe)}.elf"
+
+
+def is_kept(recipe: Recipe) -> bool:
+    """Whether a recipe's ELF was built before, and those that it carries. Raises `FirmwareError`.
+
+    It is not looked at whether it is whole.
+    """
+    if not all(map(is_kept, recipe.programs.values())):
+        return False
+    try:
+        folder = _made_folder()
+        return _elf(_carrying(recipe, folder) if recipe.programs else recipe, folder).is_file()
+    except OSError:
+        return False
 
 
 def digest(recipe: Recipe) -> str:
