@@ -26,7 +26,8 @@ ENGINE_SOURCES := Cargo.toml Cargo.lock pyproject.toml \
 ## build: set up .venv, build the engine and install the package into it
 build: $(VENV)/.installed
 
-## bench: run every experiment, sum up how they compare, write results/
+## bench: run what the published numbers need, sum up how they compare, write results/
+#  (BENCH_FLAGS=--explain: every experiment whole, with what each run waits for and a profile)
 bench: build
 	$(BIN)/cyclescope bench --out $(OUT) $(BENCH_FLAGS)
 

@@ -1,23 +1,34 @@
-"""cyclescope/data/bench-costs.json: what the bench's runs take on the host that this runs on.
+"""cyclescope/data/bench-costs.json: what the bench's runs take, in units of this host.
 
-python scripts/bench_costs.py, after a `make bench` on a quiet machine. The table gives hosts that
-never ran the bench an order of the runs and an idea of how long it takes. Results don't depend on
-it.
+python scripts/bench_costs.py, after `make bench` with empty caches, and `make bench
+BENCH_FLAGS=--explain`, on a quiet machine. The unit is what `cyclescope/bench/calibration.py`
+measures, here as on the host that uses the table: it gives hosts that never ran the bench an order
+of the runs, and says how long the bench takes. Results don't depend on it.
 """
 
 import json
+import os
 from pathlib import Path
 
-from cyclescope import experiments, resources
-from cyclescope.bench import costs, planning
+from cyclescope import experiments
+from cyclescope.bench import calibration, costs, explaining, planning
 
 
 def main() -> None:
     """Take the runs of the bench as it is from the cache's own table."""
-    known = json.loads((resources.cache() / resources.bench_costs().name).read_text())
-    keys = [costs.key(job) for job in planning.plan(experiments.select(()))]
+    known = costs.load().here
+    unit_s = calibration.unit_s(os.cpu_count() or 1)
+    jobs = planning.plan(experiments.select(()))
+    every = [*jobs, *explaining.marked(jobs)]
+    wanted = {
+        "runs": (known.runs, {costs.REPORT, *map(costs.key, every)}),
+        "builds": (known.builds, set(map(costs.build_key, every))),
+    }
+    table = {
+        kind: {name: round(took[name] / unit_s, 2) for name in sorted(names & took.keys())}
+        for kind, (took, names) in wanted.items()
+    }
     shipped = Path(__file__).parent.parent / "cyclescope" / "data" / "bench-costs.json"
-    table = {key: round(known[key], 2) for key in sorted(keys)}
     shipped.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
 
 

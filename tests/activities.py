@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cyclescope import firmware
-from cyclescope.bench import planning
+from cyclescope.bench import images, planning
 from cyclescope.bench.experiment import Run
-from cyclescope.bench.running import _inserted
 from cyclescope.board import Board
 from cyclescope.board.overrides import OverrideValue
 from cyclescope.units import parse_time_ps
@@ -99,5 +98,5 @@ def record_job(job: planning.Job, run: Run, limit: str | None = None, **how: Any
     elf = firmware.build_app(
         configured.app, configured.board, configured.settings, configured.overrides
     )
-    with _inserted(configured) as (overrides, _):
+    with images.of_run(configured) as (overrides, _):
         return record(Board(configured.board, overrides), elf, limit or configured.limit, **how)

@@ -56,7 +56,7 @@ def test_the_same_bench_twice_is_byte_identical_at_any_number_of_jobs(
 
 def test_rows_have_the_promised_form(cyclescope: Command, tmp_path: Path) -> None:
     quicker = () if ALL else ("--no-profiles",)
-    done = cyclescope("bench", NAME, *SHORT, "--json", "rows.json", *quicker)
+    done = cyclescope("bench", NAME, *SHORT, "--explain", "--json", "rows.json", *quicker)
     assert done.status == 0, done.stderr
     every = json.loads((tmp_path / "rows.json").read_text())
     assert all(list(row) == [*ROW_KEYS, *(["waits"] if "waits" in row else [])] for row in every)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cyclescope.errors import FirmwareError
-from cyclescope.firmware import objects
+from cyclescope.firmware import objects, unchanging
 
 TARGET = ("-target", "riscv32-freestanding-none", "-mcpu=generic_rv32+m+c", "-O2")
 
@@ -86,3 +86,24 @@ def test_what_the_compiler_says_is_the_error(folder: Path, monkeypatch: pytest.M
     (folder / "main.c").write_text("int f(void) { return missing; }\n")
     with pytest.raises(FirmwareError, match="undeclared identifier 'missing'"):
         objects.compiled(source(folder))
+
+
+def test_files_are_read_once_while_they_are_said_to_stay_as_they_are(folder: Path) -> None:
+    header = folder / "include" / "deeper.h"
+    with unchanging():
+        before = key(folder)
+        with unchanging():
+            header.write_text("int g(void);\n")
+        assert key(folder) == before
+    assert key(folder) != before
+
+
+def test_what_can_not_be_read_is_looked_for_again(folder: Path) -> None:
+    path = folder / "main.c"
+    text = path.read_text()
+    path.unlink()
+    with unchanging():
+        with pytest.raises(FirmwareError, match=r"main\.c"):
+            key(folder)
+        path.write_text(text)
+        assert key(folder)

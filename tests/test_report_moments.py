@@ -11,7 +11,7 @@ from test_report import Page, experiment
 from tiers import mostly_long
 
 from cyclescope import bench, experiments, firmware
-from cyclescope.bench import moments, planning, running
+from cyclescope.bench import moments, planning
 from cyclescope.bench.results import ExperimentResult
 from cyclescope.bench.views import Moment
 from cyclescope.board import Board
@@ -109,7 +109,7 @@ def test_a_window_behind_the_runs_end_is_empty() -> None:
 def test_each_experiment_has_a_window_with_something_to_see(name: str) -> None:
     jobs = planning.plan([experiments.ALL[name]])
     ((place, (moment,)),) = moments.of(jobs).items()
-    _, found = running._moment(jobs[place].configured, moment, None)
+    _, found = moments.of_run(jobs[place].configured, moment, None)
     assert isinstance(found, Excerpt), found
     assert found.is_whole
     at_ps = found.begin_ps + moment.before_ps

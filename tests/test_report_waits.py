@@ -20,7 +20,7 @@ from cyclescope.bench.rows import DERIVED
 from cyclescope.report import colours, render, stacks
 from cyclescope.report.text import RowName
 
-BENCH = ("bench", NAME, *SHORT, *FEW, "--out", "out")
+BENCH = ("bench", NAME, *SHORT, *FEW, "--explain", "--out", "out")
 WAITS = stack(("CPU", 70 * 10**9), ("flash0: page program", 20 * 10**9), ("access: ddr", 5 * 10**9))
 
 

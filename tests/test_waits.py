@@ -18,8 +18,7 @@ from test_schemas import faults
 from tiers import mostly_long
 
 from cyclescope import Board, firmware
-from cyclescope.bench import planning
-from cyclescope.bench.running import _inserted
+from cyclescope.bench import images, planning
 from cyclescope.board.overrides import OverrideValue
 from cyclescope.board.results import CoreResult, RunResult, Section, StackEntry, Value
 from cyclescope.profile.tables import VIEWS, WAITED, rows
@@ -91,7 +90,7 @@ def board(name: str) -> Iterator[tuple[Board, tuple[str, ...]]]:
     elf = firmware.build_app(
         configured.app, configured.board, configured.settings, configured.overrides
     )
-    with _inserted(configured) as (overrides, _):
+    with images.of_run(configured) as (overrides, _):
         yield Board(configured.board, overrides).load(elf), (CARD_SECTION,)
 
 

@@ -9,8 +9,8 @@ from cyclescope._engine import Stop
 from cyclescope.advising import hot_code, judging, options, registers, ways
 from cyclescope.advising.results import Advice, Tried
 from cyclescope.advising.whatifs import WhatIf, together
+from cyclescope.bench.images import inserted
 from cyclescope.bench.planning import with_all_settings
-from cyclescope.bench.running import inserted
 from cyclescope.board import Board, board_tree, digests, trees
 from cyclescope.board.devicetree import Node, Property
 from cyclescope.board.overrides import apply_overrides

@@ -74,7 +74,9 @@ class Run:
     `implied` names settings that only have their app's default: words for people leave them out.
     A run with `frame_on`, the label of an SPI bus, keeps the first frame on it, or the one that a
     trigger is for: that is its result, and its app need not print one. `is_extra` marks a run of a
-    larger sweep, which the bench makes with `--all` only; it can't be `documented`.
+    larger sweep, which the bench makes with `--all` only; it can't be `documented`. One that
+    `is_needed` is made in any case, as those with a published number are: rows that are compared
+    with one follow from it.
     """
 
     app: str
@@ -93,6 +95,7 @@ class Run:
     implied: tuple[str, ...] = ()
     frame_on: str | Trigger | None = None
     is_extra: bool = False
+    is_needed: bool = False
 
     def changed(
         self, settings: Settings | None = None, overrides: Mapping[str, OverrideValue] | None = None

@@ -1,12 +1,19 @@
-"""Which windows of which runs are shown as timelines, and when they begin."""
+"""Which windows of which runs are shown as timelines, when they begin, what goes on in them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cyclescope._engine import Stop
+from cyclescope.bench import images
+from cyclescope.bench.experiment import Run
 from cyclescope.bench.planning import Job
 from cyclescope.bench.views import Moment
+from cyclescope.board import Board
+from cyclescope.board.excerpts import Excerpt, excerpt
 from cyclescope.errors import EngineError
+from cyclescope.errors import told as in_words
+from cyclescope.firmware import build_app
 from cyclescope.profile.profile import Profile
 
 
@@ -40,3 +47,24 @@ def window_ps(moment: Moment, profile: Profile) -> tuple[int, int]:
         )
     begin_ps = max(0, begins[moment.call - 1] - moment.before_ps)
     return begin_ps, begin_ps + moment.length_ps
+
+
+def of_run(run: Run, moment: Moment, stop: Stop | None) -> tuple[Moment, Excerpt | str]:
+    """What goes on in a window of a run, or why that is not known: the run counts without it."""
+    try:
+        return moment, _excerpt(run, moment, stop)
+    except EngineError as error:
+        return moment, in_words(error)
+
+
+def _excerpt(run: Run, moment: Moment, stop: Stop | None) -> Excerpt:
+    """A window of a run: it is run to find the begin, and once more up to the end."""
+    short = run.changed(moment.shortened)
+    elf = build_app(short.app, short.board, short.settings, short.overrides)
+    with images.of_run(short) as (overrides, _):
+        board = Board(short.board, overrides).load(str(elf))
+        profile = board.run(short.limit, profile=[moment.function], stop=stop).profile
+    begin_ps, end_ps = window_ps(moment, profile) if profile else (0, 0)
+    with images.of_run(short) as (overrides, _):
+        machine = Board(short.board, overrides).load(str(elf)).start()
+        return excerpt(machine, begin_ps, end_ps, moment.wires, moment.in_place, stop)

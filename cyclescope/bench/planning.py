@@ -4,23 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import Enum
 
 from cyclescope.bench.experiment import Experiment, Run
 from cyclescope.bench.profiles import name_of
 from cyclescope.bench.rows import RunRecord
 from cyclescope.board import Board, board_tree, overrides
-from cyclescope.board.results import RunResult, Value
+from cyclescope.board.results import RunResult, Settings
 from cyclescope.errors import SettingError
 from cyclescope.firmware import is_available, load_app, with_defaults
 
 
+class Explained(Enum):
+    """Of which run it is measured what it waits for and where its time goes (`running.Told`)."""
+
+    ITSELF = "itself"
+    IN_SHORT = "in its short form"
+    """Of the moment's shorter form, which is made for that: the run itself would take too long."""
+    NOT = "not"
+
+
 @dataclass(frozen=True)
 class Job:
-    """A run of an experiment as it was planned: `extra` are the board overrides of `--set`."""
+    """A run of an experiment as it was planned: `extra` are the board overrides of `--set`.
+
+    `published` says whether the document has a number for the run as the experiment declares it,
+    before any `--set`.
+    """
 
     experiment: Experiment
     run: Run
     extra: Mapping[str, str] = field(default_factory=dict)
+    explained: Explained = Explained.ITSELF
+    published: bool = False
 
     @property
     def configured(self) -> Run:
@@ -33,6 +49,12 @@ class Job:
         run = self.configured
         told = {name: value for name, value in run.all_settings.items() if name not in run.implied}
         return name_of(self.experiment.name, run.board, run.app, told)
+
+    def shortened(self, settings: Settings) -> Job:
+        """The job with these settings of its app: nothing is published of that."""
+        implied = tuple(name for name in self.run.implied if name not in settings)
+        run = replace(self.run.changed(settings), documented=False, implied=implied)
+        return replace(self, run=run, explained=Explained.ITSELF, published=False)
 
     def record(self, result: RunResult | None, error: str | None = None) -> RunRecord:
         """The job's configuration with its outcome."""
@@ -53,7 +75,11 @@ def plan(
     where there is no prebuilt ELF for what was set; `BoardError` if a board is at fault with it.
     """
     jobs = [
-        Job(experiment, experiment.quickened(run) if quick else run)
+        Job(
+            experiment,
+            experiment.quickened(run) if quick else run,
+            published=experiment.has_published(run),
+        )
         for experiment in experiments
         for run in map(with_all_settings, experiment.runs)
         if with_extra or not run.is_extra
@@ -135,8 +161,6 @@ def _with_app_setting(job: Job, path: str, text: str) -> Job | None:
         raise SettingError(f"--set {path}={text}: allowed: {kind}")
     if value == job.run.settings[name]:
         return job
-    settings: dict[str, Value] = dict(job.run.settings) | {name: value}
-    implied = tuple(other for other in job.run.implied if other != name)
     # what the user changed in the app is no longer what the document measured
-    changed = replace(job.run, settings=settings, implied=implied, documented=False)
-    return replace(job, run=changed)
+    run = job.shortened({name: value}).run
+    return replace(job, run=run)

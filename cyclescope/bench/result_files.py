@@ -28,6 +28,8 @@ from cyclescope.errors import UsageError
 NOTES = "notes.json"
 """The file beside the rows that has what only the runs knew."""
 
+# What a bench without --explain lacks, in numbers.
+_LACKS = ("unexplained", "unmade")
 # More than a bench writes by far: a file of another kind is not read to its end.
 _MOST_BYTES = 256 * 2**20
 _MOST_DIGITS = 7
@@ -43,11 +45,15 @@ def to_json(results: Iterable[ExperimentResult]) -> str:
 
 
 def to_notes(results: Iterable[ExperimentResult]) -> str:
-    """What the rows do not say, by experiment: notes and findings, and why runs failed."""
+    """What the rows do not say, by experiment: notes and findings, why runs failed, what lacks.
+
+    The latter is of how many runs there are no waits, and how many more runs `--explain` makes.
+    """
     notes = {
         result.name: {
             "notes": result.notes,
             "failures": [{"run": run.label, "error": run.error} for run in result.failures],
+            **{name: number for name in _LACKS if (number := getattr(result, name))},
         }
         for result in results
     }
@@ -139,6 +145,7 @@ def _result(
         choices=tuple(choice.parameter for choice in experiment.choices),
         left_out=experiment.left_out,
         frames=experiment.frames,
+        **{name: int(own.get(name, 0)) for name in _LACKS},
     )
 
 

@@ -10,6 +10,7 @@ from cyclescope.bench.rows import Row, RunRecord, flat_row
 from cyclescope.bench.views import Frames
 from cyclescope.board.parameters import Parameter
 from cyclescope.dataframes import dataframe
+from cyclescope.units import count
 
 if TYPE_CHECKING:
     import pandas
@@ -42,6 +43,8 @@ class ExperimentResult:
     says how the frames are shown that runs kept.
     `question` is what a firmware engineer would ask, and `answer` what the rows say to it in a
     sentence; it is empty if they don't tell.
+    `in_short` are the rows of short forms that were made for waits and a profile; `unexplained` is
+    how many runs have neither, and `unmade` how many more there are, which nothing published needs.
     """
 
     name: str
@@ -58,6 +61,17 @@ class ExperimentResult:
     frames: Frames | None = None
     question: str = ""
     answer: str = ""
+    in_short: tuple[Row, ...] = ()
+    unexplained: int = 0
+    unmade: int = 0
+
+    @property
+    def lacks(self) -> str:
+        """What `bench --explain` gives beyond this, in a sentence; empty if that is nothing."""
+        waits = "waits and a profile of each run" if self.unexplained else ""
+        runs = count(self.unmade, "further run") if self.unmade else ""
+        found = " and ".join(filter(None, (waits, runs)))
+        return f"`cyclescope bench --explain {self.name}` gives {found}." if found else ""
 
     @property
     def failures(self) -> tuple[RunRecord, ...]:

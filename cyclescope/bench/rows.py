@@ -29,7 +29,7 @@ class RunRecord:
     `settings` holds app settings by name and board overrides by path; those that are `implied` just
     have their app's default. `profile` is what a flame graph shows of it, if that was asked for,
     and `moments` are windows of it that the report shows, each with what went on in it, or with why
-    that is not known.
+    that is not known. `short` is a shorter form of it that was made for waits and a profile.
     """
 
     label: str
@@ -41,6 +41,7 @@ class RunRecord:
     implied: tuple[str, ...] = ()
     profile: RunProfile | None = field(default=None, repr=False)
     moments: tuple[tuple[Moment, Excerpt | str], ...] = field(default=(), repr=False)
+    short: RunRecord | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)

@@ -5,38 +5,30 @@ The order of results is the plan's, however many jobs run at once (`threads`).
 
 from __future__ import annotations
 
-import contextlib
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from cyclescope import disks
 from cyclescope._engine import Stop
-from cyclescope.bench import moments, profiles
+from cyclescope.bench import images, moments, order, profiles
 from cyclescope.bench.costs import Costs
 from cyclescope.bench.costs import load as load_costs
-from cyclescope.bench.experiment import Run
-from cyclescope.bench.planning import Job
+from cyclescope.bench.images import IMAGE as IMAGE
+from cyclescope.bench.planning import Explained, Job
 from cyclescope.bench.rows import RunRecord
 from cyclescope.bench.short_forms import of_cells
 from cyclescope.bench.threads import side_by_side
 from cyclescope.bench.views import Moment
 from cyclescope.board import Board
-from cyclescope.board.excerpts import Excerpt, excerpt
 from cyclescope.board.frames import Trigger
-from cyclescope.board.overrides import OverrideValue
 from cyclescope.board.results import INTERRUPTED, Metric, RunResult, Value
-from cyclescope.errors import DiskError, EngineError, FirmwareError, OutputError
+from cyclescope.errors import FirmwareError
 from cyclescope.errors import told as in_words
-from cyclescope.firmware import build_app, load_app
-from cyclescope.host import outputs
+from cyclescope.firmware import build_app, load_app, unchanging
 
 # Of the notes of a run that fails, so many are told at once.
 _MOST_NOTES = 3
-# How the path of an override ends that names the image of a chip.
-IMAGE = ".cyclescope,image"
 # Of a console, the end is told where a run failed.
 _MOST_LINES = 2
 
@@ -45,7 +37,8 @@ _MOST_LINES = 2
 class Told:
     """What runs tell beside their results, which are the same with it.
 
-    Those are waits, profiles, and the windows that experiments show.
+    Those are waits and profiles, of the runs that are `explained`, and the windows that experiments
+    show.
     """
 
     waits: bool = True
@@ -58,6 +51,8 @@ class Following:
     """What is called as runs begin, in any thread, and as they end, in that of `run_jobs`."""
 
     started: Callable[[Job], None] = lambda job: None
+    built: Callable[[Job], None] = lambda job: None
+    """Its firmware is there: now it runs."""
     finished: Callable[[Job, RunRecord], None] = lambda job, record: None
 
 
@@ -70,17 +65,17 @@ def run_jobs(
     costs: Costs | None = None,
     told: Told = Told(),
 ) -> list[RunRecord | None]:
-    """Run jobs, `threads` at a time, the longest first; the records are in the jobs' order.
+    """Run jobs, `threads` at a time, begun as `order` has it; the records are in the jobs' order.
 
-    So no processor waits for a long one at the end. A run that fails gives a record with its error;
-    its disk stays in the folder `keep` if there is one. After `stop` is requested nothing begins,
-    and what is under way is stopped: its record is None.
+    A run that fails gives a record with its error; its disk stays in the folder `keep` if there is
+    one. After `stop` is requested nothing begins, and what is under way is stopped: its record is
+    None.
     """
     stop = stop or Stop()
     following = following or Following()
     seconds = (costs or load_costs()).of
     records: list[RunRecord | None] = [None] * len(jobs)
-    places = sorted(range(len(jobs)), key=lambda place: -seconds(jobs[place]))
+    places = order.places(jobs, seconds)
 
     def ended(turn: int, record: RunRecord | None) -> None:
         records[places[turn]] = record
@@ -92,7 +87,8 @@ def run_jobs(
         partial(_finished, jobs[place], following, keep, stop, told, shown.get(place, ()))
         for place in places
     ]
-    side_by_side(runs, threads, stop, ended)
+    with unchanging():
+        side_by_side(runs, threads, stop, ended)
     return records
 
 
@@ -108,10 +104,21 @@ def _finished(
     if stop.requested:
         return None
     following.started(job)
-    record = run_job(job, keep, stop, told=told, shown=shown)
+    elf = _built(job)
+    following.built(job)
+    record = run_job(job, keep, stop, built=elf, told=told, shown=shown)
     # what is stopped may fail of that
     is_finished = record.result is not None and record.result.outcome != INTERRUPTED
     return record if is_finished or not stop.requested else None
+
+
+def _built(job: Job) -> Path | None:
+    """The job's ELF; None if it can't be built, of which `run_job` says why."""
+    run = job.configured
+    try:
+        return build_app(run.app, run.board, run.settings, run.overrides)
+    except Exception:
+        return None
 
 
 def run_job(
@@ -127,134 +134,70 @@ def run_job(
 
     The disk of a run that fails is copied to the folder `keep` if there is one; not of one that
     `stop` has ended. Without `checks_disk` nobody looks at what a run left on its disk. `built` is
-    the job's ELF where it was built before. Of the run these moments are `shown`.
+    the job's ELF where it was built before. Of the run these moments are `shown`; one that is
+    explained in short is run in the first one's short form as well.
     """
     run = job.configured
+    itself = told if job.explained is Explained.ITSELF else Told(waits=False)
     try:
         elf = built or build_app(run.app, run.board, run.settings, run.overrides)
-        cells = job.experiment.cells_of(run)
-        parts = [found for cell in cells if (found := cell.parts(run.settings))]
-        sections = [name for cell in cells for name in cell.timed]
-        sections += [name for found in parts for name, _ in found.functions]
-        with _inserted(run) as (overrides, image):
+        with images.of_run(run) as (overrides, image):
             board = Board(run.board, overrides).load(str(elf))
-            result = board.run(
-                run.limit,
-                sections=dict.fromkeys((*sections, *run.watched)),
-                windows=dict.fromkeys((*(found.call for found in parts), *run.windows)),
-                frame_on=run.frame_on,
-                stop=stop,
-                waits=told.waits,
-                profile=told.profiles,
-            )
+            result = _result(job, board, stop, itself)
             if result.outcome == INTERRUPTED:
                 return job.record(result, result.message)
-            # the path of a kept ELF says where this machine keeps it
-            record = judged(job, replace(result, firmware=run.app, profile=None))
-            if result.profile is not None:
-                title = f"{job.experiment.name}: {run.label}, on {run.board}"
-                # as of the result, nothing of where its ELF is kept
-                own = profiles.packed(
-                    job.profile_name, title, replace(result.profile, firmware=run.label)
-                )
-                record = replace(record, profile=own)
-            record = _checked(job, record, image, keep) if image and checks_disk else record
-        if shown and record.error is None:
-            record = replace(record, moments=tuple(_moment(run, one, stop) for one in shown))
-        if stop is not None and stop.requested:
-            # what was stopped is no window of the run
-            record = replace(record, moments=())
+            record = _with_profile(job, result)
+            record = images.checked(job, record, image, keep) if image and checks_disk else record
+        if record.error is None:
+            record = _with_moments(job, record, shown, stop, told)
         return record
     except Exception as error:
         # other runs are not to be lost for it
         return job.record(None, in_words(error))
 
 
-def _moment(run: Run, moment: Moment, stop: Stop | None) -> tuple[Moment, Excerpt | str]:
-    """What goes on in a window of a run, or why that is not known: the run counts without it."""
-    try:
-        return moment, _excerpt(run, moment, stop)
-    except EngineError as error:
-        return moment, in_words(error)
+def _result(job: Job, board: Board, stop: Stop | None, told: Told) -> RunResult:
+    """What a run gives on a board that has its ELF."""
+    run = job.configured
+    cells = job.experiment.cells_of(run)
+    parts = [found for cell in cells if (found := cell.parts(run.settings))]
+    sections = [name for cell in cells for name in cell.timed]
+    sections += [name for found in parts for name, _ in found.functions]
+    return board.run(
+        run.limit,
+        sections=dict.fromkeys((*sections, *run.watched)),
+        windows=dict.fromkeys((*(found.call for found in parts), *run.windows)),
+        frame_on=run.frame_on,
+        stop=stop,
+        waits=told.waits,
+        profile=told.profiles,
+    )
 
 
-def _excerpt(run: Run, moment: Moment, stop: Stop | None) -> Excerpt:
-    """A window of a run: it is run to find the begin, and once more up to the end."""
-    short = run.changed(moment.shortened)
-    elf = build_app(short.app, short.board, short.settings, short.overrides)
-    with _inserted(short) as (overrides, _):
-        board = Board(short.board, overrides).load(str(elf))
-        profile = board.run(short.limit, profile=[moment.function], stop=stop).profile
-    window_ps = moments.window_ps(moment, profile) if profile else (0, 0)
-    with _inserted(short) as (overrides, _):
-        machine = Board(short.board, overrides).load(str(elf)).start()
-        return excerpt(machine, *window_ps, moment.wires, moment.in_place, stop)
+def _with_profile(job: Job, result: RunResult) -> RunRecord:
+    """The record of a result; what it has profiled is packed beside it."""
+    run = job.configured
+    # the path of a kept ELF says where this machine keeps it
+    record = judged(job, replace(result, firmware=run.app, profile=None))
+    if result.profile is None:
+        return record
+    title = f"{job.experiment.name}: {run.label}, on {run.board}"
+    profile = replace(result.profile, firmware=run.label)
+    return replace(record, profile=profiles.packed(job.profile_name, title, profile))
 
 
-@contextlib.contextmanager
-def _inserted(run: Run) -> Iterator[tuple[Mapping[str, OverrideValue], Path | None]]:
-    """A run's overrides with copies of images in place, and the copy of its disk's."""
-    with inserted(run.overrides, run.disk, run.slot(run.settings)) as found:
-        yield found
-
-
-@contextlib.contextmanager
-def inserted(
-    overrides: Mapping[str, OverrideValue], disk: disks.Disk | None = None, slot: str = ""
-) -> Iterator[tuple[Mapping[str, OverrideValue], Path | None]]:
-    """Overrides with copies of the images that they name, and the copy of the `disk` in the `slot`.
-
-    Images that the user names are copied too: other runs may start from them at the same time. The
-    copies' paths are for the board alone: results tell nothing of where they were.
-    """
-    named = {
-        path: Path(str(own))
-        for path, own in overrides.items()
-        if path.endswith(IMAGE) and own and (disk or Path(str(own)).exists())
-    }
-    if disk is not None and slot not in named:
-        named[slot] = disks.image(disk)
-    with contextlib.ExitStack() as open_copies:
-        copies = {
-            path: open_copies.enter_context(disks.copy_of(image)) for path, image in named.items()
-        }
-        # one that does not exist yet is an erased flash
-        unnamed = {path: "" for path in overrides if path.endswith(IMAGE)}
-        at = {path: str(copy) for path, copy in copies.items()}
-        yield dict(overrides) | unnamed | at, copies.get(slot)
-
-
-def _checked(job: Job, record: RunRecord, image: Path, keep: Path | None) -> RunRecord:
-    """The record with the error that is on the disk, if the run has none of its own."""
-    error = record.error or _damage(job.configured, image)
-    if error is not None and keep is not None:
-        words = re.sub(r"[^\w.=]+", "-", f"{job.experiment.name} {record.label}")
-        error = f"{error}; {_kept(image, keep / f'{words}.img')}"
-    return replace(record, error=error)
-
-
-def _kept(image: Path, place: Path) -> str:
-    """Keep the disk of a run that failed; says where it is, or why it is not."""
-    try:
-        outputs.make_folder(place.parent)
-        with outputs.opened(place, "wb") as new:
-            disks.copy_into(image, new)
-    except OutputError as error:
-        return f"its disk is lost: {error}"
-    return f"its disk is {place}"
-
-
-def _damage(run: Run, image: Path) -> str | None:
-    """What is wrong with the image that a run left; None if nothing is."""
-    try:
-        disks.check(image)
-        disks.compare(image, run.files(run.settings))
-        # where files were is known of the disk that the run brings, and of no other
-        if run.disk is not None and run.slot(run.settings) not in run.overrides:
-            disks.compare_deleted(image, run.disk, run.deleted(run.settings))
-    except DiskError as error:
-        return str(error)
-    return None
+def _with_moments(
+    job: Job, record: RunRecord, shown: Sequence[Moment], stop: Stop | None, told: Told
+) -> RunRecord:
+    """The record with what goes on in moments, and with a short form if that explains it."""
+    found = tuple(moments.of_run(job.configured, moment, stop) for moment in shown)
+    short = None
+    if shown and job.explained is Explained.IN_SHORT:
+        short = run_job(job.shortened(shown[0].shortened), stop=stop, told=told)
+    if stop is not None and stop.requested:
+        # what was stopped is no window of the run
+        return record
+    return replace(record, moments=found, short=short)
 
 
 def judged(job: Job, result: RunResult) -> RunRecord:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from types import MappingProxyType
 
 from cyclescope.bench import influence, published, uncertainty
 from cyclescope.bench.experiment import Cell
-from cyclescope.bench.planning import Job
+from cyclescope.bench.planning import Explained, Job
 from cyclescope.bench.results import ExperimentResult
 from cyclescope.bench.rows import PREDICTED, UNPUBLISHED, Row, RunRecord, waits_of
 from cyclescope.bench.running import metrics_of
@@ -21,8 +22,15 @@ from cyclescope.board.results import Metric, StackEntry, WaitEntry
 _Changes = tuple[tuple[str, str], ...]
 
 
-def tabulate(jobs: Sequence[Job], records: Sequence[RunRecord | None]) -> list[ExperimentResult]:
-    """A table an experiment, from the jobs and their records; unfinished runs are left out."""
+def tabulate(
+    jobs: Sequence[Job],
+    records: Sequence[RunRecord | None],
+    unmade: Mapping[str, int] = MappingProxyType({}),
+) -> list[ExperimentResult]:
+    """A table an experiment, from the jobs and their records; unfinished runs are left out.
+
+    `unmade` says of how many runs of an experiment no job was made.
+    """
     done = [(job, record) for job, record in zip(jobs, records, strict=True) if record]
     experiments = list(dict.fromkeys(job.experiment.name for job, _ in done))
 
@@ -32,7 +40,9 @@ def tabulate(jobs: Sequence[Job], records: Sequence[RunRecord | None]) -> list[E
 
     return [
         _experiment_result(
-            [(job, record) for job, record in done if job.experiment.name == name], parameters
+            [(job, record) for job, record in done if job.experiment.name == name],
+            parameters,
+            unmade.get(name, 0),
         )
         for name in experiments
     ]
@@ -41,10 +51,11 @@ def tabulate(jobs: Sequence[Job], records: Sequence[RunRecord | None]) -> list[E
 def _experiment_result(
     done: list[tuple[Job, RunRecord]],
     parameters: Callable[[str, _Changes], tuple[Parameter, ...]],
+    unmade: int,
 ) -> ExperimentResult:
     experiment = done[0][0].experiment
     changes = {job.run.board: tuple(job.extra.items()) for job, _ in done}
-    rows = [row for job, record in done for row in _rows(job, record)]
+    rows = [row for job, record in done for row in rows_of(job, record)]
     rows += experiment.derived(rows)
     table = published.load(experiment.published)
     return ExperimentResult(
@@ -62,10 +73,19 @@ def _experiment_result(
         frames=experiment.frames,
         question=experiment.question,
         answer=experiment.answer(rows),
+        in_short=tuple(row for job, record in done for row in _in_short(job, record)),
+        unexplained=sum(job.explained is not Explained.ITSELF for job, _ in done),
+        unmade=unmade,
     )
 
 
-def _rows(job: Job, record: RunRecord) -> list[Row]:
+def _in_short(job: Job, record: RunRecord) -> list[Row]:
+    """The rows of the short form that explains a run."""
+    return rows_of(job.shortened(record.short.settings), record.short) if record.short else []
+
+
+def rows_of(job: Job, record: RunRecord) -> list[Row]:
+    """The rows of one run, in the order of its experiment's cells; none if it failed."""
     if record.result is None or record.error is not None:
         return []
     found = metrics_of(job, record.result).values()

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from cyclescope import bench, experiments
-from cyclescope.bench import costs, planning, result_files
+from cyclescope.bench import costs, explaining, planning, result_files
+from cyclescope.bench.forecast import Forecast
 from cyclescope.bench.planning import Job
 from cyclescope.bench.results import ExperimentResult
 from cyclescope.bench.rows import RunRecord
@@ -47,7 +49,14 @@ PROFILES = "profiles"
     help="Change a board property or an app setting.",
 )
 @click.option("--quick", is_flag=True, help="Shorten the rows without a published value.")
-@click.option("--all", "with_extra", is_flag=True, help="Also make the runs of larger sweeps.")
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="All runs, each with what it waits for and a profile; else one of each experiment has.",
+)
+@click.option(
+    "--all", "with_extra", is_flag=True, help="All runs, those of larger sweeps among them."
+)
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -102,6 +111,7 @@ def bench_command(
     names: tuple[str, ...],
     sets: tuple[str, ...],
     quick: bool,
+    explain: bool,
     with_extra: bool,
     out: Path,
     json_file: str | None,
@@ -116,13 +126,17 @@ def bench_command(
 ) -> int:
     """Run experiments (all if no NAME) and compare them with the published numbers.
 
+    Without NAME, the runs that published numbers need are made. One run of each experiment is
+    explained: by what it waits for and by its profile. --explain makes and explains all.
     `cyclescope show` prints the tables. Of pqm4, coremark and embench you build the programs, and
     --elfs says where they are; without it, their names say how to get them.
     Ctrl-C, SIGTERM and SIGHUP stop the runs under way; those that are finished are written.
     """
     threads = jobs or os.cpu_count() or 1
     if (elfs, board, limit) != (None, None, None):
-        others = quick, with_extra, no_profiles, keep_disks, measures_sensitivity, samples
+        others = (
+            *(quick, explain, with_extra, no_profiles, keep_disks, measures_sensitivity, samples),
+        )
         if elfs is None or any(others):
             raise UsageError(
                 "--elfs goes with --board, --limit, --set, --out, --json and --jobs alone"
@@ -134,30 +148,32 @@ def bench_command(
     if names and not wanted:
         return 0
     if measures_sensitivity or samples is not None:
-        others = sets, quick, with_extra, json_file, no_profiles, keep_disks
+        others = sets, quick, explain, with_extra, json_file, no_profiles, keep_disks
         _check_alone(measures_sensitivity, samples, any(others))
         if samples is not None:
             return uncertain_bench.run(experiments.select(wanted), out, threads, samples)
         return sensitivity_command.run(experiments.select(wanted), out, threads)
     changes = list(map(parse_set, sets))
-    planned = planning.plan(experiments.select(wanted), changes, quick, with_extra)
+    whole = planning.plan(experiments.select(wanted), changes, quick, with_extra)
+    planned = _chosen(whole, explain, every=bool(names) or with_extra)
     own_json = None if json_file == "-" or _is_in(out, json_file) else json_file
     _check_places(out, own_json, keep_disks, dict(changes))
     _check_profiles(out, () if no_profiles else planned)
-    known = costs.load()
+    known = Forecast(planned, costs.load(), threads)
     with interrupts.held_back() as held:
         with bench_progress.shown(planned, known, threads) as watch:
-            following = bench.Following(watch.started, watch.finished)
+            following = bench.Following(watch.started, watch.built, watch.finished)
             told = bench.Told(profiles=not no_profiles, moments=True)
             records = bench.run_jobs(
-                planned, threads, following, keep_disks, held.stop, known, told
+                planned, threads, following, keep_disks, held.stop, known.costs, told
             )
-        costs.keep(planned, records)
-        results = bench.tabulate(planned, records)
+        results = bench.tabulate(planned, records, _unmade(whole, planned))
         saved = _write(results, out, own_json)
+        costs.keep(watch.took)
         with terminal.shown(held.number is not None):
             report = out / REPORT if saved else None
-            summary = bench_summary.screen(results, report, watch.elapsed_s)
+            took = bench_summary.Took(watch.elapsed_s, known.expected_s)
+            summary = bench_summary.screen(results, report, took)
             screen = tables.console(stderr=json_file == "-")
             if not saved:
                 # what was computed is not lost
@@ -167,6 +183,19 @@ def bench_command(
                 sys.stdout.write(result_files.to_json(results))
     _raise_if_cut_short(held, records)
     return 0 if saved and not any(result.failures for result in results) else 1
+
+
+def _chosen(whole: list[Job], explain: bool, every: bool) -> list[Job]:
+    """The jobs that are made, each with how it is explained."""
+    if explain:
+        return whole
+    return explaining.marked(whole) if every else explaining.narrowed(whole)
+
+
+def _unmade(whole: Sequence[Job], planned: Sequence[Job]) -> Counter[str]:
+    """Of how many runs of each experiment there is no job."""
+    names = Counter(job.experiment.name for job in whole)
+    return names - Counter(job.experiment.name for job in planned)
 
 
 def _check_alone(measures_sensitivity: bool, samples: int | None, with_others: bool) -> None:

@@ -1,22 +1,27 @@
 """What `cyclescope bench` says while it works, on stderr: what it will do and how long that takes,
-then one line that moves on a terminal, or milestones into a file or pipe.
+then lines on experiments, and on a terminal below them one line that moves.
 """
 
 from __future__ import annotations
 
+import statistics
 import sys
 import threading
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
+from rich.text import Text
 
-from cyclescope.bench.costs import Costs
+from cyclescope.bench import costs
+from cyclescope.bench.costs import REPORT, Table
+from cyclescope.bench.forecast import Forecast
 from cyclescope.bench.planning import Job
 from cyclescope.bench.rows import RunRecord
+from cyclescope.cli.bench_lines import Lines
 from cyclescope.units import count, format_duration
 
 # until so much of the work is done, what it took says little of what is left
@@ -26,27 +31,42 @@ _ENOUGH_S = 2.0
 class Watch:
     """Follows runs from their start to their end; what it shows does not matter to them."""
 
-    def __init__(self, jobs: Sequence[Job], costs: Costs, threads: int) -> None:
-        self._costs, self._threads = costs, threads
-        self._total, self._total_s = len(jobs), costs.total(jobs)
-        self._left = Counter(job.experiment.name for job in jobs)
+    def __init__(self, jobs: Sequence[Job], forecast: Forecast) -> None:
+        self.forecast = forecast
+        self._total = len(jobs)
         self._running: dict[int, Job] = {}
+        self._since_s: dict[int, float] = {}
+        self._runs: dict[str, float] = {}
+        self._builds: dict[str, list[float]] = defaultdict(list)
         self._done, self._done_s = 0, 0.0
         self._began_s = time.monotonic()
+        self._ran_s = 0.0
         self._lock = threading.Lock()
 
     def started(self, job: Job) -> None:
-        """A run begins; called by any thread."""
+        """A job begins; called by any thread."""
         with self._lock:
             self._running[id(job)] = job
+            self._since_s[id(job)] = time.monotonic()
+
+    def built(self, job: Job) -> None:
+        """A job's firmware is there, and it runs; called by any thread."""
+        now_s = time.monotonic()
+        with self._lock:
+            if self.forecast.is_new(job):
+                self._builds[costs.build_key(job)].append(now_s - self._since_s[id(job)])
+            self._since_s[id(job)] = now_s
 
     def finished(self, job: Job, record: RunRecord) -> None:
         """A run has ended."""
+        now_s = time.monotonic()
         with self._lock:
             self._running.pop(id(job), None)
             self._done += 1
-            self._done_s += self._costs.of(job)
-            self._left[job.experiment.name] -= 1
+            self._done_s += self.forecast.of(job)
+            if record.error is None:
+                self._runs[costs.key(job)] = now_s - self._since_s[id(job)]
+        self._ran_s = now_s - self._began_s
 
     @property
     def elapsed_s(self) -> float:
@@ -54,16 +74,18 @@ class Watch:
         return time.monotonic() - self._began_s
 
     @property
-    def expected_s(self) -> float:
-        """How long all runs will take, as expected at the start."""
-        return self._total_s / self._threads
+    def took(self) -> Table:
+        """What runs, builds and what came after all of them took up to now, in seconds."""
+        after_s = self.elapsed_s - self._ran_s
+        runs = self._runs | ({REPORT: after_s / self._done} if self._done else {})
+        return Table(runs, {name: statistics.mean(own) for name, own in self._builds.items()})
 
     @property
     def left_s(self) -> float:
         """How long it will still take: as planned at first, then by what was done so far."""
-        planned_s = self.expected_s
+        planned_s = self.forecast.expected_s
         if self._done_s > _ENOUGH_S:
-            planned_s = self.elapsed_s * self._total_s / self._done_s
+            planned_s = self.elapsed_s * self.forecast.total_s / self._done_s
         return max(planned_s - self.elapsed_s, 0.0)
 
     @property
@@ -75,63 +97,57 @@ class Watch:
         now = f": {running[0]}{more}" if running else ""
         return f"{self._done}/{self._total} runs, {format_duration(self.left_s)} left{now}"
 
-    def milestone(self, job: Job, record: RunRecord) -> str | None:
-        """A line if a run was the last of its experiment, or has failed."""
-        name = job.experiment.name
-        if record.error is not None:
-            return f"cyclescope: failed: {record.label}: {record.error}"
-        if self._left[name]:
-            return None
-        return f"[{self._done}/{self._total}] {name} done after {format_duration(self.elapsed_s)}"
 
-
-def announcement(jobs: Sequence[Job], costs: Costs, threads: int) -> str:
+def announcement(jobs: Sequence[Job], forecast: Forecast, threads: int) -> str:
     """What will be done and how long that takes here, in a sentence or two."""
     experiments = len({job.experiment.name for job in jobs})
     boards = len({job.run.board for job in jobs})
-    expected_s = costs.total(jobs) / threads
-    going_by = "as last time here" if costs.are_from_here(jobs) else "a guess: not run here before"
+    by = "as last time here" if forecast.is_from_here else "by how fast this machine is now"
+    built = f", {count(forecast.builds, 'program')} to be built" if forecast.builds else ""
     return (
         f"{count(len(jobs), 'run')} of {count(experiments, 'experiment')} "
         f"on {count(boards, 'board')}, {threads} at a time: firmware is built, run and measured.\n"
-        f"About {format_duration(expected_s)} ({going_by}), and what building firmware takes."
+        f"About {format_duration(forecast.expected_s)} ({by}{built})."
     )
 
 
 @contextmanager
-def shown(jobs: Sequence[Job], costs: Costs, threads: int) -> Iterator[Watch]:
+def shown(jobs: Sequence[Job], forecast: Forecast, threads: int) -> Iterator[Watch]:
     """Say what will be done, and show the progress of what the watch is told until the end."""
     screen = Console(stderr=True)
-    print(announcement(jobs, costs, threads), file=sys.stderr)
-    watch: Watch = (
-        _Line(jobs, costs, threads, screen)
-        if screen.is_terminal
-        else _Milestones(jobs, costs, threads)
-    )
-    if not isinstance(watch, _Line):
-        yield watch
+    print(announcement(jobs, forecast, threads), file=sys.stderr, flush=True)
+    if not screen.is_terminal:
+        yield _Milestones(jobs, forecast)
         return
+    watch = _Line(jobs, forecast, screen)
     with watch.progress:
         yield watch
 
 
 class _Milestones(Watch):
-    """Into a file or pipe."""
+    """Into a file or pipe: lines as soon as there are some."""
+
+    def __init__(self, jobs: Sequence[Job], forecast: Forecast) -> None:
+        super().__init__(jobs, forecast)
+        self._lines = Lines(jobs)
 
     def finished(self, job: Job, record: RunRecord) -> None:
         super().finished(job, record)
-        if (said := self.milestone(job, record)) is not None:
-            print(said, file=sys.stderr)
+        for said in self._lines.finished(job, record, self.elapsed_s):
+            self._say(said)
+
+    def _say(self, said: str) -> None:
+        print(said, file=sys.stderr, flush=True)
 
 
-class _Line(Watch):
-    """On a terminal: one line, which is gone in the end."""
+class _Line(_Milestones):
+    """On a terminal: the same, above one line that is gone in the end."""
 
-    def __init__(self, jobs: Sequence[Job], costs: Costs, threads: int, screen: Console) -> None:
-        super().__init__(jobs, costs, threads)
+    def __init__(self, jobs: Sequence[Job], forecast: Forecast, screen: Console) -> None:
+        super().__init__(jobs, forecast)
         columns = (BarColumn(bar_width=16), TextColumn("{task.description}"))
         self.progress = Progress(*columns, console=screen, transient=True, get_time=time.monotonic)
-        self._task = self.progress.add_task("", total=max(self._total_s, 1e-3))
+        self._task = self.progress.add_task("", total=max(forecast.total_s, 1e-3))
         self._width = max(screen.width - 20, 20)
 
     def started(self, job: Job) -> None:
@@ -141,6 +157,9 @@ class _Line(Watch):
     def finished(self, job: Job, record: RunRecord) -> None:
         super().finished(job, record)
         self._show()
+
+    def _say(self, said: str) -> None:
+        self.progress.console.print(Text(said), soft_wrap=True)
 
     def _show(self) -> None:
         line = self.line

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich import box
@@ -12,7 +13,7 @@ from rich.text import Text
 
 from cyclescope.bench import trust
 from cyclescope.bench.results import ExperimentResult
-from cyclescope.bench.rows import RunRecord
+from cyclescope.bench.rows import Row, RunRecord
 from cyclescope.bench.trust import Trust
 from cyclescope.units import count, format_duration
 
@@ -22,7 +23,15 @@ _MOST_REASON = 150
 _GOOD_PCT = 10
 
 
-def screen(results: Sequence[ExperimentResult], report: Path | None, took_s: float) -> Group:
+@dataclass(frozen=True)
+class Took:
+    """How long a bench took, and how long it was guessed to take; the guess may be missing."""
+
+    seconds: float
+    expected_s: float | None = None
+
+
+def screen(results: Sequence[ExperimentResult], report: Path | None, took: Took) -> Group:
     """A table of all experiments, failures with their reasons, and where to read on.
 
     `report` is the report's path, None if it could not be saved.
@@ -38,7 +47,7 @@ def screen(results: Sequence[ExperimentResult], report: Path | None, took_s: flo
     table.add_column("host s", footer=seconds, justify="right")
     for result in results:
         table.add_row(*_line(result))
-    return Group(table, *_rests_on(found), *_failures(runs), *_where(results, report, took_s))
+    return Group(table, *_rests_on(found), *_failures(runs), *_where(results, report, took))
 
 
 def _rests_on(found: Trust) -> Iterator[Text]:
@@ -67,19 +76,22 @@ def _line(result: ExperimentResult) -> tuple[str, ...]:
     return result.name, str(found.published), _within(found), _worst(found), seconds
 
 
+def cells(rows: Iterable[Row]) -> tuple[int, int, str]:
+    """Of rows with a published number how many there are, how many are close, and the worst."""
+    published = [row for row in rows if row.published is not None]
+    off = [row for row in published if row.error_pct is not None]
+    good = sum(abs(row.error_pct or 0) <= _GOOD_PCT for row in off)
+    worst = max(off, key=lambda row: abs(row.error_pct or 0), default=None)
+    return len(published), good, "" if worst is None else f"{worst.error_pct:+.1f} % {worst.label}"
+
+
 def _within(found: Trust) -> str:
-    good = [
-        row for row in found.rows if row.error_pct is not None and abs(row.error_pct) <= _GOOD_PCT
-    ]
-    return str(len(good)) if found.published else ""
+    published, good, _ = cells(found.rows)
+    return str(good) if published else ""
 
 
 def _worst(found: Trust) -> str:
-    rows = [row for row in found.rows if row.error_pct is not None]
-    if not rows:
-        return ""
-    worst = max(rows, key=lambda row: abs(row.error_pct or 0))
-    return f"{worst.error_pct:+.1f} % {worst.label}"
+    return cells(found.rows)[2]
 
 
 def _worst_exact(found: Trust) -> str:
@@ -102,11 +114,15 @@ def _failures(runs: Sequence[RunRecord]) -> Iterator[Text]:
         yield Text(f"and {len(failed) - MOST_FAILURES} more that failed: the report has them all")
 
 
-def _where(
-    results: Sequence[ExperimentResult], report: Path | None, took_s: float
-) -> Iterator[Text]:
+def _where(results: Sequence[ExperimentResult], report: Path | None, took: Took) -> Iterator[Text]:
     runs = [run.result for result in results for run in result.runs if run.result is not None]
     instructions = sum(run.instructions for run in runs) / 1e9
-    yield Text(f"{instructions:.1f} billion instructions in {format_duration(took_s)}.")
+    guess = f" (guessed: {format_duration(took.expected_s)})" if took.expected_s else ""
+    seconds = format_duration(took.seconds)
+    yield Text(f"{instructions:.1f} billion instructions in {seconds}{guess}.")
+    unmade = sum(result.unmade for result in results)
+    if unmade or any(result.unexplained for result in results):
+        runs = f", and {count(unmade, 'further run')}" if unmade else ""
+        yield Text(f"One run of each is explained. --explain: waits and profiles of all{runs}.")
     if report is not None:
         yield Text(f"Report: {report} (opens offline). Full tables: cyclescope show [EXPERIMENT]")

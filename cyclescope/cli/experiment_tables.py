@@ -42,7 +42,8 @@ def experiment_table(result: ExperimentResult) -> Group:
     shown = [part for pivot in pivots.tables(result.rows) for part in _pivot(pivot)]
     heading = [table] if table.row_count or not shown else [Text(table.title, style="italic")]
     source = Text(f"published: {result.source}")
-    return Group(*heading, *shown, source, *_rests_on(result), *map(Text, result.notes))
+    notes = (*result.notes, *filter(None, (result.lacks,)))
+    return Group(*heading, *shown, source, *_rests_on(result), *map(Text, notes))
 
 
 def _rests_on(result: ExperimentResult) -> Iterator[Text]:

@@ -1,8 +1,8 @@
 """Firmware: apps with their settings, compiled and linked for a board, and kept by content.
 
 Start at `apps`. `recipe` makes one program of its sources, `objects` compiles each of them, in
-`compiler_cache`; `crates` finds other people's sources, `clocks` what a program must know of its
-board. Nothing here knows experiments.
+`compiler_cache`; `once` has files read once for many builds. `crates` finds other people's sources,
+`clocks` what a program must know of its board. Nothing here knows experiments.
 """
 
 from cyclescope.firmware.apps import (
@@ -15,8 +15,10 @@ from cyclescope.firmware.apps import (
     is_available,
     load_app,
     shipped_elf,
+    unbuilt,
     with_defaults,
 )
+from cyclescope.firmware.once import unchanging
 from cyclescope.firmware.recipe import Recipe, build
 
 __all__ = [
@@ -31,5 +33,7 @@ __all__ = [
     "is_available",
     "load_app",
     "shipped_elf",
+    "unbuilt",
+    "unchanging",
     "with_defaults",
 ]

@@ -24,7 +24,8 @@ from cyclescope.board.overrides import OverrideValue
 from cyclescope.board.results import Settings, Value
 from cyclescope.errors import FirmwareError
 from cyclescope.firmware import clocks, crates
-from cyclescope.firmware.recipe import Recipe, companions, digest
+from cyclescope.firmware.once import once
+from cyclescope.firmware.recipe import Recipe, companions, digest, is_kept
 from cyclescope.firmware.recipe import build as build
 from cyclescope.firmware.records import Records, records
 from cyclescope.firmware.settings import SettingKind, defines, kinds, paths
@@ -137,6 +138,20 @@ def shipped_elf(app: str, board: str) -> Path:
     if not elf.is_file():
         raise FirmwareError(f"app {app} comes with no ELF for {board}: {elf} is not there")
     return elf
+
+
+def unbuilt(
+    app: str, board: str, settings: Settings, overrides: Overrides | None = None
+) -> str | None:
+    """What names the ELF that `build_app` would have to make; None if it is in the cache.
+
+    Raises `FirmwareError` as `build_app` does.
+    """
+    found = load_app(app)
+    if found.prebuilt is not None:
+        return None
+    recipe = app_recipe(found, board, with_defaults(app, settings), overrides)
+    return None if is_kept(recipe) else digest(recipe)
 
 
 def digest_of(
@@ -261,6 +276,7 @@ def board_recipe(
     )
 
 
+@once
 def _read_toml(path: Path, what: str) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
@@ -271,4 +287,9 @@ def _read_toml(path: Path, what: str) -> dict[str, Any]:
 
 
 def _resolved(paths: Iterable[Path]) -> Sequence[Path]:
-    return [path.resolve() for path in paths]
+    return list(map(_resolved_path, paths))
+
+
+@once
+def _resolved_path(path: Path) -> Path:
+    return path.resolve()

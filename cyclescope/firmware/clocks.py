@@ -13,6 +13,7 @@ from cyclescope.board import board_tree
 from cyclescope.board.devicetree import Node
 from cyclescope.board.overrides import OverrideValue, apply_overrides
 from cyclescope.errors import FirmwareError
+from cyclescope.firmware.once import once
 
 FREQUENCY = "clock-frequency"
 # What is a clock; of one that firmware changes, the frequency is the one out of reset.
@@ -30,14 +31,21 @@ def macros(
     """
     if not labels:
         return {}
-    changed = frequencies(overrides)
+    changed = tuple(sorted(frequencies(overrides).items()))
+    return dict(_macros(board, tuple(labels.items()), changed))
+
+
+@once
+def _macros(
+    board: str, labels: tuple[tuple[str, str], ...], changed: tuple[tuple[str, OverrideValue], ...]
+) -> dict[str, str]:
     tree = board_tree(board)
-    apply_overrides(tree, changed)
+    apply_overrides(tree, dict(changed))
     found = frequencies_hz(tree)
-    for macro, label in labels.items():
+    for macro, label in labels:
         if label not in found:
             raise FirmwareError(f"board {board}: {macro} in its board.toml: no clock {label}")
-    return {f"BOARD_{macro}": f"{found[label]}u" for macro, label in labels.items()}
+    return {f"BOARD_{macro}": f"{found[label]}u" for macro, label in labels}
 
 
 def frequencies(overrides: Mapping[str, OverrideValue]) -> dict[str, OverrideValue]:

@@ -24,11 +24,15 @@ import ziglang
 from cyclescope import resources
 from cyclescope.errors import FirmwareError
 from cyclescope.firmware import compiler_cache
+from cyclescope.firmware.once import once
 from cyclescope.host import kept, leftovers
 
 _INCLUDE = re.compile(rb"^[ \t]*#[ \t]*(?:include|include_next|embed)\b[ \t]*(.*)$", re.MULTILINE)
 _NAMED = re.compile(rb'["<]([^">\n]+)[">]')
 _WORD = re.compile(rb"[A-Za-z_]\w*")
+
+Roots = tuple[tuple[str, Path], ...]
+"""Folders with the names that stand for them in a key, which is the same on any machine."""
 
 
 @dataclass(frozen=True)
@@ -47,47 +51,26 @@ class Source:
     def relevant(self) -> list[str]:
         """The arguments without those macros that the file and its headers do not mention."""
         values = " ".join(flag.partition("=")[2] for flag in self.arguments)
+        mentioned = _mentioned(self.path, self.include)
         # a macro may stand for another one
-        words = _words_of(tuple(map(_read, self.closure()))) | set(_WORD.findall(values.encode()))
-        return [flag for flag in self.arguments if _may_matter(flag, words)]
+        own = frozenset(_WORD.findall(values.encode()))
+        return [flag for flag in self.arguments if _may_matter(flag, (mentioned, own))]
 
     def closure(self) -> list[Path]:
         """The file and all that it may include, directly or not.
 
         Raises `FirmwareError` if one of them can't be read.
         """
-        found: dict[Path, None] = {self.path: None}
-        waiting = [self.path]
-        while waiting:
-            for header in self._included(waiting.pop()):
-                if header not in found:
-                    found[header] = None
-                    waiting.append(header)
-        return list(found)
-
-    def _included(self, path: Path) -> Iterator[Path]:
-        names = _read(path).includes
-        if names is None:
-            # a name that a macro makes: any header may be meant
-            yield from (file for folder in self.include for file in sorted(folder.glob("*.h")))
-            return
-        for name in names:
-            yield from _headers(name, path.parent, self.include)
+        return list(_closure(self.path, self.include))
 
     def key(self, relevant: Iterable[str]) -> str:
         """What the object is kept by: a hash of all that it is made from."""
-        digest = hashlib.sha256(importlib.metadata.version("ziglang").encode())
+        digest = hashlib.sha256(zig_version().encode())
+        roots = tuple(self.roots.items())
         for flag in (*relevant, *map(str, self.include)):
-            digest.update(self._portable(flag).encode() + b"\0")
-        for path in self.closure():
-            digest.update(self._portable(str(path)).encode() + b"\0")
-            digest.update(_read(path).digest)
+            digest.update(portable(flag, roots).encode() + b"\0")
+        digest.update(_contents(_closure(self.path, self.include), roots))
         return digest.hexdigest()[:24]
-
-    def _portable(self, text: str) -> str:
-        for name, root in self.roots.items():
-            text = text.replace(str(root), name)
-        return text
 
 
 def compiled(source: Source) -> Path:
@@ -96,19 +79,38 @@ def compiled(source: Source) -> Path:
     Raises `FirmwareError` with the compiler's messages alone, `OSError` if it can't be kept.
     """
     folder = resources.cache().absolute() / "objects"
-    relevant = source.relevant()
+    relevant = tuple(source.relevant())
     path = folder / f"{source.path.stem}-{source.key(relevant)}.o"
     with alone(path):
-        if not kept.is_whole(path):
-            if path.exists():
-                # what damaged it may have damaged what the compiler keeps
-                compiler_cache.distrust()
-            folder.mkdir(parents=True, exist_ok=True)
-            with leftovers.scratch(dir=folder) as scratch:
-                output = scratch / path.name
-                run_compiler([*relevant, "-c", str(source.path)], output)
-                kept.keep(output, path)
+        return _kept_object(path, source.path, relevant)
+
+
+@once
+def _kept_object(path: Path, source: Path, arguments: tuple[str, ...]) -> Path:
+    """The path of an object, which is compiled if it is not whole."""
+    if not kept.is_whole(path):
+        if path.exists():
+            # what damaged it may have damaged what the compiler keeps
+            compiler_cache.distrust()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with leftovers.scratch(dir=path.parent) as scratch:
+            output = scratch / path.name
+            run_compiler([*arguments, "-c", str(source)], output)
+            kept.keep(output, path)
     return path
+
+
+def portable(text: str, roots: Roots) -> str:
+    """A text with paths, as it would be on any machine."""
+    for name, root in roots:
+        text = text.replace(str(root), name)
+    return text
+
+
+@cache
+def zig_version() -> str:
+    """The compiler's version: another one makes other programs."""
+    return importlib.metadata.version("ziglang")
 
 
 def run_compiler(arguments: Sequence[str], output: Path) -> None:
@@ -161,6 +163,43 @@ class _Text:
     includes: tuple[str, ...] | None
 
 
+@once
+def _closure(path: Path, include: tuple[Path, ...]) -> tuple[Path, ...]:
+    """A file and all that it may include. Raises `FirmwareError` if one can't be read."""
+    found: dict[Path, None] = {path: None}
+    waiting = [path]
+    while waiting:
+        for header in _included(waiting.pop(), include):
+            if header not in found:
+                found[header] = None
+                waiting.append(header)
+    return tuple(found)
+
+
+def _included(path: Path, include: tuple[Path, ...]) -> Iterator[Path]:
+    names = _read(path).includes
+    if names is None:
+        # a name that a macro makes: any header may be meant
+        yield from (file for folder in include for file in sorted(folder.glob("*.h")))
+        return
+    for name in names:
+        yield from _headers(name, path.parent, include)
+
+
+@once
+def _mentioned(path: Path, include: tuple[Path, ...]) -> frozenset[bytes]:
+    """The words of a file and of all that it may include."""
+    return _words_of(tuple(map(_read, _closure(path, include))))
+
+
+@once
+def _contents(paths: tuple[Path, ...], roots: Roots) -> bytes:
+    """What files are called on any machine, each with the digest of its text."""
+    parts = ((portable(str(path), roots).encode() + b"\0", _read(path).digest) for path in paths)
+    return b"".join(part for pair in parts for part in pair)
+
+
+@once
 def _read(path: Path) -> _Text:
     """Raises `FirmwareError` if a file can't be read."""
     try:
@@ -194,10 +233,10 @@ def _headers(name: str, beside: Path, include: tuple[Path, ...]) -> tuple[Path, 
     return tuple(place for place in places if place.is_file())
 
 
-def _may_matter(flag: str, words: frozenset[bytes]) -> bool:
+def _may_matter(flag: str, words: Sequence[frozenset[bytes]]) -> bool:
     """Whether a macro is mentioned, or may be put together from a word that ends in "_"."""
     if not flag.startswith("-D"):
         return True
     name = flag.removeprefix("-D").partition("=")[0]
     parts = [name[: at + 1] for at, letter in enumerate(name) if letter == "_"]
-    return any(part.encode() in words for part in (name, *parts))
+    return any(part.encode() in own for part in (name, *parts) for own in words)

@@ -11,7 +11,6 @@ as data, from `<core>_firmware_start` to `<core>_firmware_end`, as files with ev
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,16 +18,20 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
+from typing import Any
 
 import ziglang
 
 from cyclescope import resources
 from cyclescope.errors import FirmwareError
 from cyclescope.firmware import compiler_cache, objects
+from cyclescope.firmware.once import once
 from cyclescope.host import kept, leftovers
 
 # In a linker script; such paths are relative to the folder `firmware`.
 _INCLUDED = re.compile(r"^INCLUDE (\S+)", re.MULTILINE)
+
+Folders = tuple[Path, ...]
 
 
 @dataclass(frozen=True)
@@ -51,24 +54,13 @@ class Recipe:
 
     def inputs(self) -> list[Path]:
         """Every file that the ELF may depend on, sorted by its portable name."""
-        included: set[Path] = set()
-        for folder in self.include:
-            # a source of ours may include one of a crate; what is deeper has the crate's version
-            foreign = self.is_foreign(folder)
-            included.update(folder.glob("*.[chS]") if foreign else _headers(folder.rglob("*")))
-        for folder in {source.parent for source in self.sources}:
-            if not self.is_foreign(folder):
-                included.update(_headers(folder.glob("*")))
-        files = {*self._linker_scripts(), *self.sources, *included}
-        return sorted(files, key=lambda path: self.portable(str(path)))
+        return list(_inputs(*self.places))
 
-    def _linker_scripts(self) -> set[Path]:
-        """The linker script, those beside it, which it may include, and what these include."""
-        near = {*self.linker_script.parent.glob("*.ld")}
-        named = [name for script in near for name in _INCLUDED.findall(script.read_text("utf-8"))]
-        included = {resources.firmware().resolve() / name for name in named}
-        # one that is not there is told of where it is read
-        return {self.linker_script} | near | included
+    @property
+    def places(self) -> tuple[Path, tuple[Path, ...], tuple[Path, ...], objects.Roots, Folders]:
+        """What decides which files are its inputs."""
+        foreign = tuple(self.crates.values())
+        return self.linker_script, self.include, self.sources, self._roots, foreign
 
     def arguments(self) -> list[str]:
         """What one call of the compiler would need to make the ELF, but for the output."""
@@ -83,7 +75,8 @@ class Recipe:
         """Each source with how it is compiled."""
         arguments = tuple(self._compiling())
         return [
-            objects.Source(source, arguments, self.include, self._roots) for source in self.sources
+            objects.Source(source, arguments, self.include, dict(self._roots))
+            for source in self.sources
         ]
 
     def link(self, linked: Iterable[Path]) -> list[str]:
@@ -107,7 +100,7 @@ class Recipe:
         return [
             *self._target(),
             # paths of this machine would get into the debug information
-            *(f"-ffile-prefix-map={root}={name}" for name, root in self._roots.items()),
+            *(f"-ffile-prefix-map={root}={name}" for name, root in self._roots),
             # the compiler runs in such a folder: sources there are relative to it
             f"-ffile-prefix-map={resources.firmware().resolve()}/=",
             *(flag for flag in self.flags if not _is_of_linker(flag)),
@@ -123,20 +116,19 @@ class Recipe:
 
     def portable(self, text: str) -> str:
         """A text with paths, as it would be on any machine."""
-        for name, root in self._roots.items():
-            text = text.replace(str(root), name)
-        return text
+        return objects.portable(text, self._roots)
 
     @cached_property
-    def _roots(self) -> dict[str, Path]:
+    def _roots(self) -> objects.Roots:
         built = {"built": _folder()} if self.programs else {}
         # debug information names the compiler's own headers, such as stdint.h
         own = {"ziglang": _resolved(Path(ziglang.__file__)).parent}
-        return {"firmware": _resolved(resources.firmware()), **own, **built, **self.crates}
+        named = {"firmware": _resolved(resources.firmware()), **own, **built, **self.crates}
+        return tuple(named.items())
 
     def is_foreign(self, folder: Path) -> bool:
         """Whether a folder is of one of the crates."""
-        return any(folder.is_relative_to(root) for root in self.crates.values())
+        return _is_in(folder, tuple(self.crates.values()))
 
 
 def build(recipe: Recipe) -> Path:
@@ -155,11 +147,8 @@ def build(recipe: Recipe) -> Path:
 
 def _build(recipe: Recipe, folder: Path) -> Path:
     if recipe.programs:
-        carried = [_carried(core, build(inner)) for core, inner in recipe.programs.items()]
-        # they name the ELF without its folder
-        flags = (*recipe.flags, f"-I{folder}")
-        recipe = replace(recipe, flags=flags, sources=(*recipe.sources, *carried))
-    elf = folder / f"{recipe.name}-{_digest(recipe)}.elf"
+        recipe = _carrying(recipe, folder)
+    elf = _elf(recipe, folder)
     with objects.alone(elf):
         if not kept.is_whole(elf):
             if elf.exists():
@@ -170,6 +159,33 @@ def _build(recipe: Recipe, folder: Path) -> Path:
                 _make(recipe, output)
                 kept.keep(output, elf)
     return elf
+
+
+def _carrying(recipe: Recipe, folder: Path) -> Recipe:
+    """The recipe with the ELFs that it carries as sources: they are built."""
+    carried = [_carried(core, build(inner)) for core, inner in recipe.programs.items()]
+    # they name the ELF without its folder
+    flags = (*recipe.flags, f"-I{folder}")
+    return replace(recipe, flags=flags, sources=(*recipe.sources, *carried))
+
+
+def _elf(recipe: Recipe, folder: Path) -> Path:
+    """Where a recipe's ELF is kept."""
+    return folder / f"{recipe.name}-{_digest(recipe)}.elf"
+
+
+def is_kept(recipe: Recipe) -> bool:
+    """Whether a recipe's ELF was built before, and those that it carries. Raises `FirmwareError`.
+
+    It is not looked at whether it is whole.
+    """
+    if not all(map(is_kept, recipe.programs.values())):
+        return False
+    try:
+        folder = _made_folder()
+        return _elf(_carrying(recipe, folder) if recipe.programs else recipe, folder).is_file()
+    except OSError:
+        return False
 
 
 def digest(recipe: Recipe) -> str:
@@ -242,9 +258,52 @@ def _compilers() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="compiler")
 
 
+@once
+def _inputs(
+    linker_script: Path, include: Folders, sources: Folders, roots: objects.Roots, foreign: Folders
+) -> tuple[Path, ...]:
+    """Every file that an ELF may depend on; `foreign` are the folders of crates."""
+    included: set[Path] = set()
+    for folder in include:
+        # a source of ours may include one of a crate; what is deeper has the crate's version
+        is_foreign = _is_in(folder, foreign)
+        included.update(folder.glob("*.[chS]") if is_foreign else _headers(folder.rglob("*")))
+    for folder in {source.parent for source in sources}:
+        if not _is_in(folder, foreign):
+            included.update(_headers(folder.glob("*")))
+    files = {*_linker_scripts(linker_script), *sources, *included}
+    return tuple(sorted(files, key=lambda path: objects.portable(str(path), roots)))
+
+
+def _linker_scripts(script: Path) -> set[Path]:
+    """The linker script, those beside it, which it may include, and what these include."""
+    near = {*script.parent.glob("*.ld")}
+    named = [name for one in near for name in _INCLUDED.findall(one.read_text("utf-8"))]
+    included = {resources.firmware().resolve() / name for name in named}
+    # one that is not there is told of where it is read
+    return {script} | near | included
+
+
+def _is_in(folder: Path, roots: Folders) -> bool:
+    return any(folder.is_relative_to(root) for root in roots)
+
+
 def _headers(paths: Iterable[Path]) -> Iterator[Path]:
     """Those that sources include, tables for macros among them."""
     return (path for path in paths if path.suffix in {".h", ".def"})
+
+
+@once
+def _contents(*places: Any) -> bytes:
+    """What a recipe's inputs are called on any machine, each with the digest of its bytes.
+
+    Raises `OSError` for one that can't be read.
+    """
+    digest = bytearray()
+    for path in _inputs(*places):
+        digest += objects.portable(str(path), places[3]).encode() + b"\0"
+        digest += hashlib.sha256(path.read_bytes()).digest()
+    return bytes(digest)
 
 
 def _is_of_linker(flag: str) -> bool:
@@ -253,13 +312,11 @@ def _is_of_linker(flag: str) -> bool:
 
 
 def _digest(recipe: Recipe) -> str:
-    digest = hashlib.sha256(importlib.metadata.version("ziglang").encode())
+    digest = hashlib.sha256(objects.zig_version().encode())
     for text in recipe.arguments():
         digest.update(recipe.portable(text).encode() + b"\0")
-    for path in recipe.inputs():
-        digest.update(recipe.portable(str(path)).encode() + b"\0")
-        try:
-            digest.update(hashlib.sha256(path.read_bytes()).digest())
-        except OSError as error:
-            raise FirmwareError(f"{recipe.name}: {path}: {error.strerror}") from error
+    try:
+        digest.update(_contents(*recipe.places))
+    except OSError as error:
+        raise FirmwareError(f"{recipe.name}: {error.filename}: {error.strerror}") from error
     return digest.hexdigest()[:16]

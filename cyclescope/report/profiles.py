@@ -74,8 +74,9 @@ def remove_others(folder: Path, kept: Collection[Path]) -> None:
 def _profiles(results: Sequence[ExperimentResult]) -> Iterable[RunProfile]:
     for result in results:
         for run in result.runs:
-            if run.profile is not None:
-                yield run.profile
+            for made in (run, run.short):
+                if made is not None and made.profile is not None:
+                    yield made.profile
 
 
 def _is_ours(path: Path) -> bool:

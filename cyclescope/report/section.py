@@ -20,8 +20,9 @@ from cyclescope.report.text import RowName, row_names
 
 _WHOLE_RUNS = "Whole runs"
 _TIMED_CALLS = "Timed calls"
-# Of both, tables have the values.
-_STACKS_ALONE = (_WHOLE_RUNS, _TIMED_CALLS)
+_IN_SHORT = "A shorter run, explained"
+# Of the first two, tables have the values; the last is no result.
+_STACKS_ALONE = (_WHOLE_RUNS, _TIMED_CALLS, _IN_SHORT)
 # What a run is called that measured the rows of a part.
 _WHOLE_RUN = "whole run"
 # Bases of parameters that no document gives as they are.
@@ -123,6 +124,7 @@ def panels(result: ExperimentResult) -> list[Panels]:
         "Beyond the document" if published else "Simulated": beyond,
         _TIMED_CALLS: _named(_timed_calls(result.rows)),
         _WHOLE_RUNS: _named(_timed_runs(result.rows)),
+        _IN_SHORT: _named(_short_rows(result.in_short)),
     }
     return [_panels(title, rows) for title, rows in parts.items() if rows]
 
@@ -200,6 +202,24 @@ def _timed_runs(rows: Sequence[Row]) -> list[Row]:
             whole = replace(row, **own, waits=waits_of(row.run, row.timed))
             found.setdefault((id(row.run), row.timed), whole)
     return list(found.values())
+
+
+def _short_rows(rows: Sequence[Row]) -> list[Row]:
+    """Of the rows of short forms, those that timed something of their own, and each run once."""
+    timed = [row for row in rows if row.parts or row.timed]
+    whole = {id(row.run): row for row in rows if not (row.parts or row.timed)}
+    wholes = (
+        replace(row, label=_WHOLE_RUN, settings=row.run.settings, waits=waits_of(row.run, ()))
+        for row in whole.values()
+    )
+    return (
+        [row for row in timed if row.pivot is None]
+        + _timed_calls(timed)
+        + [
+            *_timed_runs(timed),
+            *wholes,
+        ]
+    )
 
 
 def _named(rows: Sequence[Row]) -> list[NamedRow]:

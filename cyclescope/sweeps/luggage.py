@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cyclescope._engine import Stop
-from cyclescope.bench.running import IMAGE
+from cyclescope.bench.images import IMAGE
 from cyclescope.board import digests, trees, users_devices
 from cyclescope.board.devicetree import Node
 from cyclescope.errors import EngineError, UsageError, told

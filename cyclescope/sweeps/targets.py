@@ -14,8 +14,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
+from cyclescope.bench.images import IMAGE
 from cyclescope.bench.planning import Job
-from cyclescope.bench.running import IMAGE
 from cyclescope.board import board_tree, overrides
 from cyclescope.board.devicetree import Node
 from cyclescope.board.loading import Loading

@@ -15,8 +15,9 @@ from typing import Protocol
 
 from cyclescope import disks
 from cyclescope._engine import Stop
+from cyclescope.bench.images import inserted
 from cyclescope.bench.planning import Job
-from cyclescope.bench.running import inserted, last_lines, metrics_of, run_job
+from cyclescope.bench.running import last_lines, metrics_of, run_job
 from cyclescope.board import Board, board_tree, digests
 from cyclescope.board.devicetree import Node
 from cyclescope.board.loading import Loading

@@ -2,8 +2,9 @@
 
 python scripts/compare BEFORE AFTER [EXPERIMENT]...
 
-BEFORE and AFTER are checkouts that are built (`make build`): each runs `cyclescope bench --all`
-with its own .venv. Or they are folders with the results of a bench, as this script (`--out`) or
+BEFORE and AFTER are checkouts that are built (`make build`): each runs `cyclescope bench --all
+--explain` with its own .venv (without --explain where a checkout has no such option: there --all
+explains all runs). Or they are folders with the results of a bench, as this script (`--out`) or
 `cyclescope bench` wrote them; the latter lack what runs printed and counted.
 
 Compared are rows, cells, stacks, sections, counters, windows, notes, console texts, the report and
@@ -20,7 +21,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import records
@@ -30,6 +31,7 @@ from records import CSV, FILES, REPORT, ROWS, RUNS, Record, ResultsError
 HERE = Path(__file__).parent
 # The folders of --out that results are kept in.
 SIDES = "before", "after"
+EXPLAIN = "--explain"
 
 
 def is_checkout(place: Path) -> bool:
@@ -48,15 +50,15 @@ def bench(checkout: Path, names: list[str], out: Path, quick: bool) -> Path:
         "CYCLESCOPE_CACHE": str(cache),
         "VIRTUAL_ENV": str(python.parents[1]),
     }
-    size = "--quick" if quick else "--all"
+    options = ["--quick" if quick else "--all", *explaining(python, environment)]
     runs = out.absolute() / RUNS
     out.mkdir(parents=True, exist_ok=True)
     # what an earlier run has left would pass for this one's
     for name in FILES:
         (out / name).unlink(missing_ok=True)
-    print(f"{checkout}: cyclescope bench {' '.join([size, *names])}", file=sys.stderr)
+    print(f"{checkout}: cyclescope bench {' '.join([*options, *names])}", file=sys.stderr)
     script = HERE / "recorded_bench.py"
-    command = [python, script, runs, *names, size, "--out", out.absolute()]
+    command = [python, script, runs, *names, *options, "--out", out.absolute()]
     done = subprocess.run(command, cwd=checkout, env=environment, stdout=subprocess.DEVNULL)
     if done.returncode not in (0, 1):
         raise ResultsError(f"{checkout}: the bench ended with status {done.returncode}")
@@ -68,6 +70,15 @@ def bench(checkout: Path, names: list[str], out: Path, quick: bool) -> Path:
             f"{' and '.join(missing)}; mend what it says above"
         )
     return out
+
+
+def explaining(python: Path, environment: Mapping[str, str]) -> list[str]:
+    """The option with which a checkout's bench makes waits and a profile of each run."""
+    command = [python, "-m", "cyclescope", "bench", "--help"]
+    done = subprocess.run(
+        command, cwd=python.parents[2], env=environment, capture_output=True, text=True
+    )
+    return [EXPLAIN] if EXPLAIN in done.stdout else []
 
 
 def check_out(out: Path, places: Sequence[Path]) -> None:

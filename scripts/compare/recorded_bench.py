@@ -26,7 +26,11 @@ LEFT_OUT = {
     ("Row", "run"): "a run stands among the runs once",
     ("Row", "pivot"): "how rows are shown; the report has it",
     ("Row", "sweeps"): "how rows are shown; the report has it",
+    ("RunRecord", "short"): "a run that explains another; with --explain there is none",
     ("ExperimentResult", "frames"): "how frames are shown; the report has it",
+    ("ExperimentResult", "in_short"): "rows of runs that explain others",
+    ("ExperimentResult", "unexplained"): "what a bench without --explain lacks",
+    ("ExperimentResult", "unmade"): "what a bench without --explain lacks",
 }
 
 

@@ -24,6 +24,7 @@ from rich.console import Console, Group
 
 from cyclescope.cli import bench_summary
 from cyclescope.cli import experiment_tables as screens
+from cyclescope.cli.bench_summary import Took
 
 _COLUMNS = 100
 _SHOW_COLUMNS = 140
@@ -58,7 +59,7 @@ def fenced(found: str) -> str:
 def bench_screen(source: Source, words: Sequence[str]) -> str:
     """What a bench says at its end."""
     results = list(source.results.experiments.values())
-    shown = "\n".join(_screen(bench_summary.screen(results, None, 0), _COLUMNS))
+    shown = "\n".join(_screen(bench_summary.screen(results, None, Took(0)), _COLUMNS))
     shown = _TOOK.sub("...", _HOST_S.sub(" ...", shown))
     last = "Report: results/report.html (opens offline). Full tables: cyclescope show [EXPERIMENT]"
     return fenced(f"{shown}\n{last}")

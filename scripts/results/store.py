@@ -52,7 +52,7 @@ def to_csv(path: Path) -> str:
     missing = list(_missing(results))
     if missing:
         raise UsageError(
-            f"{path}: not the results of a whole `cyclescope bench`; missing: {'; '.join(missing)}"
+            f"{path}: not all of `cyclescope bench --explain`; missing: {'; '.join(missing)}"
         )
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

@@ -1,0 +1,53 @@
+"""How long a bench will take: its runs, the firmware that is not built yet, and the report."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from functools import cached_property
+
+from cyclescope.bench import costs, order
+from cyclescope.bench.costs import Costs
+from cyclescope.bench.planning import Job
+from cyclescope.firmware import unchanging
+
+
+class Forecast:
+    """Of jobs that so many threads run. Where costs from here lack, this host is measured first.
+
+    Raises `FirmwareError` if it is not known how to build a job's firmware.
+    """
+
+    def __init__(self, jobs: Sequence[Job], known: Costs, threads: int) -> None:
+        self._jobs, self._threads = jobs, threads
+        with unchanging():
+            self._new = {id(job): job for job in costs.unbuilt(jobs)}
+        self.is_from_here = known.are_from_here(jobs) and not self._new
+        self.costs = known if self.is_from_here else known.measured(threads)
+
+    @property
+    def builds(self) -> int:
+        """How many programs are to be built."""
+        return len(self._new)
+
+    def is_new(self, job: Job) -> bool:
+        """Whether the job's firmware is built for it first."""
+        return id(job) in self._new
+
+    def of(self, job: Job) -> float:
+        """What a job takes with its build, in seconds of a thread."""
+        building = self.costs.of_building(job) if self.is_new(job) else 0.0
+        return building + self.costs.of(job)
+
+    @cached_property
+    def total_s(self) -> float:
+        """What all jobs take, in seconds of a thread."""
+        return sum(map(self.of, self._jobs))
+
+    @cached_property
+    def expected_s(self) -> float:
+        """How long all takes: threads take jobs in their order, and the report comes last."""
+        busy_s = [0.0] * self._threads
+        for place in order.places(self._jobs, self.costs.of):
+            heapq.heapreplace(busy_s, busy_s[0] + self.of(self._jobs[place]))
+        return max(busy_s) + self.costs.of_report(self._jobs)
