@@ -10,6 +10,7 @@ from cyclescope import Board, _engine, disks, firmware
 from cyclescope.board.results import RunResult, Value
 from cyclescope.disks import SECTOR_BYTES, Disk
 from cyclescope.experiments import fat_write
+from cyclescope.host import kept
 
 BOARD, APP = fat_write.BOARD, fat_write.APP
 # The smallest that is FAT16 with clusters of 64 sectors.
@@ -47,12 +48,17 @@ class Left:
     @property
     def changed(self) -> list[int]:
         """The sectors that are not as they were."""
-        before, after = self.master.read_bytes(), self.image.read_bytes()
-        assert len(before) == len(after)
+        assert self.master.stat().st_size == self.image.stat().st_size
+        with self.master.open("rb") as master, self.image.open("rb") as image:
+            before, after = (dict(kept.chunks(file.fileno())) for file in (master, image))
+        zeros = bytes(kept.CHUNK_BYTES)
         return [
-            at // SECTOR_BYTES
-            for at in range(0, len(after), SECTOR_BYTES)
-            if before[at : at + SECTOR_BYTES] != after[at : at + SECTOR_BYTES]
+            (start + at) // SECTOR_BYTES
+            for start in sorted(before.keys() | after.keys())
+            if before.get(start) != after.get(start)
+            for at in range(0, kept.CHUNK_BYTES, SECTOR_BYTES)
+            if before.get(start, zeros)[at : at + SECTOR_BYTES]
+            != after.get(start, zeros)[at : at + SECTOR_BYTES]
         ]
 
     @property

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Command
+from few_runs import FEW
 from rich.console import Console
 
 from cyclescope import bench, experiments
@@ -35,6 +36,11 @@ SHORT = [
     ("flash0.cyclescope,bulk-erase-typical-ms", "10"),
 ]
 ARGUMENTS = [part for path, value in SHORT for part in ("--set", f"{path}={value}")]
+# A bench of fewer runs in `make test`, and how many there are.
+QUICKER = [*ARGUMENTS, *FEW]
+RUNS = len(
+    planning.plan(experiments.select([NAME]), [tuple(word.split("=", 1)) for word in QUICKER[1::2]])
+)
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +124,8 @@ def test_a_file_that_has_no_results_is_refused(
     assert len(done.stderr.splitlines()) == 1
 
 
+# `test_bench` has it of a bench that it makes anyway.
+@pytest.mark.long
 def test_why_runs_failed_is_shown_again(cyclescope: Command) -> None:
     # a core in XIP mode can't write: all fail but those that read through its window
     cyclescope("bench", NAME, *ARGUMENTS, "--set", "spi0.xlnx,xip-mode=1")
@@ -140,15 +148,14 @@ def test_an_experiment_that_the_file_lacks_is_named(cyclescope: Command, tmp_pat
 def test_without_a_terminal_there_are_lines_of_first_cells_and_of_the_end(
     cyclescope: Command,
 ) -> None:
-    done = cyclescope("bench", NAME, *ARGUMENTS)
+    done = cyclescope("bench", NAME, *QUICKER)
     assert done.status == 0, done.stderr
     said, expected, first, last = done.stderr.splitlines()
-    runs = len(experiments.ALL[NAME].runs)
-    assert said.startswith(f"{runs} runs of 1 experiment on 1 board")
+    assert said.startswith(f"{RUNS} runs of 1 experiment on 1 board")
     assert expected.startswith("About ")
     # 4 pages are not those that were published
     assert re.fullmatch(rf"{NAME}  \w+ write: simulated \d+ us \(nothing was published\)", first)
-    assert re.fullmatch(rf"\[{runs}/{runs}\] {NAME} done after \d+ s", last)
+    assert re.fullmatch(rf"\[{RUNS}/{RUNS}\] {NAME} done after \d+ s", last)
 
 
 def test_a_published_cell_is_said_with_its_error_and_an_end_with_what_is_met(
@@ -179,7 +186,7 @@ def test_why_a_run_failed_is_said_at_once(jobs: list[Job]) -> None:
 
 def test_on_a_terminal_there_is_one_line_that_is_gone_in_the_end(tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "cyclescope", "bench", NAME, *ARGUMENTS]
+    command = [sys.executable, "-m", "cyclescope", "bench", NAME, *QUICKER]
     environment = os.environ | {"TERM": "xterm", "COLUMNS": "100", "LINES": "24"}
     with subprocess.Popen(
         command, cwd=tmp_path, stderr=theirs, stdout=subprocess.DEVNULL, env=environment

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
+import runpy
 import shutil
 import subprocess
 import sys
+import unittest.mock
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +18,7 @@ import pytest
 import tiers
 from conftest import ROOT
 
+SCRIPT = ROOT / "scripts" / "compare"
 STACK = [
     {"cause": "execute", "cycles": 70, "ps": 700},
     {"cause": "load: ddr", "cycles": 30, "ps": 300},
@@ -61,10 +66,19 @@ def _write(path: Path, data: Any) -> None:
 
 def compared(before: Path, after: Path, *arguments: str) -> tuple[int, str]:
     """The script's status, and what it prints."""
-    command = [sys.executable, ROOT / "scripts" / "compare", before, after, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert "Traceback" not in done.stderr, done.stderr
-    return done.returncode, done.stdout + done.stderr
+    given = [str(SCRIPT), str(before), str(after), *arguments]
+    out, error = io.StringIO(), io.StringIO()
+    with (
+        unittest.mock.patch.object(sys, "argv", given),
+        unittest.mock.patch.dict(sys.modules),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(error),
+        pytest.raises(SystemExit) as ended,
+    ):
+        runpy.run_path(str(SCRIPT), run_name="__main__")
+    status = ended.value.code
+    assert isinstance(status, int)
+    return status, out.getvalue() + error.getvalue()
 
 
 def changed(results: Path, name: str, change: Callable[[Any], None]) -> tuple[int, str]:
@@ -75,6 +89,13 @@ def changed(results: Path, name: str, change: Callable[[Any], None]) -> tuple[in
     change(data)
     _write(after / name, data)
     return compared(results, after, "--results")
+
+
+def test_it_is_a_program_of_its_own(results: Path) -> None:
+    command = [sys.executable, SCRIPT, results, results, "--results"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == compared(results, results, "--results")[1]
 
 
 def test_equal_results_are_counted(results: Path) -> None:

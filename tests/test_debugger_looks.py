@@ -45,7 +45,7 @@ def test_reads_of_registers_and_states_change_nothing(target: Target) -> None:
     bases = bases_of(target)
     debugger = target.load().debug()
     answered = refused = 0
-    for _ in range(tiers.sized(6, 40)):
+    for _ in range(tiers.sized(4, 40)):
         until = f"{debugger.time_ps // 1000 + chosen.randrange(1, 10**6)}ns"
         if debugger.run(until=until).reason == "end":
             break

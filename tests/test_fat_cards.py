@@ -84,7 +84,7 @@ def test_high_capacity_cards_with_fat32_are_used_alike(app: str, port: str) -> N
             disks.compare(image, {"W512.BIN": fat_write.buffer(FILE_BYTES)})
 
 
-@both_ports
+@pytest.mark.parametrize("port", tiers.mostly_long(CARDS, ["spi"]))
 def test_crcs_may_be_checked_on_either_port(port: str) -> None:
     with disks.copy_of(disks.image(SDHC)) as image:
         result = run("fat_write", port, BOARD, image, crc="on", transfer="4096")
