@@ -53,6 +53,10 @@ def test_a_bench_makes_all_published_runs_and_explains_one_of_each_experiment() 
     assert published == [job.run for job in few if job.published]
     explained = Counter(job.experiment.name for job in few if job.explained is not Explained.NOT)
     assert explained == Counter(experiments.ALL.keys())
+    # the short form of a run that nothing was published of is made in its place
+    (access,) = [job for job in few if job.experiment.name == "fat-access"]
+    assert access.run.settings["file_bytes"] == 65536
+    assert access.explained is Explained.ITSELF
     # what has no published number is explained, or needed
     assert all(
         job.published or job.run.is_needed or job.explained is not Explained.NOT for job in few

@@ -51,7 +51,7 @@ def test_a_run_imports_only_what_it_uses() -> None:
 
 def test_the_heavy_modules_are_called_what_they_are() -> None:
     # the report needs the modules that a run does not: a name that is none would prove nothing
-    code = "import cyclescope.cli.bench_command, cyclescope.cli.ipc_command, cyclescope.report"
+    code = "import cyclescope.cli.bench_command, cyclescope.cli.ipc_command, cyclescope.report.page"
     code += ", cyclescope.devices"
     assert HEAVY - imported(code) <= {"pandas", "serial", "rich.markdown", "rich.syntax"}
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 
 import click
 
@@ -29,7 +30,7 @@ from cyclescope.cli import (
 )
 from cyclescope.cli.runs_options import jobs_option
 from cyclescope.errors import UsageError
-from cyclescope.host import interrupts, outputs, terminal
+from cyclescope.host import interrupts, outputs, processors, terminal
 from cyclescope.host.interrupts import Held, Interrupted
 from cyclescope.host.outputs import AnyPath
 from cyclescope.sweeps.uncertainty import LEAST_SAMPLES
@@ -132,7 +133,7 @@ def bench_command(
     --elfs says where they are; without it, their names say how to get them.
     Ctrl-C, SIGTERM and SIGHUP stop the runs under way; those that are finished are written.
     """
-    threads = jobs or os.cpu_count() or 1
+    threads = jobs or processors.count()
     if (elfs, board, limit) != (None, None, None):
         others = (
             *(quick, explain, with_extra, no_profiles, keep_disks, measures_sensitivity, samples),
@@ -160,6 +161,8 @@ def bench_command(
     _check_places(out, own_json, keep_disks, dict(changes))
     _check_profiles(out, () if no_profiles else planned)
     known = Forecast(planned, costs.load(), threads)
+    # what draws the report is imported while runs go on
+    Thread(target=import_module, args=("cyclescope.report.page",), daemon=True).start()
     with interrupts.held_back() as held:
         with bench_progress.shown(planned, known, threads) as watch:
             following = bench.Following(watch.started, watch.built, watch.finished)
@@ -173,16 +176,25 @@ def bench_command(
         with terminal.shown(held.number is not None):
             report = out / REPORT if saved else None
             took = bench_summary.Took(watch.elapsed_s, known.expected_s)
-            summary = bench_summary.screen(results, report, took)
-            screen = tables.console(stderr=json_file == "-")
-            if not saved:
-                # what was computed is not lost
-                screen.print(*map(experiment_tables.experiment_table, results))
-            screen.print(summary)
-            if json_file == "-":
-                sys.stdout.write(result_files.to_json(results))
+            _say(results, report, took, rows_to_stdout=json_file == "-")
     _raise_if_cut_short(held, records)
     return 0 if saved and not any(result.failures for result in results) else 1
+
+
+def _say(
+    results: list[ExperimentResult],
+    report: Path | None,
+    took: bench_summary.Took,
+    rows_to_stdout: bool,
+) -> None:
+    """The last screen; all tables where the report could not be saved."""
+    screen = tables.console(stderr=rows_to_stdout)
+    if report is None:
+        # what was computed is not lost
+        screen.print(*map(experiment_tables.experiment_table, results))
+    screen.print(bench_summary.screen(results, report, took))
+    if rows_to_stdout:
+        sys.stdout.write(result_files.to_json(results))
 
 
 def _chosen(whole: list[Job], explain: bool, every: bool) -> list[Job]:
@@ -194,8 +206,12 @@ def _chosen(whole: list[Job], explain: bool, every: bool) -> list[Job]:
 
 def _unmade(whole: Sequence[Job], planned: Sequence[Job]) -> Counter[str]:
     """Of how many runs of each experiment there is no job."""
-    names = Counter(job.experiment.name for job in whole)
-    return names - Counter(job.experiment.name for job in planned)
+    made = {(job.experiment.name, job.run.board, job.configured.label) for job in planned}
+    return Counter(
+        job.experiment.name
+        for job in whole
+        if (job.experiment.name, job.run.board, job.configured.label) not in made
+    )
 
 
 def _check_alone(measures_sensitivity: bool, samples: int | None, with_others: bool) -> None:

@@ -11,7 +11,6 @@ as data, from `<core>_firmware_start` to `<core>_firmware_end`, as files with ev
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -26,7 +25,7 @@ from cyclescope import resources
 from cyclescope.errors import FirmwareError
 from cyclescope.firmware import compiler_cache, objects
 from cyclescope.firmware.once import once
-from cyclescope.host import kept, leftovers
+from cyclescope.host import kept, leftovers, processors
 
 # In a linker script; such paths are relative to the folder `firmware`.
 _INCLUDED = re.compile(r"^INCLUDE (\S+)", re.MULTILINE)
@@ -255,7 +254,7 @@ def _resolved(path: Path) -> Path:
 
 @cache
 def _compilers() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="compiler")
+    return ThreadPoolExecutor(processors.count(), thread_name_prefix="compiler")
 
 
 @once

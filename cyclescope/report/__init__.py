@@ -11,14 +11,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from cyclescope.bench.results import ExperimentResult
-from cyclescope.host.outputs import write_text
-from cyclescope.report.page import render
+if TYPE_CHECKING:
+    from cyclescope.bench.results import ExperimentResult
 
 __all__ = ["render", "write_report"]
 
 
+def render(results: Sequence[ExperimentResult]) -> str:
+    """The whole report as HTML."""
+    # what draws is imported when something is drawn: others need not wait for it
+    from cyclescope.report import page
+
+    return page.render(results)
+
+
 def write_report(results: Sequence[ExperimentResult], path: Path) -> None:
     """Write the report of some experiments as a whole or not at all. Raises `OutputError`."""
+    from cyclescope.host.outputs import write_text
+
     write_text(path, render(results))
