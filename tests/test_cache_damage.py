@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -12,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import tiers
 from conftest import BOARD, ROOT
 
 from cyclescope import disks, firmware
@@ -46,29 +44,11 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache"
 
 
-@pytest.fixture(scope="module")
-def used(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache with the program, as the compiler leaves it."""
-    folder = tmp_path_factory.mktemp("used") / "cache"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("CYCLESCOPE_CACHE", str(folder))
-        firmware.build(recipe())
-    return folder
-
-
-@pytest.fixture
-def used_cache(cache: Path, used: Path) -> Path:
-    """A copy of it. In `make test-all` an empty one, to which the compiler takes longer."""
-    if not tiers.ALL:
-        shutil.copytree(used, cache, symlinks=True)
-    return cache
-
-
 def recipe() -> Recipe:
     return firmware.board_recipe("exit_code", BOARD, [SOURCE])
 
 
-def test_a_damaged_elf_is_built_anew(used_cache: Path) -> None:
+def test_a_damaged_elf_is_built_anew(cache: Path) -> None:
     elf = firmware.build(recipe())
     good = elf.read_bytes()
     for name, damage in DAMAGES.items():
@@ -115,10 +95,10 @@ def test_the_compilers_cache_is_of_this_boot_alone(
 
 
 BUILD = f"""
-import sys
-sys.path.insert(0, {str(ROOT / "tests")!r})
-from test_cache_damage import firmware, recipe
-print(firmware.build(recipe()).stat().st_size)
+import pathlib
+from cyclescope import firmware
+recipe = firmware.board_recipe("exit_code", {BOARD!r}, [pathlib.Path({str(SOURCE)!r})])
+print(firmware.build(recipe).stat().st_size)
 """
 
 
@@ -131,12 +111,7 @@ def building(cache: Path) -> subprocess.Popen[str]:
     )
 
 
-def test_a_build_that_was_killed_and_two_at_once(used_cache: Path) -> None:
-    cache = used_cache
-    # what the compiler keeps of its own libraries stays
-    for folder in cache.glob("*/"):
-        if folder.name != "zig":
-            shutil.rmtree(folder)
+def test_a_build_that_was_killed_and_two_at_once(cache: Path) -> None:
     killed = building(cache)
     until = time.monotonic() + 60
     while not list(cache.glob("firmware/*/")) and time.monotonic() < until:

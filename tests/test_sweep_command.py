@@ -112,7 +112,7 @@ def test_a_result_never_replaces_what_is_swept(
 
 def test_an_interrupted_sweep_goes_on(program: Program, tmp_path: Path) -> None:
     # more than what is run while the signal comes
-    count = sized(200, 600)
+    count = sized(100, 600)
     vary = f"{WORDS}=2:{count + 1}:1"
     arguments = ["sweep", str(program("results")), "--board", BOARD, "--vary", vary]
     command = [sys.executable, "-m", "cyclescope", *arguments, "--jobs", "1"]
