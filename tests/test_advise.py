@@ -13,15 +13,18 @@ from conftest import BOARD, ROOT, Command
 from test_schemas import faults
 
 import cyclescope as package
+from cyclescope._engine import Stop
 from cyclescope.advising import hot_code, options
 from cyclescope.advising.hot_code import Function
 from cyclescope.advising.results import Tried
+from cyclescope.advising.study import study
 from cyclescope.advising.whatifs import WhatIf, together
 from cyclescope.board import Board, board_tree, shipped_boards
 from cyclescope.board.presets import Preset
 from cyclescope.errors import SettingError, UsageError
 from cyclescope.firmware import build_app, load_app
 from cyclescope.sweeps.measures import Measure
+from cyclescope.sweeps.requests import Request
 
 Program = Callable[[str], Path]
 TIME = Measure("t", "us", is_printed=True)
@@ -87,9 +90,21 @@ def test_a_metric_and_what_the_user_wants_tried(program: Program) -> None:
     assert own.what_if.changes == {"cpu0.cyclescope,divide-cycles": "1"}
 
 
+SWITCHES = {"rhealstone.operation": "task-switch", "rhealstone.loops": 100}
+
+
+def test_what_an_experiment_allows_has_settings_of_its_app() -> None:
+    request = Request("rhealstone", sets=SWITCHES, metrics=("cycles",))
+    allowed = {one.how: one for one in study(request, {}, False, Stop()).what_ifs}
+    assert allowed["--set rhealstone.memory=sram"].takes
+    levels = [one for how, one in allowed.items() if "O2" in how or "Os" in how]
+    assert len(levels) > 1
+
+
+# each what-if is a kernel that is compiled
+@pytest.mark.long
 def test_an_experiment_by_settings_of_its_app() -> None:
-    sets = {"rhealstone.operation": "task-switch", "rhealstone.loops": 100}
-    found = package.advise("rhealstone", overrides=sets, metrics=["cycles"])
+    found = package.advise("rhealstone", overrides=SWITCHES, metrics=["cycles"])
     gains = {one.what_if.how: one for one in found.gains}
     in_sram = gains["--set rhealstone.memory=sram"]
     assert in_sram.after["cycles"] < found.before["cycles"]

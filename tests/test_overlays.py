@@ -41,7 +41,7 @@ def overlay(first: int, size: int, more: str = "cyclescope,overlay;") -> str:
 @pytest.fixture(scope="module")
 def plain() -> tuple[Path, package.RunResult]:
     """The app from flash, and how it went."""
-    return run(F407)
+    return run(F407, FUNCTION)
 
 
 def on(board: Path, elf: Path) -> package.RunResult:

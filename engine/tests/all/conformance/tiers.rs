@@ -17,6 +17,11 @@ use std::thread;
 /// Few where the tests themselves are emulated, as they are for aarch64: new code takes an emulator long.
 const CASES: u32 = if cfg!(target_arch = "x86_64") { 24 } else { 3 };
 const FUNCTIONS: u32 = 3;
+
+fn config() -> ProptestConfig {
+    ProptestConfig::with_cases(sized(CASES.div_ceil(2), CASES))
+}
+
 /// Labels: of the loop, then those of the functions, then those within what a program does.
 const ROUND: u32 = 0;
 const FUNCTION: u32 = 1;
@@ -150,7 +155,7 @@ pub fn whatever_is_compiled_comes_to_the_same<T: Target>() {
     let acts = prop::collection::vec(acts::<T>(), 1 + FUNCTIONS as usize);
     let cases = (acts, prop::sample::select(T::CODE.to_vec()), 2..60u32, ways());
     let regions = Cell::new(0);
-    proptest!(ProptestConfig::with_cases(sized(CASES.div_ceil(2), CASES)), |((acts, at, rounds, way) in cases)| {
+    proptest!(config(), |((acts, at, rounds, way) in cases)| {
         let mut interpreted = machine_of::<T>(at, &acts, Some(rounds), INTERPRETED);
         let expected = run_to_exit(&mut interpreted);
         for how in [Compiling::after(1), way] {
@@ -170,7 +175,7 @@ pub fn whatever_is_compiled_comes_to_the_same<T: Target>() {
 pub fn shortcuts_change_nothing<T: Target>() {
     let acts = prop::collection::vec(acts::<T>(), 1 + FUNCTIONS as usize);
     let cases = (acts, prop::sample::select(T::CODE.to_vec()), 2..60u32, prop_oneof![Just(INTERPRETED), ways()]);
-    proptest!(ProptestConfig::with_cases(sized(CASES.div_ceil(2), CASES)), |((acts, at, rounds, how) in cases)| {
+    proptest!(config(), |((acts, at, rounds, how) in cases)| {
         let mut slow = machine_of::<T>(at, &acts, Some(rounds), INTERPRETED);
         slow.bus().rams.iter_mut().for_each(Ram::share);
         let mut quick = machine_of::<T>(at, &acts, Some(rounds), how);
@@ -214,7 +219,7 @@ pub fn what_is_compiled_beside_the_run_changes_nothing<T: Target>() {
 pub fn slices_end_anywhere_in_blocks_and_change_nothing<T: Target>() {
     let acts = prop::collection::vec(acts::<T>(), 1 + FUNCTIONS as usize);
     let cases = (acts, prop::sample::select(T::CODE.to_vec()), 2..12u32, 1..40u16, 7..900u64);
-    proptest!(ProptestConfig::with_cases(sized(CASES.div_ceil(2), CASES)), |((acts, at, rounds, after, slice_ns) in cases)| {
+    proptest!(config(), |((acts, at, rounds, after, slice_ns) in cases)| {
         let mut interpreted = machine_of::<T>(at, &acts, Some(rounds), INTERPRETED);
         let expected = run_to_exit(&mut interpreted);
         for how in [INTERPRETED, Compiling::after(after)] {
