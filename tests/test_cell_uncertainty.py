@@ -30,9 +30,9 @@ from cyclescope.sweeps import Store, cell_draws, trials
 from cyclescope.sweeps.axes import Axis, Span
 from cyclescope.sweeps.designs import LATIN, Design
 
-SAMPLES = tiers.sized(5, 10)
+SAMPLES = tiers.sized(3, 10)
 # After this many runs a measurement is stopped.
-ENOUGH = tiers.sized(2, 4)
+ENOUGH = tiers.sized(1, 4)
 # Of each part, as many percent: the middle 90 % lie between -45 and +45 %.
 EVEN = tuple(part - 50.0 for part in PARTS_PCT)
 

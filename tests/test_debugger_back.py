@@ -6,6 +6,7 @@ import random
 from typing import Any
 
 import pytest
+import tiers
 from debugged import TARGETS, Target
 
 from cyclescope.board.debugger import Debugger
@@ -39,7 +40,7 @@ def test_ways_back_and_forth_come_by_the_same_moments(target: Target) -> None:
     breakpoint = debugger.break_at(target.function)
     known: dict[int, dict[str, Any]] = {}
     core = debugger.core
-    for _ in range(25):
+    for _ in range(tiers.sized(12, 25)):
         match chosen.randrange(4):
             case 0:
                 core.step(chosen.randrange(1, 20), into_handlers=True)
@@ -65,7 +66,7 @@ def test_a_step_back_is_the_moment_before(target: Target) -> None:
     debugger = target.load().debug()
     debugger.run(until=target.function)
     steps = [state(debugger)]
-    for _ in range(30):
+    for _ in range(tiers.sized(12, 30)):
         debugger.core.step(into_handlers=True)
         steps.append(state(debugger))
     for before in reversed(steps[:-1]):

@@ -72,8 +72,8 @@ def test_a_write_protected_card_stays_as_it_is(
         assert image.read_bytes() == master.read_bytes()
 
 
-# The probe takes longest; what it does to a card it does by the same driver.
-@pytest.mark.parametrize("app", tiers.mostly_long(APPS, ["fat_write", "fat_access"]))
+# The others take longer; what they do to a card they do by the same driver.
+@pytest.mark.parametrize("app", tiers.mostly_long(APPS, ["fat_write"]))
 @both_ports
 def test_high_capacity_cards_with_fat32_are_used_alike(app: str, port: str) -> None:
     with disks.copy_of(disks.image(SDHC)) as image:
