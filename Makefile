@@ -51,7 +51,8 @@ test: build
 
 ## test-all: all tests whole, properties to extremes; each night
 test-all: build
-	@+CYCLESCOPE_TESTS=all $(MAKE) --no-print-directory -j2 test-engine test-package
+	@+CYCLESCOPE_TESTS=all $(MAKE) --no-print-directory -j2 test-engine test-package \
+		ENGINE_TEST_FLAGS="--config 'profile.bench.package.cyclescope-engine.opt-level=1'"
 	scripts/test-aarch64
 
 # With the bindings named, which have no tests of their own, all crates' features are those of the
@@ -60,7 +61,7 @@ CARGO_TEST := env -u MAKEFLAGS cargo test --locked --quiet --package cyclescope-
 
 ## test-engine: the tests of the Rust crates
 test-engine: build
-	$(CARGO_TEST) --profile bench --package cyclescope-engine
+	$(CARGO_TEST) --profile bench --package cyclescope-engine $(ENGINE_TEST_FLAGS)
 	$(CARGO_TEST) --release --package cyclescope-debugger
 
 ## test-package: the tests of the Python package and the command line

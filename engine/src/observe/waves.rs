@@ -17,9 +17,9 @@ use crate::time::Ps;
 pub use live::Live;
 
 /// Most changes that are kept without a file: a run that never ends must not fill the memory.
-const MOST_CHANGES: usize = 1 << 24;
+const MOST_CHANGES: usize = if cfg!(test) { 1 << 19 } else { 1 << 24 };
 /// Changes that wait for the file: some 16 MB.
-const RUN_CHANGES: usize = 1 << 20;
+const RUN_CHANGES: usize = if cfg!(test) { 1 << 15 } else { 1 << 20 };
 /// The bit of a [`Change`]'s signal that tells, within a recording, that its changes are counted.
 pub(super) const COUNTED: u32 = 1 << 30;
 /// The coarsest unit of time that is looked for: 100 s.

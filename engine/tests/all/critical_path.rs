@@ -1,5 +1,6 @@
 //! The critical path through runs of two cores whose times are known.
 
+use crate::tiers::sized;
 use crate::whole::support::arm::*;
 use crate::whole::support::pair::{CLOCKS, JOURNAL, QUANTA, pair};
 use cyclescope_engine::machine::{Machine, Outcome, RunReport};
@@ -165,22 +166,22 @@ fn a_run_that_is_cut_off_ends_with_the_core_at_work() {
 
 #[test]
 fn many_hand_overs_are_sums() {
-    // Both wake each other 2000 times.
-    const TIMES: u32 = 2000;
+    // How often both wake each other.
+    let times = sized(300, 2000);
     let round = |own: u32, other: u32, work: u32, begins: bool| {
         let (wakes, sleeps) = (wakes(other), sleeps(own));
         let parts = if begins { [&wakes[..], &sleeps[..]] } else { [&sleeps[..], &wakes[..]] }.concat();
         let body = [&delay(work)[..], &parts, &[subs(8, 8, 1)]].concat();
         let back = b(-4 * body.len() as i32);
-        [&[mov(8, TIMES)], body.as_slice(), &[when(NE, back)]].concat()
+        [&[mov(8, times)], body.as_slice(), &[when(NE, back)]].concat()
     };
     let first = program(&[&round(0, 1, 50, true), &EXIT]);
     let second = program(&[&round(1, 0, 3, false), &REST]);
     let (report, path) = path([&first, &second], |_| {});
     assert_eq!(report.outcome, Outcome::Exit(0));
-    let times = |from| path.hand_overs.iter().find(|over| over.from == from).map_or(0, |over| over.times);
-    assert_eq!(times("cpu1"), u64::from(TIMES), "{path:#?}");
-    assert!(times("cpu0") >= u64::from(TIMES) - 1, "{path:#?}");
+    let told = |from| path.hand_overs.iter().find(|over| over.from == from).map_or(0, |over| over.times);
+    assert_eq!(told("cpu1"), u64::from(times), "{path:#?}");
+    assert!(told("cpu0") >= u64::from(times) - 1, "{path:#?}");
     assert_eq!(path.stays.len(), 20);
 }
 

@@ -1,4 +1,5 @@
 //! Spoiled ELF files: the loader refuses or takes them, and never panics.
+use crate::tiers::sized;
 use cyclescope_engine::elf::line_of;
 use cyclescope_engine::elf::{self, Machine};
 use proptest::prelude::*;
@@ -157,7 +158,7 @@ fn the_file_to_be_spoiled_is_sound() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(10_000))]
+    #![proptest_config(ProptestConfig::with_cases(sized(1500, 10_000)))]
 
     #[test]
     fn spoiled_files_never_panic(spoils in prop::collection::vec(spoil(), 1..6), addr: u32) {

@@ -1,6 +1,7 @@
 //! Polling loops of a MIPS core that is as fast as its bus or a few times faster, with what only its instruction set
 //! has in them.
 
+use crate::tiers::sized;
 use crate::whole::conformance;
 use crate::whole::support::mips::*;
 use cyclescope_engine::cpu::memory::MemoryConfig;
@@ -106,6 +107,8 @@ fn body() -> impl Strategy<Value = Vec<u32>> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(sized(40, 256)))]
+
     #[test]
     fn skipping_changes_nothing(
         cycles in 0_u32..60_000,

@@ -1,5 +1,6 @@
 //! Polling loops of PicoRV32, in RAM and in place from flash: skipping them changes nothing that anyone can see.
 
+use crate::tiers::sized;
 use crate::whole::conformance;
 use crate::whole::support::riscv::*;
 use cyclescope_engine::bus::device::{Device, DeviceId};
@@ -156,7 +157,7 @@ fn a_loop_that_reads_the_time_or_writes_a_device_is_run() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(sized(20, 64)))]
     #[test]
     fn skipping_changes_nothing(
         at in prop::sample::select(vec![RAM, FLASH]),

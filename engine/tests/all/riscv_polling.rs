@@ -1,5 +1,6 @@
 //! Polling loops of a RISC-V core over the devices of an AXI system: skipping them changes nothing that anyone can see.
 
+use crate::tiers::sized;
 use crate::whole::conformance;
 use crate::whole::support::riscv::*;
 use cyclescope_engine::bus::device::{Device, DeviceId, IrqLine};
@@ -272,7 +273,7 @@ fn body() -> impl Strategy<Value = Vec<u32>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(sized(20, 64)))]
     #[test]
     fn skipping_changes_nothing(
         body in body(),

@@ -2,6 +2,7 @@
 
 use super::program::*;
 use super::target::*;
+use crate::tiers::sized;
 use crate::whole::support::late::{LOWER, RAISE_LATER};
 use crate::whole::support::rig::cause;
 use cyclescope_engine::machine::{Machine, Outcome, RunReport};
@@ -21,7 +22,7 @@ fn raised_cycle(report: &RunReport) -> u64 {
 }
 
 pub fn an_interrupt_is_taken_at_the_first_instruction_after_its_time<T: Target>() {
-    for after in 30..70 {
+    for after in (30..70).step_by(sized(3, 1)) {
         let mut machine = straight::<T>(after, true);
         let (mut begun, mut taken) = (Vec::new(), None);
         while taken.is_none() {

@@ -2,6 +2,7 @@
 
 use super::program::*;
 use super::target::*;
+use crate::tiers::sized;
 use crate::whole::support::late::READY;
 use cyclescope_engine::core::{CallReport, KeptReport, SectionReport};
 use cyclescope_engine::machine::RunReport;
@@ -58,7 +59,7 @@ fn sums<'a>(rows: impl IntoIterator<Item = &'a WaitShare>) -> BTreeMap<String, u
 pub fn each_call_has_what_it_took_and_waited_for<T: Target>() {
     let calls = prop::collection::vec((prop_oneof![0..60u32, 60..4000u32], any::<bool>()), 1..12);
     let cases = (calls, prop::sample::select(T::CODE.to_vec()), 1..6usize);
-    proptest!(ProptestConfig::with_cases(CASES), |((calls, at, few) in cases)| {
+    proptest!(ProptestConfig::with_cases(sized(CASES.div_ceil(4), CASES)), |((calls, at, few) in cases)| {
         let program = program::<T>(&calls);
         let report = run_kept::<T>(at, &program, MANY, (true, 0));
         for how in [(true, 2), (false, 0), (false, 2)] {

@@ -3,6 +3,7 @@
 
 use super::program::*;
 use super::target::Target;
+use crate::tiers::sized;
 use crate::whole::support::pair::{Entries, JOURNAL, PROGRAMS, QUANTA, SHARED, pair_at, run_alike, run_pair};
 use cyclescope_engine::core::Core;
 use cyclescope_engine::machine::{Machine, Outcome};
@@ -75,7 +76,7 @@ fn without_times(entries: &Entries) -> Vec<(Option<usize>, u32, u32)> {
 }
 
 pub fn messages_go_back_and_forth_in_order<T: Pair>() {
-    let iterations = 200;
+    let iterations = sized(60, 200);
     // C counts; each core writes what it has got into the journal.
     let count = [Add(C, 1), Add(G, -1)];
     let got = |offset, to| [Load(E, A, offset), Store(E, B, to)];
@@ -89,14 +90,15 @@ pub fn messages_go_back_and_forth_in_order<T: Pair>() {
 }
 
 pub fn careless_additions_are_lost_in_the_same_way_each_time<T: Pair>() {
+    let times = sized(100, 300);
     let adds = |core: u32| {
         let add = [Load(E, A, 0), Add(E, 1), Store(E, A, 0), Store(E, B, 0x40 + 4 * core)];
-        repeat(300, &[&add[..], &delay(1 + core, 1)].concat())
+        repeat(times, &[&add[..], &delay(1 + core, 1)].concat())
     };
     let (_, entries) = alike::<T>([&[&adds(0)[..], &LAST].concat(), &[&adds(1)[..], &DONE].concat()]);
-    assert_eq!(entries.len(), 600);
+    assert_eq!(entries.len(), 2 * times as usize);
     let total = entries.iter().map(|entry| entry.2).max().unwrap();
-    assert!((301..600).contains(&total), "{total}");
+    assert!((times + 1..2 * times).contains(&total), "{total}");
 }
 
 pub fn accesses_of_both_come_as_if_each_were_alone<T: Pair>() {

@@ -2,6 +2,7 @@
 
 use super::program::*;
 use super::target::*;
+use crate::tiers::sized;
 use crate::whole::support::late::{BOTH, LOWER, RAISE_LATER, READY, TRANSFER, VALUE};
 use cyclescope_engine::machine::{Machine, RunReport};
 use proptest::prelude::*;
@@ -60,15 +61,16 @@ fn exchange_in_one_register<T: Target>(cycles: u32, byte_cycles: u32) -> Vec<Ste
 }
 
 pub fn a_wait_for_an_event_is_skipped<T: Target>() {
+    let cycles = sized(300_000, 500_000);
     for at in T::CODE {
         // With iterations that are longer than a small cache, too.
-        let events = [0, 60].map(|padding| wait_for_event::<T>(500_000, padding));
-        for program in events.into_iter().chain([wait_until_ready::<T>(500_000)]) {
+        let events = [0, 60].map(|padding| wait_for_event::<T>(cycles, padding));
+        for program in events.into_iter().chain([wait_until_ready::<T>(cycles)]) {
             let (report, skipped) = with_and_without_skipping_of::<T>(at, &program);
             assert_most(skipped, report.cores[0].cycles.0);
-            assert!(report.cores[0].cycles.0 > 500_000);
+            assert!(report.cores[0].cycles.0 > u64::from(cycles));
             let reads = &report.counters.iter().find(|(name, _)| name == "late.reads").unwrap().1;
-            assert!(*reads > 500_000 / 10_000, "{reads}");
+            assert!(*reads > u64::from(cycles) / 10_000, "{reads}");
         }
     }
 }
@@ -77,7 +79,8 @@ pub fn an_exchange_of_bytes_is_skipped<T: Target>() {
     for at in T::CODE {
         for byte_cycles in [34, 150] {
             for program in [exchange_until_ready::<T>, exchange_in_one_register::<T>] {
-                let (report, skipped) = with_and_without_skipping_of::<T>(at, &program(200_000, byte_cycles));
+                let (report, skipped) =
+                    with_and_without_skipping_of::<T>(at, &program(sized(100_000, 200_000), byte_cycles));
                 assert_most(skipped, report.cores[0].cycles.0);
             }
         }
@@ -92,10 +95,11 @@ fn wait_with_a_limit<T: Target>(cycles: u32, limit: u32, add: i32) -> Vec<Step> 
 
 pub fn a_wait_with_a_limit_is_skipped<T: Target>() {
     let up = [Set(E, 0), Label(0), Load(D, A, VALUE), Add(E, 1), IfZero(D, 0)];
+    let cycles = sized(100_000, 500_000);
     for at in T::CODE {
-        for program in [wait_with_a_limit::<T>(500_000, u32::MAX / 2, -1), after::<T>(500_000, RAISE_LATER, &up)] {
+        for program in [wait_with_a_limit::<T>(cycles, u32::MAX / 2, -1), after::<T>(cycles, RAISE_LATER, &up)] {
             let (report, skipped) = with_and_without_skipping_of::<T>(at, &program);
-            assert!(report.cores[0].cycles.0 > 500_000);
+            assert!(report.cores[0].cycles.0 > u64::from(cycles));
             assert_most(skipped, report.cores[0].cycles.0);
         }
     }
@@ -125,12 +129,13 @@ pub fn a_loop_that_does_more_than_count_is_run<T: Target>() {
     }
 }
 
-/// A wait in which each iteration writes the same to a word as the one before: beside the loop's code, or over it.
-fn wait_that_writes<T: Target>(at: u32, word: u32) -> u64 {
+/// How much is skipped of a wait of so many cycles, in which each iteration writes the same to a word as the one before:
+/// beside the loop's code, or over it.
+fn wait_that_writes<T: Target>(cycles: u32, at: u32, word: u32) -> u64 {
     let iteration = [Jump(1), Label(2), Nop, Nop, Nop, Label(1), Load(D, A, VALUE), Load(C, B, 0), Store(C, B, 0)];
     let program = |word: u32| {
         let wait = [&[Set(B, word.next_multiple_of(4))], &iteration[..], &[IfZero(D, 1)]].concat();
-        after::<T>(500_000, RAISE_LATER, &wait)
+        after::<T>(cycles, RAISE_LATER, &wait)
     };
     let word = assemble::<T>(at, &program(0)).1[&word];
     with_and_without_skipping_of::<T>(at, &program(word)).1
@@ -138,13 +143,13 @@ fn wait_that_writes<T: Target>(at: u32, word: u32) -> u64 {
 
 pub fn a_loop_that_writes_beside_its_code_is_skipped<T: Target>() {
     for at in &T::CODE[..2] {
-        assert_most(wait_that_writes::<T>(*at, 2), 500_000);
+        assert_most(wait_that_writes::<T>(500_000, *at, 2), 500_000);
     }
 }
 
 pub fn a_loop_that_writes_over_its_code_is_run<T: Target>() {
     for at in &T::CODE[..2] {
-        let skipped = wait_that_writes::<T>(*at, 1);
+        let skipped = wait_that_writes::<T>(sized(50_000, 500_000), *at, 1);
         assert!(skipped == 0 || !T::DROPS_CODE, "{skipped}");
     }
 }
@@ -174,7 +179,7 @@ pub fn interrupts_come_at_the_same_instruction<T: Target>() {
 
 pub fn skipping_changes_nothing<T: Target>() {
     let cases = (0_u32..100_000, 0_u32..200, 0_usize..60, prop::sample::select(T::CODE.to_vec()));
-    proptest!(ProptestConfig::with_cases(32), |((cycles, byte_cycles, padding, at) in cases)| {
+    proptest!(ProptestConfig::with_cases(sized(8, 32)), |((cycles, byte_cycles, padding, at) in cases)| {
         with_and_without_skipping_of::<T>(at, &wait_for_event::<T>(cycles, padding));
         with_and_without_skipping_of::<T>(at, &exchange_until_ready::<T>(cycles, byte_cycles));
         with_and_without_skipping_of::<T>(at, &exchange_in_one_register::<T>(cycles, byte_cycles));

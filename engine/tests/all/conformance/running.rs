@@ -3,6 +3,7 @@
 
 use super::program::*;
 use super::target::*;
+use crate::tiers::sized;
 use crate::whole::support::late::{LOWER, RAISE_LATER, VALUE};
 use crate::whole::support::printer::add_printer;
 use crate::whole::support::snapshots;
@@ -30,7 +31,7 @@ fn everything_behind<T: Target>(begin: &[Step], at: u32, interrupt_after: u32) -
 pub fn stepping_and_running_come_to_the_same<T: Target>() {
     let begins: &[&[Step]] = if T::CACHES_ARE_OFF { &[&[Begin], &[]] } else { &[&[Begin]] };
     for (at, begin) in T::CODE.into_iter().flat_map(|at| begins.iter().map(move |begin| (at, begin))) {
-        for interrupt_after in (1..200).step_by(23).chain([777]) {
+        for interrupt_after in (1..200).step_by(sized(46, 23)).chain([777]) {
             let mut running = everything_behind::<T>(begin, at, interrupt_after);
             let ran = run_to_exit(&mut running);
             assert_eq!(register::<T>(&running, COUNT), T::TAKEN, "from {at:#x}");
@@ -70,7 +71,8 @@ pub fn snapshots_change_nothing<T: Target>() {
             }
             machine
         };
-        let times = (0..40).map(|n| Ps(n * (97_000 + 13_331 * n)));
+        let every = sized(4, 1);
+        let times = (0..40).step_by(every).map(|n| Ps(n * (97_000 + 13_331 * n)));
         let seen = snapshots::change_nothing(build, times);
         assert_eq!(seen.report.map(|report| report.outcome), Some(Outcome::Exit(0)));
     }

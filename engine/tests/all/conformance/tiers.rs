@@ -19,7 +19,7 @@ const CASES: u32 = if cfg!(target_arch = "x86_64") { 24 } else { 3 };
 const FUNCTIONS: u32 = 3;
 
 fn config() -> ProptestConfig {
-    ProptestConfig::with_cases(sized(CASES.div_ceil(2), CASES))
+    ProptestConfig::with_cases(sized(CASES.div_ceil(4), CASES))
 }
 
 /// Labels: of the loop, then those of the functions, then those within what a program does.
@@ -197,7 +197,10 @@ fn run_until(machine: &mut Machine, until: Ps) -> RunReport {
 
 pub fn what_is_compiled_beside_the_run_changes_nothing<T: Target>() {
     let acts = prop::collection::vec(acts::<T>(), 1 + FUNCTIONS as usize);
-    let config = ProptestConfig { max_shrink_iters: 100, ..ProptestConfig::with_cases(CASES.div_ceil(4)) };
+    let config = ProptestConfig {
+        max_shrink_iters: 100,
+        ..ProptestConfig::with_cases(sized(CASES.div_ceil(8), CASES.div_ceil(4)))
+    };
     proptest!(config, |((acts, after) in (acts, 1..40u16))| {
         let beside = Compiling { waits: false, ..Compiling::after(after) };
         let mut machine = machine_of::<T>(T::COMPILED, &acts, None, beside);
@@ -250,7 +253,7 @@ fn many_functions() -> Vec<Vec<Act>> {
 }
 
 pub fn code_is_compiled_again_when_its_memory_was_full<T: Target>() {
-    let (acts, at, rounds) = (many_functions(), T::COMPILED, Some(900));
+    let (acts, at, rounds) = (many_functions(), T::COMPILED, Some(sized(500, 900)));
     let run = |machine: &mut Machine| {
         let report = machine.run(Ps::from_us(200_000), |_| true);
         assert_eq!(report.outcome, Outcome::Exit(0));

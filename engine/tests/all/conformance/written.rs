@@ -2,6 +2,7 @@
 
 use super::program::*;
 use super::target::*;
+use crate::tiers::sized;
 use cyclescope_engine::machine::Machine;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -97,7 +98,7 @@ fn placed<T: Target>(at: u32, acts: &[Vec<Act>]) -> (Vec<Step>, u32) {
 
 pub fn programs_that_write_their_code_come_to_the_same_in_steps<T: Target>() {
     let cases = (prop::collection::vec(acts(), 1 + FUNCTIONS as usize), prop::sample::select(T::CODE.to_vec()));
-    proptest!(ProptestConfig::with_cases(24), |((acts, at) in cases)| {
+    proptest!(ProptestConfig::with_cases(sized(6, 24)), |((acts, at) in cases)| {
         let (program, bytes) = placed::<T>(at, &acts);
         let left = |machine: &mut Machine| {
             let mut memory = vec![0; bytes as usize];

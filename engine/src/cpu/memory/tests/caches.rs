@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
+use crate::tiers::sized;
 use proptest::prelude::*;
 
 use super::super::access::how;
@@ -165,7 +166,7 @@ fn by_use(ways: u32) -> MemoryConfig {
 fn stamps_tell_the_order_of_use() {
     let stamped = Cell::new(0);
     let cases = (steps(), any::<u64>(), any::<bool>(), 1u32..3, 0u32..3);
-    proptest!(ProptestConfig::with_cases(200), |((steps, aliases, is_near, ways, buffer) in cases)| {
+    proptest!(ProptestConfig::with_cases(sized(40, 200)), |((steps, aliases, is_near, ways, buffer) in cases)| {
         let config = MemoryConfig { store_buffer_entries: buffer, ..by_use(1 << ways) };
         let offset = RAM.wrapping_sub(0x8010_0000);
         let rigs = || rig(Registers { offset, ..all_on() }, config);
@@ -230,7 +231,7 @@ fn stamps_tell_the_order_of_use() {
             }
         }
     });
-    assert!(stamped.get() > 1000, "{}", stamped.get());
+    assert!(stamped.get() > sized(200, 1000), "{}", stamped.get());
 }
 
 #[test]
@@ -268,7 +269,7 @@ fn lines_that_are_used_in_turn_have_shortcuts_with_stamps() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(sized(40, 200)))]
 
     /// Values are those of plain memory; an access by shortcut is one that the directory would have let pass in no time
     /// and with no change.

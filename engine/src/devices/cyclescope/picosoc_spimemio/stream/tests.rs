@@ -1,5 +1,6 @@
 //! The stream against the formulas, and against a model that takes one cycle at a time.
 
+use crate::tiers::sized;
 use proptest::prelude::*;
 
 use super::super::mode::Width;
@@ -281,7 +282,7 @@ fn a_stop_cuts_the_preamble_or_the_word() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #![proptest_config(ProptestConfig::with_cases(sized(400, 2_000)))]
 
     /// The arithmetic is what a machine does that goes through every cycle.
     #[test]

@@ -8,6 +8,7 @@ use crate::devices::cyclescope::avalonif_mmc::AvalonifMmc;
 use crate::devices::support::axi_lite::AxiLitePort;
 use crate::devices::support::hosted_chip::HostedChip;
 use crate::polling::Poll;
+use crate::tiers::sized;
 use crate::time::{Cycles, Hz};
 use proptest::prelude::*;
 
@@ -239,7 +240,7 @@ fn writes_during_a_byte_see_its_bits_come_in() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(250))]
+    #![proptest_config(ProptestConfig::with_cases(sized(50, 250)))]
 
     #[test]
     fn whatever_goes_round_can_be_skipped(

@@ -1,6 +1,7 @@
 //! Random operands, in all rounding modes.
 
 use super::*;
+use crate::tiers::sized;
 use proptest::prelude::*;
 use rustc_apfloat::ieee::{Double, Quad, Single};
 use rustc_apfloat::{Float, FloatConvert, Round, Status, StatusAnd};
@@ -86,7 +87,7 @@ fn check_root<F: Float + FloatConvert<Quad>>(format: Format, a: u64) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(20_000))]
+    #![proptest_config(ProptestConfig::with_cases(sized(4000, 20_000)))]
 
     #[test]
     fn singles(a in number(SINGLE), b in number(SINGLE), c in number(SINGLE)) {
