@@ -107,3 +107,32 @@ def test_what_can_not_be_read_is_looked_for_again(folder: Path) -> None:
             key(folder)
         path.write_text(text)
         assert key(folder)
+
+
+def test_a_folder_without_a_header_of_the_file_is_no_part_of_an_object(folder: Path) -> None:
+    (folder / "app").mkdir()
+    (folder / "crate").mkdir()
+    (folder / "app" / "app.h").write_text("int g(void);\n")
+    plain = source(folder)
+
+    def beside(folder_of_header: str, **roots: Path) -> objects.Source:
+        include = (*plain.include, folder / folder_of_header)
+        own = (f"-I{include[-1]}", *(objects.prefix_map(at, name) for name, at in roots.items()))
+        return objects.Source(
+            plain.path,
+            (*plain.arguments, *own),
+            include,
+            {**plain.roots, **roots},
+            frozenset(roots),
+        )
+
+    for other in (beside("app"), beside("app", crate=folder / "crate")):
+        assert other.relevant() == plain.relevant()
+        assert other.key(other.relevant()) == key(folder)
+    # one in which a header of the same name lies is searched, whatever the other folders have
+    (folder / "app" / "deeper.h").write_text("")
+    found = beside("app", crate=folder / "app")
+    assert {f"-I{folder / 'app'}", objects.prefix_map(folder / "app", "crate")} <= set(
+        found.relevant()
+    )
+    assert found.key(found.relevant()) != key(folder)

@@ -47,14 +47,41 @@ class Source:
     include: tuple[Path, ...]
     roots: Mapping[str, Path]
     """Folders by the names that stand for them in a key, which is the same on any machine."""
+    optional: frozenset[str] = frozenset()
+    """The roots that matter only where the file or one that it includes lies in them."""
 
     def relevant(self) -> list[str]:
-        """The arguments without those macros that the file and its headers do not mention."""
+        """The arguments without what can't matter.
+
+        That are macros that the file and its headers do not mention, and folders in which none of
+        them lies: so programs with folders of their own share an object.
+        """
         values = " ".join(flag.partition("=")[2] for flag in self.arguments)
         mentioned = _mentioned(self.path, self.include)
         # a macro may stand for another one
         own = frozenset(_WORD.findall(values.encode()))
-        return [flag for flag in self.arguments if _may_matter(flag, (mentioned, own))]
+        folders = frozenset(self._of_folders_without_files())
+        return [
+            flag
+            for flag in self.arguments
+            if flag not in folders and _may_matter(flag, (mentioned, own))
+        ]
+
+    def searched(self) -> list[Path]:
+        """The folders of `include` in which one of the headers may lie."""
+        return [folder for folder in self.include if self._has_files(folder)]
+
+    def _of_folders_without_files(self) -> Iterator[str]:
+        """The arguments that name a folder without a file of the closure."""
+        for folder in self.include:
+            if not self._has_files(folder):
+                yield from (f"-I{folder}", f"-isystem{folder}")
+        for name in self.optional:
+            if not self._has_files(self.roots[name]):
+                yield prefix_map(self.roots[name], name)
+
+    def _has_files(self, folder: Path) -> bool:
+        return folder in _folders_with_files(self.path, self.include)
 
     def closure(self) -> list[Path]:
         """The file and all that it may include, directly or not.
@@ -67,7 +94,7 @@ class Source:
         """What the object is kept by: a hash of all that it is made from."""
         digest = hashlib.sha256(zig_version().encode())
         roots = tuple(self.roots.items())
-        for flag in (*relevant, *map(str, self.include)):
+        for flag in (*relevant, *map(str, self.searched())):
             digest.update(portable(flag, roots).encode() + b"\0")
         digest.update(_contents(_closure(self.path, self.include), roots))
         return digest.hexdigest()[:24]
@@ -98,6 +125,11 @@ def _kept_object(path: Path, source: Path, arguments: tuple[str, ...]) -> Path:
             run_compiler([*arguments, "-c", str(source)], output)
             kept.keep(output, path)
     return path
+
+
+def prefix_map(folder: Path, name: str) -> str:
+    """The compiler's argument by which debug information has `name` instead of a folder."""
+    return f"-ffile-prefix-map={folder}={name}"
 
 
 def portable(text: str, roots: Roots) -> str:
@@ -184,6 +216,13 @@ def _included(path: Path, include: tuple[Path, ...]) -> Iterator[Path]:
         return
     for name in names:
         yield from _headers(name, path.parent, include)
+
+
+@once
+def _folders_with_files(path: Path, include: tuple[Path, ...]) -> frozenset[Path]:
+    """All folders in which, however deep, a file lies or one that it may include."""
+    folders = {file.parent for file in _closure(path, include)}
+    return frozenset(folders.union(*(folder.parents for folder in folders)))
 
 
 @once

@@ -27,6 +27,8 @@ from cyclescope.firmware import compiler_cache, objects
 from cyclescope.firmware.once import once
 from cyclescope.host import kept, leftovers, processors
 
+# What stands in debug information for the folder of kept ELFs, which those that are carried are in.
+_BUILT = "built"
 # In a linker script; such paths are relative to the folder `firmware`.
 _INCLUDED = re.compile(r"^INCLUDE (\S+)", re.MULTILINE)
 
@@ -72,9 +74,10 @@ class Recipe:
 
     def objects(self) -> list[objects.Source]:
         """Each source with how it is compiled."""
-        arguments = tuple(self._compiling())
+        arguments, roots = tuple(self._compiling()), dict(self._roots)
+        optional = frozenset({_BUILT, *self.crates} & roots.keys())
         return [
-            objects.Source(source, arguments, self.include, dict(self._roots))
+            objects.Source(source, arguments, self.include, roots, optional)
             for source in self.sources
         ]
 
@@ -99,7 +102,7 @@ class Recipe:
         return [
             *self._target(),
             # paths of this machine would get into the debug information
-            *(f"-ffile-prefix-map={root}={name}" for name, root in self._roots),
+            *(objects.prefix_map(root, name) for name, root in self._roots),
             # the compiler runs in such a folder: sources there are relative to it
             f"-ffile-prefix-map={resources.firmware().resolve()}/=",
             *(flag for flag in self.flags if not _is_of_linker(flag)),
@@ -119,7 +122,7 @@ class Recipe:
 
     @cached_property
     def _roots(self) -> objects.Roots:
-        built = {"built": _folder()} if self.programs else {}
+        built = {_BUILT: _folder()} if self.programs else {}
         # debug information names the compiler's own headers, such as stdint.h
         own = {"ziglang": _resolved(Path(ziglang.__file__)).parent}
         named = {"firmware": _resolved(resources.firmware()), **own, **built, **self.crates}
