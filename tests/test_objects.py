@@ -110,13 +110,13 @@ def test_what_can_not_be_read_is_looked_for_again(folder: Path) -> None:
 
 
 def test_a_folder_without_a_header_of_the_file_is_no_part_of_an_object(folder: Path) -> None:
-    (folder / "app").mkdir()
-    (folder / "crate").mkdir()
-    (folder / "app" / "app.h").write_text("int g(void);\n")
+    for name, header in (("app", "app.h"), ("crate", "crate.h"), ("other", "deeper.h")):
+        (folder / name).mkdir()
+        (folder / name / header).write_text("int g(void);\n")
     plain = source(folder)
 
-    def beside(folder_of_header: str, **roots: Path) -> objects.Source:
-        include = (*plain.include, folder / folder_of_header)
+    def searching(name: str, **roots: Path) -> objects.Source:
+        include = (*plain.include, folder / name)
         own = (f"-I{include[-1]}", *(objects.prefix_map(at, name) for name, at in roots.items()))
         return objects.Source(
             plain.path,
@@ -126,13 +126,12 @@ def test_a_folder_without_a_header_of_the_file_is_no_part_of_an_object(folder: P
             frozenset(roots),
         )
 
-    for other in (beside("app"), beside("app", crate=folder / "crate")):
+    for other in (searching("app"), searching("app", crate=folder / "crate")):
         assert other.relevant() == plain.relevant()
         assert other.key(other.relevant()) == key(folder)
     # one in which a header of the same name lies is searched, whatever the other folders have
-    (folder / "app" / "deeper.h").write_text("")
-    found = beside("app", crate=folder / "app")
-    assert {f"-I{folder / 'app'}", objects.prefix_map(folder / "app", "crate")} <= set(
-        found.relevant()
-    )
+    found = searching("other", crate=folder / "other")
+    assert {f"-I{folder / 'other'}", objects.prefix_map(folder / "other", "crate")} <= {
+        *found.relevant()
+    }
     assert found.key(found.relevant()) != key(folder)

@@ -145,13 +145,17 @@ def _run(
 
 
 def _import_all() -> None:
-    """Import the package's modules, so that no call has to."""
+    """Import the package's modules and read the shipped boards, so that no call has to."""
     import cyclescope
 
     for found in pkgutil.walk_packages(cyclescope.__path__, "cyclescope."):
         if not found.name.startswith(_LEFT_TO_CALLS):
             with contextlib.suppress(ImportError):
                 importlib.import_module(found.name)
+    from cyclescope.board import trees
+
+    for name in trees.shipped_boards():
+        trees.board_tree(name)
 
 
 if __name__ == "__main__":

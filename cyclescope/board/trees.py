@@ -35,8 +35,8 @@ class _Kept:
 # By the name that a board goes by: trees whose files are on another machine.
 _given: dict[str, devicetree.Node] = {}
 
-# By path and working directory: places in a tree are relative to that.
-_kept: dict[tuple[Path, Path], _Kept] = {}
+# By path, and by how messages name it, which depends on the working directory.
+_kept: dict[tuple[Path, str], _Kept] = {}
 
 
 def shipped_boards() -> list[str]:
@@ -91,9 +91,9 @@ def board_tree(name_or_path: str | os.PathLike[str]) -> devicetree.Node:
         return given.copied()
     path = find_board(name_or_path)
     try:
-        place = path, Path.cwd()
+        place = path.resolve(), devicetree.shown_path(path)
     except OSError:
-        return devicetree.parse(path)  # the working directory is gone
+        return devicetree.parse(path)  # its folder is gone, or the working directory
     kept = _kept.get(place)
     if kept is None or kept.states != _states(kept.tree.files):
         began_ns = time.time_ns()
