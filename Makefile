@@ -16,6 +16,8 @@ export CYCLESCOPE_CACHE ?= $(CURDIR)/.cache
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1
+# As pip does: whoever uses a proxy has its certificate in the system's store.
+export UV_SYSTEM_CERTS ?= 1
 
 ENGINE_SOURCES := Cargo.toml Cargo.lock pyproject.toml \
 	$(shell find engine debugger bindings \( -name '*.rs' -o -name '*.toml' \) -not -path '*/tests/*' 2>/dev/null)
