@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from functools import cache
+from typing import Any
 
 import pytest
 from conftest import BOARD
@@ -127,6 +128,34 @@ def test_each_experiment_has_a_window_with_something_to_see(name: str) -> None:
 
 def test_no_experiment_is_forgotten() -> None:
     assert {name for name, one in experiments.ALL.items() if not one.moments} == WITHOUT
+
+
+def test_an_explained_run_is_not_made_again_to_find_a_window(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    runs = []
+    run = Board.run
+
+    def counted(board: Board, *arguments: Any, **options: Any) -> Any:
+        runs.append(options.get("profile"))
+        return run(board, *arguments, **options)
+
+    monkeypatch.setattr(Board, "run", counted)
+    job = planning.plan([experiments.ALL["m4-rules"]])[0]
+    moment = Moment("All", "The work.", {}, "main", MS)
+    plain = bench.run_job(job, shown=[moment])
+    assert runs == [False, ["main"]]
+    runs.clear()
+    explained = bench.run_job(job, shown=[moment], told=bench.Told(profiles=True))
+    assert runs == [["main"]]
+    assert explained.moments == plain.moments
+    assert isinstance(plain.moments[0][1], Excerpt)
+    # a function that there is not is no reason for the run to fail
+    lacking = dataclasses.replace(moment, function="nowhere")
+    record = bench.run_job(job, shown=[lacking], told=bench.Told(profiles=True))
+    assert record.error is None
+    assert record.profile == explained.profile
+    assert "nowhere" in str(record.moments[0][1])
 
 
 def test_a_run_counts_without_the_window_that_it_has_not() -> None:

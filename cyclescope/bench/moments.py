@@ -49,21 +49,27 @@ def window_ps(moment: Moment, profile: Profile) -> tuple[int, int]:
     return begin_ps, begin_ps + moment.length_ps
 
 
-def of_run(run: Run, moment: Moment, stop: Stop | None) -> tuple[Moment, Excerpt | str]:
-    """What goes on in a window of a run, or why that is not known: the run counts without it."""
+def of_run(
+    run: Run, moment: Moment, stop: Stop | None, profile: Profile | None = None
+) -> tuple[Moment, Excerpt | str]:
+    """What goes on in a window of a run, or why that is not known: the run counts without it.
+
+    `profile` is that of the run in the moment's short form, with the calls of its function; without
+    it the run is made once more, to find the window's begin.
+    """
     try:
-        return moment, _excerpt(run, moment, stop)
+        return moment, _excerpt(run.changed(moment.shortened), moment, stop, profile)
     except EngineError as error:
         return moment, in_words(error)
 
 
-def _excerpt(run: Run, moment: Moment, stop: Stop | None) -> Excerpt:
-    """A window of a run: it is run to find the begin, and once more up to the end."""
-    short = run.changed(moment.shortened)
+def _excerpt(short: Run, moment: Moment, stop: Stop | None, profile: Profile | None) -> Excerpt:
+    """A window of a run, which is run up to its end."""
     elf = build_app(short.app, short.board, short.settings, short.overrides)
-    with images.of_run(short) as (overrides, _):
-        board = Board(short.board, overrides).load(str(elf))
-        profile = board.run(short.limit, profile=[moment.function], stop=stop).profile
+    if profile is None:
+        with images.of_run(short) as (overrides, _):
+            board = Board(short.board, overrides).load(str(elf))
+            profile = board.run(short.limit, profile=[moment.function], stop=stop).profile
     begin_ps, end_ps = window_ps(moment, profile) if profile else (0, 0)
     with images.of_run(short) as (overrides, _):
         machine = Board(short.board, overrides).load(str(elf)).start()

@@ -5,6 +5,7 @@ The order of results is the plan's, however many jobs run at once (`threads`).
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,11 +22,13 @@ from cyclescope.bench.short_forms import of_cells
 from cyclescope.bench.threads import side_by_side
 from cyclescope.bench.views import Moment
 from cyclescope.board import Board
+from cyclescope.board.excerpts import Excerpt
 from cyclescope.board.frames import Trigger
 from cyclescope.board.results import INTERRUPTED, Metric, RunResult, Value
-from cyclescope.errors import FirmwareError
+from cyclescope.errors import EngineError, FirmwareError
 from cyclescope.errors import told as in_words
 from cyclescope.firmware import build_app, load_app, unchanging
+from cyclescope.profile.profile import Profile
 
 # Of the notes of a run that fails, so many are told at once.
 _MOST_NOTES = 3
@@ -139,24 +142,38 @@ def run_job(
     """
     run = job.configured
     itself = told if job.explained is Explained.ITSELF else Told(waits=False)
+    kept = [moment.function for moment in shown if moment.is_of(run.all_settings)]
     try:
         elf = built or build_app(run.app, run.board, run.settings, run.overrides)
         with images.of_run(run) as (overrides, image):
             board = Board(run.board, overrides).load(str(elf))
-            result = _result(job, board, stop, itself)
+            result = _result(job, board, stop, itself, kept)
             if result.outcome == INTERRUPTED:
                 return job.record(result, result.message)
             record = _with_profile(job, result)
             record = images.checked(job, record, image, keep) if image and checks_disk else record
         if record.error is None:
-            record = _with_moments(job, record, shown, stop, told)
+            record = _with_moments(job, record, shown, stop, told, result.profile)
         return record
     except Exception as error:
         # other runs are not to be lost for it
         return job.record(None, in_words(error))
 
 
-def _result(job: Job, board: Board, stop: Stop | None, told: Told) -> RunResult:
+def _result(
+    job: Job, board: Board, stop: Stop | None, told: Told, kept: Sequence[str]
+) -> RunResult:
+    """What a run gives on a board that has its ELF; a profile has the calls of `kept` functions."""
+    if told.profiles and kept:
+        # where there is no such function, the run itself does without
+        with contextlib.suppress(EngineError):
+            return _run(job, board, stop, told, kept)
+    return _run(job, board, stop, told, told.profiles)
+
+
+def _run(
+    job: Job, board: Board, stop: Stop | None, told: Told, profile: bool | Sequence[str]
+) -> RunResult:
     """What a run gives on a board that has its ELF."""
     run = job.configured
     cells = job.experiment.cells_of(run)
@@ -170,7 +187,7 @@ def _result(job: Job, board: Board, stop: Stop | None, told: Told) -> RunResult:
         frame_on=run.frame_on,
         stop=stop,
         waits=told.waits,
-        profile=told.profiles,
+        profile=profile,
     )
 
 
@@ -187,13 +204,32 @@ def _with_profile(job: Job, result: RunResult) -> RunRecord:
 
 
 def _with_moments(
-    job: Job, record: RunRecord, shown: Sequence[Moment], stop: Stop | None, told: Told
+    job: Job,
+    record: RunRecord,
+    shown: Sequence[Moment],
+    stop: Stop | None,
+    told: Told,
+    profile: Profile | None,
 ) -> RunRecord:
-    """The record with what goes on in moments, and with a short form if that explains it."""
-    found = tuple(moments.of_run(job.configured, moment, stop) for moment in shown)
-    short = None
+    """The record with what goes on in moments, and with a short form if that explains it.
+
+    `profile` is the run's own, with the calls of the functions of those moments that are of it.
+    """
+    short, windows = None, dict[str, tuple[Moment, Excerpt | str]]()
     if shown and job.explained is Explained.IN_SHORT:
-        short = run_job(job.shortened(shown[0].shortened), stop=stop, told=told)
+        shorter = job.shortened(shown[0].shortened)
+        settings = shorter.configured.all_settings
+        own = [moment for moment in shown if moment.is_of(settings)]
+        made = run_job(shorter, stop=stop, told=told, shown=own)
+        # none where the short form failed
+        windows = {moment.title: (moment, window) for moment, window in made.moments}
+        short = replace(made, moments=())
+    settings = job.configured.all_settings
+    found = tuple(
+        windows.get(moment.title)
+        or moments.of_run(job.configured, moment, stop, profile if moment.is_of(settings) else None)
+        for moment in shown
+    )
     if stop is not None and stop.requested:
         # what was stopped is no window of the run
         return record

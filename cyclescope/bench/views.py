@@ -150,6 +150,10 @@ class Moment:
         alike = all(settings.get(name) == value for name, value in self.settings.items())
         return alike and self.app in ("", app)
 
+    def is_of(self, settings: Settings) -> bool:
+        """Whether a run with these settings is the moment's own: shortened as it asks for."""
+        return all(settings.get(name) == value for name, value in self.shortened.items())
+
 
 def takes(view: Pivot | Sweep, settings: Settings) -> bool:
     """Whether a row with these settings takes part in a view."""
