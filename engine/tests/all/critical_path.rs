@@ -179,9 +179,9 @@ fn many_hand_overs_are_sums() {
     let second = program(&[&round(1, 0, 3, false), &REST]);
     let (report, path) = path([&first, &second], |_| {});
     assert_eq!(report.outcome, Outcome::Exit(0));
-    let told = |from| path.hand_overs.iter().find(|over| over.from == from).map_or(0, |over| over.times);
-    assert_eq!(told("cpu1"), u64::from(times), "{path:#?}");
-    assert!(told("cpu0") >= u64::from(times) - 1, "{path:#?}");
+    let handed_over = |from| path.hand_overs.iter().find(|over| over.from == from).map_or(0, |over| over.times);
+    assert_eq!(handed_over("cpu1"), u64::from(times), "{path:#?}");
+    assert!(handed_over("cpu0") >= u64::from(times) - 1, "{path:#?}");
     assert_eq!(path.stays.len(), 20);
 }
 

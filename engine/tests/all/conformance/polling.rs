@@ -129,7 +129,7 @@ pub fn a_loop_that_does_more_than_count_is_run<T: Target>() {
     }
 }
 
-/// How much is skipped of a wait of so many cycles. Each iteration writes the same to a word as the one before: beside
+/// Skipped cycles of a wait of `cycles`. Each iteration writes the same to a word as the one before: beside
 /// the loop's code, or over it.
 fn wait_that_writes<T: Target>(cycles: u32, at: u32, word: u32) -> u64 {
     let iteration = [Jump(1), Label(2), Nop, Nop, Nop, Label(1), Load(D, A, VALUE), Load(C, B, 0), Store(C, B, 0)];
