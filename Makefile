@@ -59,7 +59,7 @@ test-all: build
 
 # With the bindings named, which have no tests of their own, all crates' features are those of the
 # build, so nothing is compiled again: the debugger is tested with the very engine that was built.
-CARGO_TEST := env -u MAKEFLAGS cargo test --locked --quiet --package cyclescope-bindings
+CARGO_TEST := env -u MAKEFLAGS -u MFLAGS cargo test --locked --quiet --package cyclescope-bindings
 
 ## test-engine: the tests of the Rust crates
 test-engine: build

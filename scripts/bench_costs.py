@@ -7,17 +7,17 @@ of the runs, and says how long the bench takes. Results don't depend on it.
 """
 
 import json
-import os
 from pathlib import Path
 
 from cyclescope import experiments
 from cyclescope.bench import calibration, costs, explaining, planning
+from cyclescope.host import processors
 
 
 def main() -> None:
     """Take the runs of the bench as it is from the cache's own table."""
     known = costs.load().here
-    unit_s = calibration.unit_s(os.cpu_count() or 1)
+    unit_s = calibration.unit_s(processors.count())
     jobs = planning.plan(experiments.select(()))
     every = [*jobs, *explaining.marked(jobs)]
     wanted = {

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-
 import click
 
 from cyclescope.cli.colour import no_color_option
-from cyclescope.host import interrupts
+from cyclescope.host import interrupts, processors
 from cyclescope.host.interrupts import Interrupted
 
 APP = "fir_filter"
@@ -34,7 +32,7 @@ def demo_command() -> None:
             planned = study.study(Request(str(elf), BOARD), {}, False, held.stop)
             screen.print(*demo_tables.run(planned, firmware.load_app(APP)), sep="\n")
             # nothing is taken from the cache, and nothing is kept there
-            found = planned.run(study.Running(os.cpu_count() or 1, held.stop, store=None))
+            found = planned.run(study.Running(processors.count(), held.stop, store=None))
         except study.StoppedError:
             raise Interrupted(held.number or 0) from None
         screen.print(*demo_tables.advice(found), sep="\n")

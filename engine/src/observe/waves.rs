@@ -16,9 +16,9 @@ use crate::state::{Fresh, State};
 use crate::time::Ps;
 pub use live::Live;
 
-/// Most changes that are kept without a file: a run that never ends must not fill the memory.
+/// Most changes that are kept without a file: a run that never ends must not fill the memory. Tests reach it sooner.
 const MOST_CHANGES: usize = if cfg!(test) { 1 << 19 } else { 1 << 24 };
-/// Changes that wait for the file: some 16 MB.
+/// Changes that wait for the file: some 16 MB. Tests reach it sooner.
 const RUN_CHANGES: usize = if cfg!(test) { 1 << 15 } else { 1 << 20 };
 /// The bit of a [`Change`]'s signal that tells, within a recording, that its changes are counted.
 pub(super) const COUNTED: u32 = 1 << 30;
