@@ -149,7 +149,7 @@ def test_an_experiment_that_the_file_lacks_is_named(cyclescope: Command, tmp_pat
 def test_without_a_terminal_there_are_lines_of_first_cells_and_of_the_end(
     cyclescope: Command,
 ) -> None:
-    done = cyclescope("bench", NAME, *QUICKER)
+    done = cyclescope("bench", NAME, *QUICKER, "--again")
     assert done.status == 0, done.stderr
     said, expected, first, last = done.stderr.splitlines()
     assert said.startswith(f"{RUNS} runs of 1 experiment on 1 board")
@@ -187,7 +187,7 @@ def test_why_a_run_failed_is_said_at_once(jobs: list[Job]) -> None:
 
 def test_on_a_terminal_there_is_one_line_that_is_gone_in_the_end(tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "cyclescope", "bench", NAME, *QUICKER]
+    command = [sys.executable, "-m", "cyclescope", "bench", NAME, *QUICKER, "--again"]
     environment = os.environ | {"TERM": "xterm", "COLUMNS": "100", "LINES": "24"}
     with subprocess.Popen(
         command, cwd=tmp_path, stderr=theirs, stdout=subprocess.DEVNULL, env=environment

@@ -237,7 +237,7 @@ def test_an_interrupted_bench_leaves_no_disk_behind(tmp_path: Path, number: int)
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     # the copies are made once the firmware is built
-    sets = ("--set", "fat_write.transfer=768")
+    sets = ("--set", "fat_write.transfer=768", "--again")
     environment = os.environ | {"TMPDIR": str(scratch)}
     command = started(tmp_path, "bench", "fat-write", *sets, env=environment)
     until = time.monotonic() + 120

@@ -9,21 +9,36 @@ from functools import cached_property
 from cyclescope.bench import costs, order
 from cyclescope.bench.costs import Costs
 from cyclescope.bench.planning import Job
+from cyclescope.bench.running import Before
 from cyclescope.firmware import unchanging
 
 
 class Forecast:
-    """Of jobs that so many threads run. Where costs from here lack, this host is measured first.
+    """Of jobs that so many threads run, but for those that were made `before`.
 
-    Raises `FirmwareError` if it is not known how to build a job's firmware.
+    Where costs from here lack, this host is measured first. Raises `FirmwareError` if it is not
+    known how to build a job's firmware.
     """
 
-    def __init__(self, jobs: Sequence[Job], known: Costs, threads: int) -> None:
+    def __init__(
+        self,
+        jobs: Sequence[Job],
+        known: Costs,
+        threads: int,
+        before: Before | None = None,
+    ) -> None:
         self._jobs, self._threads = jobs, threads
+        self._kept = {id(job) for job in jobs if before is not None and before.has(job)}
+        to_make = [job for job in jobs if id(job) not in self._kept]
         with unchanging():
-            self._new = {id(job): job for job in costs.unbuilt(jobs)}
-        self.is_from_here = known.are_from_here(jobs) and not self._new
+            self._new = {id(job): job for job in costs.unbuilt(to_make)}
+        self.is_from_here = known.are_from_here(to_make) and not self._new
         self.costs = known if self.is_from_here else known.measured(threads)
+
+    @property
+    def kept(self) -> int:
+        """How many runs were made before, and are not made again."""
+        return len(self._kept)
 
     @property
     def builds(self) -> int:
@@ -36,6 +51,8 @@ class Forecast:
 
     def of(self, job: Job) -> float:
         """What a job takes with its build, in seconds of a thread."""
+        if id(job) in self._kept:
+            return 0.0
         building = self.costs.of_building(job) if self.is_new(job) else 0.0
         return building + self.costs.of(job)
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 from cyclescope._engine import Stop
 from cyclescope.bench import images, moments, order, profiles
@@ -59,6 +60,19 @@ class Following:
     finished: Callable[[Job, RunRecord], None] = lambda job, record: None
 
 
+class Before(Protocol):
+    """The records of runs that were made before; those that are made now are put there."""
+
+    def has(self, job: Job) -> bool:
+        """Whether there is a record of a job."""
+
+    def get(self, job: Job) -> RunRecord | None:
+        """The record of a job, if it is there and whole."""
+
+    def put(self, job: Job, record: RunRecord) -> None:
+        """Keep the record of a job."""
+
+
 def run_jobs(
     jobs: Sequence[Job],
     threads: int,
@@ -67,12 +81,13 @@ def run_jobs(
     stop: Stop | None = None,
     costs: Costs | None = None,
     told: Told = Told(),
+    before: Before | None = None,
 ) -> list[RunRecord | None]:
     """Run jobs, `threads` at a time, begun as `order` has it; the records are in the jobs' order.
 
     A run that fails gives a record with its error; its disk stays in the folder `keep` if there is
-    one. After `stop` is requested nothing begins, and what is under way is stopped: its record is
-    None.
+    one. What was made `before` is not run: it is finished without a start. After `stop` is
+    requested nothing begins, and what is under way is stopped: its record is None.
     """
     stop = stop or Stop()
     following = following or Following()
@@ -87,12 +102,32 @@ def run_jobs(
 
     shown = moments.of(jobs) if told.moments else {}
     runs = [
-        partial(_finished, jobs[place], following, keep, stop, told, shown.get(place, ()))
+        partial(
+            _once,
+            jobs[place],
+            before,
+            stop,
+            partial(_finished, jobs[place], following, keep, stop, told, shown.get(place, ())),
+        )
         for place in places
     ]
     with unchanging():
         side_by_side(runs, threads, stop, ended)
     return records
+
+
+def _once(
+    job: Job, before: Before | None, stop: Stop, run: Callable[[], RunRecord | None]
+) -> RunRecord | None:
+    """A job's record as made before, or as `run` makes it, which is kept if no stop came."""
+    if before is None:
+        return run()
+    if (record := before.get(job)) is not None:
+        return record
+    record = run()
+    if record is not None and not stop.requested:
+        before.put(job, record)
+    return record
 
 
 def _finished(

@@ -12,13 +12,14 @@ from cyclescope import _engine
 from cyclescope.board import users_devices
 from cyclescope.board.devicetree import Node
 from cyclescope.board.overrides import OverrideValue
+from cyclescope.board.trees import board_tree
 from cyclescope.units import parse_number
 
 # Values' sources change no result.
 _SAID = "cyclescope,sources"
 _IMAGE = ".cyclescope,image"
-# Of the package, what takes part in a run beside the engine.
-_PARTS = ("bench", "board", "devices", "disks", "experiments", "firmware")
+# Of the package, what only shows results.
+_SHOWING = ("cli", "report")
 
 
 @cache
@@ -29,11 +30,13 @@ def of_engine() -> str:
 
 @cache
 def of_build() -> str:
-    """Of the engine's build and of the package's modules that take part in a run."""
+    """Of the engine's build and of the package's modules, but for those that only show results."""
     digest = hashlib.sha256(of_engine().encode())
     package = Path(__file__).resolve().parent.parent
-    for module in sorted(path for part in _PARTS for path in (package / part).rglob("*.py")):
-        digest.update(module.name.encode() + b"\0" + module.read_bytes())
+    for module in sorted(package.rglob("*.py")):
+        within = module.relative_to(package)
+        if within.parts[0] not in _SHOWING:
+            digest.update(str(within).encode() + b"\0" + module.read_bytes())
     return digest.hexdigest()
 
 
@@ -49,6 +52,30 @@ def of_tree(tree: Node) -> str:
     for file in users_devices.files():
         digest.update(Path(file).read_bytes())
     return digest.hexdigest()
+
+
+class Boards:
+    """Boards' trees as their files are when they are first asked for, and their digests."""
+
+    def __init__(self) -> None:
+        self._trees: dict[str, Node] = {}
+        self._digests: dict[str, str] = {}
+
+    def __getstate__(self) -> dict[str, object]:
+        """Another machine has its own."""
+        return {"_trees": {}, "_digests": {}}
+
+    def tree(self, board: str) -> Node:
+        """The tree without any override; it is not to be changed."""
+        if board not in self._trees:
+            self._trees[board] = board_tree(board)
+        return self._trees[board]
+
+    def digest(self, board: str) -> str:
+        """Of all that the tree says."""
+        if board not in self._digests:
+            self._digests[board] = of_tree(self.tree(board))
+        return self._digests[board]
 
 
 def of_overrides(overrides: Mapping[str, OverrideValue]) -> list[tuple[str, str]]:

@@ -14,6 +14,7 @@ import click
 from cyclescope import bench, experiments
 from cyclescope.bench import costs, explaining, planning, result_files
 from cyclescope.bench.forecast import Forecast
+from cyclescope.bench.kept_runs import KeptRuns
 from cyclescope.bench.planning import Job
 from cyclescope.bench.results import ExperimentResult
 from cyclescope.bench.rows import RunRecord
@@ -28,7 +29,7 @@ from cyclescope.cli import (
     tables,
     uncertain_bench,
 )
-from cyclescope.cli.runs_options import jobs_option
+from cyclescope.cli.runs_options import again_option, jobs_option
 from cyclescope.errors import UsageError
 from cyclescope.host import interrupts, outputs, processors, terminal
 from cyclescope.host.interrupts import Held, Interrupted
@@ -108,6 +109,7 @@ PROFILES = "profiles"
     "--limit", metavar="TIME", help="With --elfs, the most simulated time of a program: 100s."
 )
 @jobs_option
+@again_option
 def bench_command(
     names: tuple[str, ...],
     sets: tuple[str, ...],
@@ -124,21 +126,21 @@ def bench_command(
     board: str | None,
     limit: str | None,
     jobs: int | None,
+    again: bool,
 ) -> int:
     """Run experiments (all if no NAME) and compare them with the published numbers.
 
     Without NAME, the runs that published numbers need are made. One run of each experiment is
     explained: by what it waits for and by its profile. --explain makes and explains all.
+    A run that was made before is kept as long as nothing that it depends on changes.
     `cyclescope show` prints the tables. Of pqm4, coremark and embench you build the programs, and
     --elfs says where they are; without it, their names say how to get them.
     Ctrl-C, SIGTERM and SIGHUP stop the runs under way; those that are finished are written.
     """
     threads = jobs or processors.count()
     if (elfs, board, limit) != (None, None, None):
-        others = (
-            *(quick, explain, with_extra, no_profiles, keep_disks, measures_sensitivity, samples),
-        )
-        if elfs is None or any(others):
+        others = quick, explain, with_extra, no_profiles, keep_disks, measures_sensitivity, samples
+        if elfs is None or again or any(others):
             raise UsageError(
                 "--elfs goes with --board, --limit, --set, --out, --json and --jobs alone"
             )
@@ -149,7 +151,7 @@ def bench_command(
     if names and not wanted:
         return 0
     if measures_sensitivity or samples is not None:
-        others = sets, quick, explain, with_extra, json_file, no_profiles, keep_disks
+        others = sets, quick, explain, with_extra, json_file, no_profiles, keep_disks, again
         _check_alone(measures_sensitivity, samples, any(others))
         if samples is not None:
             return uncertain_bench.run(experiments.select(wanted), out, threads, samples)
@@ -160,22 +162,23 @@ def bench_command(
     own_json = None if json_file == "-" or _is_in(out, json_file) else json_file
     _check_places(out, own_json, keep_disks, dict(changes))
     _check_profiles(out, () if no_profiles else planned)
-    known = Forecast(planned, costs.load(), threads)
+    told = bench.Told(profiles=not no_profiles, moments=True)
+    before = None if again else KeptRuns(planned, told)
+    known = Forecast(planned, costs.load(), threads, before)
     # what draws the report is imported while runs go on
     Thread(target=import_module, args=("cyclescope.report.page",), daemon=True).start()
     with interrupts.held_back() as held:
         with bench_progress.shown(planned, known, threads) as watch:
             following = bench.Following(watch.started, watch.built, watch.finished)
-            told = bench.Told(profiles=not no_profiles, moments=True)
             records = bench.run_jobs(
-                planned, threads, following, keep_disks, held.stop, known.costs, told
+                planned, threads, following, keep_disks, held.stop, known.costs, told, before
             )
         results = bench.tabulate(planned, records, _unmade(whole, planned))
         saved = _write(results, out, own_json)
         costs.keep(watch.took)
         with terminal.shown(held.number is not None):
             report = out / REPORT if saved else None
-            took = bench_summary.Took(watch.elapsed_s, known.expected_s)
+            took = bench_summary.Took(watch.elapsed_s, known.expected_s, known.kept)
             _say(results, report, took, rows_to_stdout=json_file == "-")
     _raise_if_cut_short(held, records)
     return 0 if saved and not any(result.failures for result in results) else 1

@@ -64,7 +64,8 @@ class Watch:
             self._running.pop(id(job), None)
             self._done += 1
             self._done_s += self.forecast.of(job)
-            if record.error is None:
+            # what was made before did not start
+            if record.error is None and id(job) in self._since_s:
                 self._runs[costs.key(job)] = now_s - self._since_s[id(job)]
         self._ran_s = now_s - self._began_s
 
@@ -104,9 +105,11 @@ def announcement(jobs: Sequence[Job], forecast: Forecast, threads: int) -> str:
     boards = len({job.run.board for job in jobs})
     by = "as last time here" if forecast.is_from_here else "by how fast this machine is now"
     built = f", {count(forecast.builds, 'program')} to be built" if forecast.builds else ""
+    kept = f"{forecast.kept} of them were made before, and nothing they depend on has changed.\n"
     return (
         f"{count(len(jobs), 'run')} of {count(experiments, 'experiment')} "
         f"on {count(boards, 'board')}, {threads} at a time: firmware is built, run and measured.\n"
+        f"{kept if forecast.kept else ''}"
         f"About {format_duration(forecast.expected_s)} ({by}{built})."
     )
 

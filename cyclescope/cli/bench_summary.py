@@ -25,10 +25,14 @@ _GOOD_PCT = 10
 
 @dataclass(frozen=True)
 class Took:
-    """How long a bench took, and how long it was guessed to take; the guess may be missing."""
+    """How long a bench took, and how long it was guessed to take; the guess may be missing.
+
+    `kept` of its runs were made before.
+    """
 
     seconds: float
     expected_s: float | None = None
+    kept: int = 0
 
 
 def screen(results: Sequence[ExperimentResult], report: Path | None, took: Took) -> Group:
@@ -119,7 +123,11 @@ def _where(results: Sequence[ExperimentResult], report: Path | None, took: Took)
     instructions = sum(run.instructions for run in runs) / 1e9
     guess = f" (guessed: {format_duration(took.expected_s)})" if took.expected_s else ""
     seconds = format_duration(took.seconds)
-    yield Text(f"{instructions:.1f} billion instructions in {seconds}{guess}.")
+    if took.kept:
+        kept = f"{took.kept} of {count(len(runs), 'run')} were made before (--again makes all)"
+        yield Text(f"{kept}; it took {seconds}{guess}.")
+    else:
+        yield Text(f"{instructions:.1f} billion instructions in {seconds}{guess}.")
     unmade = sum(result.unmade for result in results)
     if unmade or any(result.unexplained for result in results):
         runs = f", and {count(unmade, 'further run')}" if unmade else ""

@@ -19,6 +19,7 @@ from typing import Any
 from cyclescope.host import leftovers
 
 CHUNK_BYTES = 64 * 1024
+_DIGEST_BYTES = hashlib.sha256().digest_size
 
 
 def is_whole(path: Path) -> bool:
@@ -58,11 +59,30 @@ def write_json(path: Path, data: Any) -> None:
 
     It can be had again: a cache that can't be written is no reason to fail.
     """
+    _write(path, f"{json.dumps(data)}\n".encode())
+
+
+def read_bytes(path: Path) -> bytes | None:
+    """What `write_bytes` has kept; None if it is not there or not whole."""
+    try:
+        kept = path.read_bytes()
+    except OSError:
+        return None
+    digest, data = kept[:_DIGEST_BYTES], kept[_DIGEST_BYTES:]
+    return data if digest == hashlib.sha256(data).digest() else None
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Keep bytes after their digest. As with `write_json`, it does not fail."""
+    _write(path, hashlib.sha256(data).digest() + data)
+
+
+def _write(path: Path, data: bytes) -> None:
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         with leftovers.scratch(dir=path.parent) as folder:
             written = folder / path.name
-            written.write_text(json.dumps(data) + "\n", encoding="utf-8")
+            written.write_bytes(data)
             written.replace(path)
 
 

@@ -18,8 +18,8 @@ from cyclescope._engine import Stop
 from cyclescope.bench.images import inserted
 from cyclescope.bench.planning import Job
 from cyclescope.bench.running import last_lines, metrics_of, run_job
-from cyclescope.board import Board, board_tree, digests
-from cyclescope.board.devicetree import Node
+from cyclescope.board import Board, digests
+from cyclescope.board.digests import Boards
 from cyclescope.board.loading import Loading
 from cyclescope.board.overrides import OverrideValue
 from cyclescope.board.presets import Preset, snapshot
@@ -44,30 +44,6 @@ class Trial(Protocol):
 
     def run(self, stop: Stop) -> Outcome:
         """Run it. What goes wrong is the outcome's error."""
-
-
-class Boards:
-    """Boards' trees as their files were when a sweep began, and their digests."""
-
-    def __init__(self) -> None:
-        self._trees: dict[str, Node] = {}
-        self._digests: dict[str, str] = {}
-
-    def __getstate__(self) -> dict[str, object]:
-        """Another machine has its own."""
-        return {"_trees": {}, "_digests": {}}
-
-    def tree(self, board: str) -> Node:
-        """The tree without any override; it is not to be changed."""
-        if board not in self._trees:
-            self._trees[board] = board_tree(board)
-        return self._trees[board]
-
-    def digest(self, board: str) -> str:
-        """Of all that the tree says."""
-        if board not in self._digests:
-            self._digests[board] = digests.of_tree(self.tree(board))
-        return self._digests[board]
 
 
 @dataclass(frozen=True)

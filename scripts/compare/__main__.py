@@ -31,7 +31,9 @@ from records import CSV, FILES, REPORT, ROWS, RUNS, Record, ResultsError
 HERE = Path(__file__).parent
 # The folders of --out that results are kept in.
 SIDES = "before", "after"
-EXPLAIN = "--explain"
+# What a bench is asked for as far as it has such options: waits and a profile of each run, and that
+# runs that were made before are made again.
+OPTIONS = "--explain", "--again"
 
 
 def is_checkout(place: Path) -> bool:
@@ -50,7 +52,7 @@ def bench(checkout: Path, names: list[str], out: Path, quick: bool) -> Path:
         "CYCLESCOPE_CACHE": str(cache),
         "VIRTUAL_ENV": str(python.parents[1]),
     }
-    options = ["--quick" if quick else "--all", *explaining(python, environment)]
+    options = ["--quick" if quick else "--all", *known_options(python, environment)]
     runs = out.absolute() / RUNS
     out.mkdir(parents=True, exist_ok=True)
     # what an earlier run has left would pass for this one's
@@ -72,13 +74,13 @@ def bench(checkout: Path, names: list[str], out: Path, quick: bool) -> Path:
     return out
 
 
-def explaining(python: Path, environment: Mapping[str, str]) -> list[str]:
-    """The option with which a checkout's bench makes waits and a profile of each run."""
+def known_options(python: Path, environment: Mapping[str, str]) -> list[str]:
+    """Those of `OPTIONS` that a checkout's bench has."""
     command = [python, "-m", "cyclescope", "bench", "--help"]
     done = subprocess.run(
         command, cwd=python.parents[2], env=environment, capture_output=True, text=True
     )
-    return [EXPLAIN] if EXPLAIN in done.stdout else []
+    return [option for option in OPTIONS if option in done.stdout]
 
 
 def check_out(out: Path, places: Sequence[Path]) -> None:
