@@ -16,6 +16,8 @@ export CYCLESCOPE_CACHE ?= $(CURDIR)/.cache
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1
+# Kept between processes, also where the user's are not: the tests start many.
+export PYTHONDONTWRITEBYTECODE :=
 # As pip does: whoever uses a proxy has its certificate in the system's store.
 export UV_SYSTEM_CERTS ?= 1
 
@@ -130,7 +132,7 @@ INSTALL := install() { $(BIN)/uv pip install --quiet --require-hashes -r "$$1" |
 # one processor leaves the other free.
 $(VENV)/.installed: requirements/dev.txt $(ENGINE_SOURCES)
 	@echo "make: Python's packages go into $(VENV), and the engine is compiled: some minutes, once" >&2
-	@+$(MAKE) --no-print-directory -j2 $(VENV)/.requirements $(VENV)/.engine
+	@+$(MAKE) --no-print-directory -j2 $(VENV)/.bytecode $(VENV)/.engine
 	@$(BIN)/maturin develop --release --locked --quiet
 	@$(BIN)/python -m compileall -q cyclescope
 	@touch $@
@@ -142,6 +144,12 @@ $(VENV)/.requirements: requirements/dev.txt
 	@$(BIN)/python -m pip install --require-hashes --no-deps \
 		-r <(awk '/^uv==/ { found = 1 } found { print } found && !/\\$$/ { exit }' $<)
 	@$(INSTALL) $<
+	@touch $@
+
+# Else each of the first processes would compile what it imports. While the compiler of the engine
+# is busy on one processor, the other has time for it.
+$(VENV)/.bytecode: $(VENV)/.requirements
+	@nice -n 19 $(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true
 	@touch $@
 
 $(VENV)/.docs-requirements: requirements/docs.txt $(VENV)/.requirements
