@@ -25,7 +25,7 @@ ENGINE_SOURCES := Cargo.toml Cargo.lock pyproject.toml \
 	$(shell find engine debugger bindings \( -name '*.rs' -o -name '*.toml' \) -not -path '*/tests/*' 2>/dev/null)
 
 .PHONY: build bench sensitivity uncertainty results-in-docs test test-all test-engine test-package \
-	differential fuzz speed lint format docs wheel lock clean
+	differential fuzz speed lint lint-rust lint-package format docs wheel lock clean
 
 ## build: set up .venv, build the engine and install the package into it
 build: $(VENV)/.installed
@@ -90,9 +90,16 @@ speed: build
 	$(BIN)/python bench/speed $(SPEED_FLAGS)
 
 ## lint: formatting and lints of both languages
-lint: build
+lint: lint-rust lint-package
+
+## lint-rust: of that the Rust crates, for which nothing needs to be built
+#  (in a folder of its own: it shares next to nothing with a build, and can go on beside one)
+lint-rust:
 	cargo fmt --all --check
-	cargo clippy --release --workspace --all-targets --locked --quiet -- -D warnings
+	CARGO_TARGET_DIR=target/lint cargo clippy --release --workspace --all-targets --locked --quiet -- -D warnings
+
+## lint-package: of that the Python package, tests and scripts
+lint-package: $(VENV)/.requirements
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import pickle
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 from cyclescope.bench import moments, published
@@ -79,13 +80,19 @@ class KeptRuns:
         fields = ((field.name, getattr(run, field.name)) for field in dataclasses.fields(run))
         yield [(name, repr(value)) for name, value in fields if not callable(value)]
         # numbers that a run must give to count as one that ended well
-        yield repr(published.load(job.experiment.published))
+        yield _digest_of_published(job.experiment.published)
         yield [repr(moment) for moment in shown]
         # a moment may be of a run of its own
         for made in (run, *(run.changed(moment.shortened) for moment in shown)):
             yield _digest_of_firmware(made)
         if shown and job.explained is Explained.IN_SHORT:
             yield _digest_of_firmware(job.shortened(shown[0].shortened).configured)
+
+
+@cache
+def _digest_of_published(name: str) -> str:
+    """Of a table as it was read, which is once."""
+    return digests.of_parts([repr(published.load(name))])
 
 
 def _digest_of_firmware(run: Run) -> str:

@@ -167,7 +167,7 @@ fn a_run_that_is_cut_off_ends_with_the_core_at_work() {
 #[test]
 fn many_hand_overs_are_sums() {
     // How often both wake each other.
-    let times = sized(300, 2000);
+    let times = sized(100, 2000);
     let round = |own: u32, other: u32, work: u32, begins: bool| {
         let (wakes, sleeps) = (wakes(other), sleeps(own));
         let parts = if begins { [&wakes[..], &sleeps[..]] } else { [&sleeps[..], &wakes[..]] }.concat();

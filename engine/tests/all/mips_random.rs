@@ -259,7 +259,7 @@ fn run_in_slices(machine: &mut Machine, cycles: u64) -> Outcome {
 fn programs_take_the_same_time_however_they_are_run() {
     let mut random = Random(0x1234_5678_9abc_def1);
     let mut interrupts = 0;
-    for number in 0..sized(60, 300) {
+    for number in 0..sized(40, 300) {
         let (at, physical) = PLACES[number % PLACES.len()];
         // Lines begin anywhere in the program; the mapped one goes to where no data is.
         let offset = 4 * random.below(8) + if physical == DDR + 0x8000 { 0x100 } else { 0 };

@@ -17,7 +17,7 @@ fn an_interrupt_that_is_never_cleared_is_told_of_with_its_device() {
     let raise = [lui(3, DEVICE), addi(4, 0, 1), sw(4, 3, 4), csrrsi(0, MSTATUS, 8), jal(0, 0)];
     let mut machine = machine(LOCAL, &[&set[..], &raise].concat(), 1);
     put(&mut machine, HANDLER, &[MRET]);
-    let report = machine.run(Ps::from_us(200_000), |_| true);
+    let report = machine.run(Ps::from_us(60_000), |_| true);
     assert!(matches!(report.outcome, Outcome::Limit(_)), "{:?}", report.outcome);
     let [note] = &report.notes[..] else { panic!("{:?}", report.notes) };
     assert!(
@@ -32,7 +32,7 @@ fn a_handler_that_faults_again_and_again_is_told_of() {
     // The handler goes back to the instruction that means nothing.
     let mut machine = machine(LOCAL, &[addi(1, 0, HANDLER as i32), csrrw(0, MTVEC, 1), 0], 1);
     put(&mut machine, HANDLER, &[MRET]);
-    let report = machine.run(Ps::from_us(200_000), |_| true);
+    let report = machine.run(Ps::from_us(60_000), |_| true);
     let told = |note: &String| note.contains("most of them exception of cause 2 (noticed at ");
     assert!(report.notes.iter().any(told), "{:?}", report.notes);
 }

@@ -110,6 +110,7 @@ mod tests {
 
     use super::*;
     use crate::activity::{Activities, Activity, Detail, Kind, Kinds};
+    use crate::tiers::sized;
     use crate::time::Hz;
 
     static FIFO: Activity = Activity::new(Kind::Queue, "TX FIFO", "");
@@ -134,6 +135,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(sized(64, 256)))]
         /// A polling loop whose iterations let some entries in, each after `there` of them for the next one.
         #[test]
         fn a_loops_many_entries_are_few_levels_that_are_never_more_than_there_are(
