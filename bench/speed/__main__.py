@@ -46,7 +46,6 @@ single numbers by name.
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -63,6 +62,7 @@ import uncached
 import waiting
 from record import RECORD, say
 
+from cyclescope.host import processors
 from cyclescope.units import parse_time_ps
 
 
@@ -115,10 +115,10 @@ def main() -> None:
     unknown = set(options.parts) - parts.keys()
     if unknown:
         parser.error(f"no part {', '.join(sorted(unknown))}; there are {', '.join(parts)}")
-    processors = os.cpu_count() or 1
+    found = processors.count()
     say(
-        f"host: {processors} processors; {options.pairs} runs each, medians of whole processes",
-        processors=processors,
+        f"host: {found} processors; {options.pairs} runs each, medians of whole processes",
+        processors=found,
     )
     for name, part in parts.items():
         if not options.parts or name in options.parts:

@@ -15,6 +15,7 @@ from cyclescope._engine import Stop
 from cyclescope.board.overrides import OverrideValue
 from cyclescope.comparing import directions
 from cyclescope.errors import UsageError
+from cyclescope.host import processors
 
 if TYPE_CHECKING:
     from cyclescope.advising.results import Advice
@@ -63,7 +64,7 @@ def advise(
         limit=limit,
     )
     stop = stop or Stop()
-    how = study.Running(threads or os.cpu_count() or 1, stop, None if again else Store())
+    how = study.Running(threads or processors.count(), stop, None if again else Store())
     try:
         return study.study(request, dict(tries or {}), quick, stop).run(how)
     except study.StoppedError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 from collections.abc import Mapping
@@ -25,7 +24,7 @@ from cyclescope.cli.option_groups import GroupedCommand
 from cyclescope.cli.program_options import program_options
 from cyclescope.cli.runs_options import again_option, jobs_option, run_limit_option
 from cyclescope.errors import SettingError
-from cyclescope.host import interrupts, outputs, terminal
+from cyclescope.host import interrupts, outputs, processors, terminal
 from cyclescope.host.interrupts import Held, Interrupted
 from cyclescope.units import count, format_duration
 
@@ -120,7 +119,7 @@ def advise_command(
     with interrupts.held_back() as held:
         try:
             planned = study.study(request, dict(map(_tried, tries)), quick, held.stop)
-            found = _run(planned, jobs or os.cpu_count() or 1, again, held)
+            found = _run(planned, jobs or processors.count(), again, held)
         except study.StoppedError:
             message = "the same command goes on from there"
             told = f"interrupted by {held.name}: {message}"

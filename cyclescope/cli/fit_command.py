@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 from dataclasses import replace
@@ -24,7 +23,7 @@ from cyclescope.cli.option_groups import GroupedCommand
 from cyclescope.cli.program_options import program_options
 from cyclescope.cli.runs_options import again_option, jobs_option, run_limit_option
 from cyclescope.errors import UsageError, warn
-from cyclescope.host import interrupts, outputs, terminal
+from cyclescope.host import interrupts, outputs, processors, terminal
 from cyclescope.host.interrupts import Held, Interrupted
 from cyclescope.sweeps import Store
 from cyclescope.units import count, format_duration
@@ -128,7 +127,7 @@ def fit_command(
     plan = request.plan()
     began_s = time.monotonic()
     with interrupts.held_back() as held:
-        result = _run(plan, jobs or os.cpu_count() or 1, held, again)
+        result = _run(plan, jobs or processors.count(), held, again)
         saved = _write(result, request, out, json_file)
         with terminal.shown(held.number is not None):
             screen = tables.console(stderr=json_file == "-")

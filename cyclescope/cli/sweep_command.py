@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Sequence
@@ -25,7 +24,7 @@ from cyclescope.cli.option_groups import GroupedCommand
 from cyclescope.cli.program_options import program_options
 from cyclescope.cli.runs_options import again_option, jobs_option, run_limit_option
 from cyclescope.errors import warn
-from cyclescope.host import interrupts, outputs, terminal
+from cyclescope.host import interrupts, outputs, processors, terminal
 from cyclescope.host.interrupts import Held, Interrupted
 from cyclescope.sweeps import designs, files
 from cyclescope.sweeps.axes import parse_vary
@@ -168,7 +167,7 @@ def sweep_command(
     own_json = None if json_file == "-" else json_file
     planned = request.plan()
     _check_places(request, target, out, own_json)
-    threads = jobs or os.cpu_count() or 1
+    threads = jobs or processors.count()
     began_s = time.monotonic()
     where = f"{threads} at a time" if dask is None else f"on Dask, {dask}"
     with sweeps.runner(threads, dask) as runner, interrupts.held_back() as held:

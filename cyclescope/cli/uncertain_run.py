@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +20,7 @@ from cyclescope.board.overrides import parse_set
 from cyclescope.cli import tables
 from cyclescope.cli.counted_runs import CountedRuns
 from cyclescope.errors import UsageError, complain
-from cyclescope.host import interrupts, outputs, terminal
+from cyclescope.host import interrupts, outputs, processors, terminal
 from cyclescope.host.interrupts import Held, Interrupted
 from cyclescope.statuses import Status
 from cyclescope.sweeps import uncertainty, words
@@ -66,7 +65,7 @@ def run(
     own_json = None if json_file == "-" else json_file
     outputs.check_outputs({"--json": own_json}, {str(elf): "the firmware"})
     study = uncertainty.study(request, samples)
-    threads = os.cpu_count() or 1
+    threads = processors.count()
     with sweeps.runner(threads) as runner, interrupts.held_back() as held:
         found = _measure(study, runner, held)
         if held.number is not None:

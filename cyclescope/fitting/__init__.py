@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from cyclescope._engine import Stop
 from cyclescope.board.overrides import OverrideValue
 from cyclescope.errors import UsageError
+from cyclescope.host import processors
 
 if TYPE_CHECKING:
     from cyclescope.fitting.results import FitResult
@@ -77,7 +78,7 @@ def fit(
         "limit": limit,
     }
     request = requests.made(os.fspath(target), {key: one for key, one in given.items() if one})
-    how = models.Running(threads or os.cpu_count() or 1, stop or Stop(), None if again else Store())
+    how = models.Running(threads or processors.count(), stop or Stop(), None if again else Store())
     try:
         return request.plan().run(how)
     except models.StoppedError:

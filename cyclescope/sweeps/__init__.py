@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from cyclescope._engine import Stop
 from cyclescope.board.overrides import OverrideValue
+from cyclescope.host import processors
 from cyclescope.sweeps.effects import Effect, Effects, effects
 from cyclescope.sweeps.requests import Request, Runner, from_data, read_toml
 from cyclescope.sweeps.results import SweepResult, SweepRow
@@ -95,7 +96,7 @@ def sweep(
         limit=limit,
     )
     planned = request.plan()
-    with runner(threads or os.cpu_count() or 1, dask) as made:
+    with runner(threads or processors.count(), dask) as made:
         return request.run(
             planned,
             made,

@@ -8,13 +8,13 @@ after. Runs are kept in the cache.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cyclescope._engine import Stop
 from cyclescope.errors import UsageError
+from cyclescope.host import processors
 from cyclescope.sweeps import Store
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def fitted(name: str, threads: int | None = None) -> dict[str, Any]:
     """What the file has of an experiment's fit, found anew."""
     from cyclescope.fitting.models import Running
 
-    how = Running(threads or os.cpu_count() or 1, Stop(), Store())
+    how = Running(threads or processors.count(), Stop(), Store())
     found = request(name).plan().run(how).to_dict()
     parameters = ("path", "bounds", "before", "value", "told")
     cells = ("label", "measured", "before", "after", "fitted")
