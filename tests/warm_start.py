@@ -16,6 +16,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -154,8 +155,10 @@ def _import_all() -> None:
                 importlib.import_module(found.name)
     from cyclescope.board import trees
 
-    for name in trees.shipped_boards():
-        trees.board_tree(name)
+    # a tree names its files as they are seen from the folder, and calls have other ones than this
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        for name in trees.shipped_boards():
+            trees.board_tree(name)
 
 
 if __name__ == "__main__":
