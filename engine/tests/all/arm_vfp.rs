@@ -21,7 +21,7 @@ const CODE_A: u32 = arm::DDR + 0x400;
 const CODE_M: u32 = arm::LOCAL + 0x400;
 
 /// How many rows each instruction has.
-fn rows() -> u32 {
+fn row_count() -> u32 {
     sized(200, 600)
 }
 
@@ -102,7 +102,15 @@ fn a32(body: &[u32], at: u32) -> Vec<u32> {
     use arm::*;
     // CPACR, FPEXC; the caches and branch prediction.
     let mut program = vec![mrc(5, SCTLR), ORR_Z, ORR_I, mcr(5, SCTLR), 0xe3a0_560f, mcr(5, (1, 0, 0, 2))];
-    program.extend([0xe3a0_5101, 0xeee8_5a10, mov(1, OPERANDS), mov(3, RESULTS), mov(0, rows()), mov(4, 7), mov(5, 9)]);
+    program.extend([
+        0xe3a0_5101,
+        0xeee8_5a10,
+        mov(1, OPERANDS),
+        mov(3, RESULTS),
+        mov(0, row_count()),
+        mov(4, 7),
+        mov(5, 9),
+    ]);
     program.push(mov(10, STAGE));
     let top = program.len();
     // ldr r2, [r1], #4; str r2, [r10, ...]; ldr r2, [r10, ...].
@@ -126,7 +134,7 @@ fn t32(body: &[u32]) -> Vec<u16> {
     use arm_m::*;
     let halves = |words: &[u32]| words.iter().flat_map(|word| [(word >> 16) as u16, *word as u16]).collect::<Vec<_>>();
     let enable = code![load_constant(0, 0xe000_ed88), load_constant(1, 0xf << 20), str(1, 0, 0)];
-    let set = code![load_constant(1, OPERANDS), load_constant(3, RESULTS), load_constant(0, rows())];
+    let set = code![load_constant(1, OPERANDS), load_constant(3, RESULTS), load_constant(0, row_count())];
     let mut program = code![enable, set, movs(4, 7), movs(5, 9), load_constant(10, STAGE)];
     let top = program.len();
     program.extend(halves(&copy_in(0xf851_2b04, 0xf8ca_2000, 0xf8da_2000)));
@@ -153,7 +161,7 @@ fn run(mut machine: Machine, rows: &[u32], compile_after: u16) -> (RunReport, Ve
     assert_eq!(report.outcome, Outcome::Exit(0));
     let regions: u64 = machine.compiled().iter().map(|core| core.regions).sum();
     assert_eq!(regions > 0, compile_after > 0);
-    let mut results = vec![0; (4 * rows() * RESULT_WORDS) as usize];
+    let mut results = vec![0; (4 * row_count() * RESULT_WORDS) as usize];
     assert!(machine.bus().peek(RESULTS, &mut results));
     (report, machine.registers(), results)
 }
@@ -178,7 +186,7 @@ fn compare(
 }
 
 fn check_a(body: &[u32], seed: u64) {
-    let rows = Random::new(seed).rows(rows(), true);
+    let rows = Random::new(seed).rows(row_count(), true);
     let run = |compile_after| {
         let mut machine = arm::machine(CODE_A, &a32(body, CODE_A));
         // Undefined instructions are passed over.
@@ -189,7 +197,7 @@ fn check_a(body: &[u32], seed: u64) {
 }
 
 fn check_m(body: &[u32], seed: u64) {
-    let rows = Random::new(seed).rows(rows(), false);
+    let rows = Random::new(seed).rows(row_count(), false);
     let run = |compile_after| {
         let mut machine = arm_m::machine(&[], &[]);
         arm_m::put_code(&mut machine, CODE_M, &t32(body));

@@ -169,3 +169,22 @@ impl Device for Mux {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::devices::bench::Bench;
+    use crate::time::Ps;
+
+    #[test]
+    fn each_channel_and_generator_has_a_register_of_its_own() {
+        let mut bench = Bench::new(Mux::new(Vec::new(), ClockGate::default()));
+        let registers = (0..0x38).step_by(4).chain((RG0CR..0x110).step_by(4));
+        for offset in registers.clone() {
+            bench.write(Ps(0), offset, offset / 4 & 0x1f).unwrap();
+        }
+        for offset in registers {
+            assert_eq!(bench.value(Ps(0), offset), offset / 4 & 0x1f, "{offset:#x}");
+        }
+    }
+}

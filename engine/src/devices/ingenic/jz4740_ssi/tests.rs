@@ -361,3 +361,12 @@ fn a_word_is_in_a_fifo_until_the_wire_takes_it_or_the_firmware() {
     assert_eq!(told("TX FIFO"), (times(&[(1000, 1320), (1000, 1640)]), vec![2, 3]));
     assert_eq!(told("RX FIFO").0, times(&[(1320, 3000), (1640, 3500), (1960, 3500)]));
 }
+
+#[test]
+fn nothing_goes_out_while_it_is_off() {
+    let mut wired = wired();
+    wired.write(50, SSICR0, 0);
+    wired.write(100, SSIDR, 0x93);
+    wired.bench.run(Ps(1000 * NS));
+    assert_eq!(wired.seen.lock().unwrap().selects, []);
+}

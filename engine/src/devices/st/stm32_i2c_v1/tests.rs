@@ -337,3 +337,16 @@ fn a_wait_for_an_address_is_skipped() {
     assert!(Loop::even(clock(), 5, &[Access::Read(SR1)]).assert_skipped_as_run(make, 10, 100));
     assert!(!Loop::even(clock(), 5, &[Access::Read(SR1)]).assert_skipped_as_run(make, 10, 300), "SB is set");
 }
+
+#[test]
+fn the_clock_is_recorded_edge_by_edge() {
+    let mut bus = bus(&[], &[]);
+    bus.bench.record();
+    let ninth = bus.addressed(0, ADDRESS << 1);
+    bus.bench.run(at(ninth + PERIOD));
+    let edges = bus.bench.recorded("scl").into_iter();
+    let edges: Vec<(u64, bool)> = edges.map(|(at, level)| (clock().cycles_until_floor(at).0, level)).collect();
+    let rise = |clock: u64| ninth - (9 - clock) * PERIOD + HALF;
+    let clocks = (0..9).flat_map(|clock| [(rise(clock), true), (rise(clock) + HALF, false)]);
+    assert_eq!(edges[edges.len() - 18..], clocks.collect::<Vec<_>>());
+}

@@ -23,6 +23,7 @@ fn the_csd_of_standard_cards_says_the_capacity() {
         assert_eq!(bits(&csd, 25, 22), bits(&csd, 83, 80));
         assert_eq!((bits(&csd, 73, 62) + 1) * (4 << bits(&csd, 49, 47)) * block, u64::from(bytes));
         assert_eq!((bits(&csd, 103, 96), bits(&csd, 79, 79), bits(&csd, 46, 46)), (0x32, 1, 1));
+        assert_eq!(bits(&csd, 95, 84), 0x535, "classes 0, 2, 4, 5, 8, 10");
     }
 }
 

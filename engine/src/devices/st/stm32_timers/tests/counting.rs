@@ -139,3 +139,11 @@ fn a_clock_that_changes_within_a_tick_leaves_the_prescaler_as_it_is() {
     assert_eq!(rig.0.pending(), 1 << 5);
     assert_eq!(rig.0.value(due, CNT), 0);
 }
+
+#[test]
+fn the_counter_has_a_copy_of_uif_if_it_is_wanted() {
+    let mut rig = rig(&[(ARR, 4)], CR1_UIFREMAP);
+    assert_eq!((rig.get(5, CNT), rig.get(6, CNT)), (4, 1 << 31));
+    rig.put(7, SR, !UPDATE);
+    assert_eq!(rig.get(7, CNT), 1);
+}

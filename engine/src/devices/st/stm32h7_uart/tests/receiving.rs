@@ -105,3 +105,11 @@ fn the_time_out_comes_so_many_bits_behind_the_last_character() {
     bench.run(cycle(end + 10 * FRAME));
     assert_eq!((status(&mut bench, end + 10 * FRAME) & ISR_RTOF, bench.pending()), (0, 0));
 }
+
+#[test]
+fn an_idle_line_interrupts_if_it_is_to() {
+    let mut bench = uart(CR1_IDLEIE, 0);
+    bench.type_at(cycle(START), "a");
+    assert_eq!((received(&mut bench, START + 2 * FRAME - 1), bench.pending()), (ISR_RXNE, 0));
+    assert_eq!((received(&mut bench, START + 2 * FRAME), bench.pending()), (ISR_RXNE | ISR_IDLE, 3 << 4));
+}
