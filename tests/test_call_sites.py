@@ -14,6 +14,7 @@ from typing import Any
 import logger_firmware
 import pytest
 from conftest import BOARD, Command
+from tiers import ALL
 
 from cyclescope import Board, firmware
 from cyclescope.profile import sites
@@ -22,7 +23,8 @@ from cyclescope.profile.model import EXCEPTION, FUNCTION, TASK, CoreProfile
 from cyclescope.profile.profile import Profile
 from cyclescope.profile.tables import VIEWS, rows
 
-# Of each instruction set and way to follow it one; of the last, two cores.
+# Of each instruction set and way to follow it one; of the last, two cores, with far more calls in
+# the whole tier.
 APPS = {
     "risc-v": ("hello", BOARD, {}),
     "arm": ("hello", "sama5d2-xplained", {}),
@@ -30,9 +32,9 @@ APPS = {
     "mips": ("hello", "ben-nanonote", {}),
     "picorv32": ("hello", "picosoc-icebreaker", {}),
     "two cores": (
-        "rpmsg_tty",
-        "stm32mp157c-dk2",
-        {"tests": "one", "block_bytes": 512, "blocks": 1},
+        ("rpmsg_tty", "stm32mp157c-dk2", {"tests": "one", "block_bytes": 512, "blocks": 1})
+        if ALL
+        else ("hello_two_cores", "stm32mp157c-dk2", {})
     ),
 }
 LONGEST_CALL = 8

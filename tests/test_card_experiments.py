@@ -15,7 +15,7 @@ from cyclescope.bench.rows import Row
 from cyclescope.disks import SECTOR_BYTES
 from cyclescope.experiments import card_probe, fat_access
 
-FILE_BYTES = 131072
+FILE_BYTES = tiers.sized(65536, 131072)
 SHORT = [("fat_access.file_bytes", str(FILE_BYTES)), ("fat_access.calls", "16")]
 
 
@@ -101,7 +101,9 @@ def test_long_commands_are_as_fast_as_the_wire_and_short_ones_as_the_card() -> N
 @pytest.mark.parametrize("port", tiers.mostly_long(["mmc", "spi"], ["mmc"]))
 def test_the_probe_finds_what_the_board_says_of_its_card(port: str) -> None:
     sets = [("card_probe.operation", "probe"), ("card_probe.port", port)]
-    result = done(planning.plan([card_probe.EXPERIMENT], sets))
+    # of written blocks the CRCs change nothing here: in the short tier the last job alone
+    jobs = planning.plan([card_probe.EXPERIMENT], sets)
+    result = done(jobs if tiers.ALL else jobs[-1:])
     assert {row.settings["port"] for row in result.rows} == {port}
     found = {(row.metric, row.settings.get("distance", 0)): row.simulated for row in result.rows}
     assert found["erase_block", 0] == parameter("page-bytes") * parameter("pages-per-block")

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import tiers
 
 from cyclescope import Board, disks, firmware, shipped_boards
 from cyclescope.board import board_tree
@@ -81,12 +82,12 @@ def metric(name: str, unit_ps: float, **where: int) -> Callable[[Results], float
     return printed_ps
 
 
-FILE_BYTES = 65536
+FILE_BYTES = tiers.sized(16384, 65536)
 CACHED = {"operation": "task-switch", "memory": "sram", "cache": "on", "loops": 300, "tick": "off"}
 ONE_TEST = {"tests": "one", "block_bytes": 512, "blocks": 1}
 WRITTEN = {"transfer": "4096", "file_bytes": FILE_BYTES, "gap_s": 0, "write_order": "r006"}
 REGISTER_READ = "at86rf230_read_register"
-ACCESS = {"stack": "spi_atben", "operation": "access", "loops": 20}
+ACCESS = {"stack": "spi_atben", "operation": "access", "loops": tiers.sized(5, 20)}
 
 TIMED = {
     "quad write": Timed(
@@ -166,10 +167,14 @@ def sum_ps(stack: tuple[StackEntry, ...]) -> int:
     return sum(entry.ps for entry in stack)
 
 
-def share(name: str, overrides: dict[str, int]) -> float:
+@cache
+def usual(name: str) -> RunResult:
+    return run(TIMED[name], {})
+
+
+def share(name: str, result: RunResult) -> float:
     """What an app prints, as a part of what the simulation has."""
     timed = TIMED[name]
-    result = run(timed, overrides)
     assert (result.outcome, result.exit_code) == ("exit", 0), result.message
     lines = [line for line in result.console.splitlines() if line.startswith("{")]
     printed_ps = timed.printed_ps([json.loads(line) for line in lines])
@@ -183,16 +188,12 @@ def share(name: str, overrides: dict[str, int]) -> float:
     return printed_ps
 
 
-@cache
-def usual_share(name: str) -> float:
-    return share(name, {})
-
-
 @pytest.mark.parametrize(
     ("name", "change"), list(with_changes({name: timed.board for name, timed in TIMED.items()}))
 )
 def test_printed_times_follow_each_clock(name: str, change: dict[str, int]) -> None:
-    assert share(name, change) == pytest.approx(usual_share(name), rel=TOLERANCE)
+    changed = run(TIMED[name], change)
+    assert share(name, changed) == pytest.approx(share(name, usual(name)), rel=TOLERANCE)
 
 
 @pytest.mark.parametrize(
@@ -226,9 +227,9 @@ def test_programs_do_not_know_an_oscillators_error() -> None:
     assert firmware.build_app(timed.app, timed.board, timed.settings, wrong) == firmware.build_app(
         timed.app, timed.board, timed.settings
     )
-    usual, late = run(timed, {}), run(timed, wrong)
+    late = run(timed, wrong)
     # nearly all of it are characters, which are longer by what the oscillator is slow by
-    longer = late.elapsed_ps / usual.elapsed_ps
+    longer = late.elapsed_ps / usual("message").elapsed_ps
     assert longer == pytest.approx(64 / 60, rel=0.02)
 
 

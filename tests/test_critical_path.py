@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from functools import cache
 
@@ -10,6 +11,7 @@ import pytest
 import tiers
 from conftest import BOARD, Command
 from test_schemas import faults
+from warm_start import WarmStart
 
 from cyclescope import Board, firmware
 from cyclescope.board.critical_path import CriticalPath, HandOver
@@ -17,6 +19,7 @@ from cyclescope.board.results import RunResult, Value
 from cyclescope.statuses import Status
 
 TWO_CORES = "stm32mp157c-dk2"
+BLOCK = {"tests": "one", "block_bytes": 4096, "blocks": 1}
 # docs/rpmsg-tty.md, "By hand": the M4's log of 4096 B x 1.
 LOG_US = 36404
 CHARACTERS = 414
@@ -26,8 +29,7 @@ CHARACTER_NS = 86_720
 @cache
 def rpmsg(**settings: Value) -> RunResult:
     """A test of 4096 bytes."""
-    test = {"tests": "one", "block_bytes": 4096, "blocks": 1}
-    elf = firmware.build_app("rpmsg_tty", TWO_CORES, {**test, **settings})
+    elf = firmware.build_app("rpmsg_tty", TWO_CORES, {**BLOCK, **settings})
     result = Board(TWO_CORES).load(elf).run("10s", waits=True)
     assert result.outcome == "exit", result.message
     return result
@@ -108,24 +110,32 @@ def test_one_core_holds_itself_up() -> None:
     assert Board(BOARD).load(elf).run("10s").critical_path is None
 
 
-def test_the_command_shows_it_of_several_cores(cyclescope: Command) -> None:
-    settings = {"tests": "one", "block_bytes": 4096, "blocks": 1}
-    elf = str(firmware.build_app("rpmsg_tty", TWO_CORES, settings))
-    done = cyclescope("run", elf, "--board", TWO_CORES, "--waits", "--json", "run.json")
-    assert done.status == Status.SUCCESS, done.stderr
-    assert re.search("^critical path: what held the run up +$", done.stdout, re.M)
-    assert re.search("^│ cm4 +│ uart7: character sent +│ .* % │$", done.stdout, re.M)
-    assert re.search("^│ cm4 +│ cpu0 +│ ipcc +│ .* 36.4[0-9]* ms", done.stdout, re.M)
+@pytest.fixture(scope="module")
+def told(command_line: WarmStart, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    """What the command prints of the test of 4096 bytes, and the JSON that it writes."""
+    elf = str(firmware.build_app("rpmsg_tty", TWO_CORES, BLOCK))
+    call = ["run", elf, "--board", TWO_CORES, "--waits", "--json", "run.json"]
+    folder = tmp_path_factory.mktemp("told")
+    status, output, errors = command_line.call(call, folder, os.environ, timeout_s=300)
+    assert status == Status.SUCCESS, errors.decode()
+    return output.decode(), (folder / "run.json").read_text()
+
+
+def test_the_command_shows_it_of_several_cores(told: tuple[str, str], cyclescope: Command) -> None:
+    shown, _ = told
+    assert re.search("^critical path: what held the run up +$", shown, re.M)
+    assert re.search("^│ cm4 +│ uart7: character sent +│ .* % │$", shown, re.M)
+    assert re.search("^│ cm4 +│ cpu0 +│ ipcc +│ .* 36.4[0-9]* ms", shown, re.M)
+    elf = firmware.build_app("rpmsg_tty", TWO_CORES, BLOCK)
     plain = cyclescope("run", elf, "--board", TWO_CORES, "--limit", "1ms")
     assert "simulated time" in plain.stdout
     assert "critical path" not in plain.stdout
 
 
-def test_the_json_has_it_if_waits_are_asked_for(cyclescope: Command) -> None:
-    settings = {"tests": "one", "block_bytes": 4096, "blocks": 1}
-    elf = str(firmware.build_app("rpmsg_tty", TWO_CORES, settings))
-    call = ("run", elf, "--board", TWO_CORES, "--quiet", "--json", "-")
-    data = json.loads(cyclescope(*call, "--waits").stdout)
+def test_the_json_has_it_if_waits_are_asked_for(told: tuple[str, str], cyclescope: Command) -> None:
+    data = json.loads(told[1])
     assert faults("run", data) == []
     assert data["critical_path"] == path_of(rpmsg()).to_dict()
+    elf = firmware.build_app("rpmsg_tty", TWO_CORES, BLOCK)
+    call = ("run", elf, "--board", TWO_CORES, "--quiet", "--json", "-")
     assert "critical_path" not in json.loads(cyclescope(*call, "--limit", "1ms").stdout)

@@ -14,7 +14,7 @@ import pytest
 from conftest import BOARD, ROOT, Command
 from test_schemas import faults
 from test_waits import CARD, CARD_SECTION, HOWS, board, simulated
-from tiers import mostly_long
+from tiers import ALL, mostly_long
 
 from cyclescope import Board, firmware
 from cyclescope.board.kept_calls import FRAME_COLUMNS, KINDS, MOST_CALLS, Call
@@ -76,14 +76,21 @@ def test_each_call_is_exact_and_all_are_those_of_the_function(name: str) -> None
     assert sum(counts) > 0
 
 
-# a card that is not skipped over takes minutes; the engine's tests have polled devices in short
-@pytest.mark.parametrize("how", HOWS, ids=str)
-@pytest.mark.parametrize("name", ["page-programs", "two-cores"])
-def test_calls_do_not_depend_on_how_a_run_is_simulated(name: str, how: dict[str, Any]) -> None:
+# a card that is not skipped over takes minutes; the engine's tests have polled devices in short.
+# In the short tier the page programs run in each way, two cores without compiled blocks.
+WAYS = mostly_long(
+    [(name, how) for name in ("page-programs", "two-cores") for how in HOWS],
+    lambda way: way[0] == "page-programs" or way[1] == {"compile_after": 0},
+)
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
+def test_calls_do_not_depend_on_how_a_run_is_simulated(way: tuple[str, dict[str, Any]]) -> None:
+    name, how = way
     assert kept(name, **how) == usual(name)
 
 
-@pytest.mark.parametrize("name", OFTEN)
+@pytest.mark.parametrize("name", mostly_long(NAMES, {"page-programs"}))
 def test_of_few_kept_calls_the_longest_are_the_same(name: str) -> None:
     few = kept(name, most=3)
     for (section, calls), (other, all_calls) in zip(
@@ -114,10 +121,12 @@ def test_a_call_of_f_write_says_why_it_took_so_long() -> None:
     assert max(calls[0].by_kind, key=calls[0].by_kind.__getitem__) == "busy"
 
 
-@cache
-def arguments(board_name: str, *flags: str) -> RunResult:
+def built(board_name: str, *flags: str) -> Path:
     recipe = firmware.board_recipe("arguments", board_name, [ARGUMENTS])
-    elf = firmware.build(replace(recipe, flags=(*recipe.flags, *flags)))
+    return firmware.build(replace(recipe, flags=(*recipe.flags, *flags)))
+
+
+def arguments(board_name: str, elf: Path) -> RunResult:
     return Board(board_name).load(elf).run(calls=["mixed", "wide", "none"])
 
 
@@ -138,7 +147,7 @@ CASES = [(board_name, flags) for board_name in BOARDS for flags in ((), ("-O0",)
 @pytest.mark.parametrize("case", mostly_long(CASES, lambda case: BOARD in case or not case[1]))
 def test_arguments_have_the_names_of_parameters(case: tuple[str, tuple[str, ...]]) -> None:
     board_name, flags = case
-    result = arguments(board_name, *flags)
+    result = arguments(board_name, built(board_name, *flags))
     mixed = told(result, "mixed")
     texts = {call.pop("text") for call in mixed}
     assert len(texts) == 1
@@ -158,9 +167,23 @@ def test_arguments_have_the_names_of_parameters(case: tuple[str, tuple[str, ...]
     }
 
 
-def test_without_debug_information_arguments_are_registers() -> None:
+def without_debug(board_name: str, path: Path) -> Path:
+    """A program without debug information: in the short tier with the sections of another name.
+
+    So nothing is compiled anew.
+    """
+    if ALL:
+        return built(board_name, "-g0")
+    whole = built(board_name).read_bytes()
+    assert b".debug_info" in whole
+    path.write_bytes(whole.replace(b".debug_", b".hidden"))
+    return path
+
+
+def test_without_debug_information_arguments_are_registers(tmp_path: Path) -> None:
     for board_name, letter in ((BOARD, "a"), ("minimal-armv7m", "r"), ("ben-nanonote", "a")):
-        result = arguments(board_name, "-g0")
+        elf = without_debug(board_name, tmp_path / f"{board_name}.elf")
+        result = arguments(board_name, elf)
         mixed = told(result, "mixed")
         assert list(mixed[0]) == [f"{letter}{number}" for number in range(4)]
         assert [call[f"{letter}1"] for call in mixed] == ["0x3", "0xc8", "0x14"]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import Command
-from tiers import mostly_long
+from tiers import mostly_long, sized
 
 import cyclescope as package
 from cyclescope import firmware
@@ -26,14 +27,15 @@ OPERATIONS = [
 CYCLES_A_TICK = 48
 
 
-def run(cyclescope: Command, memory: str, loops: int, **settings: Any) -> dict[str, dict[str, Any]]:
+@cache
+def run(memory: str, loops: int, **settings: Any) -> dict[str, dict[str, Any]]:
     """The results of a run by operation and metric."""
     chosen = {"memory": memory, "cache": "off", "loops": loops, **settings}
     elf = firmware.build_app("rhealstone", BOARD, chosen)
-    finished = cyclescope("run", elf, "--board", BOARD)
-    assert finished.status == 0, finished.stderr
+    finished = package.Board(BOARD).load(elf).run("100s")
+    assert (finished.outcome, finished.exit_code) == ("exit", 0), finished.console
     found: dict[str, dict[str, Any]] = {}
-    for line in finished.stdout.splitlines():
+    for line in finished.console.splitlines():
         if line.startswith("{"):
             result = json.loads(line)
             found.setdefault(result["operation"], {})[result["metric"]] = result["value"]
@@ -49,7 +51,8 @@ def test_hello_says_so(cyclescope: Command) -> None:
 @pytest.mark.parametrize("memory", ["sram", "qspi"])
 @pytest.mark.parametrize("cache", mostly_long(["off", "on"], {"on"}))
 def test_each_cycle_has_a_cause(memory: str, cache: str) -> None:
-    chosen: dict[str, Value] = {"memory": memory, "cache": cache, "loops": 10}
+    # in the short tier programs that other tests have as well
+    chosen: dict[str, Value] = {"memory": memory, "cache": cache, "loops": sized(4, 10)}
     elf = firmware.build_app("rhealstone", BOARD, chosen)
     done = package.Board(BOARD).load(elf).run("10s")
     assert (done.outcome, done.exit_code) == ("exit", 0)
@@ -59,10 +62,8 @@ def test_each_cycle_has_a_cause(memory: str, cache: str) -> None:
 
 @pytest.mark.parametrize("memory", ["sram", "qspi"])
 @pytest.mark.parametrize("optimise", mostly_long(["O0", "O2"], {"O2"}))
-def test_cycles_follow_from_ticks_and_operations(
-    cyclescope: Command, memory: str, optimise: str
-) -> None:
-    found = run(cyclescope, memory, 4, optimise=optimise)
+def test_cycles_follow_from_ticks_and_operations(memory: str, optimise: str) -> None:
+    found = run(memory, 4, optimise=optimise)
     assert list(found) == OPERATIONS
     # 4 loops: Atmel-44043A, note 1 of table 4-1; RTEMS's programs for the others
     assert [found[name]["operations"] for name in OPERATIONS] == [7, 3, 4, 8, 4, 3]
@@ -72,18 +73,20 @@ def test_cycles_follow_from_ticks_and_operations(
         assert 0 < result["cycles"] <= exact < result["cycles"] + 0.001
 
 
-def test_single_operations_take_whole_ticks_and_more_in_the_flash(cyclescope: Command) -> None:
-    sram, qspi = (run(cyclescope, memory, 1, tick="off") for memory in ("sram", "qspi"))
+def test_single_operations_take_whole_ticks_and_more_in_the_flash() -> None:
+    sram, qspi = (run(memory, 1, tick="off") for memory in ("sram", "qspi"))
     for name in OPERATIONS:
         assert sram[name]["cycles"] % (CYCLES_A_TICK / sram[name]["operations"]) == 0
         assert qspi[name]["cycles"] > 2 * sram[name]["cycles"]
 
 
-def test_a_slower_flash_clock_takes_longer_and_no_xip_mode_too(cyclescope: Command) -> None:
+def test_a_slower_flash_clock_takes_longer_and_no_xip_mode_too() -> None:
     settings: dict[str, Any] = {"operation": "task-switch", "tick": "off"}
-    fast = run(cyclescope, "qspi", 4, **settings)["task-switch"]["cycles"]
-    slow = run(cyclescope, "qspi", 4, spck_divider=6, **settings)["task-switch"]["cycles"]
-    with_instructions = run(cyclescope, "qspi", 4, continuous_read="off", **settings)
+    # in the short tier programs that the experiment has as well
+    loops = sized(1, 4)
+    fast = run("qspi", loops, **settings)["task-switch"]["cycles"]
+    slow = run("qspi", loops, spck_divider=6, **settings)["task-switch"]["cycles"]
+    with_instructions = run("qspi", loops, continuous_read="off", **settings)
     assert 1.5 * fast < slow < 2 * fast
     assert with_instructions["task-switch"]["cycles"] > 1.05 * fast
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
+from pathlib import Path
 
 import pytest
-from tiers import ALL
+from tiers import ALL, sized
 
 import cyclescope as package
 from cyclescope import firmware
@@ -26,9 +27,13 @@ PREFIX = 18
 
 
 @cache
-def run(**settings: Value) -> RunResult:
-    elf = firmware.build_app(APP, BOARD, settings)
+def ran(elf: Path) -> RunResult:
     return package.Board(BOARD).load(elf).run("10s")
+
+
+def run(**settings: Value) -> RunResult:
+    """What a program does; programs that are the same run once."""
+    return ran(firmware.build_app(APP, BOARD, settings))
 
 
 def one(block_bytes: int, blocks: int, **settings: Value) -> RunResult:
@@ -78,7 +83,8 @@ def test_the_transcript_has_the_reports_lines() -> None:
 
 
 def test_the_log_has_a_line_for_each_message() -> None:
-    block_bytes, blocks = 1024, 2
+    # in the short tier what other tests run, too: in pieces and messages
+    block_bytes, blocks = (1024, 2) if ALL else (4096, 2)
     log = one(block_bytes, blocks).streams["uart7"]
     total, received = block_bytes * blocks, 0
     expected = [f"length: {total}"]
@@ -177,13 +183,15 @@ def test_a_broken_link_is_reported_by_the_side_that_sees_it(
 
 def test_the_same_program_takes_the_same_time_again() -> None:
     elf = firmware.build_app(APP, BOARD, {"log": "off"})
-    first, second = (package.Board(BOARD).load(elf).run("10s") for _ in range(2))
+    first, second = ran(elf), package.Board(BOARD).load(elf).run("10s")
     assert first.console == second.console
     assert first.elapsed_ps == second.elapsed_ps
 
 
 def test_polls_that_are_skipped_take_the_same_time() -> None:
-    elf = firmware.build_app(APP, BOARD, {"tests": "one", "block_bytes": 512, "blocks": 2})
+    # in the short tier a program that other files have as well
+    settings = {"tests": "one", "block_bytes": 512, "blocks": sized(1, 2)}
+    elf = firmware.build_app(APP, BOARD, settings)
     skipped, walked = (
         package.Board(BOARD).load(elf).run("10s", skip_polling=skips) for skips in (True, False)
     )

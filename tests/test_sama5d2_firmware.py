@@ -5,23 +5,42 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from elf_files import loaded, segments, symbols, words
+from elf_files import loaded, segments, sizes, symbols, words
+from tiers import mostly_long
 
 from cyclescope import firmware, resources
 from cyclescope.board.results import Value
 from cyclescope.errors import FirmwareError
+from cyclescope.firmware import objects
 
 BOARD = "sama5d2-xplained"
 SRAM, DDR, QSPI = range(0x0020_0000, 0x0022_0000), range(0x2000_0000, 0x3000_0000), 0xD000_0000
 FLASH = range(QSPI, QSPI + (16 << 20))
-RHEALSTONE: dict[str, Value] = {"loops": 2}
+# Other tests have some of these programs, too.
+RHEALSTONE: dict[str, Value] = {"loops": 4}
+OPTIMISED = RHEALSTONE | {"optimise": "O2"}
+# Settings, and a source that is compiled differently for each.
+SETTINGS: list[tuple[dict[str, Value], str]] = [
+    ({"cache": "off"}, "start"),
+    ({"spck_divider": 4}, "boot"),
+    ({"continuous_read": "off"}, "boot"),
+    ({"l2_prefetch": "on"}, "l2x0"),
+    ({"loops": 3}, "task_switch"),
+    ({"operation": "task-switch"}, "main"),
+    ({"debug_drivers": "off"}, "measure"),
+    ({"stack_check": 0}, "freertos_tasks"),
+    ({"asserts": "off"}, "freertos_port"),
+    ({"fpu_context": "on"}, "freertos_port"),
+    ({"less_switches": "never"}, "task_preempt"),
+    ({"less_loops": "on"}, "main"),
+]
 
 
 @pytest.mark.parametrize(
     ("memory", "code", "data"),
     [("sram", SRAM, SRAM), ("ddr", DDR, DDR), ("qspi", FLASH, SRAM)],
 )
-@pytest.mark.parametrize("optimise", ["O0", "O2"])
+@pytest.mark.parametrize("optimise", mostly_long(["O0", "O2"], {"O2"}))
 def test_each_memory_has_its_parts_of_the_program(
     memory: str, code: range, data: range, optimise: str
 ) -> None:
@@ -54,38 +73,49 @@ def test_all_of_the_program_fits_into_sram_with_every_option() -> None:
     assert where["table"] + 16384 <= SRAM.stop
 
 
+def compiled(settings: dict[str, Value], name: str) -> list[bytes]:
+    """The objects of the app's sources of a name, of C and assembly, with settings."""
+    chosen = firmware.with_defaults("rhealstone", OPTIMISED | settings)
+    recipe = firmware.app_recipe(firmware.load_app("rhealstone"), BOARD, chosen)
+    sources = [source for source in recipe.objects() if source.path.stem == name]
+    return [objects.compiled(source).read_bytes() for source in sources]
+
+
+@pytest.mark.parametrize(("setting", "source"), SETTINGS)
+def test_a_setting_changes_an_object(setting: dict[str, Value], source: str) -> None:
+    assert compiled({}, source) != compiled(setting, source)
+
+
+# All of it is compiled anew for some settings.
 @pytest.mark.parametrize(
-    "setting",
-    [
-        {"cache": "off"},
-        {"spck_divider": 4},
-        {"continuous_read": "off"},
-        {"l2_prefetch": "on"},
-        {"loops": 3},
-        {"operation": "task-switch"},
-        {"debug_drivers": "off"},
-        {"stack_check": 0},
-        {"asserts": "off"},
-        {"fpu_context": "on"},
-        {"less_switches": "never"},
-        {"less_loops": "on"},
-    ],
+    "setting", mostly_long([setting for setting, _ in SETTINGS], [{"spck_divider": 4}])
 )
 def test_a_setting_changes_the_program(setting: dict[str, Value]) -> None:
-    optimised = RHEALSTONE | {"optimise": "O2"}
-    plain = firmware.build_app("rhealstone", BOARD, optimised)
-    changed = firmware.build_app("rhealstone", BOARD, optimised | setting)
+    plain = firmware.build_app("rhealstone", BOARD, OPTIMISED)
+    changed = firmware.build_app("rhealstone", BOARD, OPTIMISED | setting)
     assert plain.read_bytes() != changed.read_bytes()
 
 
 @pytest.mark.parametrize(("pools", "makes"), [("on", False), ("off", True)])
-def test_addresses_are_read_from_pools_or_made(pools: str, makes: bool) -> None:
-    settings = RHEALSTONE | {"memory": "qspi", "literal_pools": pools}
-    elf = firmware.build_app("rhealstone", BOARD, settings)
-    start = symbols(elf)["vTaskSwitchContext"]
-    code = loaded(elf, start, start + 256)
+@pytest.mark.parametrize("is_whole", mostly_long([False, True], {False}))
+def test_addresses_are_read_from_pools_or_made(
+    pools: str, makes: bool, is_whole: bool, tmp_path: Path
+) -> None:
+    settings: dict[str, Value] = {"memory": "qspi", "literal_pools": pools}
+    if is_whole:
+        elf, function = (
+            firmware.build_app("rhealstone", BOARD, RHEALSTONE | settings),
+            "vTaskSwitchContext",
+        )
+    else:
+        path = tmp_path / "main.c"
+        path.write_text("static volatile int word; int main(void) { word = 1; return word; }\n")
+        recipe = firmware.board_recipe("pools", BOARD, [path], settings=settings)
+        elf, function = firmware.build(recipe), "main"
+    start = symbols(elf)[function]
+    code = loaded(elf, start, start + sizes(elf)[function])
     # A32's movt of any condition
-    found = [word for word in words(code, 0, 64) if word & 0x0FF00000 == 0x03400000]
+    found = [word for word in words(code, 0, len(code) // 4) if word & 0x0FF00000 == 0x03400000]
     assert bool(found) == makes
 
 

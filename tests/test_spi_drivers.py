@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from ben_nanonote import BOARD
-from tiers import mostly_long
+from tiers import mostly_long, sized
 
 import cyclescope as package
 from cyclescope import firmware
@@ -22,6 +23,8 @@ Change = Callable[..., Path]
 CONTROLLER = "spi-jz4740-ssi"
 DRIVERS = ["spi-gpio", "spi-gpio-atben", "spi-jz4740-gpio", "spi_atben", CONTROLLER]
 FAILED = 1
+# How often each access is made; once in the short tier, as in some programs of others.
+LOOPS = sized(1, 3)
 PEER = (
     "&transceiver {{ cyclescope,air-frame-bytes = <{lengths}>; "
     "cyclescope,air-interval-us = <4928>; }};"
@@ -35,9 +38,15 @@ def board_of(stack: str) -> str:
     return "ben-nanonote-ssi" if stack == CONTROLLER else BOARD
 
 
+@cache
+def ran(elf: Path, board: Path | str) -> RunResult:
+    return package.Board(board).load(elf).run("10s")
+
+
 def run(stack: str, board: Path | None = None, **settings: Value) -> RunResult:
+    """What a program does; programs that are the same run once."""
     elf = firmware.build_app("bitbang_spi", board_of(stack), {"stack": stack} | settings)
-    return package.Board(board or board_of(stack)).load(elf).run("10s")
+    return ran(elf, board or board_of(stack))
 
 
 def results(result: RunResult) -> dict[tuple[str, int], float]:
@@ -57,7 +66,7 @@ def counts(found: dict[tuple[str, int], float], length: int) -> tuple[float, ...
 
 
 def test_what_a_driver_is_spared_makes_it_faster() -> None:
-    found = [results(run(stack, operation="access", loops=3)) for stack in DRIVERS]
+    found = [results(run(stack, operation="access", loops=LOOPS)) for stack in DRIVERS]
     for slower, faster in pairwise(found):
         for bytes_ in (1, 120):
             for metric in ("read_buffer_time", "write_buffer_time"):
@@ -115,7 +124,7 @@ def test_frames_are_sent_in_the_wanted_period() -> None:
 def test_what_linux_spends_on_wake_ups_is_on_top() -> None:
     for stack, messages in (("spi-gpio", 2), ("spi_atben", 0)):
         without, with_ = (
-            results(run(stack, operation="access", loops=3, wakeup_ns=ns)) for ns in (0, 40_000)
+            results(run(stack, operation="access", loops=LOOPS, wakeup_ns=ns)) for ns in (0, 40_000)
         )
         spent = with_["read_buffer_time", 1] - without["read_buffer_time", 1]
         assert spent == pytest.approx(40 * messages, abs=1), stack
@@ -135,9 +144,15 @@ def test_straight_code_has_mode_0_only(stack: str) -> None:
     assert "SPI driver: invalid argument\n" in result.console
 
 
-@pytest.mark.parametrize("stack", ["spi-gpio", "spi-gpio-atben"])
-@pytest.mark.parametrize("mode", [1, 2])
-def test_the_transceiver_has_no_other_mode(stack: str, mode: int) -> None:
+OTHER_MODES = [(stack, mode) for mode in (1, 2) for stack in ("spi-gpio", "spi-gpio-atben")]
+
+
+# In the short tier each driver has one of the modes.
+@pytest.mark.parametrize(
+    "case", mostly_long(OTHER_MODES, {("spi-gpio", 1), ("spi-gpio-atben", 2)}), ids=str
+)
+def test_the_transceiver_has_no_other_mode(case: tuple[str, int]) -> None:
+    stack, mode = case
     result = run(stack, operation="access", spi_mode=mode)
     assert (result.outcome, result.exit_code) == ("exit", FAILED)
     assert "at86rf230: no AT86RF23x answers: part number 0x" in result.console

@@ -5,9 +5,7 @@ The characters of rpmsg-tty are in test_critical_path.py.
 
 from __future__ import annotations
 
-import shutil
 from functools import cache
-from pathlib import Path
 
 import pytest
 
@@ -79,15 +77,13 @@ def test_a_page_is_as_long_on_the_wire_as_its_clocks() -> None:
     ("bytes_a_call", "busy_us"),
     [("512", LONE_US), pytest.param("1024", PAIR_US, marks=pytest.mark.long)],
 )
-def test_a_card_is_waited_for_as_long_as_its_busy_shows(
-    tmp_path: Path, bytes_a_call: str, busy_us: int
-) -> None:
-    card = shutil.copy(disks.image(DISK), tmp_path / "card.img")
-    board = Board("nios2-mmc", {"card0.cyclescope,image": str(card)})
+def test_a_card_is_waited_for_as_long_as_its_busy_shows(bytes_a_call: str, busy_us: int) -> None:
     settings = {"transfer": bytes_a_call, "file_bytes": 32768, "gap_s": 0, "write_order": "r006"}
-    board.load(firmware.build_app("fat_write", "nios2-mmc", settings))
-    calls = ["disk_write_through"]
-    (section,) = board.run("60s", calls=calls, longest_calls=200).cores[0].sections
+    elf = firmware.build_app("fat_write", "nios2-mmc", settings)
+    with disks.copy_of(disks.image(DISK)) as card:
+        board = Board("nios2-mmc", {"card0.cyclescope,image": str(card)}).load(elf)
+        result = board.run("60s", calls=["disk_write_through"], longest_calls=200)
+    (section,) = result.cores[0].sections
     busy_ps = sorted(waits_ps(call, "card0: ") for call in section.longest_calls or ())
     # most are in the middle of the file
     assert busy_ps[len(busy_ps) // 2] / 1e6 == pytest.approx(busy_us, rel=0.01)
