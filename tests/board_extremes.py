@@ -1,8 +1,8 @@
 """Each property that a board has or may have set to extremes in turn: build, poke devices, run.
 
-A process of its own, as what is looked for may end it: an abort, a hang, all of the memory. It
-says on stdout, as JSON, what it found; which case it is at stands in a file, in whose folder it
-works.
+In a process of its own, as what is looked for may end it: an abort, a hang, all of the memory.
+Which case it is at stands in a file, in whose folder it works. As a program it says on stdout, as
+JSON, what it found.
 
     python tests/board_extremes.py BOARD STRIDE OFFSET PROGRESS
 """
@@ -133,14 +133,19 @@ def changed(tree: Tree, elf: bytes, node: Tree, name: str, value: bytes) -> str 
         node["props"] = before
 
 
-def main(board: str, stride: int, offset: int, progress: Path) -> None:
-    """Try every so manyth case."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+def tried(board: str, stride: int, offset: int, progress: Path) -> dict[str, Any]:
+    """Try every so manyth case: how many these were, and what was wrong.
+
+    The process has bounds of memory and of time from then on, and another folder.
+    """
+    has_bytes = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    most_bytes = has_bytes + MEMORY_BYTES
+    resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     home, tree = pokes.HOMES[board], board_tree(board).to_dict()
     elf = pokes.program(home, pokes.harmless_pokes(home, tree))
-    found, tried = [], 0
+    found, count = [], 0
     os.chdir(progress.parent)  # images that a property names are files there
     with progress.open("wb", buffering=0) as file:
         for index, (words, node, name, value) in enumerate(cases(tree)):
@@ -148,12 +153,13 @@ def main(board: str, stride: int, offset: int, progress: Path) -> None:
                 continue
             os.pwrite(file.fileno(), words.encode().ljust(PROGRESS_BYTES)[:PROGRESS_BYTES], 0)
             signal.setitimer(signal.ITIMER_PROF, MOST_S)
-            tried += 1
+            count += 1
             if (wrong := changed(tree, elf, node, name, value)) is not None:
                 found.append(f"{words}: {wrong}")
     signal.setitimer(signal.ITIMER_PROF, 0)
-    print(json.dumps({"tried": tried, "found": found}))
+    return {"tried": count, "found": found}
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4]).resolve())
+    board, stride, offset, progress = sys.argv[1:]
+    print(json.dumps(tried(board, int(stride), int(offset), Path(progress).resolve())))

@@ -88,6 +88,8 @@ def test_rows_have_the_promised_form(cyclescope: Command, tmp_path: Path) -> Non
         assert heading in shown.stdout
 
 
+# How long cards ask to be waited for.
+CARDS = [f"card{number}.cyclescope,initialisation-us" for number in (0, 1)]
 # The tests of rhealstone say so of its runs.
 SUMMED = [name for name in experiments.ALL if name != "rhealstone"]
 
@@ -111,6 +113,15 @@ def summed() -> list[planning.Job]:
         "flash_waits.sweep": "ends",
         "qspi_read.bytes": "256",
     }
+    if not ALL:
+        short |= {
+            "fat-access.calls": "1",
+            "card-probe.blocks": "1",
+            "bitbang_spi.loops": "1",
+            "bitbang_spi.frames": "1",
+            "rpmsg_tty.block_bytes": "512",
+            **dict.fromkeys(CARDS, "1000"),
+        }
     # the tests of bitbang-spi say so of these runs
     elsewhere = (*MEASURED, None)
     return [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -48,7 +49,26 @@ def recipe() -> Recipe:
     return firmware.board_recipe("exit_code", BOARD, [SOURCE])
 
 
-def test_a_damaged_elf_is_built_anew(cache: Path) -> None:
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache in which a program was built from nothing, without a folder of the user's."""
+    cache = tmp_path_factory.mktemp("first") / "cache"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CYCLESCOPE_CACHE", str(cache))
+        patch.setenv("TMPDIR", "/nowhere")
+        patch.delenv("HOME", raising=False)
+        assert firmware.build(recipe()).stat().st_size > 1000
+    return cache
+
+
+@pytest.fixture
+def built(first: Path, cache: Path) -> Path:
+    """The test's own copy of it."""
+    shutil.copytree(first, cache, symlinks=True)
+    return cache
+
+
+def test_a_damaged_elf_is_built_anew(built: Path) -> None:
     elf = firmware.build(recipe())
     good = elf.read_bytes()
     for name, damage in DAMAGES.items():
@@ -62,13 +82,13 @@ def test_a_damaged_elf_is_built_anew(cache: Path) -> None:
 
 
 def test_what_the_compiler_keeps_is_not_believed_after_damage(
-    cache: Path, monkeypatch: pytest.MonkeyPatch
+    built: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compiler_cache.distrust.cache_clear()
     elf = firmware.build(recipe())
     good = elf.read_bytes()
     # of an empty object the linker makes a program without it, and says nothing
-    objects = list((cache / "zig").glob("*/o/*/*.o"))
+    objects = list((built / "zig").glob("*/o/*/*.o"))
     assert objects
     for path in (elf, *objects):
         os.truncate(path, 0)
@@ -133,12 +153,10 @@ def test_a_cache_that_cannot_be_is_told(monkeypatch: pytest.MonkeyPatch, tmp_pat
         firmware.build(recipe())
 
 
-def test_the_compiler_needs_no_folder_of_the_users(
-    cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TMPDIR", "/nowhere")
-    monkeypatch.delenv("HOME", raising=False)
-    assert firmware.build(recipe()).stat().st_size > 1000
+def test_the_compiler_needs_no_folder_of_the_users(first: Path) -> None:
+    # the fixture's environment has none
+    (elf,) = first.glob("firmware/exit_code-*.elf")
+    assert kept.is_whole(elf)
 
 
 def test_a_damaged_image_is_made_anew(cache: Path) -> None:

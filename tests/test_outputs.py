@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import resource
 import shutil
 import stat
 import subprocess
@@ -15,9 +14,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import BOARD, NEEDS_NODES, Command
+from conftest import BOARD, NEEDS_NODES, Command, Finished
 from ipc_peer import Peer
 from tiers import ALL
+from warm_start import WarmStart
 
 from cyclescope import Board, bench, experiments, firmware
 from cyclescope.bench import planning
@@ -33,17 +33,16 @@ ONE_RUN = "m4-rules"
 Program = Callable[[str], Path]
 
 
-def with_full_disk(tmp_path: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
-    """Call the command line where no file gets longer than 10 bytes."""
-    return subprocess.run(
-        [sys.executable, "-m", "cyclescope", *map(str, arguments)],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10)),
-    )
+@pytest.fixture
+def with_full_disk(command_line: WarmStart, tmp_path: Path) -> Command:
+    """Calls the command line where no file gets longer than 10 bytes."""
+
+    def call(*arguments: object) -> Finished:
+        texts = [str(argument) for argument in arguments]
+        status, *streams = command_line.call(texts, tmp_path, os.environ, 300, most_file_bytes=10)
+        return Finished(status, *(stream.decode() for stream in streams))
+
+    return call
 
 
 def errors(stderr: str) -> list[str]:
@@ -193,17 +192,16 @@ def test_from_python_waveforms_are_checked_too(program: Program, tmp_path: Path)
 
 
 def test_on_a_full_disk_each_file_has_an_error_and_all_else_is_there(
-    program: Program, tmp_path: Path
+    with_full_disk: Command, program: Program, tmp_path: Path
 ) -> None:
     (tmp_path / "wires.vcd").write_text("old")
     done = with_full_disk(
-        tmp_path,
         *("run", program("flash_readback"), "--board", BOARD),
         *("--json", "result.json", "--vcd", "wires.vcd"),
         *("--set", "flash0.cyclescope,image=flash.bin"),
     )
     # the firmware itself ends well
-    assert done.returncode == Status.UNSAVED
+    assert done.status == Status.UNSAVED
     assert "flash read back: no error" in done.stdout
     assert "cycle stack of cpu0" in done.stdout
     image, *others = errors(done.stderr)
@@ -215,12 +213,10 @@ def test_on_a_full_disk_each_file_has_an_error_and_all_else_is_there(
 
 
 def test_a_firmwares_own_status_is_more_than_that_of_a_lost_file(
-    program: Program, tmp_path: Path
+    with_full_disk: Command, program: Program
 ) -> None:
-    done = with_full_disk(
-        tmp_path, "run", program("exit_code"), "--board", BOARD, "--json", "result.json"
-    )
-    assert done.returncode == 42
+    done = with_full_disk("run", program("exit_code"), "--board", BOARD, "--json", "result.json")
+    assert done.status == 42
     assert errors(done.stderr) == ["result.json: can't be written: File too large"]
 
 
@@ -290,13 +286,15 @@ def test_of_several_files_those_that_can_be_written_are(
     assert (there.read_text(), capsys.readouterr().err) == ("c", "")
 
 
-def test_a_bench_on_a_full_disk_shows_its_tables_and_names_each_file(tmp_path: Path) -> None:
+def test_a_bench_on_a_full_disk_shows_its_tables_and_names_each_file(
+    with_full_disk: Command, tmp_path: Path
+) -> None:
     # no program can be built there
     for job in planning.plan(experiments.select([ONE_RUN]), []):
         firmware.build_app(job.run.app, job.run.board, job.run.settings)
     fewer = () if ALL else ("--no-profiles",)
-    done = with_full_disk(tmp_path, "bench", ONE_RUN, "--json", "rows.json", *fewer)
-    assert done.returncode == Status.FAILED
+    done = with_full_disk("bench", ONE_RUN, "--json", "rows.json", *fewer)
+    assert done.status == Status.FAILED
     assert f" {ONE_RUN} " in done.stdout
     said = [
         f"{name}: can't be written: File too large"
@@ -348,10 +346,10 @@ def test_an_ipc_that_could_not_save_measures_nothing(cyclescope: Command, tmp_pa
     assert done.error == "./own.elf: --json would overwrite the firmware: name another file"
 
 
-def test_an_ipc_on_a_full_disk_shows_what_it_measured(tmp_path: Path) -> None:
+def test_an_ipc_on_a_full_disk_shows_what_it_measured(with_full_disk: Command) -> None:
     with Peer() as peer:
         arguments = ("--test", "512x1", "--json", "out.json")
-        done = with_full_disk(tmp_path, "ipc", "--port", peer.port, *arguments)
-    assert done.returncode == Status.FAILED
+        done = with_full_disk("ipc", "--port", peer.port, *arguments)
+    assert done.status == Status.FAILED
     assert "512x1" in done.stdout
     assert errors(done.stderr) == ["out.json: can't be written: File too large"]

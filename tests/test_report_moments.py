@@ -130,6 +130,11 @@ def test_no_experiment_is_forgotten() -> None:
     assert {name for name, one in experiments.ALL.items() if not one.moments} == WITHOUT
 
 
+def short_job() -> planning.Job:
+    sets = {"quad_spi_throughput.pages": "2", "flash0.cyclescope,bulk-erase-typical-ms": "1"}
+    return planning.plan([experiments.ALL["quad-spi-throughput"]], sets.items())[0]
+
+
 def test_an_explained_run_is_not_made_again_to_find_a_window(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -141,7 +146,7 @@ def test_an_explained_run_is_not_made_again_to_find_a_window(
         return run(board, *arguments, **options)
 
     monkeypatch.setattr(Board, "run", counted)
-    job = planning.plan([experiments.ALL["m4-rules"]])[0]
+    job = short_job()
     moment = Moment("All", "The work.", {}, "main", MS)
     plain = bench.run_job(job, shown=[moment])
     assert runs == [False, ["main"]]
@@ -159,7 +164,7 @@ def test_an_explained_run_is_not_made_again_to_find_a_window(
 
 
 def test_a_run_counts_without_the_window_that_it_has_not() -> None:
-    job = planning.plan([experiments.ALL["m4-rules"]])[0]
+    job = short_job()
     lacking = Moment("Never", "Nothing.", {}, "main", MS, call=2)
     record = bench.run_job(job, shown=[lacking])
     assert record.error is None

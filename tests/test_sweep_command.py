@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -110,15 +109,22 @@ def test_a_result_never_replaces_what_is_swept(
     assert elf.read_bytes() == before
 
 
-def test_an_interrupted_sweep_goes_on(program: Program, tmp_path: Path) -> None:
+def test_an_interrupted_sweep_goes_on(
+    cyclescope: Command, program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # more than what is run while the signal comes
     count = sized(100, 600)
     vary = f"{WORDS}=2:{count + 1}:1"
     arguments = ["sweep", str(program("results")), "--board", BOARD, "--vary", vary]
-    command = [sys.executable, "-m", "cyclescope", *arguments, "--jobs", "1"]
-    environment = os.environ | {"CYCLESCOPE_CACHE": str(tmp_path / "cache")}
-    options = {"cwd": tmp_path, "env": environment, "text": True}
-    first = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, **options)
+    arguments += ["--jobs", "1"]
+    monkeypatch.setenv("CYCLESCOPE_CACHE", str(tmp_path / "cache"))
+    first = subprocess.Popen(
+        [sys.executable, "-m", "cyclescope", *arguments],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     assert first.stderr is not None
     while f"{count // 10} of {count} runs" not in (line := first.stderr.readline()):
         assert line, "it ended"
@@ -128,7 +134,8 @@ def test_an_interrupted_sweep_goes_on(program: Program, tmp_path: Path) -> None:
     assert "the same command goes on from there" in errors
     part = json.loads((tmp_path / "sweep" / "sweep.json").read_text())["rows"]
     assert count // 10 <= len(part) < count
-    second = subprocess.run(command, capture_output=True, check=True, **options)
+    second = cyclescope(*arguments)
+    assert second.status == 0, second.stderr
     assert f", {len(part)} of them made before" in second.stdout
     whole = json.loads((tmp_path / "sweep" / "sweep.json").read_text())["rows"]
     assert whole[: len(part)] == part

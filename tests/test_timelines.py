@@ -44,8 +44,37 @@ def run(elf: Path, file: Path, **options: object) -> tuple[RunResult, Timeline]:
     return result, timelines.read(file)
 
 
-def test_devices_are_tracks_with_their_details(throughput: Path, tmp_path: Path) -> None:
-    result, timeline = run(throughput, tmp_path / "out.pftrace")
+@dataclass(frozen=True)
+class Whole:
+    """A run's timeline without any option."""
+
+    file: Path
+    result: RunResult
+    timeline: Timeline
+
+
+@pytest.fixture(scope="module")
+def whole(throughput: Path, tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    file = tmp_path_factory.mktemp("whole") / "run.pftrace"
+    return Whole(file, *run(throughput, file))
+
+
+@pytest.fixture(scope="module")
+def tasks() -> Board:
+    """A board with a program of three tasks."""
+    elf = firmware.build_app("freertos_hello", "nucleo-l4r5zi", {})
+    return Board("nucleo-l4r5zi").load(str(elf))
+
+
+@pytest.fixture(scope="module")
+def whole_of_tasks(tasks: Board, tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    file = tmp_path_factory.mktemp("whole") / "tasks.pftrace"
+    result = tasks.run(trace=file, profile=True)
+    return Whole(file, result, timelines.read(file))
+
+
+def test_devices_are_tracks_with_their_details(whole: Whole) -> None:
+    result, timeline = whole.result, whole.timeline
     programs = timeline.on("flash0/page program")
     assert [one.length_ps for one in programs] == [500_000_000] * 2
     assert [one.arguments for one in programs] == [
@@ -65,26 +94,28 @@ def test_devices_are_tracks_with_their_details(throughput: Path, tmp_path: Path)
 
 
 def test_the_how_to_page_reads_one(
-    throughput: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+    whole: Whole, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     page = (ROOT / "docs" / "how-to" / "timeline.md").read_text()
     (code,) = re.findall(r"```python\n(from perfetto.*?)```", page, re.DOTALL)
-    _, timeline = run(throughput, tmp_path / "run.pftrace")
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(whole.file.parent)
     exec(code, {})
     printed = [line.split() for line in capsys.readouterr().out.splitlines()]
     expected = [
         ([f"{at / 1000:.3f}", "us", f"TYPE_SLICE_{kind}"])
-        for one in timeline.on("flash0/page program")
+        for one in whole.timeline.on("flash0/page program")
         for at, kind in ((one.begin_ns, "BEGIN"), (one.end_ns, "END"))
     ]
     assert printed == expected
 
 
-def test_recording_changes_nothing(throughput: Path, tmp_path: Path) -> None:
+def test_recording_changes_nothing(throughput: Path, whole: Whole, tmp_path: Path) -> None:
     plain = package.Board(BOARD, QUICK).load(throughput).run()
-    for options in ({}, {"skip_polling": False}, {"compile_after": 1}):
-        result, timeline = run(throughput, tmp_path / "out.pftrace", **options)
+    others = (
+        run(throughput, tmp_path / "out.pftrace", **options)
+        for options in ({"skip_polling": False}, {"compile_after": 1})
+    )
+    for result, timeline in ((whole.result, whole.timeline), *others):
         assert replace(result, wall_ns=0, host_work=()) == replace(plain, wall_ns=0, host_work=())
         assert len(timeline.slices) > 1000
 
@@ -131,8 +162,8 @@ def test_interrupts_flow_from_the_device_to_the_core(tmp_path: Path) -> None:
     assert all(tracks[-1] == "cpu0/exceptions" for tracks in by_flow.values())
 
 
-def test_totals_are_counters(throughput: Path, tmp_path: Path) -> None:
-    result, timeline = run(throughput, tmp_path / "out.pftrace")
+def test_totals_are_counters(whole: Whole) -> None:
+    result, timeline = whole.result, whole.timeline
     for name in ("cpu0/i-cache.fills", "spi0/bytes", "dma0/bytes", "uart0/tx_characters"):
         values = [value for _, value in timeline.counters[name]]
         assert values == sorted(values)
@@ -141,14 +172,13 @@ def test_totals_are_counters(throughput: Path, tmp_path: Path) -> None:
     assert "spi0/flash0.subsectors_erased" not in timeline.tracks
 
 
-def test_a_window_has_what_is_in_it(throughput: Path, tmp_path: Path) -> None:
-    _, whole = run(throughput, tmp_path / "whole.pftrace")
+def test_a_window_has_what_is_in_it(throughput: Path, whole: Whole, tmp_path: Path) -> None:
     _, part = run(throughput, tmp_path / "part.pftrace", trace_from="1200us", trace_for="400us")
     calls = [one for one in part.slices if one.track.endswith("/functions")]
     assert calls
     # what a core was in is cut to the window: most of it began long before
     assert all(1_200_000 <= one.begin_ns <= one.end_ns <= 1_600_000 for one in calls)
-    others = [one for one in whole.slices if not one.track.endswith("/functions")]
+    others = [one for one in whole.timeline.slices if not one.track.endswith("/functions")]
     expected = [one for one in others if one.end_ns > 1_200_000 and one.begin_ns < 1_600_000]
     assert expected
     # flows are numbered within a file
@@ -159,15 +189,16 @@ def test_a_window_has_what_is_in_it(throughput: Path, tmp_path: Path) -> None:
     assert sorted(shown) == sorted(cut)
 
 
-def test_what_has_no_room_is_left_out_from_the_beginning(throughput: Path, tmp_path: Path) -> None:
+def test_what_has_no_room_is_left_out_from_the_beginning(
+    throughput: Path, whole: Whole, tmp_path: Path
+) -> None:
     file = tmp_path / "out.pftrace"
     result, timeline = run(throughput, file, trace_memory="16KiB")
     (note,) = result.notes
     assert note.startswith(f"{file}: there was no room for all: devices are complete from ")
     assert re.search(r" and functions are complete from [\d.]+ ms on; give it", note)
-    _, whole = run(throughput, file)
-    assert 50 < len(timeline.slices) < len(whole.slices) / 2
-    assert timeline.slices[-1].end_ns == whole.slices[-1].end_ns
+    assert 50 < len(timeline.slices) < len(whole.timeline.slices) / 2
+    assert timeline.slices[-1].end_ns == whole.timeline.slices[-1].end_ns
 
 
 def test_calls_behind_a_window_take_no_room(throughput: Path, tmp_path: Path) -> None:
@@ -208,19 +239,16 @@ def test_iterations_that_are_skipped_are_one_slice_where_they_are_many(tmp_path:
         assert 0 < one.busy_ps == busy_ps <= 1000 * (one.end_ns - one.begin_ns + 1)
 
 
-def test_no_slice_of_a_track_crosses_another(throughput: Path, tmp_path: Path) -> None:
+def test_no_slice_of_a_track_crosses_another(whole: Whole, tmp_path: Path) -> None:
     sama5d2 = "sama5d2-xplained"
     # tasks of operations that are over have the names of those of the next
-    tasks = firmware.build_app("rhealstone", sama5d2, {"loops": 20})
-    programs = (
-        (sama5d2, tasks, {}),
-        (CARDS.board, CARDS.elf(), OF_CARDS),
-        (BOARD, throughput, QUICK),
-    )
+    elf = firmware.build_app("rhealstone", sama5d2, {"loops": 20})
+    programs = ((sama5d2, elf, {}), (CARDS.board, CARDS.elf(), OF_CARDS))
     for board, elf, settings in programs:
         file = tmp_path / f"{elf.stem}.pftrace"
         package.Board(board, settings).load(elf).run(trace=file)
         assert timelines.crossings(file) == []
+    assert timelines.crossings(whole.file) == []
 
 
 def test_what_polling_loops_skip_takes_as_long_as_if_it_was_run(tmp_path: Path) -> None:
@@ -276,11 +304,10 @@ def test_no_sizes(text: str) -> None:
         parse_bytes(text)
 
 
-def test_functions_lie_in_their_callers_and_tasks_have_their_own_tracks(tmp_path: Path) -> None:
-    elf = firmware.build_app("freertos_hello", "nucleo-l4r5zi", {})
-    file = tmp_path / "tasks.pftrace"
-    result = Board("nucleo-l4r5zi").load(str(elf)).run(trace=file, profile=True)
-    found = timelines.read(file)
+def test_functions_lie_in_their_callers_and_tasks_have_their_own_tracks(
+    whole_of_tasks: Whole,
+) -> None:
+    result, found = whole_of_tasks.result, whole_of_tasks.timeline
     tasks = {one.track for one in found.slices if "/task " in one.track}
     assert {"cpu0/task send", "cpu0/task receive", "cpu0/task IDLE"} <= tasks
     assert result.profile is not None
@@ -314,8 +341,12 @@ class Turn:
 
 
 def turns_in(file: Path) -> list[Turn]:
+    return turns_of(timelines.read(file))
+
+
+def turns_of(timeline: Timeline) -> list[Turn]:
     turns = []
-    for one in timelines.read(file).on("cpu0/tasks"):
+    for one in timeline.on("cpu0/tasks"):
         begin_ps = one.arguments.get("begin_ps", 1000 * one.begin_ns)
         assert isinstance(begin_ps, int)
         turns.append(Turn(one.name, begin_ps, begin_ps + one.length_ps))
@@ -355,8 +386,8 @@ def test_tasks_of_a_polling_loop_that_is_skipped_run_as_if_it_was_not(
 ) -> None:
     # each way of the cache has one coroutine's stack, so that no iteration waits for memory
     loaded = Board(BOARD, {"cpu0.d-cache-sets": 512}).load(program("coroutines"))
-    # of a longer time there are very many turns to read
-    limit = {} if ALL else {"limit": "10ms"}
+    # of a longer time there are very many turns to read; at its end nothing swaps
+    limit = {} if ALL else {"limit": "3000400ns"}
     shown: list[tuple[list[Turn], dict[str, tuple[int | None, int]]]] = []
     for how in ({}, {"skip_polling": False}, {"compile_after": 1}):
         file = tmp_path / "tasks.pftrace"
@@ -375,32 +406,27 @@ def test_tasks_of_a_polling_loop_that_is_skipped_run_as_if_it_was_not(
     assert shown[1:] == shown[:1] * 2
 
 
-def test_the_track_of_tasks_fills_a_window(tmp_path: Path) -> None:
-    elf = firmware.build_app("freertos_hello", "nucleo-l4r5zi", {})
-    loaded = Board("nucleo-l4r5zi").load(str(elf))
-    loaded.run(trace=tmp_path / "whole.pftrace")
+def test_the_track_of_tasks_fills_a_window(
+    tasks: Board, whole_of_tasks: Whole, tmp_path: Path
+) -> None:
     begin_ps, end_ps = 20 * 10**9 + 1, 45 * 10**9
-    loaded.run(trace=tmp_path / "part.pftrace", trace_from=begin_ps, trace_for=end_ps - begin_ps)
+    tasks.run(trace=tmp_path / "part.pftrace", trace_from=begin_ps, trace_for=end_ps - begin_ps)
     expected = [
         Turn(one.task, max(one.begin_ps, begin_ps), min(one.end_ps, end_ps))
-        for one in turns_in(tmp_path / "whole.pftrace")
+        for one in turns_of(whole_of_tasks.timeline)
         if one.begin_ps < end_ps and one.end_ps > begin_ps
     ]
     assert len(expected) > 10
     assert turns_in(tmp_path / "part.pftrace") == expected
 
 
-def test_the_latest_tasks_are_kept(tmp_path: Path) -> None:
-    elf = firmware.build_app("freertos_hello", "nucleo-l4r5zi", {})
-    loaded = Board("nucleo-l4r5zi").load(str(elf))
-    loaded.run(trace=tmp_path / "whole.pftrace")
-    loaded.run(trace=tmp_path / "few.pftrace", trace_memory="16KiB")
-    whole, few = turns_in(tmp_path / "whole.pftrace"), turns_in(tmp_path / "few.pftrace")
+def test_the_latest_tasks_are_kept(tasks: Board, whole_of_tasks: Whole, tmp_path: Path) -> None:
+    tasks.run(trace=tmp_path / "few.pftrace", trace_memory="16KiB")
+    whole, few = turns_of(whole_of_tasks.timeline), turns_in(tmp_path / "few.pftrace")
     assert 10 < len(few) < len(whole) / 2
     assert few == whole[-len(few) :]
 
 
-def test_a_core_with_one_stack_has_no_track_of_tasks(throughput: Path, tmp_path: Path) -> None:
-    _, timeline = run(throughput, tmp_path / "out.pftrace")
-    assert "cpu0/functions" in timeline.tracks
-    assert "cpu0/tasks" not in timeline.tracks
+def test_a_core_with_one_stack_has_no_track_of_tasks(whole: Whole) -> None:
+    assert "cpu0/functions" in whole.timeline.tracks
+    assert "cpu0/tasks" not in whole.timeline.tracks

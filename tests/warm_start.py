@@ -12,6 +12,7 @@ import importlib
 import json
 import os
 import pkgutil
+import resource
 import signal
 import socket
 import subprocess
@@ -24,6 +25,8 @@ from pathlib import Path
 
 # Only some commands need these, and they take long to import: a call that does imports them itself.
 _LEFT_TO_CALLS = ("cyclescope.testing", "cyclescope.__main__", "cyclescope.dataframes")
+# What a command imports each time, and few others do: before the first call of that command.
+_OF_COMMANDS = {"sweep": ("pandas", "pyarrow.parquet"), "doctor": ("pandas", "distributed")}
 _MESSAGE_BYTES = 1 << 20
 
 
@@ -45,15 +48,16 @@ class WarmStart:
         folder: Path,
         environment: Mapping[str, str],
         timeout_s: float,
+        most_file_bytes: int | None = None,
     ) -> tuple[int, bytes, bytes]:
         """Status, standard output and standard error of a call; a signal's number is negative.
 
-        Raises `TimeoutError` if it did not end in time.
+        With `most_file_bytes` no file gets longer. Raises `TimeoutError` if it did not end in time.
         """
         with self._lock, contextlib.ExitStack() as opened:
             streams = [os.pipe() for _ in range(2)]
             readers = [opened.enter_context(os.fdopen(reader, "rb")) for reader, _ in streams]
-            request = [list(arguments), str(folder), dict(environment), timeout_s]
+            request = [list(arguments), str(folder), dict(environment), timeout_s, most_file_bytes]
             server = self._connected()
             message = json.dumps(request).encode()
             header = len(message).to_bytes(4, "little")
@@ -83,8 +87,10 @@ class WarmStart:
             self._socket, theirs = socket.socketpair()
             with theirs:
                 command = [sys.executable, __file__, str(theirs.fileno())]
-                # a fork has none of the threads that NumPy's library would begin
-                environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
+                # a fork has none of the threads that NumPy's and Arrow's libraries would begin
+                threads = {"OPENBLAS_NUM_THREADS": "1"}
+                threads |= {"JE_ARROW_MALLOC_CONF": "background_thread:false"}
+                environment = os.environ | threads
                 self._server = subprocess.Popen(
                     command, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()], env=environment
                 )
@@ -101,11 +107,14 @@ def _serve(requests: socket.socket) -> None:
         message = b""
         while len(message) < int.from_bytes(header, "little"):
             message += requests.recv(_MESSAGE_BYTES)
-        arguments, folder, environment, timeout_s = json.loads(message)
+        arguments, *others = json.loads(message)
+        for name in _OF_COMMANDS.get("".join(arguments[:1]), ()):
+            with contextlib.suppress(ImportError):
+                importlib.import_module(name)
         child = os.fork()
         if child == 0:
             requests.close()
-            _run(arguments, folder, environment, timeout_s, descriptors)
+            _run(arguments, *others, descriptors)
         for descriptor in descriptors:
             os.close(descriptor)
         _, status, usage = os.wait4(child, 0)
@@ -118,12 +127,15 @@ def _run(
     folder: str,
     environment: dict[str, str],
     timeout_s: float,
+    most_file_bytes: int | None,
     descriptors: list[int],
 ) -> None:
     """Be the command line; never returns."""
     status = 1
     try:
         signal.setitimer(signal.ITIMER_REAL, timeout_s)
+        if most_file_bytes is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (most_file_bytes, most_file_bytes))
         for number, descriptor in enumerate(descriptors, start=1):
             os.dup2(descriptor, number)
             os.close(descriptor)
@@ -146,7 +158,7 @@ def _run(
 
 
 def _import_all() -> None:
-    """Import the package's modules and read the shipped boards, so that no call has to."""
+    """Import the package, read the shipped boards and draw a page, so that no call has to."""
     import cyclescope
 
     for found in pkgutil.walk_packages(cyclescope.__path__, "cyclescope."):
@@ -154,11 +166,14 @@ def _import_all() -> None:
             with contextlib.suppress(ImportError):
                 importlib.import_module(found.name)
     from cyclescope.board import trees
+    from cyclescope.report import render
 
     # a tree names its files as they are seen from the folder, and calls have other ones than this
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         for name in trees.shipped_boards():
             trees.board_tree(name)
+    # compiles the templates that all pages have
+    render([])
 
 
 if __name__ == "__main__":
