@@ -59,9 +59,12 @@ test-all: build
 		ENGINE_TEST_FLAGS="--config 'profile.bench.package.cyclescope-engine.opt-level=1'"
 	scripts/test-aarch64
 
+# What is started may call make itself, and has no part in this one's jobs.
+ALONE := env -u MAKEFLAGS -u MFLAGS
+
 # With the bindings named, which have no tests of their own, all crates' features are those of the
 # build, so nothing is compiled again: the debugger is tested with the very engine that was built.
-CARGO_TEST := env -u MAKEFLAGS -u MFLAGS cargo test --locked --quiet --package cyclescope-bindings
+CARGO_TEST := $(ALONE) cargo test --locked --quiet --package cyclescope-bindings
 
 ## test-engine: the tests of the Rust crates
 test-engine: build
@@ -70,7 +73,7 @@ test-engine: build
 
 ## test-package: the tests of the Python package and the command line
 test-package: build
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(ALONE) $(BIN)/python -m pytest -n auto --dist worksteal
 
 ## differential: the comparison with Unicorn, over as many instructions as INSTRUCTIONS says
 INSTRUCTIONS ?= 100000000
