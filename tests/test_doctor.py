@@ -74,7 +74,9 @@ def test_without_what_is_required_the_status_tells(doctor: Doctor, tmp_path: Pat
     assert stderr.startswith("cyclescope: error: cache is required: set CYCLESCOPE_CACHE")
     status, stdout, _ = doctor("--json", "-", CYCLESCOPE_CACHE=str(tmp_path / "file" / "cache"))
     assert status == Status.FAILED
-    assert json.loads(stdout)["ok"] is False
+    found = json.loads(stdout)
+    assert found["ok"] is False
+    assert [one["present"] for one in found["findings"] if one["name"] == "cache"] == [False]
 
 
 def test_doctor_names_what_the_install_script_installs() -> None:

@@ -18,6 +18,7 @@ from conftest import Command
 from ipc_peer import Answer, Peer, acknowledge, acknowledge_with_crc
 
 from cyclescope.errors import IpcError, UsageError
+from cyclescope.ipc import clock
 from cyclescope.ipc.client import Results, run_tests
 from cyclescope.ipc.link import open_link
 from cyclescope.ipc.protocol import HEADER, TtyTest, blocks_of, crc16, parse_test, report_tests
@@ -249,3 +250,13 @@ def test_an_interruption_keeps_what_was_measured(tmp_path: Path) -> None:
     assert (running.returncode, stderr) == (130, "cyclescope: error: interrupted by SIGINT\n")
     written = json.loads((tmp_path / "out.json").read_text())
     assert (len(written["tests"]), written["error"]) == (1, "interrupted by SIGINT")
+
+
+def test_a_folder_without_room_for_the_clocks_socket_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(file))
+    with pytest.raises(IpcError, match=f"{file}.*; XDG_RUNTIME_DIR names another folder$"):
+        clock.listen("/dev/pts/0")

@@ -76,6 +76,9 @@ def test_a_run_is_kept_whole_and_given_back(record: RunRecord, tmp_path: Path) -
     after = KeptRuns(jobs, TOLD, tmp_path)
     assert after.has(jobs[0])
     assert after.get(jobs[0]) == record
+    # where this machine keeps the ELF is nobody's result
+    assert record.result is not None
+    assert record.result.firmware == jobs[0].run.app
     forecast = Forecast(jobs, Costs(Table(), Table()), 2, after)
     assert forecast.kept == 1
     assert forecast.of(jobs[0]) == 0.0

@@ -207,6 +207,7 @@ def test_coremark_is_timed_by_its_port(cyclescope: Command, tmp_path: Path) -> N
     elf = put(tmp_path / "elfs", "coremark.elf", {"SUITE_COREMARK": "1", "WRONG": '""'})
     done = cyclescope("bench", "coremark", "--elfs", "elfs", "--board", BOARD)
     assert done.status == 0, done.stderr
+    assert {"published", "simulated", "unit", "error"} <= set(done.stdout.split())
     rows = rows_of(tmp_path / "results" / "coremark.json")
     mark, per_mhz, cycles = (row["simulated"] for row in rows)
     # the program prints 17 s, and takes some milliseconds

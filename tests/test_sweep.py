@@ -14,7 +14,7 @@ from conftest import BOARD
 from tiers import sized
 
 import cyclescope as package
-from cyclescope import sweeps
+from cyclescope import firmware, sweeps
 from cyclescope._engine import Stop
 from cyclescope.board.results import Metric
 from cyclescope.comparing import directions
@@ -431,3 +431,9 @@ def test_files_have_the_same_rows(program: Program, tmp_path: Path) -> None:
         assert line["error"] == (row.error or "")
         for name, value in row.values.items():
             assert float(line[name]) == other[name] == value
+
+
+def test_a_program_is_known_by_its_settings() -> None:
+    modes = ("quad", "standard")
+    quad, other = (firmware.digest_of("quad_spi_throughput", BOARD, {"mode": one}) for one in modes)
+    assert quad != other
