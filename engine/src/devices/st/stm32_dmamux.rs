@@ -181,10 +181,10 @@ mod tests {
         let mut bench = Bench::new(Mux::new(Vec::new(), ClockGate::default()));
         let registers = (0..0x38).step_by(4).chain((RG0CR..0x110).step_by(4));
         for offset in registers.clone() {
-            bench.write(Ps(0), offset, offset / 4 & 0x1f).unwrap();
+            bench.write(Ps(0), offset, (offset / 4) & 0x1f).unwrap();
         }
         for offset in registers {
-            assert_eq!(bench.value(Ps(0), offset), offset / 4 & 0x1f, "{offset:#x}");
+            assert_eq!(bench.value(Ps(0), offset), (offset / 4) & 0x1f, "{offset:#x}");
         }
     }
 }
