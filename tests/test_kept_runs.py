@@ -48,7 +48,7 @@ def files(out: Path) -> dict[Path, bytes]:
 
 
 def test_a_second_bench_makes_no_run_again_and_writes_the_same(
-    cyclescope: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cyclescope: Command, tmp_path: Path
 ) -> None:
     first = cyclescope("bench", NAME, *SHORT, "--out", "first", "--again")
     assert first.status == 0, first.stderr
