@@ -99,7 +99,7 @@ lint: lint-rust lint-package
 #  (in a folder of its own: it shares next to nothing with a build, and can go on beside one)
 lint-rust:
 	cargo fmt --all --check
-	CARGO_TARGET_DIR=target/lint cargo clippy --release --workspace --all-targets --locked --quiet -- -D warnings
+	CARGO_TARGET_DIR=target/lint cargo clippy --profile lint --workspace --all-targets --locked --quiet -- -D warnings
 
 ## lint-package: of that the Python package, tests and scripts
 lint-package: $(VENV)/.requirements
@@ -138,11 +138,12 @@ clean:
 INSTALL := install() { $(BIN)/uv pip install --quiet --require-hashes -r "$$1" || \
 	$(BIN)/python -m pip install --require-hashes -r "$$1"; }; install
 
-# Python's packages and the engine do not need each other: both at once, the engine's slow part on
-# one processor leaves the other free.
-$(VENV)/.installed: requirements/dev.txt $(ENGINE_SOURCES)
-	@echo "make: Python's packages go into $(VENV), and the engine is compiled: some minutes, once" >&2
-	@+$(MAKE) --no-print-directory -j2 $(VENV)/.bytecode $(VENV)/.engine
+# Only maturin compiles the bindings: what it sets for them would have them compiled again after a
+# plain `cargo build`.
+$(VENV)/.installed: $(VENV)/.requirements $(ENGINE_SOURCES)
+	@command -v cargo >/dev/null || \
+		{ echo "make: cargo is not installed: see https://rustup.rs" >&2; exit 1; }
+	@echo "make: the engine is compiled: some minutes, once" >&2
 	@$(BIN)/maturin develop --release --locked --quiet
 	@$(BIN)/python -m compileall -q cyclescope
 	@touch $@
@@ -150,26 +151,13 @@ $(VENV)/.installed: requirements/dev.txt $(ENGINE_SOURCES)
 $(VENV)/.requirements: requirements/dev.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "make: $(PYTHON) is older than 3.11: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@echo "make: Python's packages go into $(VENV)" >&2
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --require-hashes --no-deps \
 		-r <(awk '/^uv==/ { found = 1 } found { print } found && !/\\$$/ { exit }' $<)
 	@$(INSTALL) $<
 	@touch $@
 
-# Else each of the first processes would compile what it imports. While the compiler of the engine
-# is busy on one processor, the other has time for it.
-$(VENV)/.bytecode: $(VENV)/.requirements
-	@nice -n 19 $(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true
-	@touch $@
-
 $(VENV)/.docs-requirements: requirements/docs.txt $(VENV)/.requirements
 	@$(INSTALL) $<
-	@touch $@
-
-# What maturin then finds compiled.
-$(VENV)/.engine: $(ENGINE_SOURCES)
-	@command -v cargo >/dev/null || \
-		{ echo "make: cargo is not installed: see https://rustup.rs" >&2; exit 1; }
-	@cargo build --release --locked --quiet --package cyclescope-bindings
-	@mkdir -p $(VENV)
 	@touch $@
