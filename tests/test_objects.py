@@ -27,7 +27,9 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "include").mkdir()
     (tmp_path / "include" / "config.h").write_text('#include "deeper.h"\n')
     (tmp_path / "include" / "deeper.h").write_text("#define LOOPS APP_LOOPS\n")
-    (tmp_path / "main.c").write_text("#if 0\n#include <config.h>\n#endif\nint f(void);\n")
+    (tmp_path / "main.c").write_text(
+        "#if 0\n#include <config.h>\nextern int loops[LOOPS];\n#endif\nint f(void);\n"
+    )
     return tmp_path
 
 
@@ -41,7 +43,9 @@ def test_a_macro_that_a_header_of_a_header_mentions_is_part_of_it(folder: Path) 
 
 
 def test_a_macro_that_may_be_put_together_is_part_of_it(folder: Path) -> None:
-    (folder / "main.c").write_text("#define MODE(name) APP_MODE_##name\n")
+    (folder / "main.c").write_text(
+        "#define MODE(name) APP_MODE_##name\nint mode = MODE(QUAD) + MODE(DUAL);\n"
+    )
     assert key(folder, "APP_MODE_QUAD=1") != key(folder, "APP_MODE_DUAL=1")
     assert key(folder, "APP_LOOPS=1") == key(folder, "APP_LOOPS=2")
 
@@ -49,6 +53,40 @@ def test_a_macro_that_may_be_put_together_is_part_of_it(folder: Path) -> None:
 def test_a_macro_that_another_ones_value_mentions_is_part_of_it(folder: Path) -> None:
     macros = ("APP_LOOPS=DEFAULT_LOOPS", "DEFAULT_LOOPS=3")
     assert {f"-D{macro}" for macro in macros} <= set(source(folder, *macros).relevant())
+
+
+@pytest.mark.parametrize(
+    ("main", "part"),
+    [
+        # what no code names, however deep
+        ("#include <config.h>\nint f(void);\n", False),
+        ("#include <config.h>\n#define MORE (LOOPS + 1)\nint f(void);\n", False),
+        ("#include <config.h>\n#define MORE \\\n    (LOOPS + 1)\nint f(void);\n", False),
+        ("#include <config.h>\n#define MORE (LOOPS + 1)\nint f[MORE];\n", True),
+        ("#include <config.h>\nint f[LOOPS];\n", True),
+        # what a comment names
+        ("/* by APP_LOOPS\n * and LOOPS */\nint f(void); // APP_LOOPS\n", False),
+        ("int f(void); /* one */ int g[APP_LOOPS]; /* two */\n", True),
+        # no comments
+        ('const char *f = "/*"; int g[APP_LOOPS]; const char *h = "*/";\n', True),
+        ("int f = '\"', g[APP_LOOPS]; /* \" */\n", True),
+        ('const char *f = "\\"//"; int g[APP_LOOPS];\n', True),
+        # what is put together
+        ("#define JOIN(a) APP_##a\nint f[JOIN(LOOPS)];\n", True),
+        ("#define JOIN(a) APP_##a\nint f(void);\n", False),
+        ("#define JOIN(a, b) a##b\nint f[JOIN(APP, _LOOPS)];\n", True),
+        ("#include <config.h>\n#define JOIN(a, b) a##b\nint f[JOIN(LO, OPS)];\n", True),
+        ("#define LOG(text, ...) log(text, ##__VA_ARGS__)\nint f(void);\n", False),
+        # would be an error, or another value
+        ("#define APP_LOOPS 3\nint f(void);\n", True),
+        ("#ifndef APP_LOOPS\n#define APP_LOOPS 3\n#endif\nint f(void);\n", True),
+    ],
+)
+def test_only_what_code_may_come_to_is_part_of_an_object(
+    folder: Path, main: str, part: bool
+) -> None:
+    (folder / "main.c").write_text(main)
+    assert (key(folder, "APP_LOOPS=1") != key(folder, "APP_LOOPS=2")) == part
 
 
 @pytest.mark.parametrize("header", ["config.h", "deeper.h"])
@@ -60,7 +98,9 @@ def test_the_text_of_each_header_is_part_of_it(folder: Path, header: str) -> Non
 
 
 def test_where_a_macro_names_the_header_all_of_them_are_part_of_it(folder: Path) -> None:
-    (folder / "main.c").write_text("#define HEADER <config.h>\n#include HEADER\n")
+    (folder / "main.c").write_text(
+        "#define HEADER <config.h>\n#include HEADER\nextern int loops[LOOPS];\n"
+    )
     assert folder / "include" / "config.h" in source(folder).closure()
     assert key(folder, "APP_LOOPS=1") != key(folder, "APP_LOOPS=2")
 

@@ -158,20 +158,24 @@ def _run(
 
 
 def _import_all() -> None:
-    """Import the package, read the shipped boards and draw a page, so that no call has to."""
+    """Import the package, read boards and firmware, and draw a page, so that no call has to."""
     import cyclescope
 
     for found in pkgutil.walk_packages(cyclescope.__path__, "cyclescope."):
         if not found.name.startswith(_LEFT_TO_CALLS):
             with contextlib.suppress(ImportError):
                 importlib.import_module(found.name)
+    from cyclescope import resources
     from cyclescope.board import trees
+    from cyclescope.firmware.mentions import mentions
     from cyclescope.report import render
 
     # a tree names its files as they are seen from the folder, and calls have other ones than this
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         for name in trees.shipped_boards():
             trees.board_tree(name)
+    for source in resources.firmware().rglob("*.[chS]"):
+        mentions(source.read_bytes())
     # compiles the templates that all pages have
     render([])
 

@@ -3,7 +3,7 @@
 A program's settings reach its sources as macros (`-DAPP_LOOPS=50000`). Few files mention any of
 them: an object is kept under what *it* depends on, so that 126 builds of one app compile most of
 its files once. What a file depends on is read from its text and from all that it includes, without
-regard to conditions: rather a header too many than one too few.
+regard to conditions: rather a header too many than one too few (`mentions`).
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ import ziglang
 from cyclescope import resources
 from cyclescope.errors import FirmwareError
 from cyclescope.firmware import compiler_cache
-from cyclescope.firmware.once import once
+from cyclescope.firmware.mentions import Words, may_name, mentioned, mentions, words
+from cyclescope.firmware.once import once, unchanging
 from cyclescope.host import kept, leftovers
 
 _INCLUDE = re.compile(rb"^[ \t]*#[ \t]*(?:include|include_next|embed)\b[ \t]*(.*)$", re.MULTILINE)
 _NAMED = re.compile(rb'["<]([^">\n]+)[">]')
-_WORD = re.compile(rb"[A-Za-z_]\w*")
 
 Roots = tuple[tuple[str, Path], ...]
 """Folders with the names that stand for them in a key, which is the same on any machine."""
@@ -57,15 +57,10 @@ class Source:
         them lies: so programs with folders of their own share an object.
         """
         values = " ".join(flag.partition("=")[2] for flag in self.arguments)
-        mentioned = _mentioned(self.path, self.include)
         # a macro may stand for another one
-        own = frozenset(_WORD.findall(values.encode()))
+        named = _mentioned(self.path, self.include, words(values.encode()))
         folders = frozenset(self._of_folders_without_files())
-        return [
-            flag
-            for flag in self.arguments
-            if flag not in folders and _may_matter(flag, (mentioned, own))
-        ]
+        return [flag for flag in self.arguments if flag not in folders and _may_matter(flag, named)]
 
     def searched(self) -> list[Path]:
         """The folders of `include` in which one of the headers may lie."""
@@ -106,8 +101,10 @@ def compiled(source: Source) -> Path:
     Raises `FirmwareError` with the compiler's messages alone, `OSError` if it can't be kept.
     """
     folder = resources.cache().absolute() / "objects"
-    relevant = tuple(source.relevant())
-    path = folder / f"{source.path.stem}-{source.key(relevant)}.o"
+    # what follows asks for the same files many times
+    with unchanging():
+        relevant = tuple(source.relevant())
+        path = folder / f"{source.path.stem}-{source.key(relevant)}.o"
     with alone(path):
         return _kept_object(path, source.path, relevant)
 
@@ -188,10 +185,10 @@ def alone(path: Path) -> Iterator[None]:
 
 @dataclass(frozen=True, eq=False)
 class _Text:
-    """A file's digest, its words, and the names that it includes: None if one can't be told."""
+    """A file's text, its digest, and the names that it includes: None if one can't be known."""
 
+    text: bytes
     digest: bytes
-    words: frozenset[bytes]
     includes: tuple[str, ...] | None
 
 
@@ -226,9 +223,10 @@ def _folders_with_files(path: Path, include: tuple[Path, ...]) -> frozenset[Path
 
 
 @once
-def _mentioned(path: Path, include: tuple[Path, ...]) -> frozenset[bytes]:
-    """The words of a file and of all that it may include."""
-    return _words_of(tuple(map(_read, _closure(path, include))))
+def _mentioned(path: Path, include: tuple[Path, ...], given: Words) -> Words | None:
+    """The words of a file and of all that it may include that may matter; None for any."""
+    texts = tuple(mentions(_read(file).text) for file in _closure(path, include))
+    return mentioned(texts, given)
 
 
 @once
@@ -253,16 +251,7 @@ def _text(path: Path, mtime_ns: int, size_bytes: int, inode: int) -> _Text:
     text = path.read_bytes()
     names = [_NAMED.match(rest.strip()) for rest in _INCLUDE.findall(text)]
     includes = tuple(dict.fromkeys(os.fsdecode(name[1]) for name in names if name))
-    return _Text(
-        hashlib.sha256(text).digest(),
-        frozenset(_WORD.findall(text)),
-        includes if all(names) else None,
-    )
-
-
-@cache
-def _words_of(texts: tuple[_Text, ...]) -> frozenset[bytes]:
-    return frozenset[bytes]().union(*(text.words for text in texts))
+    return _Text(text, hashlib.sha256(text).digest(), includes if all(names) else None)
 
 
 @cache
@@ -272,10 +261,8 @@ def _headers(name: str, beside: Path, include: tuple[Path, ...]) -> tuple[Path, 
     return tuple(place for place in places if place.is_file())
 
 
-def _may_matter(flag: str, words: Sequence[frozenset[bytes]]) -> bool:
-    """Whether a macro is mentioned, or may be put together from a word that ends in "_"."""
+def _may_matter(flag: str, mentioned: Words | None) -> bool:
+    """Whether a flag is no macro's, or of one that is mentioned, or that may be put together."""
     if not flag.startswith("-D"):
         return True
-    name = flag.removeprefix("-D").partition("=")[0]
-    parts = [name[: at + 1] for at, letter in enumerate(name) if letter == "_"]
-    return any(part.encode() in own for part in (name, *parts) for own in words)
+    return may_name(mentioned, flag.removeprefix("-D").partition("=")[0])

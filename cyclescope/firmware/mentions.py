@@ -1,0 +1,94 @@
+"""Which macros C and assembly texts mention, as far as their words tell without the preprocessor.
+
+Conditions are not looked at: rather a word too many than one too few. A macro's body counts only
+where the macro itself may be used, and comments never do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+_WORD = re.compile(rb"[A-Za-z_]\w*")
+_STRING = rb'"(?:\\.|[^"\\\n])*"' + rb"|'(?:\\.|[^'\\\n])*'"
+_COMMENT = rb"/\*.*?\*/|//[^\n]*"
+_STRING_OR_COMMENT = re.compile(rb"(%b)|%b" % (_STRING, _COMMENT), re.DOTALL)
+_CONTINUED = re.compile(rb"\\\r?\n")
+_DEFINE = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(.*)$", re.MULTILINE)
+# What stands before it may be any word, if it doesn't end in "_".
+_PASTE = re.compile(rb"(\w+)\s*##")
+
+Words = frozenset[bytes]
+
+
+@dataclass(frozen=True, eq=False)
+class Mentions:
+    """The words of a text.
+
+    `outside` are those outside of macros' bodies, `bodies` has each macro's. It `pastes` if it may
+    put together a name from any two words: it may then mention any macro.
+    """
+
+    outside: Words
+    bodies: Mapping[bytes, Words]
+    pastes: bool
+
+
+def words(text: bytes) -> Words:
+    """All words of a text."""
+    return frozenset(_WORD.findall(text))
+
+
+@lru_cache(maxsize=4096)
+def mentions(text: bytes) -> Mentions:
+    """What a text mentions."""
+    text = _STRING_OR_COMMENT.sub(rb"\1 ", text)
+    text = _CONTINUED.sub(b" ", text)
+    bodies: dict[bytes, Words] = {}
+    for name, body in _DEFINE.findall(text):
+        bodies[name] = bodies.get(name, frozenset()) | words(body)
+    pastes = not all(left.endswith(b"_") for left in _PASTE.findall(text))
+    return Mentions(words(_DEFINE.sub(b"", text)), bodies, pastes)
+
+
+@cache
+def mentioned(texts: tuple[Mentions, ...], given: Words) -> Words | None:
+    """The words of some texts that may matter to a program that is made of them; None for any.
+
+    `given` are words that it has from elsewhere, such as the values of the compiler's macros. A
+    macro that a text defines is mentioned: to define it from outside as well would be an error.
+    """
+    if any(text.pastes for text in texts):
+        return None
+    bodies: dict[bytes, Words] = {}
+    for text in texts:
+        for name, own in text.bodies.items():
+            bodies[name] = bodies.get(name, frozenset()) | own
+    outside = given.union(*(text.outside for text in texts))
+    return _reached(outside, bodies).union(bodies)
+
+
+def _reached(outside: Words, bodies: Mapping[bytes, Words]) -> Words:
+    """The words outside of bodies, with those of each body whose macro one of them may name."""
+    found, waiting = set(outside), list(outside)
+    while waiting:
+        word = waiting.pop()
+        # put together with another one it may be any that begins so
+        names: Iterable[bytes] = (
+            [name for name in bodies if name.startswith(word)] if word.endswith(b"_") else [word]
+        )
+        for name in names:
+            added = bodies.get(name, frozenset()) - found
+            found |= added
+            waiting += added
+    return frozenset(found)
+
+
+def may_name(words: Words | None, macro: str) -> bool:
+    """Whether one of the words is a macro, or its beginning up to a "_": more may be put to it."""
+    if words is None:
+        return True
+    beginnings = (macro[: at + 1] for at, letter in enumerate(macro) if letter == "_")
+    return any(part.encode() in words for part in (macro, *beginnings))
