@@ -96,10 +96,10 @@ speed: build
 lint: lint-rust lint-package
 
 ## lint-rust: of that the Rust crates, for which nothing needs to be built
-#  (in a folder of its own: it shares next to nothing with a build, and can go on beside one)
+#  (.ci/run has clippy look at what is compiled: scripts/rustc-with-clippy)
 lint-rust:
 	cargo fmt --all --check
-	CARGO_TARGET_DIR=target/lint cargo clippy --profile lint --workspace --all-targets --locked --quiet -- -D warnings
+	cargo clippy --release --workspace --all-targets --locked --quiet -- -D warnings
 
 ## lint-package: of that the Python package, tests and scripts
 lint-package: $(VENV)/.requirements

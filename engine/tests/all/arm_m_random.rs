@@ -154,7 +154,7 @@ fn ending(machine: &mut Machine, report: &RunReport) -> String {
 #[test]
 fn however_it_runs_it_comes_to_the_same() {
     let (mut exceptions, mut halts) = (0, Halts::default());
-    let seeds = sized(60, 150);
+    let seeds = sized(40, 150);
     for seed in 1..=seeds {
         let program = Random(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(seed)).program();
         let mut whole = machine(&program, &handlers());

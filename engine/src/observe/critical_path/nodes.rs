@@ -14,7 +14,7 @@ pub(super) type NodeId = u64;
 pub(super) const ROOT: NodeId = 0;
 
 /// So many are kept without being sums: then the older half counts as told.
-const MOST_NODES: usize = 1 << 12;
+const MOST_NODES: usize = if cfg!(test) { 1 << 9 } else { 1 << 12 };
 /// Fewer are not looked through.
 const FEW_NODES: usize = 64;
 

@@ -109,7 +109,7 @@ pub fn each_window_has_what_was_waited_for<T: Target>() {
     let way = prop_oneof![Just(Way::Waits), Just(Way::Twice), Just(Way::Peeks)];
     let waits = prop::collection::vec((prop_oneof![0..60u32, 60..sized(LONGEST / 10, LONGEST)], way), 1..12);
     let cases = (waits, prop::sample::select(T::CODE.to_vec()));
-    proptest!(ProptestConfig::with_cases(sized(3, CASES)), |((waits, at) in cases)| {
+    proptest!(ProptestConfig::with_cases(sized(2, CASES)), |((waits, at) in cases)| {
         let program = program::<T>(&waits);
         let report = run_with::<T>(at, &program, true, (true, 0));
         for how in [(true, 2), (false, 0), (false, 2)] {
