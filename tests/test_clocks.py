@@ -120,7 +120,8 @@ TIMED = {
 SLEEPING = ("kc705-axi-quad-spi", "minimal-rv32", "minimal-armv7m", "stm32mp157c-dk2")
 
 
-# The short tier changes few clocks alone: those that most of a program's times depend on.
+# The short tier changes few clocks: alone those that most of a program's times depend on, all of a
+# board that has none of them.
 ALONE_IN_SHORT = ("sys_clk", "cpu_clk", "ext", "ck_mcu", "clk_hsi")
 
 
@@ -141,9 +142,13 @@ def changes(board: str) -> list[dict[str, int]]:
 
 def with_changes(names: Mapping[str, str]) -> Iterator[object]:
     for name, board in names.items():
-        for change in changes(board):
-            label = "all" if len(change) > 1 else next(iter(change)).partition(".")[0]
-            is_short = label in ("all", *ALONE_IN_SHORT) or len(changes(board)) == 1
+        found = {
+            "all" if len(change) > 1 else next(iter(change)).partition(".")[0]: change
+            for change in changes(board)
+        }
+        short = found.keys() & ALONE_IN_SHORT or {"all"}
+        for label, change in found.items():
+            is_short = label in short or len(found) == 1
             yield pytest.param(
                 *(name, change),
                 id=f"{name}-{label}".replace(" ", "-"),

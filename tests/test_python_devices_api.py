@@ -11,6 +11,7 @@ import pokes
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tiers import sized
 
 from cyclescope import _engine
 from cyclescope.devices import Clock, Device, Register
@@ -57,7 +58,7 @@ MODEL = {
 }
 
 
-@settings(max_examples=200)
+@settings(max_examples=sized(60, 200))
 @given(st.sampled_from(sorted(MODEL)), st.sampled_from(sorted(PROPERTY)), ODD)
 def test_an_odd_model_is_refused_or_taken(key: str, of_property: str, value: object) -> None:
     odd_property = MODEL | {"properties": [PROPERTY | {of_property: value}]}

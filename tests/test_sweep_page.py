@@ -250,7 +250,7 @@ def test_drawn_points_are_scattered_over_each_setting() -> None:
 
 
 def test_very_many_rows_make_a_page_that_browsers_take() -> None:
-    many = sized(2500, 10_000)
+    many = sized(2050, 10_000)
     spans = (axis(SIZES.path, "1K:64K:log"), axis(CLOCKS.path, "10M:40M"), FLAGS)
     found = swept(*spans, metrics=("latency", "rate", "elapsed_ps"), kind=RANDOM, samples=many)
     html = sweep_page.render(found)
