@@ -138,14 +138,24 @@ clean:
 INSTALL := install() { $(BIN)/uv pip install --quiet --require-hashes -r "$$1" || \
 	$(BIN)/python -m pip install --require-hashes -r "$$1"; }; install
 
+# The engine's last part is one unit on one processor: the other has time for Python's bytecode.
+$(VENV)/.installed: $(VENV)/.requirements $(ENGINE_SOURCES)
+	@+$(MAKE) --no-print-directory -j2 $(VENV)/.engine $(VENV)/.bytecode
+	@$(BIN)/python -m compileall -q cyclescope
+	@touch $@
+
 # Only maturin compiles the bindings: what it sets for them would have them compiled again after a
 # plain `cargo build`.
-$(VENV)/.installed: $(VENV)/.requirements $(ENGINE_SOURCES)
+$(VENV)/.engine: $(VENV)/.requirements $(ENGINE_SOURCES)
 	@command -v cargo >/dev/null || \
 		{ echo "make: cargo is not installed: see https://rustup.rs" >&2; exit 1; }
 	@echo "make: the engine is compiled: some minutes, once" >&2
 	@$(BIN)/maturin develop --release --locked --quiet
-	@$(BIN)/python -m compileall -q cyclescope
+	@touch $@
+
+# Else each of the first processes would compile what it imports.
+$(VENV)/.bytecode: $(VENV)/.requirements
+	@nice -n 19 $(BIN)/python -m compileall -qq -x '/tests?/' $(VENV)/lib || true
 	@touch $@
 
 $(VENV)/.requirements: requirements/dev.txt
