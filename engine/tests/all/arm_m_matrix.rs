@@ -181,7 +181,7 @@ fn run_whole(machine: &mut Machine) -> RunReport {
 #[test]
 fn however_it_runs_it_turns_as_often() {
     let (mut turns, mut regions) = (0, 0);
-    let seeds = sized(8, 80);
+    let seeds = sized(16, 80);
     for seed in 1..=seeds {
         let program = Random { state: 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(seed), bases: 0 }.program();
         let at = if seed.is_multiple_of(4) { IN_SRAM } else { PROGRAM };
