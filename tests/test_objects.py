@@ -75,6 +75,7 @@ def test_a_macro_that_another_ones_value_mentions_is_part_of_it(folder: Path) ->
         ("#define JOIN(a) APP_##a\nint f[JOIN(LOOPS)];\n", True),
         ("#define JOIN(a) APP_##a\nint f(void);\n", False),
         ("#define JOIN(a, b) a##b\nint f[JOIN(APP, _LOOPS)];\n", True),
+        ("#define JOIN(a_, b) a_##b\nint f[JOIN(APP, _LOOPS)];\n", True),
         ("#include <config.h>\n#define JOIN(a, b) a##b\nint f[JOIN(LO, OPS)];\n", True),
         ("#define LOG(text, ...) log(text, ##__VA_ARGS__)\nint f(void);\n", False),
         # would be an error, or another value

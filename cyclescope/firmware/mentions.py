@@ -16,8 +16,10 @@ _STRING = rb'"(?:\\.|[^"\\\n])*"' + rb"|'(?:\\.|[^'\\\n])*'"
 _COMMENT = rb"/\*.*?\*/|//[^\n]*"
 _STRING_OR_COMMENT = re.compile(rb"(%b)|%b" % (_STRING, _COMMENT), re.DOTALL)
 _CONTINUED = re.compile(rb"\\\r?\n")
-_DEFINE = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(.*)$", re.MULTILINE)
-# What stands before it may be any word, if it doesn't end in "_".
+# Its name, what its parameters are, and its body.
+_DEFINE = re.compile(
+    rb"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(?:\(([^)\n]*)\))?(.*)$", re.MULTILINE
+)
 _PASTE = re.compile(rb"(\w+)\s*##")
 
 Words = frozenset[bytes]
@@ -47,9 +49,11 @@ def mentions(text: bytes) -> Mentions:
     text = _STRING_OR_COMMENT.sub(rb"\1 ", text)
     text = _CONTINUED.sub(b" ", text)
     bodies: dict[bytes, Words] = {}
-    for name, body in _DEFINE.findall(text):
+    pastes = False
+    for name, parameters, body in _DEFINE.findall(text):
         bodies[name] = bodies.get(name, frozenset()) | words(body)
-    pastes = not all(left.endswith(b"_") for left in _PASTE.findall(text))
+        given = words(parameters)
+        pastes |= any(left in given or not left.endswith(b"_") for left in _PASTE.findall(body))
     return Mentions(words(_DEFINE.sub(b"", text)), bodies, pastes)
 
 
