@@ -7,9 +7,9 @@ where the macro itself may be used, and comments never do.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _STRING = rb'"(?:\\.|[^"\\\n])*"' + rb"|'(?:\\.|[^'\\\n])*'"
@@ -57,7 +57,6 @@ def mentions(text: bytes) -> Mentions:
     return Mentions(words(_DEFINE.sub(b"", text)), bodies, pastes)
 
 
-@cache
 def mentioned(texts: tuple[Mentions, ...], given: Words) -> Words | None:
     """The words of some texts that may matter to a program that is made of them; None for any.
 
@@ -80,10 +79,8 @@ def _reached(outside: Words, bodies: Mapping[bytes, Words]) -> Words:
     while waiting:
         word = waiting.pop()
         # put together with another one it may be any that begins so
-        names: Iterable[bytes] = (
-            [name for name in bodies if name.startswith(word)] if word.endswith(b"_") else [word]
-        )
-        for name in names:
+        is_part = word.endswith(b"_")
+        for name in [name for name in bodies if name.startswith(word)] if is_part else [word]:
             added = bodies.get(name, frozenset()) - found
             found |= added
             waiting += added

@@ -222,9 +222,11 @@ def _folders_with_files(path: Path, include: tuple[Path, ...]) -> frozenset[Path
     return frozenset(folders.union(*(folder.parents for folder in folders)))
 
 
-@once
 def _mentioned(path: Path, include: tuple[Path, ...], given: Words) -> Words | None:
-    """The words of a file and of all that it may include that may matter; None for any."""
+    """The words of a file and of all that it may include that may matter; None for any.
+
+    It is not kept: each program of a sweep has values of its own.
+    """
     texts = tuple(mentions(_read(file).text) for file in _closure(path, include))
     return mentioned(texts, given)
 
