@@ -9,6 +9,7 @@ mod changes;
 pub mod code;
 mod contents;
 pub mod device;
+pub mod entries;
 mod following;
 pub mod lines;
 pub mod path;
@@ -135,13 +136,6 @@ impl MapEntry {
     pub fn offset(&self, addr: u32) -> u32 {
         addr.wrapping_sub(self.origin)
     }
-}
-
-/// The bit of a map entry in a set of 64: those from 63 on share the last one.
-#[inline(always)]
-pub const fn entry_bit(entry: usize) -> u64 {
-    const LAST: usize = u64::BITS as usize - 1;
-    1 << (if entry < LAST { entry } else { LAST })
 }
 
 /// A place in a RAM.

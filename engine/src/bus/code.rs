@@ -3,6 +3,7 @@
 
 use super::{Bus, Target};
 
+use crate::dt::wiring::DeviceId;
 use crate::state::{Fresh, State};
 
 /// Spans that are remembered: who is further behind knows nothing.
@@ -11,9 +12,9 @@ const SPANS: usize = 32;
 /// Bytes at one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct CodeSpan {
-    /// Index into the bus's RAMs.
+    /// Index into the bus's RAMs; of a device, [`CodeSpan::of_device`].
     pub ram: usize,
-    /// The first byte, from the RAM's beginning.
+    /// The first byte, from the RAM's beginning, or from that of what the device shows.
     pub first: u32,
     /// The last byte.
     pub last: u32,
@@ -22,8 +23,20 @@ pub struct CodeSpan {
 impl CodeSpan {
     /// Nothing: cores have to look at something else.
     pub const NOTHING: CodeSpan = CodeSpan { ram: usize::MAX - 1, first: 0, last: 0 };
-    /// What is in no RAM, all of it: a device says nothing of places.
+    /// What is in no RAM, all of it, of all devices.
     pub const ELSEWHERE: CodeSpan = CodeSpan { ram: usize::MAX, first: 0, last: u32::MAX };
+    /// The first number of a device.
+    const DEVICES: usize = usize::MAX / 2;
+
+    /// Bytes of what a device shows, by their offset in each of its ranges that shows them.
+    pub const fn of_device(device: DeviceId, first: u32, last: u32) -> CodeSpan {
+        CodeSpan { ram: CodeSpan::DEVICES + device.0 as usize, first, last }
+    }
+
+    /// True if it is in no RAM.
+    pub const fn is_elsewhere(self) -> bool {
+        self.ram >= CodeSpan::DEVICES && self.ram != CodeSpan::NOTHING.ram
+    }
 }
 
 /// The last spans of which cores have to be told.
@@ -88,7 +101,10 @@ impl Bus {
         let Some((entry, first)) = self.span(addr, len as usize).filter(|_| len > 0) else {
             return CodeSpan::ELSEWHERE;
         };
-        let Target::Ram(ram) = self.map[entry].target else { return CodeSpan::ELSEWHERE };
+        let ram = match self.map[entry].target {
+            Target::Ram(ram) => ram,
+            Target::Device(device, _) => return CodeSpan::of_device(device, first, first + (len - 1)),
+        };
         let span = CodeSpan { ram, first, last: first + (len - 1) };
         if self.rams[ram].mark_code(first, len) {
             self.code_marked.tell(span);

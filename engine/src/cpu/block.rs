@@ -4,6 +4,7 @@
 //! that are under way when it is entered. What is written over it kills it ([`places`]); whatever changes what an
 //! address means drops all blocks.
 
+mod finding;
 pub mod places;
 
 use std::collections::BTreeMap;
@@ -12,7 +13,7 @@ use std::ops::Range;
 use super::cost::{Breakdown, Cost};
 use super::isa::{Isa, Pending};
 use super::memory::Via;
-use places::Places;
+use places::{Places, Spread};
 
 /// No block.
 pub const NO_BLOCK: u32 = u32::MAX;
@@ -220,7 +221,7 @@ pub struct Blocks<I: Isa> {
     pub infos: Vec<OpInfo>,
     /// Instructions of all blocks.
     pub instrs: Vec<I::Instr>,
-    /// Direct-mapped by address, by their extents.
+    /// Direct-mapped by [`Blocks::slot_of`], by their extents.
     lookup: [Vec<Found<EntryOf<I>>>; 3],
     /// Those of them that compiled code may go to, by [`lookup_slot`].
     settled: Vec<Settled>,
@@ -238,6 +239,7 @@ pub struct Blocks<I: Isa> {
     /// Numbers of what can be under way behind jumps, from 1.
     pending_numbers: BTreeMap<I::Pending, u32>,
     places: Places,
+    code_in: Spread,
     totals: Breakdown,
 }
 
@@ -251,7 +253,7 @@ impl<I: Isa> Blocks<I> {
             ops: Vec::new(),
             infos: Vec::new(),
             instrs: Vec::new(),
-            lookup: std::array::from_fn(|_| vec![nothing; LOOKUP_SLOTS]),
+            lookup: std::array::from_fn(|_| vec![nothing; 2 * LOOKUP_SLOTS]),
             settled: vec![NOT_SETTLED; LOOKUP_SLOTS],
             sure: if I::COMPILE_AFTER == 0 { Vec::new() } else { vec![0; MOST_BLOCKS] },
             generation: 1,
@@ -260,29 +262,14 @@ impl<I: Isa> Blocks<I> {
             by_entry: BTreeMap::new(),
             pending_numbers: BTreeMap::new(),
             places: Places::default(),
+            code_in: Spread::default(),
             totals: Breakdown::default(),
         }
     }
 
-    /// The block that was decoded for `entry`, if there is one.
-    #[inline]
-    pub fn find(&mut self, entry: EntryOf<I>) -> Option<u32> {
-        let at = lookup_slot(entry.pc);
-        let slot = &mut self.lookup[entry.extent as usize][at];
-        if slot.generation != self.generation || slot.entry != Some(entry) {
-            let index = *self.by_entry.get(&entry).filter(|index| !self.cold[**index as usize].is_dead)?;
-            *slot = Found { generation: self.generation, index, entry: Some(entry) };
-        }
-        Some(slot.index)
-    }
-
-    /// The block that takes the same time with what is under way as with nothing: found for that entry too from now on.
-    pub fn find_unaffected(&mut self, timing: &I::Timing, entry: EntryOf<I>) -> Option<u32> {
-        let index = self.find(Entry { pending: I::Pending::NONE, ..entry })?;
-        self.is_unaffected(timing, index, entry.pending).then(|| {
-            self.by_entry.insert(entry, index);
-            index
-        })
+    /// Another one whenever all blocks have been dropped: an index of before then stands for no block.
+    pub fn generation(&self) -> u32 {
+        self.generation
     }
 
     /// Address of what comes behind an exit.
@@ -352,6 +339,7 @@ impl<I: Isa> Blocks<I> {
         self.by_entry.clear();
         self.pending_numbers.clear();
         self.places.clear();
+        self.code_in.clear();
         // Firmware that writes beside its code drops them often: filling the tables takes longer than all else.
         self.generation = self.generation.wrapping_add(1);
         if self.generation == 0 {
@@ -393,6 +381,7 @@ impl<I: Isa> Blocks<I> {
         let cycles = draft.breakdown.map(|part| part.cycles() as u16);
         let (start, line_mask) = (entry.pc & I::ADDRESS_MASK, !(line_bytes - 1));
         let (first_line, last_line) = (start & line_mask, start.wrapping_add(draft.bytes - 1) & line_mask);
+        let draft_last = start.wrapping_add(draft.bytes - 1);
         let lines = if fetch == Via::Cached { last_line.wrapping_sub(first_line) / line_bytes + 1 } else { 0 };
         self.hot.push(Hot {
             runs: [0; 2],
@@ -433,7 +422,8 @@ impl<I: Isa> Blocks<I> {
             counters: None,
             part_counters: Vec::new(),
         });
-        self.by_entry.insert(entry, index);
+        self.note_found(entry, index);
+        self.code_in.add(start, draft_last);
         index
     }
 
@@ -555,14 +545,6 @@ impl<I: Isa> Blocks<I> {
         self.uncompiled = uncompiled;
         self.hot.iter_mut().for_each(|hot| hot.code = uncompiled);
         self.cold.iter_mut().for_each(|cold| cold.is_covered = false);
-    }
-
-    /// True if a block entered with `pending` under way takes the time, and leaves behind it what it would without.
-    fn is_unaffected(&self, timing: &I::Timing, index: u32, mut pending: I::Pending) -> bool {
-        let (mut clean, fetch) = (I::Pending::NONE, self.cold[index as usize].fetch);
-        let same =
-            |instr: &I::Instr| I::pass(timing, instr, fetch, &mut pending) == I::pass(timing, instr, fetch, &mut clean);
-        self.instrs_of(index).iter().all(same) && pending == clean
     }
 
     /// Moves the blocks' run counts into the totals.

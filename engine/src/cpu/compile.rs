@@ -21,6 +21,7 @@ mod arithmetic;
 mod code_memory;
 mod compiler;
 pub mod emit;
+mod ending;
 mod entry;
 mod exits;
 mod past_caches;
@@ -42,73 +43,12 @@ use super::isa::Isa;
 use crate::bus::Bus;
 use crate::core::{Compiled, Compiling};
 use compiler::Compiler;
+use ending::{Ending, EndingWord};
 use region::Region;
 use slow_access::SlowAccess;
 
 /// Runs after which a block is compiled: interpreting it that often costs about what compiling it does.
 pub const COMPILE_AFTER: u16 = 1500;
-
-/// Why compiled code ended, as it says it: index, number << 32, kind << 48.
-#[derive(Clone, Copy)]
-#[repr(u64)]
-enum Kind {
-    Interpret,
-    Left,
-    Check,
-    Gone,
-}
-
-/// Of an operation's number: above it is the exit that its block has decided on.
-const DECIDED_SHIFT: u32 = 15;
-
-/// What compiled code returns.
-const fn ending_bits(kind: Kind, index: u32, number: u32) -> u64 {
-    (kind as u64) << 48 | (number as u64) << 32 | index as u64
-}
-
-/// Where compiled code ended, and why.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ending {
-    /// The interpreter goes on in a block, at an operation.
-    Interpret {
-        /// The block.
-        index: u32,
-        /// The operation's number in the block.
-        at: usize,
-        /// The exit that the block has decided on.
-        exit: usize,
-    },
-    /// A block has run, and its exit leads to no block known.
-    Left {
-        /// The block.
-        index: u32,
-        /// The exit.
-        exit: usize,
-    },
-    /// A block comes next, but not all of its lines are known to be in the instruction cache, or it does not fit before
-    /// the limit.
-    Check {
-        /// The block that comes next.
-        index: u32,
-    },
-    /// The last block has been left in its middle: the core is where it has to be.
-    Gone,
-}
-
-impl Ending {
-    fn from_bits(bits: u64) -> Ending {
-        let (index, number) = (bits as u32, (bits >> 32) as u16);
-        match bits >> 48 {
-            0 => {
-                let (at, exit) = (number & ((1 << DECIDED_SHIFT) - 1), number >> DECIDED_SHIFT);
-                Ending::Interpret { index, at: usize::from(at), exit: usize::from(exit) }
-            }
-            1 => Ending::Left { index, exit: usize::from(number) },
-            2 => Ending::Check { index },
-            _ => Ending::Gone,
-        }
-    }
-}
 
 /// Where the interpreter goes on, or is called.
 #[derive(Clone, Copy, Debug)]
@@ -236,7 +176,8 @@ impl<I: Isa> Cpu<I> {
         // SAFETY: the code touches the core, its tables of blocks, shortcuts and fetched lines, and RAM behind
         // shortcuts; accesses that it calls, the bus. Both are borrowed exclusively, and the tables don't move while
         // there is code (see `Blocks::hot`).
-        Ending::from_bits(unsafe { enter(core.cast(), hot.cast()) })
+        let word = unsafe { enter(core.cast(), hot.cast()) };
+        word.map_or(Ending::Gone, EndingWord::ending)
     }
 
     /// Has a block run as host code, if that can be done: from now on, or once it has been compiled.

@@ -10,7 +10,6 @@ use super::polls::Polls;
 use super::shell::Shell;
 use super::spins::Spins;
 use crate::bus::Bus;
-use crate::bus::code::{CodeLog, CodeSpan};
 use crate::core::debug::Debugged as _;
 use crate::core::{CallMark, Compiled, Compiling, Core, CoreReport, Stop, WaitedIn, WindowEras};
 use crate::elf::Machine;
@@ -124,8 +123,10 @@ impl<I: Isa> Cpu<I> {
         self.blocks.instrs.len()
     }
 
-    /// Brings the limit in line with what the bus has scheduled, and looks at the interrupt inputs.
+    /// Something has reached the bus: brings the limit in line with what that has scheduled, looks at the interrupt
+    /// inputs, and at what devices have transferred meanwhile.
     pub(crate) fn update_limit(&mut self, bus: &Bus) {
+        self.memory.follow_transfers(bus);
         self.shell.update_limit(bus, self.shell.cycles);
     }
 
@@ -212,6 +213,7 @@ impl<I: Isa> Cpu<I> {
 
     /// Runs from the current address. False if that came to no instruction and no exception.
     fn run_next(&mut self, bus: &mut Bus, single: bool) -> bool {
+        I::follow_map(self);
         self.follow_sections();
         if self.is_profiled() {
             self.charge_last();
@@ -316,8 +318,10 @@ impl<I: Isa> Cpu<I> {
         let begins = |info: &OpInfo| u64::from(info.begins_cycles).saturating_sub(1);
         let in_time = |info: &OpInfo| info.instr <= count || info.instr < instructions && begins(info) < left_cycles;
         let infos = self.blocks.infos_of(index);
-        let late = infos.partition_point(in_time);
-        if infos.get(late).is_some_and(|info| info.instr < instructions) {
+        // Waits within the block may make the last instruction late, which is in time without.
+        let last = infos.partition_point(|info| info.instr + 1 < instructions);
+        let late = infos.partition_point(in_time).min(last);
+        if infos.get(late).is_some_and(|info| info.instr > count) {
             self.patch(first_op as usize + late);
         }
         true
@@ -359,10 +363,17 @@ impl<I: Isa> Cpu<I> {
     }
 
     fn known_block(&mut self, entry: EntryOf<I>) -> Option<u32> {
-        self.blocks.find(entry).or_else(|| {
+        if self.blocks.is_missing(&entry) {
+            return None;
+        }
+        let known = self.blocks.find(entry).or_else(|| {
             let unaffected = I::SHARES_BLOCKS && !entry.pending.is_none();
             unaffected.then(|| self.blocks.find_unaffected(&self.timing, entry)).flatten()
-        })
+        });
+        if known.is_none() {
+            self.blocks.note_missing(entry);
+        }
+        known
     }
 
     fn link(&mut self, from: u32, exit: usize, to: u32) {
@@ -373,68 +384,6 @@ impl<I: Isa> Cpu<I> {
         if cold.entry.extent == Extent::Whole && !self.shell.stops_at(self.pc & I::ADDRESS_MASK) && same {
             self.blocks.link(from, exit, to);
         }
-    }
-
-    /// Drops decoded blocks if memory under them was written.
-    pub(super) fn follow_memory(&mut self, bus: &Bus) {
-        if self.code_was_written(bus) {
-            self.follow_writes(bus);
-        }
-        self.follow_marks(bus);
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn follow_writes(&mut self, bus: &Bus) {
-        if bus.watches.stop_core() {
-            self.shell.stop = Some(Stop::Break);
-        }
-        if bus.line_buffers.epoch() != self.buffers_epoch {
-            self.buffers_epoch = bus.line_buffers.epoch();
-            self.memory.forget_fetched();
-            self.map_changed();
-        }
-        match bus.code_written.since(self.written_epoch) {
-            Some(spans) => spans.for_each(|span| self.kill_blocks(span)),
-            None => self.drop_blocks(),
-        }
-        self.written_epoch = bus.code_written.epoch();
-    }
-
-    /// Drops shortcuts for stores where instructions were decoded.
-    fn follow_marks(&mut self, bus: &Bus) {
-        if bus.code_marked.epoch() != self.marked_epoch {
-            self.memory.follow_marks(bus, self.marked_epoch);
-            self.marked_epoch = bus.code_marked.epoch();
-        }
-    }
-
-    /// What addresses mean has changed in the middle of a block: it is left behind its instruction, and decoded code is
-    /// dropped then.
-    pub(crate) fn map_changed(&mut self) {
-        self.memory.translation_changed(self.isa.mmu());
-        self.written_epoch = CodeLog::UNKNOWN;
-    }
-
-    /// Drops decoded blocks of code that is in no RAM: of what is in one, stores have told.
-    pub(crate) fn drop_untold_blocks(&mut self) {
-        self.kill_blocks(CodeSpan::ELSEWHERE);
-    }
-
-    /// Drops decoded blocks of a span, and what was compiled of them.
-    fn kill_blocks(&mut self, span: CodeSpan) {
-        let killed = self.blocks.kill(span);
-        self.paused = None;
-        self.host.forget(&mut self.blocks, &killed);
-    }
-
-    /// Drops all decoded blocks.
-    pub(crate) fn drop_blocks(&mut self) {
-        self.blocks.flush();
-        self.patched = None;
-        self.paused = None;
-        self.host.clear();
-        self.left = None;
     }
 
     /// The branch at the end of a block was predicted wrongly, which costs so many cycles.

@@ -17,6 +17,7 @@ use super::sections::Totals as _;
 use super::shell::Shell;
 use crate::activity::Mark;
 use crate::bus::Bus;
+use crate::bus::entries::Entries;
 use crate::inputs::Inputs;
 use crate::time::Ps;
 
@@ -60,8 +61,8 @@ pub(crate) trait Repeats {
     fn is_full(&self) -> bool {
         false
     }
-    /// Map entries that were accessed since [`Repeats::forget_touched`], as bits of [`crate::bus::entry_bit`].
-    fn touched(&self) -> u64;
+    /// Map entries that were accessed since [`Repeats::forget_touched`].
+    fn touched(&self) -> Entries;
     fn forget_touched(&mut self);
 
     /// One instruction, or a wait for its fetch. What it writes is remembered in `iteration` first. `None` if something

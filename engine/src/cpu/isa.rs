@@ -393,6 +393,21 @@ pub trait Isa: Clone + PartialEq + Sized + Send + State + 'static {
     /// The semihosting call of the instruction before the current address, or its next attempt.
     fn call_host(core: &mut Cpu<Self>, bus: &mut Bus);
 
+    /// A flash answers at once from now on, or not any more, or has forgotten what it had of it. True if decoded code is
+    /// told apart by that, so that it can stay.
+    fn follow_line_buffers(_core: &mut Cpu<Self>, _at_once: bool) -> bool {
+        false
+    }
+
+    /// Code is about to be looked for at the current address: drops decoded code that may come from elsewhere by now.
+    #[inline(always)]
+    fn follow_map(_core: &mut Cpu<Self>) {}
+
+    /// False if what was loaded can't be: compiled code uses some of it as an index, without a look.
+    fn is_sound(&self) -> bool {
+        true
+    }
+
     /// A snapshot has been loaded: what is worked out from the state is forgotten.
     fn loaded(_core: &mut Cpu<Self>) {}
 

@@ -1,7 +1,8 @@
 //! Iterations of a polling loop: what they did to memory and devices, and how many more will be the same.
 
 use crate::bus::device::DeviceId;
-use crate::bus::{Bus, Target, entry_bit};
+use crate::bus::entries::Entries;
+use crate::bus::{Bus, Target};
 use crate::polling::Poll;
 use crate::state::State;
 use crate::time::{Cycles, Hz, Ps};
@@ -52,12 +53,12 @@ impl Iteration {
     }
 }
 
-/// The time of a core, and what it accessed, as bits of [`entry_bit`].
+/// The time of a core, and what it accessed.
 #[derive(Clone, Copy)]
 pub(crate) struct View {
     pub clock: Hz,
     pub cycles: u64,
-    pub touched: u64,
+    pub touched: Entries,
 }
 
 /// What all devices list of themselves at one moment.
@@ -84,7 +85,7 @@ impl View {
     }
 
     fn accessed(self, bus: &Bus) -> impl Iterator<Item = usize> + use<> {
-        (0..bus.map.len()).filter(move |entry| self.touched & entry_bit(*entry) != 0)
+        (0..bus.map.len()).filter(move |entry| self.touched.has(*entry))
     }
 
     /// True if a device was accessed.

@@ -126,6 +126,18 @@ impl<I: Isa> Cpu<I> {
         self.patch(first + at as usize + behind);
     }
 
+    /// Operation `at` waits for so many cycles, which [`Hot::longest_cycles`](super::block::Hot::longest_cycles) has. A
+    /// block that is to be left where the limit may be reached is left sooner now.
+    #[inline]
+    pub(crate) fn wait_in_block(&mut self, index: u32, at: u32, cycles: u64) {
+        self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
+        self.charge_at(index, at);
+        let longest = u64::from(self.blocks.hot[index as usize].longest_cycles);
+        if cycles > 0 && self.shell.cycles.wrapping_add(longest) > self.shell.deadline.limit {
+            self.leave_behind(index, at);
+        }
+    }
+
     /// Has the block left before operation `patch` of all, or before, if that has been asked for.
     pub(super) fn patch(&mut self, patch: usize) {
         if self.patched.is_some_and(|(before, _)| before <= patch) {

@@ -42,6 +42,7 @@ pub use matrix::{GRANTS, Grant, SYSTEM_BUS};
 pub use mmu::{Identity, Mmu, Refusal};
 
 use crate::bus::code::CodeSpan;
+use crate::bus::entries::Entries;
 use crate::bus::{Bus, BusFault, Target};
 use crate::memory::cache::{Cache, CacheCounters, CacheShape, WritePolicy};
 use crate::state::Fresh;
@@ -105,10 +106,12 @@ pub struct Memory {
     turns: Box<[u8]>,
     /// The privilege for which `shortcuts` holds.
     shortcuts_privileged: bool,
+    /// The instruction cache may have lines: that of a flash interface has none while it is off.
+    icache_has_lines: bool,
     /// Lines of instructions whose fetches cost and change nothing, by virtual address.
     fetched: FetchLines,
-    /// Map entries that were accessed since [`Memory::forget_touched`], as bits of [`crate::bus::entry_bit`].
-    touched: u64,
+    /// Map entries that were accessed since [`Memory::forget_touched`].
+    touched: Entries,
     /// Addresses may mean something else than they say.
     translates: bool,
     /// They mean what they say now (the MMU is off, or there is none), data is uncached, and each store is waited for.
@@ -153,6 +156,8 @@ pub struct State {
     outer_uses: u64,
     /// The slave of the bus matrix that was accessed last; 0 for none.
     slave: u8,
+    /// What the last store that asked for the port of a slave waits for in the write buffer.
+    asked_cycles: u64,
     /// Lines of instructions that are there and in no cache.
     passing: Passing,
 }
@@ -176,6 +181,7 @@ impl Memory {
                 fill_ends: 0,
                 outer_uses: 0,
                 slave: 0,
+                asked_cycles: 0,
                 passing: Passing::default(),
             },
             accounts: Accounts::default(),
@@ -189,8 +195,9 @@ impl Memory {
             ),
             turns,
             shortcuts_privileged: true,
+            icache_has_lines: true,
             fetched: FetchLines::new(line_bytes(config.icache, LINE_BYTES), fetch::order::matters(config.icache)),
-            touched: 0,
+            touched: Entries::default(),
             translates: true,
             flat: true,
             cached: false,
@@ -262,6 +269,12 @@ impl Memory {
         self.forget_uncached();
         // TRM, Micro TLB: any change of such a register flushes the micro TLBs.
         self.state.tlb.flush_micro();
+    }
+
+    /// Registers that say who may use data have changed; instructions come from where they came from.
+    pub fn rights_changed(&mut self) {
+        self.clear_shortcuts();
+        self.forget_uncached();
     }
 
     /// How accesses go follows from these registers.
@@ -356,7 +369,7 @@ impl Memory {
             && state.tlb == before.tlb
             && state.prefetch.behaves_like(now, &before.prefetch, then)
             && state.words == before.words
-            && state.slave == before.slave
+            && (state.slave, state.asked_cycles) == (before.slave, before.asked_cycles)
             && state.passing.behaves_like(&before.passing)
             && state.stores.behaves_like(now, &before.stores, then)
             && state.fill_ends.saturating_sub(now) == before.fill_ends.saturating_sub(then)
@@ -381,14 +394,14 @@ impl Memory {
         self.state.stores.all_done() <= now
     }
 
-    /// Map entries that were accessed since this was last forgotten, as bits of [`crate::bus::entry_bit`].
-    pub fn touched(&self) -> u64 {
+    /// Map entries that were accessed since this was last forgotten.
+    pub fn touched(&self) -> Entries {
         self.touched
     }
 
     /// See [`Memory::touched`].
     pub fn forget_touched(&mut self) {
-        self.touched = 0;
+        self.touched = Entries::default();
     }
 
     /// Totals of the instruction and the data cache.

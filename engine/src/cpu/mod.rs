@@ -16,6 +16,7 @@ pub(crate) mod deadline;
 mod debugging;
 pub(crate) mod fast_forward;
 mod fetch;
+mod forgetting;
 pub(crate) mod handlers;
 pub(crate) mod irqs;
 pub mod isa;

@@ -10,6 +10,7 @@ use super::memory::{self, Accounts, Via};
 use super::polls::Polls;
 use super::shell::Shell;
 use crate::bus::Bus;
+use crate::bus::entries::Entries;
 
 /// What is a core's own of an iteration.
 pub(crate) struct Own<I: Isa> {
@@ -107,7 +108,7 @@ impl<I: Isa> Repeats for Cpu<I> {
         self.blocks.are_full()
     }
 
-    fn touched(&self) -> u64 {
+    fn touched(&self) -> Entries {
         self.memory.touched()
     }
 
@@ -127,6 +128,7 @@ impl<I: Isa> Repeats for Cpu<I> {
             return None;
         }
         self.follow_memory(bus);
+        I::follow_map(self);
         if self.shell.stop.is_some()
             || self.shell.cycles >= self.shell.deadline.limit
             || self.shell.stops_at(self.pc & I::ADDRESS_MASK)

@@ -38,6 +38,11 @@ impl LineBuffers {
         self.epoch
     }
 
+    /// True if accesses to the windows of some device take no time.
+    pub fn are_any_at_once(&self) -> bool {
+        self.at_once.is_some()
+    }
+
     /// True if accesses to the windows of a device take no time.
     #[inline]
     pub fn are_at_once(&self, device: DeviceId) -> bool {

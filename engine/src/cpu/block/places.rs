@@ -52,8 +52,15 @@ impl Places {
     /// Takes the blocks out whose code shares bytes with a span; some may have been taken out of another page before.
     fn take(&mut self, span: CodeSpan) -> Vec<u32> {
         let mut taken = Vec::new();
+        if span == CodeSpan::ELSEWHERE {
+            let elsewhere =
+                self.by_page.iter_mut().filter(|((ram, _), _)| CodeSpan { ram: *ram, ..span }.is_elsewhere());
+            elsewhere.for_each(|(_, places)| taken.extend(places.drain(..).map(|place| place.index)));
+            return taken;
+        }
         let pages = pages(span);
-        for (_, places) in self.by_page.range_mut((span.ram, *pages.start())..=(span.ram, *pages.end())) {
+        let here = self.by_page.range_mut((span.ram, *pages.start())..=(span.ram, *pages.end()));
+        for (_, places) in here {
             places.retain(|place| {
                 let stays = place.last < span.first || span.last < place.first;
                 if !stays {
@@ -64,9 +71,58 @@ impl Places {
         }
         taken
     }
+
+    /// The same of blocks of which nobody knows where in a device their code is.
+    fn take_unknown(&mut self) -> Vec<u32> {
+        let unknown = self.by_page.remove(&(CodeSpan::ELSEWHERE.ram, 0)).unwrap_or_default();
+        unknown.into_iter().map(|place| place.index).collect()
+    }
 }
 
-/// The pages of a span. What is in no RAM is not told apart.
+/// In which parts of the address space of 64 KiB there is code of blocks.
+#[derive(Debug)]
+pub struct Spread {
+    parts: Box<[u64; Spread::WORDS]>,
+    /// Those of all of them that are set lie between these.
+    first: u32,
+    last: u32,
+}
+
+impl Default for Spread {
+    fn default() -> Spread {
+        Spread { parts: Box::new([0; Spread::WORDS]), first: u32::MAX, last: 0 }
+    }
+}
+
+impl Spread {
+    const SHIFT: u32 = 16;
+    const WORDS: usize = 1 << (u32::BITS - Spread::SHIFT - u64::BITS.ilog2());
+
+    /// There is code from one address to another.
+    pub fn add(&mut self, first: u32, last: u32) {
+        let (first, last) = (first >> Spread::SHIFT, last >> Spread::SHIFT);
+        for part in [first, last] {
+            self.parts[(part / u64::BITS) as usize] |= 1 << (part % u64::BITS);
+            (self.first, self.last) = (self.first.min(part), self.last.max(part));
+        }
+    }
+
+    /// There is no code.
+    pub fn clear(&mut self) {
+        if self.first <= self.last {
+            self.parts[(self.first / u64::BITS) as usize..=(self.last / u64::BITS) as usize].fill(0);
+        }
+        (self.first, self.last) = (u32::MAX, 0);
+    }
+
+    /// False if there is surely no code from one address to another.
+    pub fn has_between(&self, first: u32, last: u32) -> bool {
+        let parts = (first >> Spread::SHIFT).max(self.first)..=(last >> Spread::SHIFT).min(self.last);
+        parts.into_iter().any(|part| self.parts[(part / u64::BITS) as usize] >> (part % u64::BITS) & 1 != 0)
+    }
+}
+
+/// The pages of a span; nobody knows where what is just elsewhere is.
 fn pages(span: CodeSpan) -> std::ops::RangeInclusive<u32> {
     if span == CodeSpan::ELSEWHERE { 0..=0 } else { span.first >> PAGE_SHIFT..=span.last >> PAGE_SHIFT }
 }
@@ -89,6 +145,9 @@ impl<I: Isa> Blocks<I> {
     /// Kills the blocks whose code shares bytes with a span that was written: which these are.
     pub fn kill(&mut self, span: CodeSpan) -> Vec<u32> {
         let mut killed = self.places.take(span);
+        if span.is_elsewhere() && span != CodeSpan::ELSEWHERE {
+            killed.extend(self.places.take_unknown());
+        }
         killed.retain(|index| !std::mem::replace(&mut self.cold[*index as usize].is_dead, true));
         for index in &killed {
             self.bury(*index);
@@ -101,9 +160,8 @@ impl<I: Isa> Blocks<I> {
         let hot = &mut self.hot[index as usize];
         (hot.fetched_epoch, hot.code) = (0, self.uncompiled);
         let at = lookup_slot(hot.pc);
-        for slot in self.lookup.iter_mut().map(|slots| &mut slots[at]).filter(|slot| slot.index == index) {
-            slot.entry = None;
-        }
+        let slots = self.lookup.iter_mut().flat_map(|slots| &mut slots[2 * at..2 * at + 2]);
+        slots.filter(|slot| slot.index == index).for_each(|slot| slot.entry = None);
         if self.settled[at].index == index {
             self.settled[at] = NOT_SETTLED;
         }
@@ -125,5 +183,47 @@ impl<I: Isa> Blocks<I> {
                 (hot.code, hot.runs_to_go) = (self.uncompiled, self.compile_after);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dt::wiring::DeviceId;
+
+    #[test]
+    fn what_is_written_in_a_device_concerns_that_part_of_it() {
+        let mut places = Places::default();
+        let of = |device, first| CodeSpan::of_device(DeviceId(device), first, first + 15);
+        for (index, span) in [(0, of(1, 0x100)), (1, of(1, 0x1100)), (2, of(2, 0x100))] {
+            places.add(index, span);
+        }
+        places.add(3, CodeSpan { ram: 1, first: 0x100, last: 0x10f });
+        places.add(4, CodeSpan::ELSEWHERE);
+        assert_eq!(places.take(of(1, 0x108)), [0]);
+        assert_eq!((places.take(of(1, 0x108)), places.take_unknown()), (vec![], vec![4]));
+        places.add(5, CodeSpan::ELSEWHERE);
+        assert_eq!(places.take(CodeSpan::ELSEWHERE), [1, 2, 5], "of all devices, and of no memory");
+        assert_eq!(places.take(CodeSpan { ram: 1, first: 0x10f, last: 0x10f }), [3]);
+    }
+
+    #[test]
+    fn a_spread_knows_where_surely_no_code_is() {
+        let mut spread = Spread::default();
+        assert!(!spread.has_between(0, u32::MAX));
+        spread.add(0x0800_fff0, 0x0801_0010);
+        spread.add(0x2000_0000, 0x2000_0010);
+        for (first, last, has) in [
+            (0x0800_0000, 0x0800_00ff, true),
+            (0x0801_0000, 0x0801_ffff, true),
+            (0x0802_0000, 0x1fff_ffff, false),
+            (0, 0x07ff_ffff, false),
+            (0x2001_0000, u32::MAX, false),
+            (0, u32::MAX, true),
+        ] {
+            assert_eq!(spread.has_between(first, last), has, "{first:#x}");
+        }
+        spread.clear();
+        assert!(!spread.has_between(0, u32::MAX));
     }
 }

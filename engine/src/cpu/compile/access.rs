@@ -146,14 +146,16 @@ impl<I: Isa> Emitter<'_, I> {
     /// left the block, or something has to be looked at.
     pub fn access_slowly(&mut self, at: u32, addr: Value) {
         self.write_back();
-        let behind = self.ending_at(at + 1);
+        let behind = self.ending_at(at + 1).bits();
+        let behind = self.b.ins().iconst(I64, behind as i64);
         self.call_for_access(self.calls.access, behind, addr);
     }
 
     /// Calls a stub that is, or does, what [`slow_access::access`] does, and goes on likewise.
     pub(super) fn call_for_access(&mut self, stub: usize, behind: Value, addr: Value) {
         let ending = self.call_access(stub, behind, addr);
-        let goes_on = self.b.ins().icmp_imm(IntCC::Equal, ending, slow_access::GOES_ON as i64);
+        // No word, which is 0: it goes on.
+        let goes_on = self.b.ins().icmp_imm(IntCC::Equal, ending, 0);
         self.unless(goes_on, |this| {
             this.b.ins().return_(&[ending]);
         });
@@ -162,16 +164,50 @@ impl<I: Isa> Emitter<'_, I> {
 
     /// As [`Memory::grant_cycles`], and passes them.
     pub fn wait_for_grant(&mut self, at: u32, addr: Value) {
-        let part_at = |part: usize| memory::<I>(Memory::GRANT + part);
-        let base = self.b.ins().load(I32, own(), self.core, part_at(offset_of!(Grant, base)));
-        let bytes = self.b.ins().load(I32, own(), self.core, part_at(offset_of!(Grant, bytes)));
-        let into = self.b.ins().isub(addr, base);
-        let elsewhere = self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, into, bytes);
+        let elsewhere = self.is_granted(addr);
         self.rarely(elsewhere, |this| {
-            let cycles = this.b.ins().load(I64, own(), this.core, part_at(offset_of!(Grant, cycles)));
-            this.pass_and_sum(cycles, memory::<I>(Memory::MATRIX_SUM));
-            this.charge_part(at, Part::Matrix, cycles);
+            let cycles = this.load_of_grant(offset_of!(Grant, cycles), I64);
+            this.wait_for_matrix(at, cycles);
         });
+    }
+
+    /// As [`Memory::ask_for_grant`].
+    pub fn ask_for_grant(&mut self, addr: Value) {
+        let elsewhere = self.is_granted(addr);
+        let cycles = self.load_of_grant(offset_of!(Grant, cycles), I64);
+        let none = self.b.ins().iconst(I64, 0);
+        let asked = self.b.ins().select(elsewhere, none, cycles);
+        self.b.ins().store(own(), asked, self.core, memory::<I>(Memory::ASKED_CYCLES));
+    }
+
+    /// As [`Memory::ask_for_none`].
+    pub fn ask_for_none(&mut self) {
+        let none = self.b.ins().iconst(I64, 0);
+        self.b.ins().store(own(), none, self.core, memory::<I>(Memory::ASKED_CYCLES));
+    }
+
+    /// As [`Memory::asked_cycles`], and passes them.
+    pub fn await_grant(&mut self, at: u32) {
+        let cycles = self.b.ins().load(I64, own(), self.core, memory::<I>(Memory::ASKED_CYCLES));
+        let none = self.b.ins().icmp_imm(IntCC::Equal, cycles, 0);
+        self.rarely(none, |this| this.wait_for_matrix(at, cycles));
+    }
+
+    /// True if `addr` is not in the slave that was accessed last, or the port need not be granted.
+    fn is_granted(&mut self, addr: Value) -> Value {
+        let [base, bytes] =
+            [offset_of!(Grant, base), offset_of!(Grant, bytes)].map(|part| self.load_of_grant(part, I32));
+        let into = self.b.ins().isub(addr, base);
+        self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, into, bytes)
+    }
+
+    fn load_of_grant(&mut self, part: usize, as_type: Type) -> Value {
+        self.b.ins().load(as_type, own(), self.core, memory::<I>(Memory::GRANT + part))
+    }
+
+    fn wait_for_matrix(&mut self, at: u32, cycles: Value) {
+        self.pass_and_sum(cycles, memory::<I>(Memory::MATRIX_SUM));
+        self.charge_part(at, Part::Matrix, cycles);
     }
 
     /// Calls such a stub: the ending that it says.

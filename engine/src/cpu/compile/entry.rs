@@ -6,9 +6,9 @@ use cranelift_codegen::ir::{self, InstBuilder, Value};
 use cranelift_frontend::Switch;
 
 use super::emit::{Emitter, bits, own};
+use super::ending::EndingWord;
 use super::region::RegisterBits;
-use super::{Kind, ending_bits};
-use crate::cpu::block::Hot;
+use crate::cpu::block::{FALLEN, Hot};
 use crate::cpu::isa::Isa;
 
 impl<I: Isa> Emitter<'_, I> {
@@ -63,7 +63,7 @@ impl<I: Isa> Emitter<'_, I> {
         let number = self.b.ins().ireduce(I32, index);
         switch.emit(&mut self.b, number, refused);
         self.b.switch_to_block(refused);
-        let ending = self.b.ins().bor_imm(index, ending_bits(Kind::Interpret, 0, 0) as i64);
+        let ending = self.b.ins().bor_imm(index, EndingWord::interpret(0, 0, FALLEN).bits() as i64);
         self.b.ins().return_(&[ending]);
     }
 

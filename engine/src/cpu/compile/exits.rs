@@ -7,8 +7,8 @@ use cranelift_codegen::isa::CallConv;
 use std::mem::offset_of;
 
 use super::emit::{Emitter, own};
+use super::ending::EndingWord;
 use super::stubs::signature;
-use super::{DECIDED_SHIFT, Kind, ending_bits};
 use crate::cpu::Cpu;
 use crate::cpu::block::{FALLEN, Hot, NO_BLOCK, Settled, TAKEN, lookup_slot};
 use crate::cpu::isa::Isa;
@@ -33,26 +33,20 @@ impl<I: Isa> Emitter<'_, I> {
         ways
     }
 
-    fn finish(&mut self, kind: Kind, index: u32, number: u32) {
-        let ending = self.b.ins().iconst(I64, ending_bits(kind, index, number) as i64);
+    fn finish(&mut self, ending: EndingWord) {
+        let ending = self.b.ins().iconst(I64, ending.bits() as i64);
         self.b.ins().return_(&[ending]);
     }
 
     /// Leaves it to the interpreter to go on at operation `at`.
     pub fn interpret(&mut self, at: u32) {
         self.write_back();
-        let ending = self.ending_at(at);
-        self.b.ins().return_(&[ending]);
+        self.finish(self.ending_at(at));
     }
 
     /// What says so.
-    pub(super) fn ending_at(&mut self, at: u32) -> Value {
-        let bits = self.ending_bits_at(at);
-        self.b.ins().iconst(I64, bits as i64)
-    }
-
-    pub(super) fn ending_bits_at(&self, at: u32) -> u64 {
-        ending_bits(Kind::Interpret, self.index, at | (self.decided as u32) << DECIDED_SHIFT)
+    pub(super) fn ending_at(&self, at: u32) -> EndingWord {
+        EndingWord::interpret(self.index, at, self.decided)
     }
 
     /// The core's cycles at the beginning of the block, with all that took longer since, and so many more.
@@ -144,7 +138,7 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.switch_to_block(out);
         let state = self.state();
         self.write_back();
-        self.finish(Kind::Check, next, 0);
+        self.finish(EndingWord::check(next));
         self.restore(state);
         on.into_iter().for_each(|on| self.b.switch_to_block(on));
         I::settle(self);
@@ -179,7 +173,7 @@ impl<I: Isa> Emitter<'_, I> {
         let fits = self.fits(i64::from(self.blocks().hot[next as usize].longest_cycles));
         let fetched = self.is_fetched_at(next);
         let may = self.b.ins().band(fits, fetched);
-        self.unless(may, |this| this.finish(Kind::Check, next, 0));
+        self.unless(may, |this| this.finish(EndingWord::check(next)));
         let offset = self.offset_to(next);
         let hot = self.b.use_var(self.hot);
         let next = self.b.ins().iadd_imm(hot, i64::from(offset));
@@ -220,7 +214,7 @@ impl<I: Isa> Emitter<'_, I> {
         let link = self.b.ins().load(I32, own(), hot, at);
         let known = self.b.ins().icmp_imm(IntCC::NotEqual, link, i64::from(NO_BLOCK as i32));
         let index = self.index;
-        self.unless(known, |this| this.finish(Kind::Left, index, exit as u32));
+        self.unless(known, |this| this.finish(EndingWord::left(index, exit)));
         self.enter_index(link);
     }
 
@@ -241,7 +235,7 @@ impl<I: Isa> Emitter<'_, I> {
         let here = self.b.ins().icmp(IntCC::Equal, tag, wanted);
         self.unless(here, |this| {
             this.set_taken_pc(target);
-            this.finish(Kind::Left, index, TAKEN as u32);
+            this.finish(EndingWord::left(index, TAKEN));
         });
         let next = self.b.ins().load(I32, own(), found, offset_of!(Settled, index) as i32);
         self.enter_index(next);
@@ -261,7 +255,7 @@ impl<I: Isa> Emitter<'_, I> {
         let fetched = self.is_fetched(hot, 0);
         let may = self.b.ins().band(fits, fetched);
         self.unless(may, |this| {
-            let ending = this.b.ins().bor_imm(index, ending_bits(Kind::Check, 0, 0) as i64);
+            let ending = this.b.ins().bor_imm(index, EndingWord::check(0).bits() as i64);
             this.b.ins().return_(&[ending]);
         });
         self.enter(hot);

@@ -9,21 +9,19 @@ use std::mem::offset_of;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::with_exposed_provenance_mut;
 
-use super::{Ending, HostCode, Kind, Resumed, ending_bits};
+use super::ending::{Ending, EndingWord};
+use super::{HostCode, Resumed};
 use crate::bus::Bus;
 use crate::cpu::Cpu;
 use crate::cpu::isa::Isa;
-
-/// In place of an ending: compiled code goes on behind the access. No ending is 0, as none is before operation 0.
-pub const GOES_ON: u64 = 0;
 
 /// What such an access needs beside the core, and what it says.
 #[derive(Default)]
 pub struct SlowAccess {
     /// The bus, while compiled code runs: its exposed address.
     bus: usize,
-    /// What compiled code returns behind it, or [`GOES_ON`].
-    ending: u64,
+    /// What compiled code returns after it; `None`, which it finds as 0, where it goes on after the access.
+    ending: Option<EndingWord>,
     /// The cycle in which a transfer of [`super::transfer`] was done; 0 if it has done nothing.
     done: u64,
     /// What the last transfer took at its target, and on the way there and back.
@@ -69,7 +67,7 @@ pub fn signature(convention: CallConv) -> Signature {
 }
 
 /// Does the operation before the one that `behind` names, which accesses `addr`.
-pub extern "C" fn access<I: Isa>(core: *mut Cpu<I>, behind: u64, addr: u32) {
+pub extern "C" fn access<I: Isa>(core: *mut Cpu<I>, behind: EndingWord, addr: u32) {
     // SAFETY: compiled code gives what it was given, a core that is borrowed exclusively meanwhile.
     let core = unsafe { &mut *core };
     // SAFETY: likewise; it was told in `SlowAccess::reach`.
@@ -77,19 +75,20 @@ pub extern "C" fn access<I: Isa>(core: *mut Cpu<I>, behind: u64, addr: u32) {
     let ending = catch_unwind(AssertUnwindSafe(|| core.access_for_code(bus, behind, addr)));
     core.host.slow.ending = ending.unwrap_or_else(|panic| {
         core.host.slow.panic = Some(panic);
-        ending_bits(Kind::Gone, 0, 0)
+        Some(EndingWord::GONE)
     });
 }
 
 impl<I: Isa> Cpu<I> {
-    fn access_for_code(&mut self, bus: &mut Bus, behind: u64, addr: u32) -> u64 {
-        let Ending::Interpret { index, at, exit } = Ending::from_bits(behind) else { return behind };
-        let fetched = self.memory.fetch_epoch();
+    fn access_for_code(&mut self, bus: &mut Bus, behind: EndingWord, addr: u32) -> Option<EndingWord> {
+        let Ending::Interpret { index, at, exit } = behind.ending() else { return Some(behind) };
+        let (fetched, generation) = (self.memory.fetch_epoch(), self.blocks.generation());
         if !I::access(self, bus, Resumed { index, at: at - 1, exit }, addr) {
-            return ending_bits(Kind::Gone, 0, 0);
+            return Some(EndingWord::GONE);
         }
+        assert!(generation == self.blocks.generation(), "the block that accesses is there while it runs");
         // What compiled code takes for certain may not be so any more.
         let stays = self.patched.is_none() && self.memory.fetch_epoch() == fetched;
-        if stays { GOES_ON } else { behind }
+        if stays { None } else { Some(behind) }
     }
 }

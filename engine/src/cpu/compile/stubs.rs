@@ -10,14 +10,16 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use std::mem::offset_of;
 
 use super::compiler::Compiler;
+use super::ending::EndingWord;
+use super::slow_access;
 use super::turns::Turns;
-use super::{Kind, ending_bits, slow_access};
-use crate::cpu::block::{Blocks, Hot};
+use crate::cpu::block::{Blocks, FALLEN, Hot};
 use crate::cpu::isa::Isa;
 use crate::cpu::memory::Memory;
 
-/// Type of the entry: it is given the core, and the [`Hot`] of a block of the core's.
-pub type Enter = unsafe extern "C" fn(core: *mut (), hot: *mut ()) -> u64;
+/// Type of the entry: it is given the core, and the [`Hot`] of a block of the core's. It gives a word in any case; that
+/// none is 0 is the compiler's part, on which nothing rests that is not looked at.
+pub type Enter = unsafe extern "C" fn(core: *mut (), hot: *mut ()) -> Option<EndingWord>;
 
 /// Addresses of the stubs.
 #[derive(Clone, Copy, Debug, Default)]
@@ -103,7 +105,7 @@ impl<I: Isa> Compiler<I> {
         let index = b.ins().udiv_imm(offset, size_of::<Hot<I::Jump>>() as i64);
         let index = b.ins().ireduce(I32, index);
         let index = b.ins().uextend(I64, index);
-        let ending = b.ins().bor_imm(index, ending_bits(Kind::Interpret, 0, 0) as i64);
+        let ending = b.ins().bor_imm(index, EndingWord::interpret(0, 0, FALLEN).bits() as i64);
         b.ins().return_(&[ending]);
         b.seal_all_blocks();
         b.finalize();

@@ -354,9 +354,10 @@ impl<I: Isa> Function<'_, I> {
             let at = offset_of!(Cpu<I>, host) + HostCode::<I>::CHARGED + place * size_of::<u64>();
             self.b.ins().store(own(), cycles, self.core, at as i32);
         }
-        let touched = self.load(I64, Memory::TOUCHED);
-        let touched = self.b.ins().bor_imm(touched, plan.touched as i64);
-        self.store(Memory::TOUCHED, touched);
+        let (byte, bit) = plan.touched;
+        let touched = self.load(I64, Memory::TOUCHED + byte);
+        let touched = self.b.ins().bor_imm(touched, bit as i64);
+        self.store(Memory::TOUCHED + byte, touched);
         self.say(done);
     }
 

@@ -17,7 +17,8 @@ use super::HostCode;
 use super::access::{load_host, store_host};
 use super::compiler::Compiler;
 use super::emit::{Emitter, own};
-use super::slow_access::{self, GOES_ON};
+use super::ending::EndingWord;
+use super::slow_access;
 use super::transfer::memory;
 use crate::bus::device::AccessSize;
 use crate::cpu::Cpu;
@@ -30,10 +31,6 @@ use crate::cpu::memory::{GRANTS, Grant, Memory, SYSTEM_BUS};
 
 /// Words that are looked for lie no further apart: lines have as many bytes or more.
 pub(super) const STEP_BYTES: i64 = 32;
-
-/// An operand is in the bits from here on of what a stub is given as an ending, which names an operation: the kind of
-/// such is 0.
-const OPERAND_SHIFT: u32 = 48;
 
 /// Addresses of the stubs, for loads and for stores; they take what [`slow_access::access`] does, and an operand.
 #[derive(Clone, Copy, Debug, Default)]
@@ -76,8 +73,9 @@ impl<I: Isa> Emitter<'_, I> {
         self.write_back();
         let behind = self.ending_with(at, last_offset as u64);
         let ending = self.call_access(stub, behind, first);
-        let goes_on = self.b.ins().icmp_imm(IntCC::Equal, ending, GOES_ON as i64);
-        let [on, off] = self.fork(goes_on);
+        // No word, which is 0: it has turned.
+        let turned_it = self.b.ins().icmp_imm(IntCC::Equal, ending, 0);
+        let [on, off] = self.fork(turned_it);
         self.b.set_cold_block(on);
         self.b.set_cold_block(off);
         self.b.switch_to_block(on);
@@ -93,7 +91,9 @@ impl<I: Isa> Emitter<'_, I> {
 
     /// What names an operation, with an operand.
     fn ending_with(&mut self, at: u32, operand: u64) -> Value {
-        let bits = self.ending_bits_at(at) | operand << OPERAND_SHIFT;
+        let operand = operand << EndingWord::OPERAND_SHIFT;
+        debug_assert_eq!(operand & !EndingWord::OPERAND, 0, "an operand is small");
+        let bits = self.ending_at(at).bits() | operand;
         self.b.ins().iconst(I64, bits as i64)
     }
 }
@@ -138,16 +138,17 @@ impl<I: Isa> Compiler<I> {
         b.append_block_params_for_function_params(entry);
         b.switch_to_block(entry);
         let &[core, given, addr] = b.block_params(entry) else { return None };
-        let operand = b.ins().ushr_imm(given, i64::from(OPERAND_SHIFT));
+        let operand = b.ins().band_imm(given, EndingWord::OPERAND as i64);
+        let operand = b.ins().ushr_imm(operand, i64::from(EndingWord::OPERAND_SHIFT));
         let index = b.ins().ireduce(I32, given);
         let hot_base = blocks.hot_base();
         let mut turn = Turn { b, core, index, out, memory, hot_base, of: PhantomData };
         let access = body(&mut turn, addr, operand);
-        let goes_on = turn.b.ins().iconst(I64, GOES_ON as i64);
-        turn.say(goes_on);
+        let no_word = turn.b.ins().iconst(I64, 0);
+        turn.say(no_word);
         turn.b.ins().return_(&[]);
         turn.b.switch_to_block(out);
-        let behind = turn.b.ins().band_imm(given, (1 << OPERAND_SHIFT) - 1);
+        let behind = turn.b.ins().band_imm(given, !EndingWord::OPERAND as i64);
         match access {
             Some(access) => {
                 let signature = turn.b.import_signature(slow_access::signature(CallConv::PreserveAll));

@@ -1,7 +1,7 @@
 //! Where the time of accesses went.
 
 use super::meter::{Meter, Passed};
-use crate::bus::{Bus, entry_bit};
+use crate::bus::Bus;
 use crate::observe::stack::PURPOSES;
 use crate::state::{Fresh, State};
 use crate::time::Cycles;
@@ -60,8 +60,8 @@ pub struct Accounts {
     grown: Grown,
 }
 
-/// Map entries some of whose sums have grown since a profile has looked at them, as bits of [`entry_bit`]. It is
-/// nothing by which accounts differ.
+/// Map entries some of whose sums have grown since a profile has looked at them, as bits: those from 63 on have the
+/// last one together. It is nothing by which accounts differ.
 #[derive(Clone, Copy, Debug, Default, State, Fresh)]
 struct Grown(u64);
 
@@ -76,7 +76,7 @@ impl Eq for Grown {}
 impl Grown {
     #[inline(always)]
     fn note(&mut self, entry: usize) {
-        self.0 |= entry_bit(entry);
+        self.0 |= 1 << entry.min(u64::BITS as usize - 1);
     }
 }
 

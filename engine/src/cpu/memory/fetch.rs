@@ -36,6 +36,9 @@ const SLOTS: usize = 1 << 10;
 pub(super) struct FetchLines {
     /// Virtual and physical address.
     slots: Box<[(u32, u32); SLOTS]>,
+    /// Slots that hold a line, in no order; and where each of them is there.
+    held: Vec<u16>,
+    places: Box<[u16; SLOTS]>,
     shift: u32,
     /// Grows whenever a line goes; never 0.
     pub epoch: u32,
@@ -50,8 +53,16 @@ pub(super) struct FetchLines {
 impl FetchLines {
     /// No lines of `line_bytes`; `by_use` if it matters in which order they are used.
     pub fn new(line_bytes: u32, by_use: bool) -> FetchLines {
-        let (slots, shift) = (Box::new([(NO_LINE, NO_LINE); SLOTS]), line_bytes.trailing_zeros());
-        FetchLines { slots, shift, epoch: 1, by_use, stamps: [0; SLOTS], uses: Vec::new() }
+        FetchLines {
+            slots: Box::new([(NO_LINE, NO_LINE); SLOTS]),
+            held: Vec::with_capacity(SLOTS),
+            places: Box::new([0; SLOTS]),
+            shift: line_bytes.trailing_zeros(),
+            epoch: 1,
+            by_use,
+            stamps: [0; SLOTS],
+            uses: Vec::new(),
+        }
     }
 
     #[inline(always)]
@@ -61,11 +72,24 @@ impl FetchLines {
 
     fn add(&mut self, line: u32, physical: u32) {
         let slot = self.slot_of(line);
-        let slot = &mut self.slots[slot];
-        let before = std::mem::replace(slot, (line, physical));
-        if before.0 != line && before.0 != NO_LINE {
+        let before = std::mem::replace(&mut self.slots[slot], (line, physical));
+        if before.0 == NO_LINE {
+            self.places[slot] = self.held.len() as u16;
+            self.held.push(slot as u16);
+        } else if before.0 != line {
             self.went();
         }
+    }
+
+    /// The slot holds no line any more, nor the use of one.
+    fn give_up(&mut self, slot: usize) {
+        let place = usize::from(self.places[slot]);
+        self.held.swap_remove(place);
+        if let Some(moved) = self.held.get(place) {
+            self.places[usize::from(*moved)] = place as u16;
+        }
+        self.slots[slot] = (NO_LINE, NO_LINE);
+        self.stamps[slot] = 0;
     }
 
     /// Removes the line at a physical address, under all its virtual ones: their low 12 bits are the same.
@@ -81,26 +105,23 @@ impl FetchLines {
     }
 
     /// No line is known to be there, nor that one was used.
-    pub fn forget_all(&mut self) {
-        self.stamps.fill(0);
-        self.clear();
-    }
-
     pub fn clear(&mut self) {
-        self.slots.fill((NO_LINE, NO_LINE));
+        while let Some(slot) = self.held.pop() {
+            self.slots[usize::from(slot)] = (NO_LINE, NO_LINE);
+            self.stamps[usize::from(slot)] = 0;
+        }
         self.went();
     }
 
     #[inline]
     fn remove(&mut self, first: usize, step: usize, goes: impl Fn((u32, u32)) -> bool) {
         let mut some = false;
-        let mut index = first;
-        while let Some(slot) = self.slots.get_mut(index) {
-            if slot.0 != NO_LINE && goes(*slot) {
-                *slot = (NO_LINE, NO_LINE);
+        for index in (first..SLOTS).step_by(step) {
+            let slot = self.slots[index];
+            if slot.0 != NO_LINE && goes(slot) {
+                self.give_up(index);
                 some = true;
             }
-            index += step;
         }
         if some {
             self.went();
@@ -278,13 +299,15 @@ impl Memory {
         let line = cache.line_addr(place.physical);
         self.learn_fetches_of_set(line);
         let Some(cache) = &mut self.state.icache else { return Ok(()) };
-        if !cache.touch(line, false) {
+        let is_kept = self.icache_has_lines && cache.touch(line, false);
+        if !is_kept && !self.state.passing.has(line) {
             let fill = Transfer::ReadBurst(Purpose::Fetch, cache.shape().line_bytes);
             self.accounts.spend(&mut trip.meter, Part::Fill, self.state.fill_ends);
             let filled = self.read(trip, Place { physical: line, ..place }, fill);
             filled.map_err(|fault| abort_of(va, false, fault))?;
             let passes = trip.bus.line_buffers.passes;
             self.pass(line, passes);
+            self.icache_has_lines |= !passes;
             let cache = self.state.icache.as_mut().filter(|_| !passes);
             let victim = cache.and_then(|cache| cache.fill(line, false));
             if let Some(victim) = victim {
@@ -307,6 +330,7 @@ impl Memory {
         self.fetched.clear();
         self.state.passing = Passing::default();
         self.state.icache.iter_mut().for_each(Cache::invalidate_all);
+        self.icache_has_lines = false;
     }
 
     /// Drops the chunk that was fetched past the cache: an exception. Words that were fetched on demand stay.

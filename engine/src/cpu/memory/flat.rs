@@ -7,7 +7,7 @@ use super::fetch::Chunk;
 use super::known_path::KnownPath;
 use super::multiple::LONGEST_BYTES;
 use super::{Chunks, FetchPolicy, Memory};
-use crate::bus::{Alone, Bus, entry_bit};
+use crate::bus::{Alone, Bus};
 use crate::memory::ram::Direction;
 
 /// The core's cycle, and the one from which on events may come.
@@ -205,7 +205,7 @@ impl Memory {
         let (there, back) = path.outer_cycles;
         let sent = quiet.now + there;
         let times = path.transfer(bus, offset, sent, (bytes, direction), quiet.until)?;
-        self.touched |= entry_bit(path.entry);
+        self.touched.add(path.entry);
         self.accounts.follow(bus);
         self.accounts.add(Part::Outer, there + back);
         let at_memory = if path.routed { times.answered - times.arrived } else { times.done - sent };
@@ -228,7 +228,7 @@ impl Memory {
         let Alone { value, entry, times, routed } =
             bus.read_alone(addr, sent, bytes, |arrives| arrives < quiet.until)?;
         self.window = (bus.map[entry].base, bus.map[entry].last);
-        self.touched |= entry_bit(entry);
+        self.touched.add(entry);
         self.accounts.follow(bus);
         self.accounts.add(Part::Outer, there + back);
         let at_device = if routed { times.answered - times.arrived } else { times.done - sent };

@@ -66,12 +66,34 @@ impl Memory {
     /// What an access at `addr` waits for on an idle bus, if it is of the slave that was accessed last.
     #[inline]
     pub fn grant_cycles(&mut self, addr: u32) -> u64 {
+        let cycles = self.cycles_to_grant(addr);
+        self.accounts.add(Part::Matrix, cycles);
+        cycles
+    }
+
+    fn cycles_to_grant(&self, addr: u32) -> u64 {
         let grant = self.grant;
-        if addr.wrapping_sub(grant.base) >= grant.bytes {
-            return 0;
-        }
-        self.accounts.add(Part::Matrix, grant.cycles);
-        grant.cycles
+        if addr.wrapping_sub(grant.base) < grant.bytes { grant.cycles } else { 0 }
+    }
+
+    /// The same of a store, which the core does not wait for: an access right after it does ([`Self::asked_cycles`]).
+    /// That may be in another block, or come after an interrupt or never: so it is state of the machine.
+    #[inline]
+    pub fn ask_for_grant(&mut self, addr: u32) {
+        self.state.asked_cycles = self.cycles_to_grant(addr);
+    }
+
+    /// A store that may not run has not asked yet.
+    #[inline]
+    pub fn ask_for_none(&mut self) {
+        self.state.asked_cycles = 0;
+    }
+
+    /// What an access right after a store that asked waits for.
+    #[inline]
+    pub fn asked_cycles(&mut self) -> u64 {
+        self.accounts.add(Part::Matrix, self.state.asked_cycles);
+        self.state.asked_cycles
     }
 
     /// True if turns to another slave take time.

@@ -5,7 +5,7 @@ use super::accounts::{Part, Purpose};
 use super::meter::{Passed, Trip};
 use super::translate::Place;
 use crate::bus::device::AccessSize;
-use crate::bus::{Alone, Bus, BusFault, entry_bit};
+use crate::bus::{Alone, Bus, BusFault};
 use crate::memory::outer::OuterCache;
 use crate::memory::ram::Direction;
 use crate::time::Cycles;
@@ -146,7 +146,7 @@ impl Memory {
     pub(super) fn charge_passed(&mut self, trip: &mut Trip, purpose: Purpose, passed: &Result<Passed, BusFault>) {
         match *passed {
             Ok(passed) => {
-                self.touched |= entry_bit(passed.entry);
+                self.touched.add(passed.entry);
                 self.accounts.charge(&mut trip.meter, purpose, &passed);
             }
             Err(BusFault { entry: Some(entry), done, .. }) => {

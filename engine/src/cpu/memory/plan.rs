@@ -13,8 +13,9 @@ use super::stores::StoreBuffer;
 use super::{FetchPolicy, Memory, State};
 use crate::bus::alike::{Tally, Window};
 use crate::bus::device::AccessSize;
+use crate::bus::entries::Entries;
 use crate::bus::path::{InStep, StepNumbers};
-use crate::bus::{Bus, MapEntry, Target, entry_bit};
+use crate::bus::{Bus, MapEntry, Target};
 use crate::memory::code_marks::WORD_BYTES;
 use crate::memory::ram::{Direction, RamPort};
 
@@ -71,8 +72,8 @@ pub struct Plan {
     pub sums: [usize; 2],
     /// See [`Plan::sums`].
     pub numbers: [u32; 2],
-    /// Of [`Memory`]'s map entries, the bit that says that this one was accessed.
-    pub touched: u64,
+    /// Where [`Entries`] have the map entry: the byte, and the bit.
+    pub touched: (usize, u64),
     /// The RAM, if it is one.
     pub ram: Option<RamPort>,
     /// Which way.
@@ -106,6 +107,8 @@ impl Memory {
     /// See [`Memory::grant_cycles`]: the [`Grant`](super::matrix::Grant) of the slave that was accessed last, and those
     /// of all.
     pub const GRANT: usize = offset_of!(Memory, grant);
+    /// See [`Memory::ask_for_grant`].
+    pub const ASKED_CYCLES: usize = offset_of!(Memory, state) + offset_of!(State, asked_cycles);
     /// See [`Memory::GRANT`].
     pub const GRANTS: usize = offset_of!(Memory, grants);
 
@@ -198,7 +201,7 @@ impl Memory {
             beats: ram.map_or(0, |port| port.timing.beats_and_cycles(bytes, direction).0),
             sums: Accounts::sums_of(sums, purpose),
             numbers: Accounts::numbers_of(entry, purpose),
-            touched: entry_bit(entry),
+            touched: Entries::place(entry),
             ram,
             direction,
             tally,

@@ -8,7 +8,7 @@ use super::meter::{Passed, Trip};
 use super::{Done, Memory, abort_of};
 use crate::bus::device::{AccessSize, DeviceId};
 use crate::bus::path::InStep;
-use crate::bus::{Access, Bus, BusFault, Target, entry_bit};
+use crate::bus::{Access, Bus, BusFault, Target};
 use crate::time::Ps;
 
 /// Devices whose paths are at hand.
@@ -94,7 +94,7 @@ impl Memory {
         let device = self.devices.at(addr, size.bytes())?;
         if let Some((cycles, value)) = read_alone(bus, device, quiet, addr, size) {
             let KnownDevice { entry, .. } = *device;
-            self.touched |= entry_bit(entry);
+            self.touched.add(entry);
             self.accounts.follow(bus);
             self.accounts.add_at(entry, Purpose::Load, cycles.0, cycles.1);
             return Some((Done { cycles: cycles.0 + cycles.1, result: Ok(value) }, true));

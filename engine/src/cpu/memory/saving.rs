@@ -50,7 +50,8 @@ impl Memory {
     pub(in crate::cpu) fn begin_anew<M: Mmu>(&mut self, mmu: &M) {
         self.look_at(mmu);
         self.turns.fill(0);
-        self.fetched.forget_all();
+        self.fetched.clear();
+        self.icache_has_lines = true;
         self.forget_paths();
     }
 }

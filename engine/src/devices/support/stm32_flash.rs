@@ -226,7 +226,7 @@ impl Flash {
     /// Erases a span. Decoded instructions are of no use any more.
     pub fn erase(&mut self, first: u32, bytes: u32, ctx: &mut Ctx) {
         self.fill(first, bytes);
-        ctx.bus.code_written.tell(CodeSpan::ELSEWHERE);
+        ctx.bus.code_written.tell(CodeSpan::of_device(ctx.id, first, first + (bytes - 1)));
     }
 
     /// Programs bytes: bits become 0.
@@ -236,7 +236,8 @@ impl Flash {
             self.contents.ram.read(at, &mut held);
             self.contents.ram.write(at, &[held[0] & byte]);
         }
-        ctx.bus.code_written.tell(CodeSpan::ELSEWHERE);
+        let last = offset + (bytes.len().max(1) - 1) as u32;
+        ctx.bus.code_written.tell(CodeSpan::of_device(ctx.id, offset, last));
     }
 
     // ---- Reads

@@ -157,6 +157,9 @@ fn emit_ops<P: Profile>(e: &mut Emit<P>, ops: &[Op], mut at: usize, end: usize) 
             }
             Code::EndEarly => alu::end_early(e, at as u32, op),
             Code::Grant => memory::wait_for_grant(e, at as u32, op),
+            Code::AskForGrant => memory::ask_for_grant(e, op),
+            Code::AskForNone => e.ask_for_none(),
+            Code::AwaitGrant => e.await_grant(at as u32),
             Code::Pld => {}
             Code::Fetch => e.fetch(at as u32, op.imm, u32::from(op.rd)),
             Code::Jump => {

@@ -57,6 +57,8 @@ pub struct ArmSet<P: Profile> {
     pub(super) predictor: Predictor,
     /// By the general registers behind an exception's entry: the link register tells the instruction.
     pub(super) nesting: Nesting<[u32; 16]>,
+    /// See [`Context::flash_at_once`].
+    pub(super) flash_at_once: bool,
 }
 
 /// What the same bytes mean depends on.
@@ -66,6 +68,8 @@ pub struct Context {
     pub it: u8,
     /// In a privileged mode. No part of where the core goes on.
     pub privileged: bool,
+    /// Flash answers without wait states: how instructions are fetched depends on it. No part of where the core goes on.
+    pub flash_at_once: bool,
 }
 
 impl<P: Profile> Isa for ArmSet<P> {
@@ -109,6 +113,7 @@ impl<P: Profile> Isa for ArmSet<P> {
             flow: P::Flow::default(),
             predictor: Predictor::default(),
             nesting: Nesting::default(),
+            flash_at_once: false,
         }
     }
 
@@ -119,7 +124,8 @@ impl<P: Profile> Isa for ArmSet<P> {
 
     #[inline]
     fn context(&self) -> Context {
-        Context { it: self.system.state().it, privileged: self.system.is_privileged() }
+        let (it, privileged) = (self.system.state().it, self.system.is_privileged());
+        Context { it, privileged, flash_at_once: self.flash_at_once }
     }
 
     /// With the T bit in bit 0.
@@ -137,7 +143,7 @@ impl<P: Profile> Isa for ArmSet<P> {
 
     #[inline]
     fn context_of_target(_core: &Arm<P>) -> Context {
-        Context { it: 0, privileged: false }
+        Context { it: 0, privileged: false, flash_at_once: false }
     }
 
     /// Within an IT block, instructions run one by one: what they are depends on ITSTATE.
@@ -151,7 +157,7 @@ impl<P: Profile> Isa for ArmSet<P> {
     }
 
     fn may_link(from: Context, to: Context) -> bool {
-        from.privileged == to.privileged && Self::blocks_begin_in(to)
+        (from.privileged, from.flash_at_once) == (to.privileged, to.flash_at_once) && Self::blocks_begin_in(to)
     }
 
     fn call_site(core: &Arm<P>) -> CallSite {
@@ -207,13 +213,22 @@ impl<P: Profile> Isa for ArmSet<P> {
 
     fn draft(core: &Arm<P>, entry: EntryOf<Self>, fetch: Via, read: Read<Self>) -> Draft<Self> {
         let mut draft = decoded::draft(&core.timing, core.isa.system.predicts_branches(), entry, fetch, &read);
-        let grants = draft.ops.iter().filter(|op| op.code == Code::Grant).count();
+        let grants = draft.ops.iter().filter(|op| matches!(op.code, Code::Grant | Code::AwaitGrant)).count();
         draft.further_cycles = grants as u16 * core.memory.longest_grant_cycles() as u16;
         draft
     }
 
     fn pass(timing: &CoreTiming, instr: &Decoded, fetch: Via, pending: &mut Pending) -> Cost {
         instr.pass(timing, fetch, pending)
+    }
+
+    #[inline(always)]
+    fn follow_map(core: &mut Arm<P>) {
+        P::follow_map(core);
+    }
+
+    fn is_sound(&self) -> bool {
+        self.predictor.is_sound()
     }
 
     fn wait(pending: &mut Pending, cycles: u64) {
@@ -254,7 +269,14 @@ impl<P: Profile> Isa for ArmSet<P> {
     /// What is decoded does not depend on the privilege, but what its accesses may do.
     #[inline]
     fn is_current(core: &Arm<P>, index: u32) -> bool {
-        core.blocks.cold[index as usize].entry.context.privileged == core.isa.system.is_privileged()
+        let context = core.blocks.cold[index as usize].entry.context;
+        context.privileged == core.isa.system.is_privileged() && context.flash_at_once == core.isa.flash_at_once
+    }
+
+    /// A flash that is programmed has wait states, and then none again: code of both kinds is kept.
+    fn follow_line_buffers(core: &mut Arm<P>, at_once: bool) -> bool {
+        core.isa.flash_at_once = at_once;
+        true
     }
 
     fn accesses_memory(instr: &Decoded) -> bool {
@@ -446,7 +468,7 @@ impl<P: Profile> Arm<P> {
 
     /// Sets where the core is: an address with the T bit, and ITSTATE.
     pub(super) fn set_place(&mut self, address: u32, it: u8) {
-        ArmSet::go_to(self, address, Context { it, privileged: false });
+        ArmSet::go_to(self, address, Context { it, privileged: false, flash_at_once: false });
     }
 
     /// The base of a store may be what its own instruction works out first; only those without count.

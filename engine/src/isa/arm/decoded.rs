@@ -82,7 +82,7 @@ pub(super) fn draft<P: Profile>(
     let mut draft = Draft::new(entry, jump, read);
     let costs: Vec<(Cost, u16)> = read.instrs.iter().map(|(decoded, _)| draft.pass(timing, *decoded, fetch)).collect();
     push_ops(&mut draft, entry.pc & !1, fetch, read, &costs);
-    draft.end(Op { code: Code::End, rd: SINK, rn: 0, rm: 0, ra: 0, imm: 0 });
+    draft.end(NOTHING);
     if end.skipped {
         let more_cycles = u64::from(draft.last.0.issue_cycles.saturating_sub(1));
         draft.breakdown[FALLEN].long_operation -= more_cycles;
@@ -121,18 +121,25 @@ fn push_ops<P: Profile>(
         }
         at = at.wrapping_add(u32::from(bytes));
         let ops = &read.ops[first..*behind];
-        let next = costs.get(number + 1).map_or(OnBus::AsItIs, |(next, _)| next.on_bus);
-        let grant = may_wait_for_grant(&decoded.instr, cost.on_bus, next).then(|| grant_of(ops)).flatten();
+        let next = costs.get(number + 1).map(|(next, _)| next.on_bus);
+        let waits = Waits::of(&decoded.instr, ops, cost.on_bus, next);
+        let conditional = ops.first().is_some_and(|op| op.code == Code::SkipUnless);
+        if conditional && waits.asks {
+            draft.push(Op { code: Code::AskForNone, ..NOTHING }, number, begins);
+        }
         for (place, op) in ops.iter().enumerate() {
             let op = match op.code {
                 Code::SkipUnless => {
                     let saved = cost.issue_cycles.saturating_sub(1).min(255) as u8;
                     let ra = if decoded.instr.ends_block { op.ra } else { saved };
-                    Op { ra, imm: op.imm + u32::from(grant.is_some()), ..*op }
+                    Op { ra, imm: op.imm + waits.ops(), ..*op }
                 }
                 _ => *op,
             };
-            if let Some((_, grant)) = grant.filter(|(before, _)| *before == place) {
+            if waits.awaits && place == usize::from(conditional) {
+                draft.push(Op { code: Code::AwaitGrant, ..NOTHING }, number, begins);
+            }
+            if let Some((_, grant)) = waits.grant.filter(|(before, _)| *before == place) {
                 draft.push(grant, number, begins);
             }
             draft.push(op, number, begins);
@@ -141,16 +148,42 @@ fn push_ops<P: Profile>(
     }
 }
 
-/// True if an instruction that finds the bus so may wait for a bus matrix to grant it the port; `next` is how the one
-/// behind it finds the bus. A store waits in the write buffer, and holds up the access right behind it.
-fn may_wait_for_grant(instr: &Instr, on_bus: OnBus, next: OnBus) -> bool {
-    use TimingClass::{Store, StoreMultiple, VfpStore};
-    on_bus == OnBus::Idle
-        && match instr.class {
-            Store => next == OnBus::RightBehind,
-            StoreMultiple | VfpStore => instr.words > 1,
-            _ => true,
-        }
+/// An operation that names nothing.
+const NOTHING: Op = Op { code: Code::End, rd: SINK, rn: 0, rm: 0, ra: 0, imm: 0 };
+
+/// What an instruction has to do with a bus matrix that grants its ports.
+struct Waits {
+    /// The operation that waits for the grant, or has a store ask for it, and the number of the one that it comes
+    /// before.
+    grant: Option<(usize, Op)>,
+    /// That is a store which asks.
+    asks: bool,
+    /// It waits with the store before it.
+    awaits: bool,
+}
+
+impl Waits {
+    /// Of an instruction of these operations that finds the bus so; `next` is how the one after it in the block does.
+    /// A store waits in the write buffer, and holds up the access right after it: where the block ends with it, nobody
+    /// knows yet whether there is one.
+    fn of(instr: &Instr, ops: &[Op], on_bus: OnBus, next: Option<OnBus>) -> Waits {
+        use TimingClass::{Store, StoreMultiple, VfpStore};
+        let waits = on_bus == OnBus::Idle
+            && match instr.class {
+                Store => next.is_none_or(|next| next == OnBus::AfterIdleStore),
+                StoreMultiple | VfpStore => instr.words > 1,
+                _ => true,
+            };
+        let asks = waits && instr.class == Store;
+        let code = if asks { Code::AskForGrant } else { Code::Grant };
+        let grant = waits.then(|| grant_of(ops)).flatten().map(|(place, grant)| (place, Op { code, ..grant }));
+        Waits { grant, asks: asks && grant.is_some(), awaits: on_bus == OnBus::AfterIdleStore }
+    }
+
+    /// Operations that are added after a SkipUnless.
+    fn ops(&self) -> u32 {
+        u32::from(self.grant.is_some()) + u32::from(self.awaits)
+    }
 }
 
 /// What waits for the grant of the first access of these micro-operations, and the number of the one that it comes

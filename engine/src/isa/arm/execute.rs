@@ -106,8 +106,13 @@ impl<P: Profile> Arm<P> {
                     }
                     Code::Grant => {
                         let cycles = self.memory.grant_cycles(address!());
-                        self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
-                        self.charge_at(index, at!());
+                        self.wait_in_block(index, at!(), cycles);
+                    }
+                    Code::AskForGrant => self.memory.ask_for_grant(address!()),
+                    Code::AskForNone => self.memory.ask_for_none(),
+                    Code::AwaitGrant => {
+                        let cycles = self.memory.asked_cycles();
+                        self.wait_in_block(index, at!(), cycles);
                     }
                     Code::Jump => break TAKEN,
                     Code::JumpIf => break usize::from(holds(&self.x, op.rd)),

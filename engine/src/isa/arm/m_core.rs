@@ -12,7 +12,7 @@ mod frames;
 use super::core::Arm;
 use super::m_profile::exceptions::number;
 use super::m_profile::{
-    Events, Exception, Outcome, Protection, Return, System, Unstack, counts_events, is_itm, is_ppb,
+    Events, Exception, FetchMap, Outcome, Protection, Return, System, Unstack, counts_events, is_itm, is_ppb,
 };
 use super::profile::{Own, Profile, SystemSide as _};
 use super::registers::{COUNT, LR, SP};
@@ -33,11 +33,14 @@ use crate::time::Cycles;
 const RETURNS: u32 = 0xf000_0000;
 
 /// Exceptions under way.
-#[derive(Clone, Debug, Default, PartialEq, State, Fresh)]
+#[derive(Clone, Debug, Default, PartialEq, State)]
 pub struct Flow {
     /// SP and the first address have been read.
     started: bool,
     under_way: Option<UnderWay>,
+    /// Under which maps decoded code was fetched, without privilege and with it; `None` if there is no such code.
+    #[state(skip)]
+    fetched_under: [Option<FetchMap>; 2],
 }
 
 /// What goes on between instructions.
@@ -171,6 +174,15 @@ impl Profile for System {
         is_ppb(addr).then(|| core.isa.system.peek_own(addr, size, core.shell.had(core.shell.cycles)))?
     }
 
+    #[inline]
+    fn follow_map(core: &mut Arm<System>) {
+        let privileged = core.isa.system.is_privileged();
+        let before = &core.isa.flow.fetched_under[usize::from(privileged)];
+        if !before.as_ref().is_some_and(|before| core.isa.system.has_fetch_map(before)) {
+            core.look_at_map(privileged);
+        }
+    }
+
     fn prepare_vfp(core: &mut Arm<System>, bus: &mut Bus, begins: u64) -> Result<u64, Option<Exception>> {
         core.prepare_floating(bus, begins)
     }
@@ -202,6 +214,7 @@ impl Profile for System {
         match core.isa.system.store_own(access.addr, access.size, value, had_cycles).map_err(Exception::DataAbort)? {
             Outcome::Done => {}
             Outcome::TranslationChanged => core.map_changed(),
+            Outcome::RegionsChanged => core.regions_changed(),
             Outcome::Reset => core.shell.fault(core.reset_request()),
         }
         Ok(())
@@ -209,6 +222,38 @@ impl Profile for System {
 }
 
 impl Arm<System> {
+    /// Instructions are about to run under another map than before, or in a mode in which none has: decoded code goes
+    /// if they come from elsewhere now.
+    #[cold]
+    #[inline(never)]
+    fn look_at_map(&mut self, privileged: bool) {
+        let now = self.isa.system.fetch_map();
+        let before = self.isa.flow.fetched_under[usize::from(privileged)].replace(now);
+        if before.is_some_and(|before| self.moves_code(&now, &before, privileged)) {
+            self.isa.flow.fetched_under[usize::from(!privileged)] = None;
+            self.drop_blocks();
+        }
+    }
+
+    /// True if decoded code would not come from where it came from, or not at all.
+    fn moves_code(&self, now: &FetchMap, before: &FetchMap, privileged: bool) -> bool {
+        now.differs_where(before, privileged, |first, last| self.blocks.have_code_between(first, last))
+    }
+
+    /// Firmware has set regions: at each switch of tasks, many systems move one, which guards a stack. Then decoded code
+    /// stays, and with it what was compiled.
+    fn regions_changed(&mut self) {
+        let privileged = self.isa.system.is_privileged();
+        let now = self.isa.system.fetch_map();
+        let before = self.isa.flow.fetched_under[usize::from(privileged)];
+        if before.is_some_and(|before| !self.moves_code(&now, &before, privileged)) {
+            self.isa.flow.fetched_under[usize::from(privileged)] = Some(now);
+            self.memory.rights_changed();
+        } else {
+            self.map_changed();
+        }
+    }
+
     /// After reset: the main stack pointer and the first address are the first words of the vector table, unless the
     /// program has been placed.
     fn start(&mut self, bus: &Bus) {
@@ -412,7 +457,6 @@ impl Arm<System> {
         self.memory.privilege_changed(self.isa.system.is_privileged());
         if self.isa.system.protection() != before {
             self.memory.translation_changed(&self.isa.system);
-            self.drop_blocks();
         }
     }
 }

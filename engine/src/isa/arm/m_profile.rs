@@ -33,7 +33,7 @@ mod trace;
 pub use config::SystemConfig;
 pub use entry::{Activated, Floating, Frame, exc_return};
 pub use exceptions::{Abort, Exception, FaultStatus, Lockup};
-pub use mpu::Protection;
+pub use mpu::{FetchMap, Protection};
 pub use ppb::{Outcome, counts_events, is_itm, is_ppb};
 pub use psr::is_special_register;
 pub use returning::{Return, Unstack};

@@ -157,6 +157,13 @@ pub enum Code {
     EndEarly,
     /// Before an access of memory on an idle bus, at x[rn] + x[rm] + imm: a bus matrix may have to grant the port.
     Grant,
+    /// The same before a store of one register, which waits for the port in the write buffer: only what follows right
+    /// after it waits with it.
+    AskForGrant,
+    /// Before an instruction that may not run, with an AskForGrant: nothing has been asked for.
+    AskForNone,
+    /// Before an access right after such a store: it waits until the store has the port.
+    AwaitGrant,
     /// Swp, Swpb: x[rd] = memory at x[rn], which becomes x[rm]; `imm` 1 or 4 bytes.
     Swap,
     /// Load and store of a word with `rd` a register of User mode.

@@ -177,6 +177,10 @@ pub trait Profile: SystemSide + Sized + 'static {
         false
     }
 
+    /// See [`crate::cpu::isa::Isa::follow_map`].
+    #[inline(always)]
+    fn follow_map(_core: &mut Arm<Self>) {}
+
     /// A VFP instruction is to be executed, which begins in core cycle `_begins`, and [`SystemSide::vfp_is_ready`] does
     /// not hold: does what has to be done before. Gives the cycles that it takes, accounted for but not added to the
     /// core's.

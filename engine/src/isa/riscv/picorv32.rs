@@ -33,6 +33,7 @@ use self::decoded::Table;
 use self::interrupts::Interrupts;
 use super::core::{RiscV, call_site_of};
 use crate::bus::Bus;
+use crate::bus::entries::Entries;
 use crate::core::debug::Debugged as _;
 use crate::core::{CallMark, Core, CoreReport, Stop, WaitedIn, WindowEras};
 use crate::cpu::isa::Isa as _;
@@ -75,9 +76,8 @@ pub struct Picorv32 {
     polls: Polls,
     /// A debugger watches something.
     watches: bool,
-    /// Map entries that were accessed over the bus since `Repeats::forget_touched`, as bits of
-    /// [`crate::bus::entry_bit`].
-    touched: u64,
+    /// Map entries that were accessed over the bus since `Repeats::forget_touched`.
+    touched: Entries,
 }
 
 impl Picorv32 {
@@ -101,7 +101,7 @@ impl Picorv32 {
             accounts: Accounts::default(),
             polls: Polls::default(),
             watches: false,
-            touched: 0,
+            touched: Entries::default(),
         }
     }
 

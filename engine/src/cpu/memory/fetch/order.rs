@@ -44,11 +44,17 @@ impl FetchLines {
     /// physical addresses in the order of their stamps.
     fn take_uses(&mut self, first: usize, step: usize, wanted: impl Fn(u32) -> bool, mut learn: impl FnMut(u32)) {
         let mut uses = std::mem::take(&mut self.uses);
-        for slot in (first..SLOTS).step_by(step) {
+        let mut look = |slot: usize| {
             let physical = self.slots[slot].1;
             if self.stamps[slot] != 0 && wanted(physical) {
                 uses.push((std::mem::take(&mut self.stamps[slot]), physical));
             }
+        };
+        // A small cache of few sets holds less lines than there are slots to look at.
+        if self.held.len() < (SLOTS - first).div_ceil(step) {
+            self.held.iter().for_each(|slot| look(usize::from(*slot)));
+        } else {
+            (first..SLOTS).step_by(step).for_each(look);
         }
         uses.sort_unstable();
         uses.drain(..).for_each(|(_, physical)| learn(physical));
@@ -98,7 +104,8 @@ impl Memory {
 
     /// The instruction cache learns of the uses of a set's lines: before anything else is done with the set.
     pub(super) fn learn_fetches_of_set(&mut self, physical: u32) {
-        let Some(cache) = self.state.icache.as_mut().filter(|_| self.fetched.by_use) else { return };
+        let matters = self.fetched.by_use && self.icache_has_lines;
+        let Some(cache) = self.state.icache.as_mut().filter(|_| matters) else { return };
         // A translation leaves the low bits.
         let way_bytes = cache.way_bytes();
         let same_bytes = way_bytes.min(0x1000);

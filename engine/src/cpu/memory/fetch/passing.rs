@@ -24,6 +24,12 @@ impl Default for Passing {
 }
 
 impl Passing {
+    /// True if a line is there. Nothing else has to know that: what cores know of lines whose fetch costs nothing is
+    /// forgotten now and then, and a snapshot does not have it.
+    pub fn has(&self, line: u32) -> bool {
+        self.lines.contains(&line)
+    }
+
     /// True if the same lines are there.
     pub fn behaves_like(&self, before: &Passing) -> bool {
         self.lines == before.lines

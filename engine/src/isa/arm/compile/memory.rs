@@ -64,6 +64,12 @@ pub fn wait_for_grant<P: Profile>(e: &mut Emit<P>, at: u32, op: &Op) {
     e.wait_for_grant(at, addr);
 }
 
+/// A store asks for the port that it waits for in the write buffer.
+pub fn ask_for_grant<P: Profile>(e: &mut Emit<P>, op: &Op) {
+    let addr = address(e, op);
+    e.ask_for_grant(addr);
+}
+
 /// The load or store `at` of a VFP register, likewise.
 pub fn access_vfp<P: Profile>(e: &mut Emit<P>, op: &Op, at: u32) -> bool {
     if is_unprivileged(op) {

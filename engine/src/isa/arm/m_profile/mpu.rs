@@ -139,6 +139,70 @@ impl Mpu {
         }
         true
     }
+
+    /// The region of `va`; `Some(None)` if it has to be one and there is none; `None` where the map without regions
+    /// holds.
+    fn region(&self, va: u32, privileged: bool) -> Option<Option<Region>> {
+        if va >= SYSTEM_BASE {
+            return None;
+        }
+        let found = self.regions.iter().rev().find(|region| region.matches(va));
+        match found {
+            None if privileged && self.control & PRIVDEFENA != 0 => None,
+            found => Some(found.copied()),
+        }
+    }
+}
+
+/// What decides which instructions may be fetched, as it was at some time: the regions, if these hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FetchMap(Option<Mpu>);
+
+impl FetchMap {
+    /// Between which addresses instructions are fetched in a mode otherwise than under another map: first and last of
+    /// each part for which `concerns` holds, until there is one.
+    pub fn differs_where(
+        &self,
+        other: &FetchMap,
+        privileged: bool,
+        mut concerns: impl FnMut(u32, u32) -> bool,
+    ) -> bool {
+        if self == other {
+            return false;
+        }
+        let mut bounds: Vec<u32> = bounds(self).chain(bounds(other)).collect();
+        bounds.sort_unstable();
+        bounds.dedup();
+        let lasts = bounds.iter().skip(1).map(|next| next - 1).chain([u32::MAX]);
+        bounds.iter().zip(lasts).any(|(first, last)| {
+            self.fetched(*first, privileged) != other.fetched(*first, privileged) && concerns(*first, last)
+        })
+    }
+
+    /// What memory an instruction at `va` comes from; `None` if it may not.
+    fn fetched(&self, va: u32, privileged: bool) -> Option<MemoryType> {
+        let (memory, never) = match self.0.and_then(|mpu| mpu.region(va, privileged)) {
+            None => default_map(va),
+            Some(region) => {
+                let access = Access { kind: Kind::Execute, privileged };
+                let region = region.filter(|region| region.allows(access))?;
+                (region.memory(), region.attributes & RASR_XN != 0)
+            }
+        };
+        (!never).then_some(memory)
+    }
+}
+
+/// Addresses between which a map says the same: ends of regions and of their parts, and of parts of the map without.
+fn bounds(map: &FetchMap) -> impl Iterator<Item = u32> {
+    let regions = map.0.map(|mpu| mpu.regions).unwrap_or_default();
+    let of_regions =
+        regions.into_iter().filter_map(|region| Some((region, region.mask()?))).flat_map(|(region, mask)| {
+            let (first, step) = (region.base & !mask, region.part_bytes(mask));
+            let parts = if step == 0 { 1 } else { mask / step + 2 };
+            (0..parts).map(move |part| first.wrapping_add(part.wrapping_mul(step)))
+        });
+    of_regions.chain((0..8).map(|part| part * PART_BYTES))
 }
 
 impl System {
@@ -172,16 +236,22 @@ impl System {
         Ok(Translation::of(va, page_bytes, memory))
     }
 
-    /// The region of `va`; `Some(None)` if it has to be one and there is none; `None` where the map without regions
-    /// holds.
+    /// As [`Mpu::region`], with the map that holds now.
     fn region(&self, va: u32, privileged: bool) -> Option<Option<Region>> {
-        if self.protection() == Protection::Off || va >= SYSTEM_BASE {
-            return None;
-        }
-        let found = self.mpu.regions.iter().rev().find(|region| region.matches(va));
-        match found {
-            None if privileged && self.mpu.control & PRIVDEFENA != 0 => None,
-            found => Some(found.copied()),
+        if self.protection() == Protection::Off { None } else { self.mpu.region(va, privileged) }
+    }
+
+    /// What instructions may be fetched, now.
+    pub fn fetch_map(&self) -> FetchMap {
+        FetchMap((self.protection() == Protection::On).then_some(self.mpu))
+    }
+
+    /// True if that is `before`: quickly.
+    #[inline]
+    pub fn has_fetch_map(&self, before: &FetchMap) -> bool {
+        match &before.0 {
+            None => self.protection() == Protection::Off,
+            Some(mpu) => *mpu == self.mpu && self.protection() == Protection::On,
         }
     }
 

@@ -58,8 +58,11 @@ pub fn is_itm(addr: u32) -> bool {
 pub enum Outcome {
     /// Nothing but a look at what is due.
     Done,
-    /// To forget all that was worked out from addresses, and decoded code: the map, or what traps, has changed.
+    /// To forget all that was worked out from addresses, and decoded code: what traps has changed.
     TranslationChanged,
+    /// To forget which data may be accessed, and to see whether instructions come from where they did: regions of the
+    /// memory protection unit are others.
+    RegionsChanged,
     /// The board is to be reset (AIRCR.SYSRESETREQ or VECTRESET).
     Reset,
 }
@@ -179,7 +182,7 @@ impl System {
                 self.nvic.enable(number::DEBUG_MONITOR, value & DEMCR_MON_EN != 0);
             }
             0xf00 if value & 0x1ff < self.config.interrupts => self.nvic.pend(value as u8 + number::EXTERNAL),
-            _ if self.mpu.write(offset, value) => return Outcome::TranslationChanged,
+            _ if self.mpu.write(offset, value) => return Outcome::RegionsChanged,
             _ => {
                 self.write_floating(offset, value);
             }

@@ -361,11 +361,12 @@ mod tests {
 
     #[test]
     fn the_bus_is_idle_behind_a_load_unless_the_next_access_goes_right_behind() {
-        use OnBus::{AsItIs, Idle, RightBehind};
+        use OnBus::{AfterIdleStore, AsItIs, Idle, RightBehind};
         let sum = add(5, 6);
         assert_eq!(on_bus(&[load(0, &[1]), load(2, &[1]), sum, load(3, &[1])]), [AsItIs, RightBehind, AsItIs, Idle]);
         assert_eq!(on_bus(&[load(0, &[1]), load(1, &[0])]), [AsItIs, Idle], "an address from memory");
-        assert_eq!(on_bus(&[load(0, &[1]), store(2, &[1])]), [AsItIs, Idle]);
+        let (kept, loaded) = (store(2, &[1]), load(3, &[1]));
+        assert_eq!(on_bus(&[load(0, &[1]), kept, kept, loaded]), [AsItIs, Idle, AfterIdleStore, RightBehind]);
         assert_eq!(on_bus(&[store(0, &[1]), load(2, &[1])]), [AsItIs, RightBehind]);
         assert_eq!(on_bus(&[store(0, &[1]), sum, load(2, &[1])]), [AsItIs, AsItIs, AsItIs]);
         assert_eq!(on_bus(&[load(0, &[1]), sum, load(2, &[5])]), [AsItIs, AsItIs, Idle]);

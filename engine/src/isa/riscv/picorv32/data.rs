@@ -3,7 +3,7 @@
 use super::Picorv32;
 use super::next::Next;
 use crate::bus::device::AccessSize;
-use crate::bus::{Bus, BusFault, Target, entry_bit};
+use crate::bus::{Bus, BusFault, Target};
 use crate::cpu::memory::Purpose;
 use crate::cpu::memory::port::Answer;
 use crate::isa::riscv::execute::moves;
@@ -79,7 +79,7 @@ impl Picorv32 {
 
     #[inline(always)]
     fn touch(&mut self, entry: usize) {
-        self.touched |= entry_bit(entry);
+        self.touched.add(entry);
     }
 
     /// Tells that an instruction is what accessed a register without a model, if one was.

@@ -3,6 +3,7 @@
 use super::Picorv32;
 use super::decoded::Kind;
 use super::interrupts::Interrupts;
+use crate::bus::entries::Entries;
 use crate::bus::{Bus, Target};
 use crate::cpu::counting::Counting;
 use crate::cpu::fast_forward::{MOST_RESULTS, Repeats};
@@ -86,12 +87,12 @@ impl Repeats for Picorv32 {
         true
     }
 
-    fn touched(&self) -> u64 {
+    fn touched(&self) -> Entries {
         self.touched
     }
 
     fn forget_touched(&mut self) {
-        self.touched = 0;
+        self.touched = Entries::default();
     }
 
     fn run_watched(&mut self, bus: &mut Bus, iteration: &mut Iteration) -> Option<()> {

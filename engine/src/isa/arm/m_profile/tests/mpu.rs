@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::cpu::memory::access::{Access, Cacheability, Kind, MemoryType};
+use proptest::prelude::*;
 
 const CTRL: u32 = 0xd94;
 const RBAR: u32 = 0xd9c;
@@ -137,5 +138,47 @@ fn registers_read_as_written() {
     rig.write(0xd98, 2);
     assert_eq!(rig.read(RASR), 0);
     let store = rig.system.store_own(SCS + CTRL, AccessSize::Word, 0xff, 0);
-    assert_eq!((store, rig.read(CTRL)), (Ok(Outcome::TranslationChanged), 7));
+    assert_eq!((store, rig.read(CTRL)), (Ok(Outcome::RegionsChanged), 7));
+}
+
+fn regions() -> impl Strategy<Value = Vec<(u32, u32)>> {
+    let base = prop_oneof![(0u32..64).prop_map(|at| 0x2000_0000 + at * 0x20), any::<u32>()];
+    let attributes =
+        (5u32..32, 0u32..8, 0u32..256, any::<bool>(), any::<bool>()).prop_map(|(size, ap, parts, xn, on)| {
+            (size - 1) << 1 | u32::from(on) | ap << 24 | parts << 8 | u32::from(xn) << 28 | NORMAL
+        });
+    prop::collection::vec((base, attributes), 0..4)
+}
+
+fn rig_with(regions: &[(u32, u32)], control: u32) -> Rig {
+    let mut rig = rig();
+    for (number, (base, attributes)) in regions.iter().enumerate() {
+        region(&mut rig, number as u32, base & !0x1f, *attributes);
+    }
+    rig.write(CTRL, control);
+    rig
+}
+
+proptest! {
+    #[test]
+    fn maps_differ_in_just_the_parts_whose_instructions_come_otherwise(
+        one in regions(), other in regions(), controls in prop::array::uniform2(0u32..8), privileged in any::<bool>(),
+        near in 0u32..0x1000, anywhere in any::<u32>()
+    ) {
+        let rigs = [rig_with(&one, controls[0]), rig_with(&other, controls[1])];
+        let [now, before] = rigs.each_ref().map(|rig| rig.system.fetch_map());
+        let mut parts = Vec::new();
+        let differs = now.differs_where(&before, privileged, |first, last| {
+            parts.push(first..=last);
+            false
+        });
+        prop_assert!(!differs, "no part concerns anybody");
+        for va in [0x2000_0000 + near, anywhere, near] {
+            let fetched = rigs.each_ref().map(|rig| asked(rig, va, Kind::Execute, privileged).ok());
+            let is_in_part = parts.iter().any(|part| part.contains(&va));
+            prop_assert_eq!(fetched[0] != fetched[1], is_in_part, "{:#x} {:?}", va, fetched);
+        }
+        prop_assert_eq!(now.differs_where(&before, privileged, |_, _| true), !parts.is_empty());
+        prop_assert!(rigs[0].system.has_fetch_map(&now));
+    }
 }

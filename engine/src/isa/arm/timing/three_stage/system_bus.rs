@@ -25,6 +25,8 @@ enum Before {
     Other,
     Load,
     Store,
+    /// A store that found the bus idle.
+    IdleStore,
 }
 
 impl State {
@@ -51,9 +53,10 @@ impl State {
         let right_behind = match self.before {
             Before::Other => false,
             Before::Load => along && instr.class == Load,
-            Before::Store => stall_cycles == 0 && (instr.class != Store || issue_cycles == 1),
+            Before::Store | Before::IdleStore => stall_cycles == 0 && (instr.class != Store || issue_cycles == 1),
         };
         let on_bus = match right_behind {
+            true if self.before == Before::IdleStore => OnBus::AfterIdleStore,
             true => OnBus::RightBehind,
             false if self.loaded => OnBus::Idle,
             false => OnBus::AsItIs,
@@ -61,6 +64,7 @@ impl State {
         let before = match (is_single, loads) {
             (false, _) => Before::Other,
             (true, true) => Before::Load,
+            (true, false) if on_bus == OnBus::Idle => Before::IdleStore,
             (true, false) => Before::Store,
         };
         (on_bus, State { before, loaded: loads })

@@ -1,0 +1,49 @@
+//! Sets of map entries: what a core has accessed. A loop that polls is skipped only if all that it accessed repeats.
+
+use crate::state::{Fresh, State};
+
+/// A set of map entries. A board has some hundred at the most; those from 255 on are in it together or not at all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
+pub struct Entries([u64; Entries::WORDS]);
+
+impl Entries {
+    const WORDS: usize = 4;
+
+    /// The byte at which an entry's word begins in the set, and its bit there, for compiled code.
+    #[inline(always)]
+    pub const fn place(entry: usize) -> (usize, u64) {
+        const LAST: usize = Entries::WORDS * u64::BITS as usize - 1;
+        let entry = if entry < LAST { entry } else { LAST };
+        (entry / u64::BITS as usize * size_of::<u64>(), 1 << (entry % u64::BITS as usize))
+    }
+
+    /// Adds an entry.
+    #[inline(always)]
+    pub const fn add(&mut self, entry: usize) {
+        let (byte, bit) = Entries::place(entry);
+        self.0[byte / size_of::<u64>()] |= bit;
+    }
+
+    /// True if the entry was added, or one that it can't be told from.
+    pub const fn has(&self, entry: usize) -> bool {
+        let (byte, bit) = Entries::place(entry);
+        self.0[byte / size_of::<u64>()] & bit != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_told_apart_up_to_the_last() {
+        for entry in [0, 1, 62, 63, 64, 127, 200, 254] {
+            let mut set = Entries::default();
+            set.add(entry);
+            assert!((0..300).all(|other| set.has(other) == (other == entry)), "{entry}");
+        }
+        let mut set = Entries::default();
+        set.add(400);
+        assert!((0..300).all(|other| set.has(other) == (other >= 255)));
+    }
+}

@@ -1,0 +1,74 @@
+//! When decoded and compiled code goes: it was written over, comes from elsewhere, or is fetched in another way.
+
+use super::Cpu;
+use super::isa::Isa;
+use crate::bus::Bus;
+use crate::bus::code::{CodeLog, CodeSpan};
+use crate::core::Stop;
+
+impl<I: Isa> Cpu<I> {
+    /// Drops decoded blocks if memory under them was written.
+    pub(super) fn follow_memory(&mut self, bus: &Bus) {
+        if self.code_was_written(bus) {
+            self.follow_writes(bus);
+        }
+        self.follow_marks(bus);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn follow_writes(&mut self, bus: &Bus) {
+        if bus.watches.stop_core() {
+            self.shell.stop = Some(Stop::Break);
+        }
+        if bus.line_buffers.epoch() != self.buffers_epoch {
+            self.buffers_epoch = bus.line_buffers.epoch();
+            self.memory.forget_fetched();
+            self.memory.translation_changed(self.isa.mmu());
+            if !I::follow_line_buffers(self, bus.line_buffers.are_any_at_once()) {
+                self.written_epoch = CodeLog::UNKNOWN;
+            }
+        }
+        match bus.code_written.since(self.written_epoch) {
+            Some(spans) => spans.for_each(|span| self.kill_blocks(span)),
+            None => self.drop_blocks(),
+        }
+        self.written_epoch = bus.code_written.epoch();
+    }
+
+    /// Drops shortcuts for stores where instructions were decoded.
+    pub(super) fn follow_marks(&mut self, bus: &Bus) {
+        if bus.code_marked.epoch() != self.marked_epoch {
+            self.memory.follow_marks(bus, self.marked_epoch);
+            self.marked_epoch = bus.code_marked.epoch();
+        }
+    }
+
+    /// What addresses mean has changed in the middle of a block: it is left behind its instruction, and decoded code is
+    /// dropped then.
+    pub(crate) fn map_changed(&mut self) {
+        self.memory.translation_changed(self.isa.mmu());
+        self.written_epoch = CodeLog::UNKNOWN;
+    }
+
+    /// Drops decoded blocks of code that is in no RAM: of what is in one, stores have told.
+    pub(crate) fn drop_untold_blocks(&mut self) {
+        self.kill_blocks(CodeSpan::ELSEWHERE);
+    }
+
+    /// Drops decoded blocks of a span, and what was compiled of them.
+    fn kill_blocks(&mut self, span: CodeSpan) {
+        let killed = self.blocks.kill(span);
+        self.paused = None;
+        self.host.forget(&mut self.blocks, &killed);
+    }
+
+    /// Drops all decoded blocks.
+    pub(crate) fn drop_blocks(&mut self) {
+        self.blocks.flush();
+        self.patched = None;
+        self.paused = None;
+        self.host.clear();
+        self.left = None;
+    }
+}
