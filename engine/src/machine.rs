@@ -31,6 +31,7 @@ use crate::core::{Compiled, Compiling, Core, CoreReport, Stop};
 use crate::dt::params::Parameter;
 use crate::observe::critical_path::CriticalPath;
 use crate::observe::trace::Counters;
+use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 use debugging::Debugging;
 use ending::StopRequest;
@@ -121,7 +122,7 @@ impl Description {
 }
 
 /// How a run ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Outcome {
     /// The firmware ended it.
     Exit(i32),
@@ -344,6 +345,7 @@ impl Machine {
                 None => {}
             }
         };
+        self.debugging.keep_end(&outcome);
         self.end(outcome, &mut pause)
     }
 

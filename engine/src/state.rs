@@ -317,12 +317,24 @@ impl Saver {
 pub struct Loader<'a> {
     left: &'a [u8],
     refusal: Option<String>,
+    /// How many devices there are.
+    devices: u32,
 }
 
 impl<'a> Loader<'a> {
     /// From these bytes.
     pub const fn new(bytes: &'a [u8]) -> Loader<'a> {
-        Loader { left: bytes, refusal: None }
+        Loader { left: bytes, refusal: None, devices: u32::MAX }
+    }
+
+    /// From these bytes, of a machine with so many devices.
+    pub fn of_devices(bytes: &'a [u8], devices: u32) -> Loader<'a> {
+        Loader { devices, ..Loader::new(bytes) }
+    }
+
+    /// True if there is a device of that number.
+    pub const fn has_device(&self, number: u32) -> bool {
+        number < self.devices
     }
 
     /// True if everything was loaded.

@@ -44,13 +44,17 @@ pub struct Hz {
     per_ps: Ratio,
 }
 
+/// No snapshot has a faster clock: devicetrees have 32 bits for a frequency, and PLLs make some times as much of it.
+const MOST_HZ: u64 = 100_000_000_000;
+
 impl State for Hz {
     fn save(&self, to: &mut Saver) {
         self.hz.save(to);
     }
 
     fn load(&mut self, from: &mut Loader) -> Result<(), Damaged> {
-        *self = Hz::new(u64::loaded(from)?).ok_or(Damaged)?;
+        let hz = Some(u64::loaded(from)?).filter(|hz| *hz <= MOST_HZ);
+        *self = hz.and_then(Hz::new).ok_or(Damaged)?;
         Ok(())
     }
 }

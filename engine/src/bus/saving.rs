@@ -1,7 +1,9 @@
 //! What a snapshot has of the bus: memories, devices, and what all share. The map, too, where a device can change what
 //! is shown at an address.
 
-use super::Bus;
+use super::{Bus, Target};
+use crate::dt::wiring::DeviceId;
+use crate::memory::ram::Ram;
 use crate::state::{Damaged, Fresh, Loader, Saver, State, fixed, present};
 
 impl State for Bus {
@@ -50,6 +52,32 @@ impl State for Bus {
 }
 
 impl Bus {
+    /// True if each address leads to something that is there, and has that address.
+    pub fn map_is_sound(&self) -> bool {
+        let is_route = |route: Option<usize>| route.is_none_or(|route| route < self.routes.len());
+        let in_order = self.map.windows(2).all(|pair| pair[0].last < pair[1].base);
+        let entries_are = self.map.iter().all(|entry| {
+            let targets = [Some((entry.target, entry.origin)), entry.below];
+            let is_target = |target: Option<(Target, u32)>| {
+                target.is_none_or(|(target, origin)| self.is_there(target, origin, (entry.base, entry.last)))
+            };
+            entry.base <= entry.last && is_route(entry.route) && targets.into_iter().all(is_target)
+        });
+        in_order && entries_are && self.views.iter().flatten().all(|view| is_route(view.route))
+    }
+
+    /// True if a target that begins at `origin` has all between two addresses.
+    fn is_there(&self, target: Target, origin: u32, (first, last): (u32, u32)) -> bool {
+        match target {
+            Target::Ram(ram) => {
+                let offsets = [first, last].map(|addr| u64::from(addr.wrapping_sub(origin)));
+                let is_inside = |ram: &Ram| offsets[0] <= offsets[1] && offsets[1] < ram.size_bytes();
+                self.rams.get(ram).is_some_and(is_inside)
+            }
+            Target::Device(DeviceId(id), _) => (id as usize) < self.devices.len(),
+        }
+    }
+
     fn save_devices(&self, to: &mut Saver) {
         to.list(self.devices.len());
         for device in self.devices.iter().flatten() {

@@ -47,6 +47,9 @@ impl<I: Isa> State for Cpu<I> {
         self.pc.load(from)?;
         self.x.load(from)?;
         self.isa.load(from)?;
+        if !self.isa.is_sound() {
+            return Err(Damaged);
+        }
         State::load(&mut self.memory, from)?;
         self.pending.load(from)?;
         self.shell.load(from)?;

@@ -1,11 +1,29 @@
 //! What references in a devicetree lead to: devices, interrupt lines, pins of ports, clocks.
 
-use crate::state::{Fresh, State};
+use crate::state::{Damaged, Fresh, Loader, Saver, State};
 use crate::time::Hz;
 
 /// A device's place in the machine: its index in the bus, in the order of the board description.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DeviceId(pub u32);
+
+/// The device is there: who has its number looks it up.
+impl State for DeviceId {
+    fn save(&self, to: &mut Saver) {
+        self.0.save(to);
+    }
+
+    fn load(&mut self, from: &mut Loader) -> Result<(), Damaged> {
+        self.0.load(from)?;
+        if from.has_device(self.0) { Ok(()) } else { Err(Damaged) }
+    }
+}
+
+impl Fresh for DeviceId {
+    fn fresh() -> DeviceId {
+        DeviceId(0)
+    }
+}
 
 /// An interrupt line, as wired by the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]

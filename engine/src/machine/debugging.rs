@@ -99,10 +99,31 @@ impl Stepping {
     }
 }
 
+/// True if nothing runs after such an end.
+fn is_final(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Exit(_) | Outcome::Fault(_) | Outcome::Script(_))
+}
+
 impl Debugging {
     /// How a run ended that a debugger held.
     pub fn take_ended(&mut self) -> Option<Outcome> {
         self.ended.take()
+    }
+
+    /// The run has ended so. Only where the firmware did that, or can't go on, every later run has ended, too: a limit
+    /// and an interruption are of one run.
+    pub fn keep_end(&mut self, outcome: &Outcome) {
+        self.ended = Some(outcome).filter(|outcome| is_final(outcome)).cloned();
+    }
+
+    /// What a snapshot has of that.
+    pub fn final_end(&self) -> Option<Outcome> {
+        self.ended.clone().filter(is_final)
+    }
+
+    /// A snapshot has this end.
+    pub fn set_end(&mut self, outcome: Option<Outcome>) {
+        self.ended = outcome;
     }
 
     /// True if the machine is to halt.
@@ -259,18 +280,21 @@ impl Machine {
         }
         let stop = self.run_printing(core, until, pause)?;
         let now = self.core_time(core);
-        // The core would go on by itself, for nothing but the time.
-        let would_go_on = stop == Stop::Horizon
-            && (until..horizon).contains(&now)
-            && self.bus.next_stop() > now
-            && !self.bus.order.wants()
-            && !self.bus.clocks.are_pending()
-            && self.bus.exit.is_none();
-        if would_go_on {
+        if until <= now && self.goes_on_in_turn(&stop, now, horizon) {
             self.debugging.halt_in_time(now);
             return Some(Stop::Break);
         }
         Some(stop)
+    }
+
+    /// True if a core that has stopped would go on in its turn up to `horizon`: it stopped for nothing but a debugger.
+    fn goes_on_in_turn(&self, stop: &Stop, now: Ps, horizon: Ps) -> bool {
+        *stop == Stop::Horizon
+            && now < horizon
+            && self.bus.next_stop() > now
+            && !self.bus.order.wants()
+            && !self.bus.clocks.are_pending()
+            && self.bus.exit.is_none()
     }
 
     /// A core stopped for a debugger, or for triggers, in its turn up to `horizon`. False if it goes on with it.
@@ -318,6 +342,7 @@ impl Machine {
                 continue;
             }
             let from = *stepping.from.get_or_insert_with(|| self.cores[core].position());
+            let before = self.core_time(core);
             let stop = self.cores[core].step_until(&mut self.bus, horizon);
             let now = self.cores[core].position();
             if now.instructions != from.instructions {
@@ -331,6 +356,11 @@ impl Machine {
                 break Some(self.stepped(core, stop));
             }
             if now.interrupts == from.interrupts || now.is_between {
+                // An exception was entered, say: others get their turn no sooner than without a debugger.
+                let time = self.core_time(core);
+                if time > before && self.goes_on_in_turn(&stop, time, horizon) {
+                    continue;
+                }
                 break Some(stop);
             }
             if stepping.step.into_handlers {

@@ -98,6 +98,11 @@ impl Turn {
     pub const fn new(core: usize, horizon: Ps) -> Turn {
         Turn { core, horizon }
     }
+
+    /// The core.
+    pub const fn core(&self) -> usize {
+        self.core
+    }
 }
 
 impl Machine {

@@ -158,7 +158,6 @@ impl Machine {
         self.begin().map_err(SnapshotError::Images)?;
         self.compare(&snapshot.head)?;
         self.load_whole(snapshot)?;
-        self.debugging.take_ended();
         self.typed.forget();
         Ok(())
     }
@@ -176,9 +175,9 @@ impl Machine {
     }
 
     fn load_whole(&mut self, snapshot: &Snapshot) -> Result<(), SnapshotError> {
-        let mut loader = Loader::new(&snapshot.state);
+        let mut loader = Loader::of_devices(&snapshot.state, self.bus.devices.len() as u32);
         let loaded = self.load_state(&mut loader);
-        if loaded.is_ok() && loader.is_over() {
+        if loaded.is_ok() && loader.is_over() && self.can_be(&snapshot.head) {
             self.set_trigger_state(snapshot.triggers.as_ref());
             self.broken = None;
             return Ok(());
@@ -186,6 +185,17 @@ impl Machine {
         let error = loader.refusal().map_or(SnapshotError::Damaged, |why| SnapshotError::Refused(why.to_owned()));
         self.broken = Some(format!("a snapshot was loaded in part, and the machine can't go on: {error}"));
         Err(error)
+    }
+
+    /// True if the machine, whose state has been loaded, may have come there: it is at the time that the snapshot says,
+    /// and what leads to others leads to some that are there. A digest finds what was changed by chance; this, what would
+    /// have the run go on without an end, or to a panic.
+    fn can_be(&self, head: &Head) -> bool {
+        let is_core = |core: usize| core < self.cores.len();
+        self.now() == head.time
+            && self.turn.is_none_or(|turn| is_core(turn.core()))
+            && self.ended_by.is_none_or(is_core)
+            && self.bus.map_is_sound()
     }
 
     /// Goes back to what it was itself when the snapshot was taken: as [`Machine::restore`], but what was typed later
@@ -288,6 +298,8 @@ impl Machine {
         self.hand_over_at.save(to);
         to.field("ended_by");
         self.ended_by.save(to);
+        to.field("ended");
+        self.debugging.final_end().save(to);
         to.field("watched");
         self.watched.save(to);
         to.field("windows");
@@ -314,6 +326,7 @@ impl Machine {
         self.turn.load(from)?;
         self.hand_over_at.load(from)?;
         self.ended_by.load(from)?;
+        self.debugging.set_end(Fresh::loaded(from)?);
         self.watched.load(from)?;
         self.windows.load(from)?;
         self.profiled.load(from)?;

@@ -28,6 +28,11 @@ impl Bytes {
         Some(Bytes { start: NonNull::new(start)?, layout })
     }
 
+    /// How many there are.
+    pub const fn len(&self) -> usize {
+        self.layout.size()
+    }
+
     /// Where they are on the host. Valid for as long as they live; nothing else may hold a reference into them.
     pub fn as_ptr(&self) -> *mut u8 {
         self.start.as_ptr()

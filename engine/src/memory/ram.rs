@@ -137,6 +137,11 @@ impl Ram {
         })
     }
 
+    /// How large it is.
+    pub fn size_bytes(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
     /// Several cores write to it: their accesses happen in one order.
     pub fn share(&mut self) {
         self.shared = true;

@@ -76,6 +76,11 @@ impl Default for Predictor {
 }
 
 impl Predictor {
+    /// False if a place that it has lies beyond its tables.
+    pub fn is_sound(&self) -> bool {
+        self.history < PATTERNS as u32 && self.next_target < TARGETS as u32 && self.next_return < RETURNS as u32
+    }
+
     /// Forgets everything.
     pub fn invalidate(&mut self) {
         *self = Predictor::default();

@@ -1,7 +1,8 @@
 //! Runs that are broken off for a snapshot, and go on from that.
 
+use cyclescope_engine::machine::debugging::Halt;
 use cyclescope_engine::machine::snapshots::Snapshot;
-use cyclescope_engine::machine::{Machine, Printed, RunReport};
+use cyclescope_engine::machine::{Machine, Outcome, Printed, RunReport};
 use cyclescope_engine::time::Ps;
 
 /// The longest that a program may take.
@@ -60,6 +61,20 @@ fn first_difference(one: &Seen, other: &Seen) -> String {
     }
 }
 
+/// What goes on from a snapshot of the end has ended, at the same time.
+fn stays_ended(build: &impl Fn() -> Machine, whole: &Seen) {
+    let mut machine = build();
+    let Halt::Ended(outcome) = machine.resume(None, None, LONGEST, |_| true) else { panic!("nothing halts it") };
+    let mut restored = build();
+    restored.restore(&machine.snapshot().unwrap()).unwrap();
+    let again = restored.run(Ps(2 * LONGEST.0), |_| true);
+    let report = whole.report.as_ref().unwrap();
+    if !matches!(outcome, Outcome::Limit(_)) {
+        assert_eq!((&again.outcome, again.elapsed), (&report.outcome, report.elapsed));
+        assert_eq!(again.cores[0].instructions, report.cores[0].instructions);
+    }
+}
+
 /// Runs machines to each of these times, takes a snapshot, and loads it from bytes into another machine, and into the
 /// same when it has run to its end: whatever is run on comes to what comes of a run without.
 pub fn change_nothing(build: impl Fn() -> Machine, times: impl IntoIterator<Item = Ps>) -> Seen {
@@ -90,6 +105,7 @@ pub fn change_nothing(build: impl Fn() -> Machine, times: impl IntoIterator<Item
         machine.restore(&snapshot).unwrap();
         check("back at", seen.run_on(&mut machine));
     }
+    stays_ended(&build, &whole);
     assert!(taken > 0, "no snapshot was taken before {:?}", whole.report.map(|report| report.elapsed));
     whole
 }
