@@ -6,15 +6,11 @@ from __future__ import annotations
 
 import functools
 import json
-from typing import Any
 
-import elf32
 import pytest
 import tiers
 from conftest import Command
-from fuzz import boards
-from fuzz.target_code import Code
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from shipped_programs import NAMES, PROGRAMS, built, loaded
 
@@ -68,31 +64,6 @@ def test_what_can_be_compiled_is_and_what_can_not_is_told(name: str) -> None:
             assert 0 < told < core["instructions"] / 2, core["name"]
         else:
             assert told > 0.9 * core["instructions"], core["name"]
-
-
-def random_run(made: dict[str, Any], runs: int | None) -> tuple[Any, ...]:
-    """All that can be seen of a random program's run."""
-    machine = boards.machine(made["board"])
-    segments = [elf32.Segment(base, data) for base, data in made["segments"]]
-    elf = elf32.executable(*segments, machine=made["machine"], entry=made["entry"])
-    try:
-        machine.load(elf, "firmware")
-    except EngineError as error:
-        return (str(error),)
-    if runs is not None:
-        machine.compile_after(runs)
-    console: list[bytes] = []
-    streams: list[tuple[str, bytes]] = []
-    report = machine.run(made["limit_ps"], console.append, lambda *printed: streams.append(printed))
-    return report, b"".join(console), streams, machine.registers()
-
-
-@settings(max_examples=tiers.sized(20, 60), suppress_health_check=[HealthCheck.too_slow])
-@given(seed=st.integers(0, 2**32), runs=RUNS)
-def test_random_programs_on_all_boards_end_the_same(seed: int, runs: int) -> None:
-    made = Code().make(f"tiers-{seed}")
-    assert random_run(made, runs) == random_run(made, 0)
-    assert random_run(made, None) == random_run(made, 0)
 
 
 @pytest.mark.parametrize("name", ["rv32-cached", "mips"])

@@ -14,6 +14,8 @@ from fuzz.target_code import Code
 from fuzz.target_elf import Elf
 from fuzz.target_files import ProgramFile, Svd
 from fuzz.target_ipc import Ipc
+from fuzz.target_snapshots import Snapshots
+from fuzz.target_ways import Ways
 from fuzz.worker import Source, Target
 
 ALL: tuple[Target, ...] = (
@@ -25,9 +27,12 @@ ALL: tuple[Target, ...] = (
     Ipc(),
     ProgramFile(),
     Svd(),
+    Ways(),
+    Snapshots(),
 )
 # Of so many inputs, how many a target gets: what takes long gets few.
 _WEIGHTS = {"elf": 25, "dts": 2, "tree": 18, "set": 15, "code": 38, "ipc": 2, "file": 5, "svd": 3}
+_WEIGHTS |= {"ways": 20, "snapshots": 8}
 
 
 def names() -> list[str]:

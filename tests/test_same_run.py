@@ -1,0 +1,63 @@
+"""A run is the same run, however it is made: at once, in slices, stepped, from a snapshot, looked
+at, compiled sooner or later, profiled. And no program reaches memory of the host.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+import tiers
+from fuzz import boards, loops_arm_m, ways
+from fuzz.inputs import MisbehaviourError
+from fuzz.target_ways import LOOPING, Ways
+from shipped_programs import PROGRAMS, built
+
+SEEDS = tiers.sized(30, 3000)
+BEGINNINGS = tiers.sized(8, 400)
+# On boards whose memories and flash interfaces differ, and on each core.
+WHOLE = ("f4", "f411", "l4r5", "m4", "a5", "a7-and-m4-talking", "rv32-cached", "nios-v", "mips")
+
+
+def test_random_programs_on_all_boards_come_to_the_same_in_all_ways() -> None:
+    target, outcomes = Ways(), set()
+    for seed in range(SEEDS):
+        made = target.make(f"same run {seed}")
+        try:
+            outcomes.add(target.run(made))
+        except MisbehaviourError as error:
+            pytest.fail(f"{made['board']}, seed {seed}: {error}")
+    assert {"exit", "fault", "limit"} <= outcomes
+
+
+@pytest.mark.parametrize("board", LOOPING)
+def test_no_access_of_several_words_at_the_beginning_reaches_the_host(board: str) -> None:
+    """It begins the first block of all, which is compiled; at last it goes where nothing is."""
+    for seed in range(BEGINNINGS):
+        program = loops_arm_m.beginning(Random(seed), boards.facts(board))
+        made = {
+            "board": board,
+            "machine": program.machine,
+            "entry": program.entry,
+            "segments": program.segments,
+            "limit_ps": 10**12,
+        }
+        interpreted = ways.at_once(made, 0, skip=False)
+        assert interpreted is not None
+        assert interpreted["outcome"] == "exit", seed
+        for runs in (1, 20):
+            assert not ways.difference(interpreted, ways.at_once(made, runs)), (seed, runs)
+
+
+@pytest.mark.parametrize("name", tiers.mostly_long(WHOLE, {"f4", "l4r5"}))
+def test_whole_programs_come_to_the_same_in_all_ways(name: str) -> None:
+    program, random = PROGRAMS[name], Random(name)
+    assert not program.overrides
+    made = {"board": program.board, "elf": built(name).read_bytes(), "limit_ps": 10**12}
+    first = ways.at_once(made, 0, skip=False)
+    assert first is not None
+    assert first["outcome"] == "exit", first["message"]
+    made["ended_ps"] = first["elapsed_ps"]
+    for way in (ways.sliced, ways.restored, ways.held, ways.restored):
+        assert not ways.difference(first, way(made, random)), way.__name__
+    assert not ways.difference(first, ways.at_once(made, None, skip=True, profiled=True))
