@@ -69,7 +69,7 @@ impl Machine {
     }
 
     fn begin_profiles(&mut self) {
-        self.bus.risen.start();
+        self.bus.follow_interrupts();
         for core in 0..self.cores.len() {
             let program = self.program(core);
             let entries = program.map(entries).unwrap_or_default();
@@ -84,6 +84,7 @@ impl Machine {
     pub fn tell_waits(&mut self) {
         self.bus.activities.start_for_waits(self.cores.len());
         self.follow_critical_path();
+        self.bus.follow_interrupts();
         self.cores.iter_mut().for_each(|core| core.tell_waits());
     }
 

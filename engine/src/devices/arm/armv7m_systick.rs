@@ -188,7 +188,7 @@ impl SysTick {
     fn update(&mut self, ctx: &mut Ctx) {
         if std::mem::take(&mut self.ticked) {
             self.level = !self.level;
-            ctx.set_irq(self.interrupt, self.level);
+            ctx.change_irq(self.interrupt, self.level);
         }
         let due = self.next_tick().filter(|_| self.control & CSR_TICKINT != 0);
         ctx.awaits(&COUNTING, due, Detail::None);
