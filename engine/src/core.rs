@@ -84,8 +84,8 @@ pub struct CoreReport {
     pub counted: Vec<Counted>,
     /// Time between the last edge at one rate and the first at the next.
     pub between_clocks: Ps,
-    /// Where the run ends within the last cycle of a core that is idle, or waits in the midst of an access: the cause of
-    /// that cycle, and how much of it lies beyond the end.
+    /// Where the run ends within the last cycle of a core that is idle, or waits in the midst of an access: the cause
+    /// of that cycle, and how much of it lies beyond the end.
     pub cut: Option<(String, Ps)>,
     /// What it waited for, if that was asked for.
     pub waited: Option<WaitedFor>,
