@@ -17,7 +17,7 @@ from cyclescope._engine import Stop
 from cyclescope.board.parameters import ASSUMED, CALIBRATED
 from cyclescope.errors import UsageError
 from cyclescope.sweeps import uncertainty
-from cyclescope.sweeps.effects import is_told
+from cyclescope.sweeps.effects import is_significant
 from cyclescope.sweeps.requests import Request
 from cyclescope.sweeps.uncertainty import Uncertainty
 
@@ -74,11 +74,11 @@ def test_what_the_user_sets_is_settled(program: Program) -> None:
         measured(elf, sets=everything)
 
 
-def test_the_same_is_told_twice(program: Program) -> None:
+def test_the_same_is_significant_twice(program: Program) -> None:
     assert measured(program("results")) == measured(program("results"))
 
 
-def test_a_run_that_fails_is_told_at_once(program: Program) -> None:
+def test_a_run_that_fails_is_significant_at_once(program: Program) -> None:
     with pytest.raises(UsageError, match="the run itself fails"):
         measured(program("endless_loop"), limit="1ms")
 
@@ -116,32 +116,32 @@ def test_few_runs_name_no_causes(cyclescope: Command, program: Program, tmp_path
 def test_what_does_nothing_is_hardly_ever_named() -> None:
     """22 values, as many as a board draws, that no number depends on; and one that it does on."""
     chance = random.Random(51)
-    named = told = 0
+    named = found = 0
     for _ in range(200):
         rows = chance.choice((10, 14, 20, 30, 100))
         columns = [chance.sample(range(rows), rows) for _ in range(22)]
         numbers = [chance.lognormvariate(0, 2) for _ in range(rows)]
-        named += any(is_told(column, numbers, 22) for column in columns)
+        named += any(is_significant(column, numbers, 22) for column in columns)
         # two thirds of the variance are of the first value
         moved = [place + chance.gauss(0, rows / 5) for place in columns[0]]
-        told += rows > 14 and is_told(columns[0], moved, 22)
+        found += rows > 14 and is_significant(columns[0], moved, 22)
     assert named <= 4  # 1 % of 200, and three deviations
-    assert told > 80
+    assert found > 80
 
 
 def test_ranks_tell_by_as_many_rows_as_chance_needs() -> None:
     # 1 % at two ends: 2.576 deviations of 1 / sqrt(rows - 1)
-    assert [is_told(range(rows), range(0, -rows, -1), 1) for rows in (1, 7, 8)] == [
+    assert [is_significant(range(rows), range(0, -rows, -1), 1) for rows in (1, 7, 8)] == [
         False,
         False,
         True,
     ]
     # 20 settings: 3.48 deviations, 14 rows
-    assert [is_told(range(rows), range(rows), 20) for rows in (13, 14)] == [False, True]
+    assert [is_significant(range(rows), range(rows), 20) for rows in (13, 14)] == [False, True]
     # what never differs tells nothing; of two values, and of words, the order does
-    assert not is_told([1] * 50, range(50), 1)
-    assert is_told([1] * 25 + [2] * 25, range(50), 1)
-    assert is_told(["a"] * 25 + ["b"] * 25, range(50), 1)
+    assert not is_significant([1] * 50, range(50), 1)
+    assert is_significant([1] * 25 + [2] * 25, range(50), 1)
+    assert is_significant(["a"] * 25 + ["b"] * 25, range(50), 1)
 
 
 @pytest.mark.parametrize(

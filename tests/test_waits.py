@@ -265,7 +265,7 @@ def test_a_sleep_is_of_the_device_whose_interrupt_ended_it() -> None:
         {entry.cause: entry.ps for entry in section.waits or ()}
         for section in result.cores[0].sections
     )
-    # each sleep begins some instructions behind the tick before it
+    # each sleep begins some instructions after the tick before it
     assert 7.98e9 < ticks["systick: counting"] < 8e9
     assert copies["dma2: DMA transfer"] > 0.99 * sum(copies.values())
     for waits, other in ((ticks, "dma2"), (copies, "systick")):

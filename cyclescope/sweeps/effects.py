@@ -82,8 +82,8 @@ def effects(result: SweepResult, metric: str | None = None) -> Effects:
     return Effects(name, ordered, max(0.0, 1 - math.fsum(one.first for one in found)), note)
 
 
-def is_told(values: Sequence[Value], numbers: Sequence[float], settings: int) -> bool:
-    """Whether so many rows tell that a setting with these values, of so many, moves the numbers.
+def is_significant(values: Sequence[Value], numbers: Sequence[float], settings: int) -> bool:
+    """Whether rows show that a setting with these values moves the numbers, of all `settings`.
 
     Values that were drawn go along with the numbers by chance, too. Of a setting that does nothing,
     the rank correlation (Spearman, 1904) has a standard deviation of 1 / sqrt(rows - 1), and is

@@ -20,7 +20,7 @@ from cyclescope.board.parameters import ASSUMED, CALIBRATED, Parameter
 from cyclescope.errors import UsageError
 from cyclescope.sweeps.axes import Axis, Span
 from cyclescope.sweeps.designs import LATIN, Design
-from cyclescope.sweeps.effects import Effect, effects, is_told
+from cyclescope.sweeps.effects import Effect, effects, is_significant
 from cyclescope.sweeps.measures import Measure
 from cyclescope.sweeps.planning import Plan
 from cyclescope.sweeps.requests import Request, Runner
@@ -171,20 +171,20 @@ def _interval(result: SweepResult, name: str, nominal: int | float) -> Interval:
     rest = (1 - PART) / 2
     low, high = (quantile(values, part) for part in (rest, 1 - rest))
     found = [one for one in effects(result, name).effects if one.first >= _LEAST_PART]
-    causes = tuple(one for one in found if _is_told(result, name, one))
+    causes = tuple(one for one in found if _is_significant(result, name, one))
     known = result.measures[name]
     return Interval(known, nominal, min(low, nominal), max(high, nominal), causes)
 
 
-def _is_told(result: SweepResult, name: str, effect: Effect) -> bool:
-    """Whether so many runs tell the effect of one of all parameters from chance."""
+def _is_significant(result: SweepResult, name: str, effect: Effect) -> bool:
+    """Whether the runs tell the effect of one of all parameters from chance."""
     pairs = [
         (row.settings[effect.name], value)
         for row in result.rows
         if (value := row.value(name)) is not None
     ]
     settings, values = zip(*pairs, strict=True)
-    return is_told(settings, values, len(result.axes))
+    return is_significant(settings, values, len(result.axes))
 
 
 def quantile(values: Sequence[float], part: float) -> float:

@@ -110,8 +110,8 @@ impl CoreReport {
         shares
     }
 
-    /// Leaves out what lies behind the end of the run, which is of this cause. The few cycles that the instruction has
-    /// had behind its wait are taken off that, too.
+    /// Leaves out what comes after the end of the run, which is of this cause. The few cycles that the instruction has
+    /// had after its wait are taken off that, too.
     pub fn cut_off(&mut self, cut: &Cut, cause: &str) {
         self.cycles = Cycles(self.cycles.0 - cut.cycles.0);
         if let Some(counted) = self.counted.last_mut() {
@@ -133,14 +133,14 @@ impl CoreReport {
     }
 }
 
-/// What of a core's time lies behind the end of a run, which came in the midst of an access of the core's.
+/// What of a core's time comes after the end of a run, which came in the midst of an access of the core's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
     /// The number of the sum ([`crate::cpu::memory::Accounts`]) that the wait was charged to.
     pub sum: u32,
     /// Cycles from the edge of the core's clock at which the run ends, or the next one.
     pub cycles: Cycles,
-    /// Up to here the core has come: the end of the run, or shortly behind it the begin of the access.
+    /// Up to here the core has come: the end of the run, or shortly after it the begin of the access.
     pub reached: Ps,
     /// From there to that edge.
     pub beyond: Ps,
@@ -416,7 +416,7 @@ pub trait Core: Debugged + State + Send {
         None
     }
 
-    /// What of its time lies behind `end`, which has come, if the core is then in the midst of an access.
+    /// What of its time comes after `end`, which has come, if the core is then in the midst of an access.
     fn cut(&self, _end: Ps) -> Option<Cut> {
         None
     }

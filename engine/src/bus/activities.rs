@@ -35,7 +35,7 @@ impl Bus {
         self.risen.start(passing);
     }
 
-    /// The label of the device whose interrupt came to a core last, behind the first of these times and up to the
+    /// The label of the device whose interrupt came to a core last, after the first of these times and up to the
     /// second.
     pub fn interrupted_last(&self, core: u32, within: (Ps, Ps)) -> Option<String> {
         let device = self.risen.came_last(core, within)?;

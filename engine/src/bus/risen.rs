@@ -124,7 +124,7 @@ impl Risen {
         }
     }
 
-    /// The device whose interrupt came to a core last, behind the first of these times and up to the second.
+    /// The device whose interrupt came to a core last, after the first of these times and up to the second.
     pub fn came_last(&self, core: u32, (from, to): (Ps, Ps)) -> Option<DeviceId> {
         let came = self.came.get(&core)?.iter().rev();
         let mut within = came.filter(|(at, _)| (from < *at) && (*at <= to));

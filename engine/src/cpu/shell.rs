@@ -193,8 +193,8 @@ impl Shell {
         }
     }
 
-    /// What of the core's time lies behind `end`, if a long wait reaches from there on: see [`Cut`]. An instruction
-    /// that begins before the end has its access in it, or begins that soon behind it.
+    /// What of the core's time comes after `end`, if a long wait reaches from there on: see [`Cut`]. An instruction
+    /// that begins before the end has its access in it, or begins that soon after it.
     pub fn cut(&self, memory: &Accounts, end: Ps) -> Option<Cut> {
         let long = memory.last_long()?;
         let end_cycle = self.clock.cycles_until_ceil(end).0;

@@ -3,7 +3,7 @@
 //! An access is made as a whole: a core that reads a flash being erased has its answer at once, and its own time is
 //! then that of the answer, perhaps a second later. Where the limit comes before that, or a device ends the run, the
 //! run has lasted up to there all the same. So the core remembers the last wait of an access that was long
-//! ([`crate::cpu::memory::LongWait`]), and a report leaves out what of it lies behind the end. That changes nothing of
+//! ([`crate::cpu::memory::LongWait`]), and a report leaves out what of it comes after the end. That changes nothing of
 //! the machine: it goes on as if nobody had asked, from a snapshot, too.
 
 use super::Machine;
@@ -12,7 +12,7 @@ use crate::cpu::memory::Accounts;
 use crate::time::Ps;
 
 impl Machine {
-    /// What of a core's time lies behind `elapsed`, if it is then in the midst of an access. Only of a run that has
+    /// What of a core's time comes after `elapsed`, if it is then in the midst of an access. Only of a run that has
     /// ended.
     pub(super) fn cut_of(&self, core: usize, elapsed: Ps) -> Option<Cut> {
         self.ends_at.and_then(|_| self.cores[core].cut(elapsed))

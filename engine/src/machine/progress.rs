@@ -135,7 +135,7 @@ impl Machine {
                 next = self.next_core();
             }
             // With all of them held in reset, only devices go on.
-            // A core in the midst of an access may be far beyond the end; what comes behind that does not.
+            // A core in the midst of an access may be far beyond the end; what comes after that does not.
             let now = self.time_of(next);
             let seen = now.min(limit).min(self.debugging.until());
             self.bus.run_events(seen);

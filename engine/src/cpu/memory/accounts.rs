@@ -52,7 +52,7 @@ pub enum Part {
 const PARTS: [&str; Part::Count as usize] =
     ["second-level cache", "TLB miss", "store buffer", "earlier line fill", "cache and TLB maintenance", "bus matrix"];
 
-/// A wait of so many cycles is long: the run may end in its midst.
+/// A wait of this many cycles is long: the run may end in its midst.
 pub const LONG_CYCLES: u64 = 1 << 12;
 
 /// A long wait: of an access, or for one before it.
@@ -62,7 +62,7 @@ pub struct LongWait {
     pub sum: u32,
     /// The core's cycle in which it began.
     pub from: u64,
-    /// The first one behind it.
+    /// The first one after it.
     pub until: u64,
 }
 
@@ -277,7 +277,7 @@ impl Accounts {
         self.last_long = LastLong(None);
     }
 
-    /// So many cycles, up to `until`, were charged to a sum: a wait, which may be long.
+    /// Cycles up to `until` were charged to a sum: a wait, which may be long.
     #[inline(always)]
     fn note(&mut self, sum: u32, cycles: u64, until: u64) {
         if cycles >= LONG_CYCLES {

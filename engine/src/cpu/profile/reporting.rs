@@ -36,7 +36,7 @@ pub struct Told<'a> {
     pub rates: &'a [AtRate],
     /// Cycles that it has had.
     pub had: u64,
-    /// What is left out, as it lies behind the end of the run.
+    /// What is left out, as it comes after the end of the run.
     pub cut: Option<Cut>,
     /// What it has waited for.
     pub shared: Option<&'a Shared>,
@@ -87,7 +87,7 @@ impl Profile {
     }
 
     /// Leaves out cycles of the long wait that was charged last, in whose midst the run has ended. It is as long but
-    /// where all of the rest of its instruction lies behind the end, too: that is taken off others then.
+    /// where all of the rest of its instruction comes after the end, too: that is taken off others then.
     fn leave_out(&self, cut: Cut, rows: &mut Rows) {
         let is_own = |place: &(u32, u32)| self.last_long == Some((place.0, place.1, cut.sum));
         let mut left_cycles = cut.cycles.0;

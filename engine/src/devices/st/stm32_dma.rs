@@ -17,7 +17,7 @@
 //! the two ports' arbiters. The two sides of a circular transfer begin anew together, at its end. Memory that the
 //! controller can't reach (`cyclescope,unreachable`) answers with an error.
 //!
-//! A stream that is enabled again behind its end moves as many items as before (RM0090, "DMA_SxNDTR"); one that was
+//! A stream that is enabled again after its end moves as many items as before (RM0090, "DMA_SxNDTR"); one that was
 //! switched off before its end, as many as were left.
 
 mod stream;

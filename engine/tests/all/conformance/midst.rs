@@ -10,7 +10,7 @@ use cyclescope_engine::time::Ps;
 
 /// 1.5 ms.
 const ANSWER_CYCLES: u32 = 150_000;
-/// Begins of answers are behind this.
+/// Answers begin before this.
 const BEFORE: Ps = Ps::from_us(20);
 const EXIT_STATUS: i32 = 5;
 
@@ -60,13 +60,13 @@ pub fn the_limit_comes_in_the_midst_of_an_access<T: Target>() {
         assert_eq!(ended.outcome, Outcome::Exit(0));
         assert!(counter(&ended, "raised in cycle") > 0);
         let mut machine = build();
-        // The last one is behind the event, and no whole number of cycles.
+        // The last one is after the event, and no whole number of cycles.
         for limit in [BEFORE, Ps::from_us(700), Ps(1_234_567_891)] {
             let report = machine.run(limit, |_| true);
             assert!(matches!(report.outcome, Outcome::Limit(_)), "{:?}", report.outcome);
             assert_lasted(&mut machine, &report, limit);
             let (is_raised, is_due) = (counter(&report, "raised in cycle") > 0, limit > Ps::from_us(1100));
-            // A load behind a store that is buffered has waited for that, and come to the device.
+            // A load after a store that is buffered has waited for that, and come to the device.
             let has_passed = matches!(access, Store(..)) && is_raised;
             assert!(is_raised == is_due || has_passed, "{limit}");
         }

@@ -78,7 +78,7 @@ fn a_new_reload_value_holds_from_the_next_0() {
     assert_eq!([400, 500].map(|at| bench.value(cycle(at), CSR) & CSR_COUNTFLAG), [CSR_COUNTFLAG, 0]);
 }
 
-/// DDI 0403E, B3.3.1: the counter is reloaded at the clock behind 0, and a tick is the step from 1 to 0.
+/// DDI 0403E, B3.3.1: the counter is reloaded at the clock after 0, and a tick is the step from 1 to 0.
 #[test]
 fn a_reload_value_that_comes_after_the_enable_is_loaded_at_the_next_clock() {
     // With looks meanwhile and without, at some distances from the enable.
@@ -96,7 +96,7 @@ fn a_reload_value_that_comes_after_the_enable_is_loaded_at_the_next_clock() {
             assert_eq!(bench.pending(), line, "cycle {tick} of {at}");
         }
     }
-    // The same behind a value that was counted down to 0.
+    // The same after a value that was counted down to 0.
     let mut bench = started(9, ON);
     bench.write(cycle(103), RVR, 0).unwrap();
     bench.write(cycle(555), RVR, 99).unwrap();

@@ -194,7 +194,7 @@ impl Stream {
         !self.is_direct() && burst > size && !self.threshold().is_multiple_of(burst)
     }
 
-    /// EN is set: behind the end of a transfer DMA_SxNDTR is loaded again with what was written (RM0090, 10.5.6).
+    /// EN is set: after the end of a transfer DMA_SxNDTR is loaded again with what was written (RM0090, 10.5.6).
     pub fn reload(&mut self) {
         if self.items == 0 {
             self.items = self.programmed;

@@ -225,7 +225,7 @@ fn memories_are_copied_through_the_fifo_which_packs() {
     assert_eq!(rig.bytes(RAM + 0x200, 17), [&data[..16], &[0]].concat());
 }
 
-/// RM0090 Rev 21, 10.5.6: behind the end DMA_SxNDTR is 0, and is "reloaded automatically with the previously programmed
+/// RM0090 Rev 21, 10.5.6: after the end DMA_SxNDTR is 0, and is "reloaded automatically with the previously programmed
 /// value ... when the stream is enabled again by setting EN bit to '1'".
 #[test]
 fn a_stream_that_is_enabled_again_moves_as_many_items() {

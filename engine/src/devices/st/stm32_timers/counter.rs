@@ -139,7 +139,7 @@ impl Counter {
         self.count(ticks);
     }
 
-    /// So many ticks pass while TIM_ARR is 0, which blocks the counter: they are not counted later either (RM0090,
+    /// Ticks pass while TIM_ARR is 0, which blocks the counter: they are not counted later either (RM0090,
     /// "TIMx_ARR": "The counter is blocked while the auto-reload value is null").
     pub fn stay(&mut self, ticks: u64) {
         self.count(ticks);
