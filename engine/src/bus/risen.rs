@@ -154,6 +154,8 @@ impl Risen {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bus::Bus;
+    use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 
     const CORE: IrqLine = IrqLine::Core { core: 0, bit: 0 };
 
@@ -223,5 +225,69 @@ mod tests {
         assert_eq!(risen.take(0, 0), Some((Ps(100), DeviceId(9))));
         risen.set(input(3), DeviceId(1), true, Ps(300));
         assert_eq!(risen.take(0, 0), Some((Ps(300), DeviceId(1))));
+    }
+
+    /// Drives input 3 of device 1, as the event has it; or is that device, which takes falling edges, and raises the
+    /// core's line for no time and some time later.
+    #[derive(crate::state::State)]
+    struct Wired {
+        is_controller: bool,
+    }
+
+    const PULSES: u32 = 0;
+    const FALLS: u32 = 1;
+    const LATER: Ps = Ps(5);
+
+    impl Device for Wired {
+        fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+            Ok(Reply::read(0, ctx.now))
+        }
+
+        fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+            Ok(Reply::written(ctx.now))
+        }
+
+        fn irq_input(&mut self, _: u32, level: bool, ctx: &mut Ctx) {
+            if !level {
+                ctx.schedule(ctx.now + LATER, 0);
+            }
+        }
+
+        fn event(&mut self, token: u32, ctx: &mut Ctx) {
+            let line = IrqLine::Device { device: DeviceId(1), input: 3 };
+            if self.is_controller {
+                ctx.set_irq(Some(CORE), true);
+                ctx.set_irq(Some(CORE), false);
+            } else {
+                ctx.set_irq(Some(line), token == PULSES);
+                ctx.set_irq(Some(line), false);
+            }
+        }
+
+        fn passes_interrupts(&self) -> bool {
+            self.is_controller
+        }
+    }
+
+    #[test]
+    fn pulses_and_falling_edges_are_of_the_device_that_drives_them() {
+        let mut bus = Bus { device_names: vec!["timer".into(), "intc".into()], ..Bus::default() };
+        bus.devices.extend([false, true].map(|is_controller| {
+            let device: Box<dyn Device> = Box::new(Wired { is_controller });
+            Some(device)
+        }));
+        bus.add_core();
+        bus.follow_interrupts();
+        for (at, token) in [(100, PULSES), (200, FALLS)] {
+            bus.events.schedule(Ps(at), DeviceId(0), token);
+            bus.run_events(Ps(at + 50));
+            let came = |from: u64, to: u64| bus.interrupted_last(0, (Ps(from), Ps(to)));
+            assert_eq!(came(at, at + 50), Some("timer".to_owned()));
+            assert_eq!((came(at, at + 4), came(at + 5, at + 50)), (None, None));
+        }
+        // By itself, it is its own.
+        bus.events.schedule(Ps(300), DeviceId(1), 0);
+        bus.run_events(Ps(300));
+        assert_eq!(bus.interrupted_last(0, (Ps(250), Ps(300))), Some("intc".to_owned()));
     }
 }
