@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from cyclescope._engine import Stop
 from cyclescope.board.parameters import ASSUMED, CALIBRATED
 from cyclescope.errors import UsageError
 from cyclescope.sweeps import uncertainty
+from cyclescope.sweeps.effects import is_significant
 from cyclescope.sweeps.requests import Request
 from cyclescope.sweeps.uncertainty import Uncertainty
 
@@ -72,11 +74,11 @@ def test_what_the_user_sets_is_settled(program: Program) -> None:
         measured(elf, sets=everything)
 
 
-def test_the_same_is_told_twice(program: Program) -> None:
+def test_the_same_is_significant_twice(program: Program) -> None:
     assert measured(program("results")) == measured(program("results"))
 
 
-def test_a_run_that_fails_is_told_at_once(program: Program) -> None:
+def test_a_run_that_fails_is_significant_at_once(program: Program) -> None:
     with pytest.raises(UsageError, match="the run itself fails"):
         measured(program("endless_loop"), limit="1ms")
 
@@ -97,6 +99,49 @@ def test_the_command_tells_intervals(cyclescope: Command, program: Program, tmp_
     for one in data["intervals"]:
         assert one["low"] <= one["value"] <= one["high"]
         assert sum(cause["part"] for cause in one["causes"]) <= 1.001
+
+
+def test_few_runs_name_no_causes(cyclescope: Command, program: Program, tmp_path: Path) -> None:
+    """With 10 runs any value goes along with a number by chance: none can be named."""
+    out = tmp_path / "u.json"
+    options = ("--board", BOARD, "--uncertainty", 10, "--json", out)
+    done = cyclescope("run", program("results"), *options)
+    assert done.status == 0, done.stderr
+    assert "mostly because of" not in done.stdout
+    assert "Because of which values, 10 runs do not tell from chance" in done.stdout
+    data = json.loads(out.read_text())
+    assert [one["causes"] for one in data["intervals"]] == [[]] * len(data["intervals"])
+
+
+def test_what_does_nothing_is_hardly_ever_named() -> None:
+    """22 values, as many as a board draws, that no number depends on; and one that it does on."""
+    chance = random.Random(51)
+    named = found = 0
+    for _ in range(200):
+        rows = chance.choice((10, 14, 20, 30, 100))
+        columns = [chance.sample(range(rows), rows) for _ in range(22)]
+        numbers = [chance.lognormvariate(0, 2) for _ in range(rows)]
+        named += any(is_significant(column, numbers, 22) for column in columns)
+        # two thirds of the variance are of the first value
+        moved = [place + chance.gauss(0, rows / 5) for place in columns[0]]
+        found += rows > 14 and is_significant(columns[0], moved, 22)
+    assert named <= 4  # 1 % of 200, and three deviations
+    assert found > 80
+
+
+def test_ranks_tell_by_as_many_rows_as_chance_needs() -> None:
+    # 1 % at two ends: 2.576 deviations of 1 / sqrt(rows - 1)
+    assert [is_significant(range(rows), range(0, -rows, -1), 1) for rows in (1, 7, 8)] == [
+        False,
+        False,
+        True,
+    ]
+    # 20 settings: 3.48 deviations, 14 rows
+    assert [is_significant(range(rows), range(rows), 20) for rows in (13, 14)] == [False, True]
+    # what never differs tells nothing; of two values, and of words, the order does
+    assert not is_significant([1] * 50, range(50), 1)
+    assert is_significant([1] * 25 + [2] * 25, range(50), 1)
+    assert is_significant(["a"] * 25 + ["b"] * 25, range(50), 1)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import BOARD, Command
+from conftest import BOARD, ROOT, Command
 from test_fat_write_polling import EXPERIMENT as FAT_WRITE
 from test_schemas import faults
 from tiers import mostly_long
@@ -251,6 +251,25 @@ def test_calls_across_skipped_iterations_are_as_long_as_each(name: str) -> None:
     )
     longest = {row.name: (row.calls, row.longest_cycles, row.total_cycles) for row in usual_rows}
     assert longest == {row.name: (row.calls, row.longest_cycles, row.total_cycles) for row in other}
+
+
+def test_a_sleep_is_of_the_device_whose_interrupt_ended_it() -> None:
+    """Eight ticks of the system timer, whose line changes with each; and two copies by DMA."""
+    name, disco = "interrupted_sleeps", "stm32f4-disco"
+    source = ROOT / "tests" / "firmware" / "stm32" / f"{name}.c"
+    elf = firmware.build(firmware.board_recipe(name, disco, [source]))
+    functions = ("sleep_for_ticks", "sleep_for_copies")
+    result = Board(disco).load(elf).run("1s", sections=functions, waits=True)
+    assert result.outcome == "exit", result.message
+    ticks, copies = (
+        {entry.cause: entry.ps for entry in section.waits or ()}
+        for section in result.cores[0].sections
+    )
+    # each sleep begins some instructions after the tick before it
+    assert 7.98e9 < ticks["systick: counting"] < 8e9
+    assert copies["dma2: DMA transfer"] > 0.99 * sum(copies.values())
+    for waits, other in ((ticks, "dma2"), (copies, "systick")):
+        assert not any(name.startswith(("asleep", other)) for name in waits)
 
 
 def test_a_profile_without_waits_has_none(program: Program) -> None:

@@ -117,13 +117,19 @@ def _screen(found: Uncertainty) -> Iterator[RenderableType]:
     table.add_column("number", overflow="fold")
     for heading in ("as the board has it", "from", "to"):
         table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("mostly because of", overflow="fold")
-    for one in found.intervals:
-        if one.is_sure:
-            continue
+    moved = [one for one in found.intervals if not one.is_sure]
+    tells_causes = any(one.causes for one in moved)
+    if tells_causes:
+        table.add_column("mostly because of", overflow="fold")
+    for one in moved:
         numbers = [_number(value) for value in (one.nominal, one.low, one.high)]
-        table.add_row(Text(_name(one)), *numbers, Text(_causes(one)))
+        causes = [Text(_causes(one))] if tells_causes else []
+        table.add_row(Text(_name(one)), *numbers, *causes)
     yield table
+    if moved and not tells_causes:
+        yield Text(
+            f"Because of which values, {count(found.samples, 'run')} do not tell from chance"
+        )
     if sure := [one.measure.name for one in found.intervals if one.is_sure]:
         yield Text(f"The same in all runs: {', '.join(sure)}")
     if found.unranged:

@@ -20,7 +20,7 @@ from cyclescope.board.parameters import ASSUMED, CALIBRATED, Parameter
 from cyclescope.errors import UsageError
 from cyclescope.sweeps.axes import Axis, Span
 from cyclescope.sweeps.designs import LATIN, Design
-from cyclescope.sweeps.effects import Effect, effects
+from cyclescope.sweeps.effects import Effect, effects, is_significant
 from cyclescope.sweeps.measures import Measure
 from cyclescope.sweeps.planning import Plan
 from cyclescope.sweeps.requests import Request, Runner
@@ -40,7 +40,10 @@ _UNSETTLED = (ASSUMED, CALIBRATED)
 
 @dataclass(frozen=True)
 class Interval:
-    """A number of a run, with what it may be; `effects` say what of, the largest first."""
+    """A number of a run, with what it may be; `effects` say what of, the largest first.
+
+    They are those that the runs tell from chance: none of them may be.
+    """
 
     measure: Measure
     nominal: int | float
@@ -55,7 +58,7 @@ class Interval:
 
     @property
     def causes(self) -> tuple[Effect, ...]:
-        """The effects that explain it: of what few runs show beyond the whole, nothing is sure."""
+        """The effects that explain it, up to the whole: of what is beyond that, nothing is sure."""
         found: list[Effect] = []
         for effect in self.effects:
             if found and math.fsum(one.first for one in (*found, effect)) > 1:
@@ -167,9 +170,21 @@ def _interval(result: SweepResult, name: str, nominal: int | float) -> Interval:
     values = sorted(value for row in result.rows if (value := row.value(name)) is not None)
     rest = (1 - PART) / 2
     low, high = (quantile(values, part) for part in (rest, 1 - rest))
-    causes = tuple(one for one in effects(result, name).effects if one.first >= _LEAST_PART)
+    found = [one for one in effects(result, name).effects if one.first >= _LEAST_PART]
+    causes = tuple(one for one in found if _is_significant(result, name, one))
     known = result.measures[name]
     return Interval(known, nominal, min(low, nominal), max(high, nominal), causes)
+
+
+def _is_significant(result: SweepResult, name: str, effect: Effect) -> bool:
+    """Whether the runs tell the effect of one of all parameters from chance."""
+    pairs = [
+        (row.settings[effect.name], value)
+        for row in result.rows
+        if (value := row.value(name)) is not None
+    ]
+    settings, values = zip(*pairs, strict=True)
+    return is_significant(settings, values, len(result.axes))
 
 
 def quantile(values: Sequence[float], part: float) -> float:

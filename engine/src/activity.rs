@@ -148,6 +148,7 @@ const FOR_WAITS: Kinds = Kinds::ALL
     .without(Kind::Queue)
     .without(Kind::Frame)
     .without(Kind::Core)
+    .without(Kind::Interrupt)
     .without(Kind::Exception);
 
 /// One thing that a model does: a constant of its file, which its `MODEL` lists.
@@ -330,11 +331,6 @@ impl Activities {
         let recording = self.recording();
         recording.rank(ranks, rank);
         recording.had_none(interval, ranks)
-    }
-
-    /// The device whose interrupt line, of those that are up, went up last: [`Recording::raised_last`].
-    pub fn raised_last(&self, at: Ps) -> Option<String> {
-        self.recording().raised_last(at).map(str::to_owned)
     }
 
     /// From now on waits of so many cores are shared out ([`Activities::share`]): as far as nobody else has the

@@ -248,7 +248,7 @@ pub struct Bus {
     pub core_scopes: Vec<Scope>,
     /// By device: as what it tells of its own.
     scopes: Vec<Scope>,
-    /// Since when interrupt lines are up.
+    /// Which interrupts came, of which devices.
     pub risen: Risen,
     /// Each core's critical path, while that is followed.
     pub critical: Option<Box<RefCell<critical_path::Paths>>>,
@@ -426,7 +426,9 @@ impl Bus {
                 break;
             }
             self.event_happens(event.number());
+            let cause = self.risen.begin_event(event.number());
             self.with_device(event.device, event.due, |device, ctx| device.event(event.token, ctx));
+            self.risen.end(cause);
             self.store_over();
         }
         self.master = master;
@@ -454,6 +456,7 @@ impl Bus {
                 if self.core_irqs[core as usize].set(bit, level, now) {
                     self.order.rouse(core as usize, now);
                     if level {
+                        self.risen.come(core, now, self.calling);
                         self.core_raised(core as usize, now);
                     }
                 }
@@ -531,8 +534,9 @@ impl Bus {
         let mut device = self.devices[id.0 as usize].take().expect("a device is not called from within itself");
         let core = self.master.take();
         let now = if self.core_irqs.len() > 1 { self.in_turn(core, id, now) } else { now };
-        let outer = self.calling.replace(id);
+        let (outer, cause) = (self.calling.replace(id), self.risen.begin(id));
         let result = call(device.as_mut(), &mut Ctx { now, id, core, bus: self });
+        self.risen.end(cause);
         self.calling = outer;
         self.master = core;
         self.devices[id.0 as usize] = Some(device);

@@ -84,9 +84,9 @@ pub struct CoreReport {
     pub counted: Vec<Counted>,
     /// Time between the last edge at one rate and the first at the next.
     pub between_clocks: Ps,
-    /// Where the run ends within the last cycle of an idle core: the cause of that cycle, and how much of it lies
-    /// beyond the end.
-    pub cut: Option<(&'static str, Ps)>,
+    /// Where the run ends within the last cycle of a core that is idle, or waits in the midst of an access: the cause
+    /// of that cycle, and how much of it lies beyond the end.
+    pub cut: Option<(String, Ps)>,
     /// What it waited for, if that was asked for.
     pub waited: Option<WaitedFor>,
     /// The functions being watched.
@@ -102,12 +102,24 @@ impl CoreReport {
         if self.between_clocks > Ps::ZERO {
             shares.push(Share { cause: CLOCK_CHANGES.to_owned(), cycles: Cycles(0), time: self.between_clocks });
         }
-        if let Some((cause, beyond)) = self.cut
-            && let Some(share) = shares.iter_mut().find(|share| share.cause == cause)
+        if let Some((cause, beyond)) = &self.cut
+            && let Some(share) = shares.iter_mut().find(|share| share.cause == *cause)
         {
-            share.time = share.time - beyond;
+            share.time = share.time - *beyond;
         }
         shares
+    }
+
+    /// Leaves out what comes after the end of the run, which is of this cause. The few cycles that the instruction has
+    /// had after its wait are taken off that, too.
+    pub fn cut_off(&mut self, cut: &Cut, cause: &str) {
+        self.cycles = Cycles(self.cycles.0 - cut.cycles.0);
+        if let Some(counted) = self.counted.last_mut() {
+            counted.take(cause, cut.cycles);
+        }
+        let at_clocks = self.counted.iter().map(Counted::time).fold(Ps::ZERO, |sum, time| sum + time);
+        self.between_clocks = (cut.reached + cut.beyond).saturating_sub(at_clocks);
+        self.cut = (cut.beyond > Ps::ZERO).then(|| (cause.to_owned(), cut.beyond));
     }
 
     /// The stack by what was waited for, if that was asked for. It has the same time.
@@ -119,6 +131,19 @@ impl CoreReport {
     pub fn causes(&self) -> Vec<(String, Cycles)> {
         causes_of(&self.counted)
     }
+}
+
+/// What of a core's time comes after the end of a run, which came in the midst of an access of the core's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cut {
+    /// The number of the sum ([`crate::cpu::memory::Accounts`]) that the wait was charged to.
+    pub sum: u32,
+    /// Cycles from the edge of the core's clock at which the run ends, or the next one.
+    pub cycles: Cycles,
+    /// Up to here the core has come: the end of the run, or shortly after it the begin of the access.
+    pub reached: Ps,
+    /// From there to that edge.
+    pub beyond: Ps,
 }
 
 /// The cause of time between the last edge of a clock at one rate and the first at the next.
@@ -134,6 +159,18 @@ pub struct Counted {
 }
 
 impl Counted {
+    /// Takes cycles off a cause; what that has not, off the others.
+    fn take(&mut self, cause: &str, cycles: Cycles) {
+        let mut left_cycles = cycles.0;
+        for is_own in [true, false] {
+            for (_, counted) in self.causes.iter_mut().filter(|(name, _)| (name == cause) == is_own) {
+                let taken = counted.0.min(left_cycles);
+                *counted = Cycles(counted.0 - taken);
+                left_cycles -= taken;
+            }
+        }
+    }
+
     /// How long that took.
     pub fn time(&self) -> Ps {
         self.rate.ps_at_floor(Cycles(self.causes.iter().map(|(_, cycles)| cycles.0).sum()))
@@ -375,7 +412,12 @@ pub trait Core: Debugged + State + Send {
     }
 
     /// The profile so far; `None` if there is none.
-    fn profiled(&mut self, _bus: &Bus) -> Option<CoreProfile> {
+    fn profiled(&mut self, _bus: &Bus, _cut: Option<Cut>) -> Option<CoreProfile> {
+        None
+    }
+
+    /// What of its time comes after `end`, which has come, if the core is then in the midst of an access.
+    fn cut(&self, _end: Ps) -> Option<Cut> {
         None
     }
 
@@ -445,7 +487,7 @@ mod tests {
             cycles: Cycles(5),
             counted,
             between_clocks: Ps::ZERO,
-            cut: Some(("wait for interrupt", Ps(4_000))),
+            cut: Some(("wait for interrupt".to_owned(), Ps(4_000))),
             waited: None,
             sections: Vec::new(),
             counters: Vec::new(),

@@ -11,6 +11,7 @@ pub mod lines;
 pub mod loaded;
 pub mod loading;
 mod messages;
+mod midst;
 pub mod profiling;
 mod programs;
 mod progress;
@@ -141,7 +142,7 @@ pub enum Outcome {
 pub struct RunReport {
     /// How it ended.
     pub outcome: Outcome,
-    /// Simulated time: the local time of the core that got furthest.
+    /// Simulated time: the local time of the core that got furthest, or the limit in the midst of its access.
     pub elapsed: Ps,
     /// Each core's.
     pub cores: Vec<CoreReport>,
@@ -211,6 +212,8 @@ pub struct Machine {
     end_notes: Vec<String>,
     /// The core that ended the run by itself.
     ended_by: Option<usize>,
+    /// When the limit or a device ended the run, if one has.
+    ends_at: Option<Ps>,
     stop: StopRequest,
     debugging: Debugging,
     triggers: Triggers,
@@ -245,6 +248,7 @@ impl Machine {
             told_storms: 0,
             end_notes: Vec::new(),
             ended_by: None,
+            ends_at: None,
             stop: StopRequest::default(),
             debugging: Debugging::default(),
             triggers: Triggers::default(),
@@ -384,7 +388,7 @@ impl Machine {
 
     /// What has happened so far.
     pub fn report(&mut self, outcome: Outcome) -> RunReport {
-        let elapsed = (0..self.cores.len()).map(|core| self.core_time(core)).max().unwrap_or(Ps::ZERO);
+        let elapsed = self.elapsed();
         for index in 0..self.cores.len() {
             // One that is there already has results under way, perhaps.
             if self.core_time(index) < elapsed {
@@ -393,8 +397,11 @@ impl Machine {
         }
         let mut cores = self.core_reports();
         let times: Vec<Ps> = self.cores.iter().map(|core| core.now()).collect();
-        for ((core, progress), now) in cores.iter_mut().zip(&self.progress).zip(times) {
-            core.cut = progress.beyond(now, elapsed);
+        for (index, (core, now)) in cores.iter_mut().zip(times).enumerate() {
+            match self.cut_of(index, elapsed) {
+                Some(cut) => core.cut_off(&cut, &self.cause_of(index, &cut)),
+                None => core.cut = self.progress[index].beyond(now, elapsed),
+            }
         }
         self.name_calls(&mut cores);
         let counters = self.counters_of(&cores);

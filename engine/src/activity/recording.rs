@@ -233,11 +233,6 @@ impl Recording {
         self.tracks.len()
     }
 
-    /// Where interrupt lines end.
-    pub fn lines(&self) -> impl Iterator<Item = &String> {
-        self.lines.values()
-    }
-
     fn activity(&self, track: u32) -> &'static Activity {
         self.tracks[track as usize].what.activity
     }

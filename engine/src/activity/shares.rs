@@ -1,8 +1,8 @@
 //! What went on while somebody waited: an interval, shared out among activities.
 
+use super::Activity;
 use super::recording::Recording;
 use super::span::Span;
-use super::{Activity, Kind};
 use crate::state::{Fresh, State};
 use crate::time::Ps;
 
@@ -101,17 +101,6 @@ impl Recording {
     /// True if nothing of this went on.
     pub fn had_none(&self, (from, to): Gap, ranks: &Ranks) -> bool {
         self.ranked(from, to, ranks).is_empty()
-    }
-
-    /// The device whose interrupt line went up last, up to `at`, of those that are up: not an interrupt controller,
-    /// whose line follows another one.
-    pub fn raised_last(&self, at: Ps) -> Option<&str> {
-        let lines = self.open.iter().filter(|(track, open)| {
-            open.begin <= at && self.candidate(**track as usize).activity.kind == Kind::Interrupt
-        });
-        let scopes = lines.map(|(track, open)| (open.begin, self.candidate(*track as usize).scope));
-        let is_controller = |scope: &str| self.lines().any(|line| line.split(',').next() == Some(scope));
-        scopes.filter(|(_, scope)| !is_controller(scope)).max_by_key(|(begin, _)| *begin).map(|(_, scope)| scope)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What devices and cores tell of what they do: the bus knows who they are.
 
 use super::Bus;
-use super::device::{DeviceId, IrqLine};
+use super::device::{Device, DeviceId, IrqLine};
 use crate::activity::{Detail, EXCEPTION, Kind, Scope};
 use crate::storms::Source;
 use crate::time::Ps;
@@ -25,6 +25,21 @@ impl Bus {
         }
         let end = self.end_of(line);
         self.scope(id).interrupt(end, level, now);
+    }
+
+    /// Which interrupts come to cores is known from now on, and of which devices.
+    pub fn follow_interrupts(&mut self) {
+        let passes =
+            |device: &Option<Box<dyn Device>>| device.as_ref().is_some_and(|device| device.passes_interrupts());
+        let passing = self.devices.iter().map(passes).collect();
+        self.risen.start(passing);
+    }
+
+    /// The label of the device whose interrupt came to a core last, after the first of these times and up to the
+    /// second.
+    pub fn interrupted_last(&self, core: u32, within: (Ps, Ps)) -> Option<String> {
+        let device = self.risen.came_last(core, within)?;
+        self.device_names.get(device.0 as usize).cloned()
     }
 
     /// Where an interrupt line ends, for users.

@@ -219,6 +219,12 @@ pub trait Device: State + Send {
         false
     }
 
+    /// True for a device that passes on interrupts, requests or levels of pins: what follows when one comes is of the
+    /// device that it comes from.
+    fn passes_interrupts(&self) -> bool {
+        false
+    }
+
     /// Lists all state that answers can depend on, for skipping of polling loops. `false` if the device can't be
     /// skipped over now.
     fn polled(&mut self, _poll: &mut Poll) -> bool {
@@ -456,6 +462,15 @@ impl Ctx<'_> {
             let level = self.bus.shared_lines.level(line, self.id, level);
             self.bus.risen.set(line, self.id, level, self.now);
             self.bus.set_irq(line, level, self.now);
+        }
+    }
+
+    /// The same for a line of which each change is an interrupt, down as well as up: that of the system timer of an
+    /// M-profile core.
+    pub fn change_irq(&mut self, line: Option<IrqLine>, level: bool) {
+        self.set_irq(line, level);
+        if let Some(IrqLine::Core { core, .. }) = line.filter(|_| !level) {
+            self.bus.risen.come(core, self.now, Some(self.id));
         }
     }
 

@@ -1,7 +1,12 @@
-//! Since when interrupt lines are up, and which device raised them: how late a core takes an interrupt. Kept only for
-//! profiles.
+//! Which interrupts came, of which devices: since when lines are up, for how late a core takes an interrupt, and what
+//! ended a core's sleep. Kept only for profiles, and where it is asked what cores wait for.
+//!
+//! Controllers, ports and the like pass on what they get. So it is kept on whose account something happens: a device
+//! that is called acts on its own, but one that passes on does so for the one that it is called by; that holds for the
+//! events, too, which it asks for meanwhile. Levels would not tell: a line may pulse, or be taken by its falling edge,
+//! and of some each change is an interrupt.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use crate::bus::device::{DeviceId, IrqLine};
 use crate::state::{Fresh, State};
@@ -9,40 +14,121 @@ use crate::time::Ps;
 
 /// Controllers one behind the other.
 const MOST_CONTROLLERS: usize = 4;
+/// Interrupts of a core that are remembered: others may be ahead of it by some.
+const MOST_REMEMBERED: usize = 32;
 
-/// A line that is up.
+/// A line that is up, or was for no time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 struct Up {
     since: Ps,
     by: DeviceId,
+    /// The device on whose account.
+    cause: DeviceId,
     /// A core has taken an interrupt of it.
     taken: bool,
+    /// It is down again, at the same time.
+    is_pulse: bool,
 }
 
-/// Lines that are up.
+/// What is known of interrupts.
 #[derive(Clone, Debug, Default, State)]
 pub struct Risen {
     is_on: bool,
     up: BTreeMap<IrqLine, Up>,
+    /// By device: it passes on what it gets.
+    passing: Vec<bool>,
+    /// The device on whose account something happens now.
+    cause: Option<DeviceId>,
+    /// The same for events to come, by their numbers.
+    awaited: BTreeMap<u64, DeviceId>,
+    /// By core: the interrupts that came last, and of which devices.
+    came: BTreeMap<u32, VecDeque<(Ps, DeviceId)>>,
 }
 
 impl Risen {
-    /// Lines are followed from now on.
-    pub fn start(&mut self) {
-        self.is_on = true;
+    /// Interrupts are followed from now on; `passing` tells of each device whether it passes them on.
+    pub fn start(&mut self, passing: Vec<bool>) {
+        (self.is_on, self.passing) = (true, passing);
+    }
+
+    /// A device is called: on whose account something happened before, for [`Risen::end`].
+    #[inline]
+    pub fn begin(&mut self, device: DeviceId) -> Option<DeviceId> {
+        let before = self.cause;
+        if self.is_on && !self.passes(device) {
+            self.cause = Some(device);
+        }
+        before
+    }
+
+    /// An event happens: likewise.
+    #[inline]
+    pub fn begin_event(&mut self, number: u64) -> Option<DeviceId> {
+        let before = self.cause;
+        if self.is_on {
+            self.cause = self.awaited.remove(&number);
+        }
+        before
+    }
+
+    /// That is over.
+    #[inline]
+    pub fn end(&mut self, before: Option<DeviceId>) {
+        self.cause = before;
+    }
+
+    /// A device that is being called has asked for an event.
+    #[inline]
+    pub fn asked_for(&mut self, number: u64, by: Option<DeviceId>) {
+        if self.is_on
+            && let (Some(cause), Some(by)) = (self.cause, by)
+            && self.passes(by)
+        {
+            self.awaited.insert(number, cause);
+        }
+    }
+
+    fn passes(&self, device: DeviceId) -> bool {
+        self.passing.get(device.0 as usize).copied().unwrap_or(false)
     }
 
     /// A device drives a line to this level.
     #[inline]
     pub fn set(&mut self, line: IrqLine, by: DeviceId, level: bool, now: Ps) {
-        if !self.is_on {
-            return;
+        if self.is_on {
+            self.follow(line, by, level, now);
         }
-        if level {
-            self.up.entry(line).or_insert(Up { since: now, by, taken: false });
-        } else {
-            self.up.remove(&line);
+    }
+
+    fn follow(&mut self, line: IrqLine, by: DeviceId, level: bool, now: Ps) {
+        let cause = self.cause.unwrap_or(by);
+        match (level, self.up.get_mut(&line)) {
+            (true, Some(Up { is_pulse: false, .. })) => {}
+            (true, _) => drop(self.up.insert(line, Up { since: now, by, cause, taken: false, is_pulse: false })),
+            (false, Some(up)) if up.since == now && !up.taken => up.is_pulse = true,
+            (false, _) => drop(self.up.remove(&line)),
         }
+    }
+
+    /// An interrupt comes to a core, by a line that `by` drives.
+    #[inline]
+    pub fn come(&mut self, core: u32, now: Ps, by: Option<DeviceId>) {
+        if self.is_on
+            && let Some(cause) = self.cause.or(by)
+        {
+            let came = self.came.entry(core).or_default();
+            if came.len() == MOST_REMEMBERED {
+                came.pop_front();
+            }
+            came.push_back((now, cause));
+        }
+    }
+
+    /// The device whose interrupt came to a core last, after the first of these times and up to the second.
+    pub fn came_last(&self, core: u32, (from, to): (Ps, Ps)) -> Option<DeviceId> {
+        let came = self.came.get(&core)?.iter().rev();
+        let mut within = came.filter(|(at, _)| (from < *at) && (*at <= to));
+        within.next().map(|(_, device)| *device)
     }
 
     /// A core takes the interrupt at an input: since when that waits, and the device that raised it. Behind a
@@ -61,13 +147,15 @@ impl Risen {
         if let Some(up) = self.up.get_mut(&line) {
             up.taken = true;
         }
-        Some((found.since, found.by))
+        Some((found.since, found.cause))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bus::Bus;
+    use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 
     const CORE: IrqLine = IrqLine::Core { core: 0, bit: 0 };
 
@@ -78,7 +166,7 @@ mod tests {
     #[test]
     fn an_interrupt_behind_a_controller_is_the_devices() {
         let mut risen = Risen::default();
-        risen.start();
+        risen.start(vec![]);
         risen.set(input(3), DeviceId(1), true, Ps(100));
         risen.set(CORE, DeviceId(9), true, Ps(110));
         risen.set(input(4), DeviceId(2), true, Ps(150));
@@ -90,5 +178,116 @@ mod tests {
         risen.set(input(4), DeviceId(2), true, Ps(300));
         assert_eq!(risen.take(0, 0), Some((Ps(300), DeviceId(2))));
         assert_eq!(risen.take(1, 0), None);
+    }
+
+    /// Device 9 is a controller, and passes on what it gets.
+    fn passing() -> Risen {
+        let mut risen = Risen::default();
+        risen.start((0..10).map(|device| device == 9).collect());
+        risen
+    }
+
+    #[test]
+    fn what_is_passed_on_is_of_the_device_that_it_came_from() {
+        let mut risen = passing();
+        let outer = risen.begin(DeviceId(3));
+        let inner = risen.begin(DeviceId(9));
+        risen.come(0, Ps(100), Some(DeviceId(9)));
+        // The controller's event, and one of another device's that is called meanwhile.
+        risen.asked_for(7, Some(DeviceId(9)));
+        risen.asked_for(8, Some(DeviceId(4)));
+        risen.end(inner);
+        risen.end(outer);
+        let before = risen.begin_event(8);
+        risen.come(0, Ps(140), Some(DeviceId(9)));
+        risen.end(before);
+        let before = risen.begin_event(7);
+        risen.come(1, Ps(150), Some(DeviceId(9)));
+        risen.end(before);
+        assert_eq!(risen.came_last(0, (Ps(0), Ps(139))), Some(DeviceId(3)));
+        assert_eq!(risen.came_last(0, (Ps(0), Ps(140))), Some(DeviceId(9)), "on its own account");
+        assert_eq!((risen.came_last(0, (Ps(140), Ps(200))), risen.came_last(2, (Ps(0), Ps(200)))), (None, None));
+        assert_eq!(risen.came_last(1, (Ps(0), Ps(150))), Some(DeviceId(3)));
+        assert!(risen.awaited.is_empty());
+    }
+
+    #[test]
+    fn a_pulse_is_its_devices_until_it_is_taken() {
+        let mut risen = passing();
+        for (device, level) in [(1, true), (1, false), (9, true)] {
+            let line = if device == 9 { CORE } else { input(3) };
+            risen.set(line, DeviceId(device), level, Ps(100));
+        }
+        assert_eq!(risen.take(0, 0), Some((Ps(100), DeviceId(1))));
+        // It is taken; a line that goes down later is no pulse.
+        risen.set(input(4), DeviceId(2), true, Ps(200));
+        risen.set(input(4), DeviceId(2), false, Ps(201));
+        assert_eq!(risen.take(0, 0), Some((Ps(100), DeviceId(9))));
+        risen.set(input(3), DeviceId(1), true, Ps(300));
+        assert_eq!(risen.take(0, 0), Some((Ps(300), DeviceId(1))));
+    }
+
+    /// Drives input 3 of device 1, as the event has it; or is that device, which takes falling edges, and raises the
+    /// core's line for no time and some time later.
+    #[derive(crate::state::State)]
+    struct Wired {
+        is_controller: bool,
+    }
+
+    const PULSES: u32 = 0;
+    const FALLS: u32 = 1;
+    const LATER: Ps = Ps(5);
+
+    impl Device for Wired {
+        fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+            Ok(Reply::read(0, ctx.now))
+        }
+
+        fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+            Ok(Reply::written(ctx.now))
+        }
+
+        fn irq_input(&mut self, _: u32, level: bool, ctx: &mut Ctx) {
+            if !level {
+                ctx.schedule(ctx.now + LATER, 0);
+            }
+        }
+
+        fn event(&mut self, token: u32, ctx: &mut Ctx) {
+            let line = IrqLine::Device { device: DeviceId(1), input: 3 };
+            if self.is_controller {
+                ctx.set_irq(Some(CORE), true);
+                ctx.set_irq(Some(CORE), false);
+            } else {
+                ctx.set_irq(Some(line), token == PULSES);
+                ctx.set_irq(Some(line), false);
+            }
+        }
+
+        fn passes_interrupts(&self) -> bool {
+            self.is_controller
+        }
+    }
+
+    #[test]
+    fn pulses_and_falling_edges_are_of_the_device_that_drives_them() {
+        let mut bus = Bus { device_names: vec!["timer".into(), "intc".into()], ..Bus::default() };
+        bus.devices.extend([false, true].map(|is_controller| {
+            let device: Box<dyn Device> = Box::new(Wired { is_controller });
+            Some(device)
+        }));
+        bus.add_core();
+        bus.follow_interrupts();
+        for (at, token) in [(100, PULSES), (200, FALLS)] {
+            bus.events.schedule(Ps(at), DeviceId(0), token);
+            bus.run_events(Ps(at + 50));
+            let came = |from: u64, to: u64| bus.interrupted_last(0, (Ps(from), Ps(to)));
+            assert_eq!(came(at, at + 50), Some("timer".to_owned()));
+            assert_eq!((came(at, at + 4), came(at + 5, at + 50)), (None, None));
+        }
+        // By itself, it is its own.
+        bus.events.schedule(Ps(300), DeviceId(1), 0);
+        bus.run_events(Ps(300));
+        assert_eq!(bus.interrupted_last(0, (Ps(250), Ps(300))), Some("intc".to_owned()));
     }
 }

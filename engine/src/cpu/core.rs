@@ -11,7 +11,7 @@ use super::shell::Shell;
 use super::spins::Spins;
 use crate::bus::Bus;
 use crate::core::debug::Debugged as _;
-use crate::core::{CallMark, Compiled, Compiling, Core, CoreReport, Stop, WaitedIn, WindowEras};
+use crate::core::{CallMark, Compiled, Compiling, Core, CoreReport, Cut, Stop, WaitedIn, WindowEras};
 use crate::elf::Machine;
 use crate::inputs::Inputs;
 use crate::memory::cache::CacheShape;
@@ -553,9 +553,13 @@ impl<I: Isa> Core for Cpu<I> {
         self.shell.waits.iter().for_each(|waits| waits.add_to_path(bus, paths));
     }
 
-    fn profiled(&mut self, bus: &Bus) -> Option<CoreProfile> {
+    fn profiled(&mut self, bus: &Bus, cut: Option<Cut>) -> Option<CoreProfile> {
         self.charge_last();
-        self.shell.profile(bus)
+        self.shell.profile(bus, cut)
+    }
+
+    fn cut(&self, end: Ps) -> Option<Cut> {
+        self.shell.cut(self.memory.accounts(), end)
     }
 
     fn compile(&mut self, how: Compiling) {

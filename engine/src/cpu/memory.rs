@@ -34,7 +34,7 @@ mod tlb;
 pub(crate) mod translate;
 mod unaligned;
 
-pub use accounts::{Accounts, Part, Purpose};
+pub use accounts::{Accounts, LONG_CYCLES, LongWait, Part, Purpose};
 pub use config::{Chunks, FetchPolicy, MemoryConfig, WriteBack};
 pub use flat::Quiet;
 use matrix::Grants;
@@ -430,6 +430,7 @@ impl Memory {
     /// cycles more as it had left.
     pub fn change_clock(&mut self, rate: Hz, before: u64, now: u64) {
         self.config.clock = rate;
+        self.accounts.renumber();
         let state = &mut self.state;
         state.stores.renumber(before, now);
         state.prefetch.renumber(before, now);

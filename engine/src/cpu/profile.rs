@@ -27,7 +27,7 @@ use switches::{Switch, Switches};
 
 use super::accounts::Spent;
 use super::cost::Breakdown;
-use super::memory::Accounts;
+use super::memory::{Accounts, LONG_CYCLES};
 use crate::bus::Bus;
 use crate::observe::profile::{ProfileOptions, TaskName};
 use crate::state::{Fresh, State};
@@ -82,6 +82,8 @@ pub struct Profile {
     has_begun: bool,
     /// What was counted at rates that the core's clock has had before.
     earlier_rates: Vec<Rows>,
+    /// Where the last long wait was charged: the path, the instruction, and the sum.
+    last_long: Option<(u32, u32, u32)>,
 }
 
 // SAFETY: `counts` is an array of `counters`, which nobody else has.
@@ -140,6 +142,7 @@ impl Profile {
             switches: options.slices.map(|slices| Switches::new(slices.most, Switch { at: now, task })),
             has_begun: false,
             earlier_rates: Vec::new(),
+            last_long: None,
         })
     }
 
@@ -244,7 +247,12 @@ impl Profile {
     #[inline(never)]
     fn charge_memory(&mut self, pc: u32, memory: &mut Accounts) {
         let mut seen = std::mem::take(&mut self.seen.memory);
-        memory.tell_growth(&mut seen, |sum, cycles| self.spend(pc, Cause::Memory(sum), cycles));
+        memory.tell_growth(&mut seen, |sum, cycles| {
+            self.spend(pc, Cause::Memory(sum), cycles);
+            if cycles >= LONG_CYCLES {
+                self.last_long = Some((self.here, pc, sum));
+            }
+        });
         self.seen.memory = seen;
     }
 

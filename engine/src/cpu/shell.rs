@@ -13,7 +13,7 @@ use super::sections::{CallSite, Sections};
 use super::waits::{CallsAtEdge, OfEra, Shared, Teller, Waited, Waits, Within};
 use crate::bus::Bus;
 use crate::core::debug::Breaks;
-use crate::core::{CoreReport, Counted, SectionReport, Stop, WaitedIn, WindowEras};
+use crate::core::{CoreReport, Counted, Cut, SectionReport, Stop, WaitedIn, WindowEras};
 use crate::faults::CoreFault;
 use crate::observe::profile::CoreProfile;
 use crate::state::State;
@@ -193,15 +193,30 @@ impl Shell {
         }
     }
 
-    /// The profile so far.
-    pub fn profile(&self, bus: &Bus) -> Option<CoreProfile> {
+    /// What of the core's time comes after `end`, if a long wait reaches from there on: see [`Cut`]. An instruction
+    /// that begins before the end has its access in it, or begins that soon after it.
+    pub fn cut(&self, memory: &Accounts, end: Ps) -> Option<Cut> {
+        let long = memory.last_long()?;
+        let end_cycle = self.clock.cycles_until_ceil(end).0;
+        if end_cycle >= long.until || long.until > self.cycles {
+            return None;
+        }
+        let cycle = end_cycle.max(long.from);
+        let edge = self.clock.ps_at_floor(Cycles(cycle));
+        let reached = if long.from < end_cycle { end } else { edge };
+        Some(Cut { sum: long.sum, cycles: Cycles(self.cycles - cycle), reached, beyond: edge.saturating_sub(reached) })
+    }
+
+    /// The profile so far, without what is cut off.
+    pub fn profile(&self, bus: &Bus, cut: Option<Cut>) -> Option<CoreProfile> {
         let shared = self.waits.as_ref().map(|waits| waits.sums(bus));
         let told = Told {
             name: &self.name,
             names: self.causes,
             bus,
             rates: &self.rates,
-            had: self.had(self.cycles),
+            had: self.had(self.cycles) - cut.map_or(0, |cut| cut.cycles.0),
+            cut,
             shared: shared.as_ref(),
         };
         self.profile.as_ref().map(|profile| profile.report(&told))

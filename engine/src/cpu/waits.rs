@@ -423,7 +423,7 @@ impl Waits {
         let ends = (self.time(cycle - cycles), self.time(cycle));
         self.answers.iter_mut().for_each(|answer| answer.leave_out(ends));
         self.add(Episode {
-            found: Found::Asleep(bus.activities.raised_last(ends.1)),
+            found: Found::Asleep(bus.interrupted_last(self.core, ends)),
             whole: ends,
             pieces: Vec::new(),
             memory: Growth::default(),

@@ -50,7 +50,7 @@ impl Machine {
         if !std::mem::take(&mut self.begun) {
             return;
         }
-        let now = self.now();
+        let now = self.now().min(self.elapsed());
         for device in self.bus.devices.iter_mut().flatten() {
             device.finish(now);
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::Machine;
 use super::programs::Program;
+use crate::core::Cut;
 use crate::elf;
 use crate::elf::debug::{self, Place};
 use crate::observe::profile::{
@@ -69,7 +70,7 @@ impl Machine {
     }
 
     fn begin_profiles(&mut self) {
-        self.bus.risen.start();
+        self.bus.follow_interrupts();
         for core in 0..self.cores.len() {
             let program = self.program(core);
             let entries = program.map(entries).unwrap_or_default();
@@ -83,6 +84,7 @@ impl Machine {
     /// Tells from now on what each core waits for ([`crate::core::CoreReport::waits`]).
     pub fn tell_waits(&mut self) {
         self.bus.activities.start_for_waits(self.cores.len());
+        self.bus.follow_interrupts();
         self.follow_critical_path();
         self.cores.iter_mut().for_each(|core| core.tell_waits());
     }
@@ -90,10 +92,12 @@ impl Machine {
     /// The profiles so far, of the cores that have one.
     pub fn profiles(&mut self) -> Vec<CoreProfile> {
         let mut profiles = Vec::new();
-        for (index, core) in self.cores.iter_mut().enumerate() {
+        let elapsed = self.elapsed();
+        let cuts: Vec<Option<Cut>> = (0..self.cores.len()).map(|core| self.cut_of(core, elapsed)).collect();
+        for ((index, core), cut) in self.cores.iter_mut().enumerate().zip(cuts) {
             // What lies between it and the memories has its own names.
             self.bus.master = Some(index);
-            if let Some(mut profile) = core.profiled(&self.bus) {
+            if let Some(mut profile) = core.profiled(&self.bus, cut) {
                 self.progress[index].name_time_held_in(&mut profile);
                 profiles.push(profile);
             }

@@ -80,9 +80,9 @@ impl Progress {
 
     /// What a core that is at `time` has beyond the `end` of the run, and the cause of it: the run ends at an edge of
     /// one core's clock, another one idles up to the next edge of its own.
-    pub fn beyond(&self, time: Ps, end: Ps) -> Option<(&'static str, Ps)> {
+    pub fn beyond(&self, time: Ps, end: Ps) -> Option<(String, Ps)> {
         let cause = if self.activity == Activity::Held { HELD } else { WAIT };
-        (time > end).then(|| (cause, time - end))
+        (time > end).then(|| (cause.to_owned(), time - end))
     }
 }
 
@@ -120,6 +120,7 @@ impl Machine {
 
     /// Runs up to `slice_end`: `None` if that was reached, and the run goes on.
     pub(super) fn run_slice(&mut self, slice_end: Ps, limit: Ps, pause: Pause) -> Option<Outcome> {
+        self.ends_at = None;
         loop {
             if self.stop.is_made() {
                 return Some(Outcome::Interrupted);
@@ -139,8 +140,10 @@ impl Machine {
                 next = self.next_core();
             }
             // With all of them held in reset, only devices go on.
+            // A core in the midst of an access may be far beyond the end; what comes after that does not.
             let now = self.time_of(next);
-            self.bus.run_events(now);
+            let seen = now.min(limit).min(self.debugging.until());
+            self.bus.run_events(seen);
             // One that was woken may be the one to run, and with other clocks all have other times.
             if self.follow_others() | self.follow_clocks() {
                 continue;
@@ -149,13 +152,15 @@ impl Machine {
                 return Some(Outcome::Fault(endless));
             }
             if let Some(outcome) = self.outcome_of_devices() {
+                self.ends_at = self.bus.exit.map(|exit| exit.at);
                 return Some(outcome);
             }
             if !self.hand_over_if_due(now, pause) {
                 return Some(Outcome::Interrupted);
             }
-            self.sample_totals(now);
+            self.sample_totals(seen);
             if now >= slice_end {
+                self.ends_at = (now >= limit).then_some(limit);
                 return (now >= limit).then(|| Outcome::Limit(self.limit_text(limit)));
             }
             let Some((_, next)) = next else { continue };

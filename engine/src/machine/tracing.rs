@@ -54,7 +54,7 @@ impl Machine {
 
     /// What was recorded up to where the machine is, with its totals there.
     pub fn timeline_so_far(&mut self) -> Timeline {
-        let (totals, now) = (self.totals(), self.reached());
+        let (totals, now) = (self.totals(), self.elapsed());
         self.totals_over_time.add(now, totals);
         self.timeline()
     }
@@ -73,16 +73,12 @@ impl Machine {
         let source = Source {
             cores: self.cores.iter().map(|core| core.name().to_owned()).collect(),
             from,
-            to: to.min(self.reached()),
+            to: to.min(self.elapsed()),
             counters: self.totals_over_time.clone(),
             slices: self.functions_in(&profiles),
             tasks: self.tasks_in(&profiles),
         };
         Timeline::new(&self.bus.activities, source)
-    }
-
-    fn reached(&self) -> Ps {
-        (0..self.cores.len()).map(|core| self.core_time(core)).max().unwrap_or(Ps::ZERO)
     }
 
     /// When totals are to be looked at, where a core alone may stop for that: with others beside, when they see each

@@ -52,13 +52,40 @@ pub enum Part {
 const PARTS: [&str; Part::Count as usize] =
     ["second-level cache", "TLB miss", "store buffer", "earlier line fill", "cache and TLB maintenance", "bus matrix"];
 
+/// A wait of this many cycles is long: the run may end in its midst.
+pub const LONG_CYCLES: u64 = 1 << 12;
+
+/// A long wait: of an access, or for one before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
+pub struct LongWait {
+    /// The number of the sum that it was charged to.
+    pub sum: u32,
+    /// The core's cycle in which it began.
+    pub from: u64,
+    /// The first one after it.
+    pub until: u64,
+}
+
 /// The time of accesses so far, by cause.
 #[derive(Clone, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct Accounts {
     entries: Vec<EntryCycles>,
     parts: [u64; Part::Count as usize],
     grown: Grown,
+    last_long: LastLong,
 }
+
+/// The last long wait. It is nothing by which accounts differ.
+#[derive(Clone, Copy, Debug, Default, State, Fresh)]
+struct LastLong(Option<LongWait>);
+
+impl PartialEq for LastLong {
+    fn eq(&self, _: &LastLong) -> bool {
+        true
+    }
+}
+
+impl Eq for LastLong {}
 
 /// Map entries some of whose sums have grown since a profile has looked at them, as bits: those from 63 on have the
 /// last one together. It is nothing by which accounts differ.
@@ -240,10 +267,43 @@ impl Accounts {
         self.entries.resize(bus.map.len(), EntryCycles::default());
     }
 
+    /// The last long wait, if there was one since the core's clock changed.
+    pub fn last_long(&self) -> Option<LongWait> {
+        self.last_long.0
+    }
+
+    /// Cycles have other numbers from now on.
+    pub(super) fn renumber(&mut self) {
+        self.last_long = LastLong(None);
+    }
+
+    /// Cycles up to `until` were charged to a sum: a wait, which may be long.
+    #[inline(always)]
+    fn note(&mut self, sum: u32, cycles: u64, until: u64) {
+        if cycles >= LONG_CYCLES {
+            self.last_long = LastLong(Some(LongWait { sum, from: until - cycles, until }));
+        }
+    }
+
+    /// The same of cycles at a map entry.
+    #[inline(always)]
+    pub fn note_at(&mut self, entry: usize, purpose: Purpose, cycles: u64, until: u64) {
+        self.note(Self::number(entry, purpose as usize), cycles, until);
+    }
+
     /// Goes on to core cycle `until` for this part's sake.
     #[inline]
     pub(super) fn spend(&mut self, meter: &mut Meter, part: Part, until: u64) {
-        self.parts[part as usize] += meter.pass(until);
+        let cycles = meter.pass(until);
+        self.parts[part as usize] += cycles;
+        self.note(part as u32, cycles, until);
+    }
+
+    /// Waits from core cycle `from` up to `until` for stores that are under way.
+    #[inline(always)]
+    pub(super) fn wait_for_stores(&mut self, from: u64, until: u64) {
+        self.add(Part::Stores, until - from);
+        self.note(Part::Stores as u32, until - from, until);
     }
 
     /// Cycles for a part's sake.
@@ -264,20 +324,28 @@ impl Accounts {
     /// Goes on to core cycle `until`, at a map entry.
     pub(super) fn spend_at(&mut self, meter: &mut Meter, purpose: Purpose, entry: usize, until: u64) {
         self.grown.note(entry);
-        self.entries[entry][purpose as usize] += meter.pass(until);
+        self.add_to(meter, entry, purpose as usize, until);
+    }
+
+    /// Goes on to core cycle `until`, for one of a map entry's sums.
+    #[inline]
+    fn add_to(&mut self, meter: &mut Meter, entry: usize, sum: usize, until: u64) {
+        let cycles = meter.pass(until);
+        self.entries[entry][sum] += cycles;
+        self.note(Self::number(entry, sum), cycles, until);
     }
 
     /// Goes on to the end of a transfer. A part of it may have passed already.
     #[inline]
     pub(super) fn charge(&mut self, meter: &mut Meter, purpose: Purpose, passed: &Passed) {
-        self.grown.note(passed.entry);
-        let (cycles, times) = (&mut self.entries[passed.entry], passed.times);
+        let Passed { entry, times, .. } = *passed;
+        self.grown.note(entry);
         if passed.routed {
-            cycles[ON_THE_WAY] += meter.pass(times.arrived);
-            cycles[purpose as usize] += meter.pass(times.answered);
-            cycles[ON_THE_WAY] += meter.pass(times.done);
+            self.add_to(meter, entry, ON_THE_WAY, times.arrived);
+            self.add_to(meter, entry, purpose as usize, times.answered);
+            self.add_to(meter, entry, ON_THE_WAY, times.done);
         } else {
-            cycles[purpose as usize] += meter.pass(times.done);
+            self.add_to(meter, entry, purpose as usize, times.done);
         }
     }
 }

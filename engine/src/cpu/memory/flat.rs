@@ -98,7 +98,7 @@ impl Memory {
         }
         let begins = quiet.now.max(self.state.stores.all_done());
         let (done, value) = self.device_flat(bus, Quiet { now: begins, ..quiet }, addr, bytes, Purpose::Load)?;
-        self.accounts.add(Part::Stores, begins - quiet.now);
+        self.accounts.wait_for_stores(quiet.now, begins);
         Some((done - quiet.now, value))
     }
 
@@ -141,7 +141,7 @@ impl Memory {
         let quiet = asked.quiet;
         let begins = quiet.now.max(self.state.stores.all_done());
         let done = self.transfer_flat(bus, &path, Transfer { quiet: Quiet { now: begins, ..quiet }, ..asked })?;
-        self.accounts.add(Part::Stores, begins - quiet.now);
+        self.accounts.wait_for_stores(quiet.now, begins);
         Some(done - quiet.now)
     }
 
@@ -233,6 +233,7 @@ impl Memory {
         self.accounts.add(Part::Outer, there + back);
         let at_device = if routed { times.answered - times.arrived } else { times.done - sent };
         self.accounts.add_at(entry, purpose, at_device, times.done - sent - at_device);
+        self.accounts.note_at(entry, purpose, at_device, times.done);
         Some((times.done + back, value))
     }
 

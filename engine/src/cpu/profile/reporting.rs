@@ -7,6 +7,7 @@ use super::paths::{Kind, NO_SITE, Path};
 use super::slices::KeptSlices;
 use super::{ELSEWHERE, MOST_INTERRUPTS, Profile, Taken};
 use crate::bus::Bus;
+use crate::core::Cut;
 use crate::cpu::isa::CauseNames;
 use crate::cpu::waits::Shared;
 use crate::observe::profile::{
@@ -35,6 +36,8 @@ pub struct Told<'a> {
     pub rates: &'a [AtRate],
     /// Cycles that it has had.
     pub had: u64,
+    /// What is left out, as it comes after the end of the run.
+    pub cut: Option<Cut>,
     /// What it has waited for.
     pub shared: Option<&'a Shared>,
 }
@@ -51,7 +54,11 @@ impl Profile {
     /// All of it.
     pub fn report(&self, told: &Told) -> CoreProfile {
         let mut causes = Causes::new(told);
-        let by_rate: Vec<Rows> = self.earlier_rates.iter().cloned().chain([self.counters.borrow().rows()]).collect();
+        let mut rows = self.counters.borrow().rows();
+        if let Some(cut) = told.cut {
+            self.leave_out(cut, &mut rows);
+        }
+        let by_rate: Vec<Rows> = self.earlier_rates.iter().cloned().chain([rows]).collect();
         let costs = costs(&by_rate, &mut causes);
         let ends = told.rates.iter().skip(1).map(|at| at.from).chain([told.had]);
         let rates = told.rates.iter().zip(ends).map(|(at, end)| (at.rate, Cycles(end.saturating_sub(at.from))));
@@ -76,6 +83,25 @@ impl Profile {
             waits: waits(told),
             interrupts: self.interrupts.iter().filter_map(|taken| told_interrupt(taken, told)).collect(),
             notes: self.notes(),
+        }
+    }
+
+    /// Leaves out cycles of the long wait that was charged last, in whose midst the run has ended. It is as long but
+    /// where all of the rest of its instruction comes after the end, too: that is taken off others then.
+    fn leave_out(&self, cut: Cut, rows: &mut Rows) {
+        let is_own = |place: &(u32, u32)| self.last_long == Some((place.0, place.1, cut.sum));
+        let mut left_cycles = cut.cycles.0;
+        for (of_wait, of_sum) in [(true, true), (false, true), (false, false)] {
+            for (place, row) in rows.iter_mut() {
+                for (cause, cycles) in &mut row.cycles {
+                    let (is_wait, is_sum) = (is_own(place), *cause == Cause::Memory(cut.sum));
+                    if (!of_wait || is_wait) && (!of_sum || is_sum) {
+                        let taken = left_cycles.min(*cycles);
+                        *cycles -= taken;
+                        left_cycles -= taken;
+                    }
+                }
+            }
         }
     }
 

@@ -41,6 +41,8 @@ impl State for Profile {
         self.has_begun.save(to);
         to.field("earlier_rates");
         self.earlier_rates.save(to);
+        to.field("last_long");
+        self.last_long.save(to);
         to.end();
     }
 
@@ -63,6 +65,7 @@ impl State for Profile {
         self.switches.load(from)?;
         self.has_begun.load(from)?;
         self.earlier_rates.load(from)?;
+        self.last_long.load(from)?;
         self.repeated = None;
         Ok(())
     }
@@ -88,6 +91,7 @@ impl Fresh for Profile {
             switches: None,
             has_begun: false,
             earlier_rates: Vec::new(),
+            last_long: None,
         }
     }
 }

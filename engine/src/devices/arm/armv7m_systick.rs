@@ -3,7 +3,8 @@
 //!
 //! Modelled: all registers, both clocks. SYST_CVR counts down to 0, where COUNTFLAG is set, and with TICKINT the core
 //! told; a clock later it goes on from SYST_RVR. Reading SYST_CSR clears COUNTFLAG; writing SYST_CVR makes it 0, which
-//! is no tick. It is a function of time; there is an event only for a tick that interrupts.
+//! is no tick. While SYST_RVR is 0 the counter stays 0; a value written then is loaded at the next clock, however long
+//! ago the counter was enabled. It is a function of time; there is an event only for a tick that interrupts.
 //!
 //! It follows its clocks where firmware changes them, from the value that it has then. The first of `clocks` is the
 //! core's, the second, if there is one, the external reference. The interrupt line changes its level with each tick.
@@ -49,6 +50,8 @@ const CALIB_NOREF: u32 = 1 << 31;
 enum Count {
     /// It stands at this value.
     Stopped(u32),
+    /// It is 0, and SYST_RVR gives it nothing to go on from.
+    Empty,
     /// It is 0 in this cycle of its clock.
     Running {
         zero_cycle: u64,
@@ -134,7 +137,9 @@ impl SysTick {
             ticked |= behind > 0 || at_zero;
             ticks = !at_zero;
         }
-        self.count = Count::Running { zero_cycle, ticks };
+        // The moment in which it became 0 counts for nothing from then on.
+        let is_empty = self.reload == 0 && cycle > zero_cycle;
+        self.count = if is_empty { Count::Empty } else { Count::Running { zero_cycle, ticks } };
         self.count_flag |= ticked;
         self.ticked |= ticked && self.control & CSR_TICKINT != 0;
     }
@@ -143,6 +148,7 @@ impl SysTick {
     fn value(&self, now: Ps) -> u32 {
         match self.count {
             Count::Stopped(value) => value,
+            Count::Empty => 0,
             Count::Running { zero_cycle, .. } => zero_cycle.saturating_sub(self.cycle(now)) as u32,
         }
     }
@@ -151,6 +157,14 @@ impl SysTick {
     fn set_value(&mut self, value: u32, now: Ps) {
         let running = Count::Running { zero_cycle: self.cycle(now) + u64::from(value), ticks: value > 0 };
         self.count = if self.control & CSR_ENABLE != 0 { running } else { Count::Stopped(value) };
+    }
+
+    /// A counter that has had nothing to reload is 0 in this cycle, and goes on in the next.
+    fn set_reload(&mut self, value: u32, now: Ps) {
+        self.reload = value & RELOAD_MASK;
+        if self.reload > 0 && self.count == Count::Empty {
+            self.count = Count::Running { zero_cycle: self.cycle(now), ticks: false };
+        }
     }
 
     fn set_control(&mut self, value: u32, now: Ps) {
@@ -174,7 +188,7 @@ impl SysTick {
     fn update(&mut self, ctx: &mut Ctx) {
         if std::mem::take(&mut self.ticked) {
             self.level = !self.level;
-            ctx.set_irq(self.interrupt, self.level);
+            ctx.change_irq(self.interrupt, self.level);
         }
         let due = self.next_tick().filter(|_| self.control & CSR_TICKINT != 0);
         ctx.awaits(&COUNTING, due, Detail::None);
@@ -212,7 +226,7 @@ impl Device for SysTick {
         self.settle(ctx.now);
         match apb::written(value, offset, size) {
             (CSR, value) => self.set_control(value, ctx.now),
-            (RVR, value) => self.reload = value & RELOAD_MASK,
+            (RVR, value) => self.set_reload(value, ctx.now),
             (CVR, _) => {
                 self.count_flag = false;
                 self.set_value(0, ctx.now);
@@ -231,8 +245,8 @@ impl Device for SysTick {
         }
         let now = self.cycle(ctx.now);
         if let Count::Running { zero_cycle, .. } = &mut self.count {
-            // It may have been 0 some cycles ago, with a reload value of 0.
-            *zero_cycle = (*zero_cycle + now).saturating_sub(before);
+            // It has been settled: it is 0 now or later.
+            *zero_cycle = zero_cycle.saturating_sub(before) + now;
         }
         self.alarm.cancel(0, ctx);
         self.update(ctx);
@@ -255,6 +269,7 @@ impl Device for SysTick {
         poll.state(self.level);
         match self.count {
             Count::Stopped(value) => poll.state(value),
+            Count::Empty => poll.state(u64::MAX),
             Count::Running { zero_cycle, .. } => poll.state(zero_cycle),
         }
         if let Some(tick) = self.next_tick() {

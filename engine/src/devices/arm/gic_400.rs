@@ -171,6 +171,10 @@ impl Device for Gic {
         self.port.clock = self.clock.rate;
     }
 
+    fn passes_interrupts(&self) -> bool {
+        true
+    }
+
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.phase(self.port.clock);
         // Any write may have changed anything; inputs show in their levels, and in what edges left.

@@ -324,6 +324,10 @@ impl Device for Aic {
         ctx.bus.clocks.update(&mut self.params.clock);
     }
 
+    fn passes_interrupts(&self) -> bool {
+        true
+    }
+
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.phase(self.params.clock.rate);
         // Any write may have changed anything; inputs show in what is pending.

@@ -221,6 +221,10 @@ impl Device for Gpio {
         ctx.bus.clocks.update(&mut self.clock);
     }
 
+    fn passes_interrupts(&self) -> bool {
+        true
+    }
+
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.phase(self.clock.rate);
         poll.state(self.writes);

@@ -109,6 +109,10 @@ impl Device for Intc {
         ctx.bus.clocks.update(&mut self.clock);
     }
 
+    fn passes_interrupts(&self) -> bool {
+        true
+    }
+
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.phase(self.clock.rate);
         poll.state(self.sources);

@@ -16,6 +16,9 @@
 //! Not modelled: PFCTRL (the number of items is DMA_SxNDTR's, with a note), DMEIF and overruns of the FIFO, the lock of
 //! the two ports' arbiters. The two sides of a circular transfer begin anew together, at its end. Memory that the
 //! controller can't reach (`cyclescope,unreachable`) answers with an error.
+//!
+//! A stream that is enabled again after its end moves as many items as before (RM0090, "DMA_SxNDTR"); one that was
+//! switched off before its end, as many as were left.
 
 mod stream;
 mod transfer;
@@ -200,7 +203,7 @@ impl Dma {
             _ if is_on => {
                 ctx.note(&format!("stream {index}: a register was written while EN is set, which locks it"));
             }
-            NDTR => stream.items = value & 0xffff,
+            NDTR => (stream.items, stream.programmed) = (value & 0xffff, value & 0xffff),
             _ => stream.peripheral = value,
         }
     }
@@ -251,6 +254,7 @@ impl Dma {
         if stream.control & cr::PFCTRL != 0 {
             ctx.note("the peripheral as flow controller (DMA_SxCR.PFCTRL) is not modelled: DMA_SxNDTR counts");
         }
+        stream.reload();
         let refused = stream.direction() == Direction::Memories && !self.params.between_memories;
         if refused {
             ctx.note(&format!("stream {index}: this controller moves no data between memories"));

@@ -164,6 +164,10 @@ impl Device for Mux {
         }
     }
 
+    fn passes_interrupts(&self) -> bool {
+        true
+    }
+
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.state(self.changes);
         true

@@ -220,6 +220,10 @@ impl Device for Exti {
         }
     }
 
+    fn passes_interrupts(&self) -> bool {
+        true
+    }
+
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.state(self.changes);
         true

@@ -280,6 +280,10 @@ impl Device for Gpio {
         }
     }
 
+    fn passes_interrupts(&self) -> bool {
+        true
+    }
+
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.state(self.writes);
         poll.state(self.changes);

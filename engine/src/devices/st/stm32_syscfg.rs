@@ -208,6 +208,10 @@ impl Device for Syscfg {
         }
     }
 
+    fn passes_interrupts(&self) -> bool {
+        true
+    }
+
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.state(self.writes);
         true

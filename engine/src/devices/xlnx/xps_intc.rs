@@ -151,6 +151,10 @@ impl Device for Intc {
         self.update(ctx);
     }
 
+    fn passes_interrupts(&self) -> bool {
+        true
+    }
+
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.phase(self.params.port.clock);
         for state in [self.levels, self.isr, self.ier, self.mer] {

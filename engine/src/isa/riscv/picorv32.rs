@@ -35,7 +35,7 @@ use super::core::{RiscV, call_site_of};
 use crate::bus::Bus;
 use crate::bus::entries::Entries;
 use crate::core::debug::Debugged as _;
-use crate::core::{CallMark, Core, CoreReport, Stop, WaitedIn, WindowEras};
+use crate::core::{CallMark, Core, CoreReport, Cut, Stop, WaitedIn, WindowEras};
 use crate::cpu::isa::Isa as _;
 use crate::cpu::memory::Accounts;
 use crate::cpu::memory::fetch::prefetch_next::PrefetchNext;
@@ -214,9 +214,13 @@ impl Core for Picorv32 {
         self.shell.begin_waits();
     }
 
-    fn profiled(&mut self, bus: &Bus) -> Option<CoreProfile> {
+    fn profiled(&mut self, bus: &Bus, cut: Option<Cut>) -> Option<CoreProfile> {
         self.charge_last();
-        self.shell.profile(bus)
+        self.shell.profile(bus, cut)
+    }
+
+    fn cut(&self, end: Ps) -> Option<Cut> {
+        self.shell.cut(&self.accounts, end)
     }
 
     fn skip_polling(&mut self, skip: bool) {

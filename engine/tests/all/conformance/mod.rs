@@ -8,6 +8,7 @@ mod calls;
 mod code;
 mod interrupts;
 mod kept_calls;
+mod midst;
 mod order;
 mod polling;
 mod program;
@@ -45,6 +46,10 @@ macro_rules! properties_of {
                     a_program_ends_with_its_status
                     an_access_to_nothing_says_what_and_where
                     what_is_printed_is_handed_over_at_any_time;
+                midst:
+                    the_limit_comes_in_the_midst_of_an_access
+                    a_snapshot_in_the_midst_of_an_access_changes_nothing
+                    a_device_ends_the_run_in_the_midst_of_an_access;
                 calls:
                     calls_return_to_behind_themselves
                     a_watched_function_has_a_stack_of_its_own

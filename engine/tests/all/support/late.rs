@@ -26,6 +26,16 @@ pub const BOTH: u32 = 32;
 /// A write ends the run with this status.
 pub const EXIT_STATUS: u32 = 36;
 
+/// A write of n has what accesses [`ANSWERS`] answered n cycles later.
+pub const LATER: u32 = 40;
+/// See [`LATER`].
+pub const ANSWERS: u32 = 44;
+/// A write of n ends the run with status 5, n cycles later.
+pub const EXIT_LATER: u32 = 48;
+const LATE_STATUS: i32 = 5;
+/// The event of that; the other's is 0.
+const EXITS: u32 = 1;
+
 /// The device; its registers are above. It counts its reads, and the cycle in which it raised the interrupt last.
 #[derive(crate::state::State)]
 pub struct Late {
@@ -36,6 +46,7 @@ pub struct Late {
     transfer_end: Ps,
     raised_cycle: u64,
     reads: u64,
+    later_cycles: u32,
 }
 
 impl Late {
@@ -43,7 +54,11 @@ impl Late {
     pub fn new(bit: u32) -> Late {
         let line = Some(IrqLine::Core { core: 0, bit });
         let (ready_at, transfer_end) = (Ps::ZERO, Ps::ZERO);
-        Late { line, value: 0, told_cycle: 0, ready_at, transfer_end, raised_cycle: 0, reads: 0 }
+        Late { line, value: 0, told_cycle: 0, ready_at, transfer_end, raised_cycle: 0, reads: 0, later_cycles: 0 }
+    }
+
+    fn answered(&self, ctx: &Ctx) -> Ps {
+        clock().after(ctx.now, Cycles(self.later_cycles.into()))
     }
 
     fn raise(&mut self, ctx: &mut Ctx) {
@@ -67,6 +82,7 @@ impl Device for Late {
             TRANSFER => busy,
             BOTH if busy == 1 => 1,
             BOTH => ready << 1,
+            ANSWERS => return Ok(Reply::read(self.value, self.answered(ctx))),
             _ => self.value,
         };
         Ok(Reply::read(value, done))
@@ -82,12 +98,18 @@ impl Device for Late {
             RAISE => self.raise(ctx),
             TRANSFER => self.transfer_end = later,
             EXIT_STATUS => ctx.exit(value as i32),
+            LATER => self.later_cycles = value,
+            ANSWERS => return Ok(Reply::written(self.answered(ctx))),
+            EXIT_LATER => ctx.schedule(later, EXITS),
             _ => return Err(SlaveError { done: ctx.now }),
         }
         Ok(Reply::written(ctx.now))
     }
 
-    fn event(&mut self, _: u32, ctx: &mut Ctx) {
+    fn event(&mut self, token: u32, ctx: &mut Ctx) {
+        if token == EXITS {
+            return ctx.exit(LATE_STATUS);
+        }
         self.value = self.value.wrapping_add(1);
         self.raise(ctx);
     }
@@ -97,6 +119,7 @@ impl Device for Late {
         poll.state(self.value);
         poll.state(self.told_cycle);
         poll.state(self.raised_cycle);
+        poll.state(self.later_cycles);
         poll.until(self.ready_at);
         poll.end_ps(&mut self.transfer_end);
         poll.counter(&mut self.reads);

@@ -78,6 +78,43 @@ fn a_new_reload_value_holds_from_the_next_0() {
     assert_eq!([400, 500].map(|at| bench.value(cycle(at), CSR) & CSR_COUNTFLAG), [CSR_COUNTFLAG, 0]);
 }
 
+/// DDI 0403E, B3.3.1: the counter is reloaded at the clock after 0, and a tick is the step from 1 to 0.
+#[test]
+fn a_reload_value_that_comes_after_the_enable_is_loaded_at_the_next_clock() {
+    // With looks meanwhile and without, at some distances from the enable.
+    for (at, looks) in [(101, false), (163, true), (1126, false), (7777, true)] {
+        let mut bench = started(0, ON | CSR_TICKINT);
+        if looks {
+            assert_eq!([102, at].map(|at| bench.value(cycle(at), CVR)), [0, 0]);
+        }
+        bench.run(cycle(at));
+        assert_eq!((bench.value(cycle(at), CSR) & CSR_COUNTFLAG, bench.pending()), (0, 0), "no tick before {at}");
+        bench.write(cycle(at), RVR, 999).unwrap();
+        assert_eq!([at, at + 1, at + 999].map(|at| bench.value(cycle(at), CVR)), [0, 999, 1], "from {at}");
+        for (tick, line) in [(at + 999, 0), (at + 1000, 8), (at + 1999, 8), (at + 2000, 0)] {
+            bench.run(cycle(tick));
+            assert_eq!(bench.pending(), line, "cycle {tick} of {at}");
+        }
+    }
+    // The same after a value that was counted down to 0.
+    let mut bench = started(9, ON);
+    bench.write(cycle(103), RVR, 0).unwrap();
+    bench.write(cycle(555), RVR, 99).unwrap();
+    assert_eq!([555, 556, 655, 656].map(|at| bench.value(cycle(at), CVR)), [0, 99, 0, 99]);
+}
+
+#[test]
+fn polls_of_a_counter_that_has_nothing_to_count_can_be_skipped() {
+    let mut bench = started(0, ON);
+    let mut look = |number: u64| {
+        let mut poll = Poll::look(clock(), Cycles(number));
+        assert!(bench.bus.devices[0].as_mut().unwrap().polled(&mut poll));
+        poll
+    };
+    let (before, after) = (look(200), look(210));
+    assert!(after.repeats(&before));
+}
+
 #[test]
 fn it_goes_on_where_it_was_stopped() {
     let mut bench = started(99, ON);

@@ -68,6 +68,8 @@ pub struct Stream {
     pub fifo_control: u32,
     /// DMA_SxNDTR as it was at the enable.
     pub items: u32,
+    /// The same as it was last written.
+    pub programmed: u32,
     /// DMA_SxPAR, DMA_SxM0AR and DMA_SxM1AR.
     pub peripheral: u32,
     pub memories: [u32; 2],
@@ -88,6 +90,7 @@ impl Default for Stream {
             control: 0,
             fifo_control: fcr::RESET,
             items: 0,
+            programmed: 0,
             peripheral: 0,
             memories: [0; 2],
             flags: 0,
@@ -189,6 +192,13 @@ impl Stream {
     pub fn burst_is_wrong(&self) -> bool {
         let (burst, size) = (self.burst(Side::Memory), self.size(Side::Memory));
         !self.is_direct() && burst > size && !self.threshold().is_multiple_of(burst)
+    }
+
+    /// EN is set: after the end of a transfer DMA_SxNDTR is loaded again with what was written (RM0090, 10.5.6).
+    pub fn reload(&mut self) {
+        if self.items == 0 {
+            self.items = self.programmed;
+        }
     }
 
     /// A buffer begins.

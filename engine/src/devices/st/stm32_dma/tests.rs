@@ -225,6 +225,40 @@ fn memories_are_copied_through_the_fifo_which_packs() {
     assert_eq!(rig.bytes(RAM + 0x200, 17), [&data[..16], &[0]].concat());
 }
 
+/// RM0090 Rev 21, 10.5.6: after the end DMA_SxNDTR is 0, and is "reloaded automatically with the previously programmed
+/// value ... when the stream is enabled again by setting EN bit to '1'".
+#[test]
+fn a_stream_that_is_enabled_again_moves_as_many_items() {
+    let mut rig = rig(params(), 0);
+    let control = MEMORIES | cr::MINC | cr::PINC;
+    let data: Vec<u8> = (1..=8).collect();
+    rig.store(RAM, &data);
+    rig.set(control, fcr::DMDIS | 3, 8, [RAM, RAM + 0x100]);
+    for run in 0..3 {
+        rig.run(1000);
+        assert_eq!((rig.flags() & flags::TCIF, rig.bytes(RAM + 0x100, 9)), (flags::TCIF, [&data[..], &[0]].concat()));
+        assert_eq!((rig.get(STREAM + NDTR), rig.get(STREAM + CR) & cr::EN), (0, 0), "run {run}");
+        rig.put(LIFCR, u32::MAX);
+        rig.store(RAM + 0x100, &[0xff; 8]);
+        rig.put(STREAM + CR, control | cr::EN);
+    }
+    rig.run(1000);
+    // One that is set to move nothing stays off.
+    rig.put(LIFCR, u32::MAX);
+    rig.put(STREAM + NDTR, 0);
+    rig.put(STREAM + CR, control | cr::EN);
+    assert_eq!((rig.flags(), rig.get(STREAM + CR) & cr::EN), (0, 0));
+    // Switched off before its end, it goes on with what is left.
+    let mut rig = self::rig(params(), 1);
+    rig.set(CHANNEL_2 | cr::MINC, 0x21, 3, [PORT, RAM]);
+    rig.ask();
+    rig.run(100);
+    rig.put(STREAM + CR, CHANNEL_2 | cr::MINC);
+    assert_eq!(rig.get(STREAM + NDTR), 2);
+    rig.put(STREAM + CR, CHANNEL_2 | cr::MINC | cr::EN);
+    assert_eq!(rig.get(STREAM + NDTR), 2);
+}
+
 #[test]
 fn a_controller_without_that_copies_nothing() {
     let mut rig = rig(Params { between_memories: false, ..params() }, 0);

@@ -139,6 +139,12 @@ impl Counter {
         self.count(ticks);
     }
 
+    /// Ticks pass while TIM_ARR is 0, which blocks the counter: they are not counted later either (RM0090,
+    /// "TIMx_ARR": "The counter is blocked while the auto-reload value is null").
+    pub fn stay(&mut self, ticks: u64) {
+        self.count(ticks);
+    }
+
     /// The sweep ends, so many ticks from here. The counter then has its next value, but for a reload from TIM_ARR,
     /// which an update may change first: [`Counter::turn`].
     pub fn end(&mut self, ticks: u64) -> End {

@@ -39,8 +39,9 @@ impl Timer {
     }
 
     fn pass(&mut self, ticks: u64) {
-        // A blocked counter stays where it is.
-        if self.counter.reload != 0 {
+        if self.counter.reload == 0 {
+            self.counter.stay(ticks);
+        } else {
             self.counter.pass(ticks);
         }
     }

@@ -71,7 +71,8 @@ impl Picorv32 {
 
     #[inline(always)]
     fn after_access(&mut self, bus: &Bus, answer: Answer, begins: u64, purpose: Purpose) {
-        self.charge_entry(answer.entry, answer.done_cycles - begins, answer.interconnect_cycles, purpose);
+        let waited = (answer.done_cycles - begins, answer.done_cycles);
+        self.charge_entry(answer.entry, waited, answer.interconnect_cycles, purpose);
         self.touch(answer.entry);
         self.shell.cycles = answer.done_cycles + 1;
         self.follow_access(bus, answer.done_cycles);

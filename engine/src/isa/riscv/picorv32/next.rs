@@ -104,14 +104,24 @@ impl Picorv32 {
         let waited = fetched.done_cycles - accepts;
         match fetched.entry {
             _ if waited == 0 => {}
-            Some(entry) => self.charge_entry(entry, waited, fetched.interconnect_cycles, purpose),
+            Some(entry) => {
+                self.charge_entry(entry, (waited, fetched.done_cycles), fetched.interconnect_cycles, purpose);
+            }
             None => self.shell.fixed.issue += waited,
         }
     }
 
+    /// Charges cycles up to the one in which an access is answered.
     #[inline(always)]
-    pub(super) fn charge_entry(&mut self, entry: usize, waited: u64, interconnect: u64, purpose: Purpose) {
+    pub(super) fn charge_entry(
+        &mut self,
+        entry: usize,
+        (waited, done): (u64, u64),
+        interconnect: u64,
+        purpose: Purpose,
+    ) {
         let interconnect = interconnect.min(waited);
         self.accounts.add_at(entry, purpose, waited - interconnect, interconnect);
+        self.accounts.note_at(entry, purpose, waited - interconnect, done);
     }
 }

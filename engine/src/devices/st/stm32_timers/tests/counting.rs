@@ -45,6 +45,26 @@ fn a_preloaded_reload_waits_for_the_update_and_another_does_not() {
     }
 }
 
+/// RM0090, "TIMx_ARR": the counter is blocked while it is 0. What passes meanwhile is not counted afterwards.
+#[test]
+fn a_counter_that_was_blocked_counts_from_where_its_reload_value_is_written() {
+    for (looks, from) in [(false, 100), (true, 100), (true, 8000)] {
+        let mut rig = rig(&[(ARR, 0)], 0);
+        if looks {
+            assert_eq!([from - 50, from - 1].map(|cycle| rig.get(cycle, CNT)), [0, 0]);
+        }
+        rig.put(from, ARR, 4);
+        assert_eq!((rig.get(from, CNT), rig.get(from, SR)), (0, 0));
+        rig.counts(from + 1, 0, 1);
+        rig.updates(from + 5);
+    }
+    // The prescaler goes on: its ticks are those of the enable, in cycle 1.
+    let mut rig = rig(&[(PSC, 2), (ARR, 0), (EGR, UPDATE), (SR, 0)], 0);
+    rig.put(101, ARR, 4);
+    rig.counts(103, 0, 1);
+    rig.updates(115);
+}
+
 #[test]
 fn it_counts_down_and_to_and_fro() {
     // RM0090, "Downcounting mode": from TIM_ARR to 0, then an underflow; the counter starts where it is.
