@@ -17,7 +17,7 @@ use crate::elf::Machine;
 use crate::inputs::Inputs;
 use crate::memory::cache::CacheShape;
 use crate::observe::critical_path::Paths;
-use crate::observe::profile::{CoreProfile, ProfileOptions};
+use crate::observe::profile::{CoreProfile, Functions, ProfileOptions};
 use crate::time::{Cycles, Hz, Ps};
 
 /// Registers that operations can name: so many that any 8-bit number is one.
@@ -179,7 +179,7 @@ impl<I: Isa> Cpu<I> {
             self.shell.wakes(bus);
         }
         loop {
-            if let Some(stop) = self.shell.stop.take() {
+            if let Some(stop) = self.shell.stop.take().or_else(|| self.shell.stops_for_calls(single)) {
                 self.left = None;
                 return stop;
             }
@@ -212,15 +212,11 @@ impl<I: Isa> Cpu<I> {
 
     /// Runs from the current address. False if that came to no instruction and no exception.
     fn run_next(&mut self, bus: &mut Bus, single: bool) -> bool {
-        self.follow_sections();
-        if self.is_profiled() {
+        if self.follows_calls() {
+            self.begin_calls();
             self.charge_last();
         }
         self.shell.waits_woke(bus);
-        if self.shell.sections.has_marks() {
-            self.shell.stop = Some(Stop::Mark);
-            return false;
-        }
         if !single && self.shell.breaks_at(self.pc & I::ADDRESS_MASK) {
             self.shell.stop = Some(Stop::Break);
             return false;
@@ -232,6 +228,7 @@ impl<I: Isa> Cpu<I> {
         } else if !(self.spins.are_on() && !single && self.watch(bus)) {
             self.run_once(bus, single);
         }
+        self.settle_calls();
         I::follow_jump(self, bus);
         (self.shell.instructions, self.shell.exceptions) != before
     }
@@ -556,9 +553,14 @@ impl<I: Isa> Core for Cpu<I> {
         I::registers(self)
     }
 
+    fn know_functions(&mut self, functions: &Functions) {
+        Cpu::know_functions(self, functions);
+    }
+
     fn watch(&mut self, name: &str, pc: u32) {
-        self.shell.watch(name, pc & I::ADDRESS_MASK);
-        self.drop_blocks();
+        let pc = pc & I::ADDRESS_MASK;
+        Cpu::know_functions(self, &Functions { entries: vec![pc], whole: vec![pc] });
+        self.shell.watch(name, pc);
     }
 
     fn mark_calls(&mut self, pc: u32) -> bool {
@@ -631,6 +633,6 @@ impl<I: Isa> Core for Cpu<I> {
     }
 
     fn lost_calls(&self) -> u64 {
-        self.shell.sections.lost()
+        self.shell.lost_calls()
     }
 }

@@ -50,6 +50,9 @@ impl<I: Isa> State for Cpu<I> {
         State::load(&mut self.memory, from)?;
         self.pending.load(from)?;
         self.shell.load(from)?;
+        if !self.shell.calls_are_sound() {
+            return Err(Damaged);
+        }
         self.drop_blocks();
         self.blocks.set_totals(Fresh::loaded(from)?);
         self.mispredictions.load(from)?;

@@ -1,5 +1,5 @@
-//! What compiled code does for a profile, if there is one: counts runs of blocks on the call path at hand, calls
-//! [`crate::cpu::profile::Profile::follow`] where that changes, and charges what takes longer than a block says.
+//! What compiled code does for a profile, if there is one: counts runs of blocks on the call path at hand, and charges
+//! what takes longer than a block says. Where calls are followed, it tells of those, with or without a profile.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
@@ -15,23 +15,23 @@ use crate::cpu::cost::Breakdown;
 use crate::cpu::isa::Isa;
 use crate::cpu::memory::plan::Plan;
 use crate::cpu::memory::{Accounts, Part};
-use crate::cpu::profile::calls::Flow;
+use crate::cpu::calls::Flow;
 use crate::cpu::profile::counters::{Cause, Own, What};
 use crate::cpu::profile::{Profile, Seen};
 
 /// Where a flow stands in what [`follow`] is told: above the address behind the block.
 const FLOW_SHIFT: u32 = 32;
 
-/// A function is called or left: `what` is [`Flow::Call`] or not, and the address behind the block.
+/// A function is called or left: `what` is the [`Flow`], and the address behind the block.
 extern "C" fn follow<I: Isa>(core: *mut Cpu<I>, what: u64, target: u32, sp: u32, cycles: u64) {
     // SAFETY: compiled code gives what it was given, a core that is borrowed exclusively meanwhile.
     let core = unsafe { &mut *core };
-    let now = core.shell.had(cycles);
-    let flow = if what >> FLOW_SHIFT == Flow::Call as u64 { Flow::Call } else { Flow::Jump };
-    if let Some(profile) = &mut core.shell.profile {
-        profile.follow(flow, what as u32, target, sp, now);
-        core.shell.counts = profile.counts();
-    }
+    let flow = match what >> FLOW_SHIFT {
+        flow if flow == Flow::Call as u64 => Flow::Call,
+        flow if flow == Flow::Jump as u64 => Flow::Jump,
+        _ => Flow::On,
+    };
+    core.shell.follow_jump(flow, what as u32, target, (sp, cycles));
 }
 
 impl<I: Isa> Emitter<'_, I> {
@@ -71,15 +71,13 @@ impl<I: Isa> Emitter<'_, I> {
 
     /// The block at hand is left by `exit`, to `target` if that is known only now.
     pub(super) fn follow_flow(&mut self, exit: usize, target: Option<Value>) {
-        if exit != TAKEN || self.profile().is_none() {
-            return;
-        }
+        let Some(calls) = self.cpu.shell.calls.as_deref().filter(|_| exit == TAKEN) else { return };
         let flow = I::flow(self.blocks(), self.index);
-        if flow == Flow::On {
-            return;
-        }
         let hot = &self.blocks().hot[self.index as usize];
         let (end_pc, taken_pc) = (hot.end_pc, hot.taken_pc);
+        if flow == Flow::On && !calls.is_function(taken_pc) {
+            return;
+        }
         let what = self.b.ins().iconst(I64, ((flow as u64) << FLOW_SHIFT | u64::from(end_pc)) as i64);
         let target = target.unwrap_or_else(|| self.b.ins().iconst(I32, i64::from(taken_pc as i32)));
         let sp = self.register(I::SP as u8);

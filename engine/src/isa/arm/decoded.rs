@@ -10,7 +10,7 @@ use super::timing::{CoreTiming, FloatingUses, Pending, accesses};
 use crate::cpu::block::{Draft, Entry, FALLEN, TAKEN};
 use crate::cpu::cost::{Cost, OnBus};
 use crate::cpu::memory::{SYSTEM_BUS, Via};
-use crate::cpu::profile::Flow;
+use crate::cpu::calls::Flow;
 use crate::cpu::read::Read;
 
 /// An instruction as decoded.

@@ -69,7 +69,7 @@ impl Mips {
                 let (pc, effect) = self.isa.system.eret();
                 self.count();
                 (self.pc, self.isa.delayed) = (pc, None);
-                self.profile_exception_return(bus);
+                self.follow_exception_return(bus);
                 self.follow(effect);
             }
             Code::Wait => {

@@ -1,0 +1,82 @@
+//! Exceptions as calls: how handlers begin and end, and which stack the core goes on with.
+//!
+//! An exception is a frame below that of its handler. Both end where the exception is returned from: by whatever means
+//! the instruction set has (EXC_RETURN, mret, eret, a load of the status register), and with all calls that the handler
+//! has not returned from. A return that leads elsewhere than to what was interrupted is a switch of stacks: the calls
+//! of the one that is left go on later.
+
+use super::{Calls, Frame, NO_FRAME, NOWHERE, Stack};
+use crate::cpu::profile::Profile;
+use crate::storms::Source;
+
+/// A handler may go on so many bytes behind the instruction that was interrupted: it has done that itself.
+const SKIPPED_BYTES: u32 = 8;
+
+impl Calls {
+    /// An exception is taken from the code at `pc`, with this stack pointer.
+    pub fn exception(&mut self, on: &mut Option<Box<Profile>>, source: Source, (pc, sp): (u32, u32), now: u64) {
+        self.delayed = None;
+        let from = self.here();
+        let path = on.as_mut().map_or(0, |profile| profile.exception_path(from, source));
+        let exception = Some(source);
+        self.push(Frame { return_pc: pc, sp, begun: now, exception, path, from, ..NO_FRAME });
+    }
+
+    /// The innermost exception, of which the profile may keep more, and when its handler has begun, if it has by now.
+    pub fn innermost_exception(&mut self) -> Option<(&mut Frame, Option<u64>)> {
+        // Of some cores the handler has begun when its interrupt is known.
+        let begun = self.current.frames.last().filter(|top| top.exception.is_none()).map(|top| top.begun);
+        let frame = self.current.frames.iter_mut().rfind(|frame| frame.exception.is_some())?;
+        Some((frame, begun))
+    }
+
+    /// The handler of the innermost exception begins at `pc`.
+    pub fn handler(&mut self, on: &mut Option<Box<Profile>>, pc: u32, now: u64) {
+        let top = self.current.frames.last().filter(|top| top.exception.is_some()).copied();
+        if let Some(top) = top {
+            if let (Some(interrupt), Some(profile)) = (top.interrupt, on.as_mut()) {
+                profile.handler_begun(interrupt, now);
+            }
+            self.enter(on, NOWHERE, pc, NOWHERE, now);
+        }
+    }
+
+    /// This exception is handled with the frame of the innermost one: in its place if that has been handled, or is
+    /// another.
+    pub fn chain(&mut self, on: &mut Option<Box<Profile>>, source: Source, now: u64) {
+        let Some(place) = self.current.frames.iter().rposition(|frame| frame.exception.is_some()) else { return };
+        let Frame { return_pc, sp, exception, .. } = self.current.frames[place];
+        let is_last = place + 1 == self.current.frames.len();
+        if is_last && exception == Some(source) {
+            return;
+        }
+        self.pop_to(on, place, now);
+        self.exception(on, source, (return_pc, sp), now);
+    }
+
+    /// The core returns from an exception to the code at `pc`, with this stack pointer.
+    pub fn exception_return(&mut self, on: &mut Option<Box<Profile>>, pc: u32, sp: u32, now: u64) {
+        let Some(place) = self.current.frames.iter().rposition(|frame| frame.exception.is_some()) else {
+            // A kernel starts its first task so, or software has made a frame by itself.
+            return self.jump(on, pc, sp, now);
+        };
+        let Frame { return_pc, sp: interrupted_sp, .. } = self.current.frames[place];
+        self.pop_to(on, place, now);
+        if sp == interrupted_sp {
+            return;
+        }
+        let goes_on = |stack: &Stack| {
+            stack.interrupted.is_some_and(|(at, with)| with == sp && pc.wrapping_sub(at) <= SKIPPED_BYTES)
+        };
+        let interrupted = Some((return_pc, interrupted_sp));
+        if let Some(place) = self.parked.iter().position(goes_on) {
+            let other = Stack { interrupted: None, ..self.parked.remove(place) };
+            let left = self.switch_to(on, other, now);
+            return self.park(Stack { interrupted, ..left });
+        }
+        self.current.interrupted = interrupted;
+        if !self.go_back_to_parked(on, pc, sp, now) {
+            self.begin_task(on, pc, now);
+        }
+    }
+}
