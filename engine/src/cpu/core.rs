@@ -213,7 +213,9 @@ impl<I: Isa> Cpu<I> {
     /// Runs from the current address. False if that came to no instruction and no exception.
     fn run_next(&mut self, bus: &mut Bus, single: bool) -> bool {
         if self.follows_calls() {
-            self.begin_calls();
+            if self.begin_calls() {
+                return false;
+            }
             self.charge_last();
         }
         self.shell.waits_woke(bus);

@@ -73,20 +73,21 @@ impl<I: Isa> Cpu<I> {
         }
     }
 
-    /// The core is where it begins to follow calls, or has been there.
+    /// True if the core is where it begins to follow calls.
     #[inline]
-    pub(super) fn begin_calls(&mut self) {
+    pub(super) fn begin_calls(&mut self) -> bool {
         let now = self.shell.had(self.shell.cycles);
         let pc = I::address(self);
         let Shell { calls, profile, .. } = &mut self.shell;
-        if let Some(calls) = calls
-            && calls.begin(profile, pc, now)
-        {
-            if let Some(profile) = profile {
-                profile.last_pc = pc & I::ADDRESS_MASK;
-            }
-            self.settle_calls();
+        if !calls.as_mut().is_some_and(|calls| calls.begin(profile, pc, now)) {
+            return false;
         }
+        if let Some(profile) = profile {
+            profile.last_pc = pc & I::ADDRESS_MASK;
+        }
+        self.shell.follow_path();
+        self.settle_calls();
+        true
     }
 
     /// A block has run to its end, and is left by `exit`.

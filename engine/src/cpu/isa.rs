@@ -10,13 +10,13 @@ use std::mem::offset_of;
 
 use super::Cpu;
 use super::block::{Blocks, Draft, EntryOf};
+use super::calls::Flow;
 use super::compile::{Emitter, RegisterBits, Resumed, Value};
 use super::cost::{Cost, Sort};
 use super::counting::Counting;
 use super::iteration::Iteration;
 use super::memory::access::Abort;
 use super::memory::{Mmu, Via};
-use super::calls::Flow;
 use super::read::Read;
 use crate::bus::Bus;
 use crate::bus::device::AccessSize;

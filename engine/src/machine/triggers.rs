@@ -147,7 +147,6 @@ impl Triggers {
     pub fn see_iterations(&self) -> bool {
         self.has_counters
     }
-
 }
 
 impl Machine {

@@ -11,11 +11,11 @@ use super::emit::{Emitter, own};
 use crate::cpu::Cpu;
 use crate::cpu::accounts::Spent;
 use crate::cpu::block::TAKEN;
+use crate::cpu::calls::Flow;
 use crate::cpu::cost::Breakdown;
 use crate::cpu::isa::Isa;
 use crate::cpu::memory::plan::Plan;
 use crate::cpu::memory::{Accounts, Part};
-use crate::cpu::calls::Flow;
 use crate::cpu::profile::counters::{Cause, Own, What};
 use crate::cpu::profile::{Profile, Seen};
 

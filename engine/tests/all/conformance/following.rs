@@ -100,7 +100,8 @@ fn callee(own: u32, behind: u32) -> Option<u32> {
 
 fn program<T: Target>(main: &[Act], functions: &[Function]) -> Vec<Step> {
     let mut writer = Writer { steps: Vec::new(), loops: 0 };
-    let begin = [Label(MAIN), Begin, Set(F, T::DEVICE), Set(G, T::DATA), Set(A, T::DATA + 0x4000), Store(A, G, FIRST_SP)];
+    let begin =
+        [Label(MAIN), Begin, Set(F, T::DEVICE), Set(G, T::DATA), Set(A, T::DATA + 0x4000), Store(A, G, FIRST_SP)];
     writer.steps.extend(begin);
     writer.steps.extend([Load(STACK, G, FIRST_SP), Enable]);
     main.iter().for_each(|act| writer.act(*act, 0));

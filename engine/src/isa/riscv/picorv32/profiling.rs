@@ -3,8 +3,8 @@
 use super::decoded::Kind;
 use super::{Picorv32, SP};
 use crate::bus::Bus;
-use crate::cpu::profile::counters::What;
 use crate::cpu::calls::{Calls, Flow};
+use crate::cpu::profile::counters::What;
 use crate::cpu::profile::{Profile, Seen};
 use crate::cpu::shell::Shell;
 use crate::isa::riscv::core::flow_of;
@@ -19,19 +19,19 @@ impl Picorv32 {
         begun
     }
 
-    /// The core is where it begins to follow calls, or has been there.
-    pub(super) fn begin_calls(&mut self) {
+    /// True if the core is where it begins to follow calls.
+    pub(super) fn begin_calls(&mut self) -> bool {
         let (pc, now) = (self.pc, self.shell.cycles);
         let Shell { calls, profile, .. } = &mut self.shell;
-        if let Some(calls) = calls
-            && calls.begin(profile, pc, now)
-        {
-            if let Some(profile) = profile {
-                profile.last_pc = pc;
-            }
-            self.shell.follow_path();
-            self.settle_calls();
+        if !calls.as_mut().is_some_and(|calls| calls.begin(profile, pc, now)) {
+            return false;
         }
+        if let Some(profile) = profile {
+            profile.last_pc = pc;
+        }
+        self.shell.follow_path();
+        self.settle_calls();
+        true
     }
 
     /// What goes on outside of instructions belongs to the one before.

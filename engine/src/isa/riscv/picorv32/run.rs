@@ -34,6 +34,12 @@ impl Picorv32 {
             if bus.exit.is_some() || self.shell.cycles >= self.shell.deadline.limit {
                 return Stop::Horizon;
             }
+            if self.begin_calls() {
+                continue;
+            }
+            if let Some(stop) = self.shell.stops_for_calls(single) {
+                return stop;
+            }
             if self.encoding.is_none() {
                 self.start(bus);
                 continue;
@@ -45,13 +51,9 @@ impl Picorv32 {
                     None => continue,
                 }
             }
-            if let Some(stop) = self.shell.stops_for_calls(single) {
-                return stop;
-            }
             if self.interrupts.are_due(self.shell.cycles, self.shell.instructions) {
                 self.enter_handler(bus);
             } else {
-                self.begin_calls();
                 if !single && self.shell.breaks_at(self.pc) {
                     return Stop::Break;
                 }
