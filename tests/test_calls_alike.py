@@ -152,7 +152,7 @@ def check(elf: Path, expected: Counter[str]) -> None:
     }
     assert by_profile(loaded.run(profile=FUNCTIONS)) == spans
     conditions = loaded.run(count_when=[f'"{name}" in cpu0.calls' for name in FUNCTIONS])
-    assert [(one.count, one.held_ps) for one in conditions.triggers] == [
+    assert [(one.count, one.true_ps) for one in conditions.triggers] == [
         under_way(spans[name]) for name in FUNCTIONS
     ]
     sections = loaded.run(sections=FUNCTIONS, compile_after=1)

@@ -114,23 +114,29 @@ __attribute__((naked)) void SVC_Handler(void)
                      "bx lr\n");
 }
 
-__attribute__((naked)) int set_jump(uint32_t *buffer)
-{
-    (void)buffer;
-    __asm__ volatile("mov r12, sp\n"
-                     "stmia r0, {r4-r12, lr}\n"
-                     "movs r0, #0\n"
-                     "bx lr\n");
-}
-
-__attribute__((naked)) _Noreturn void long_jump(uint32_t *buffer)
-{
-    (void)buffer;
-    __asm__ volatile("ldmia r0, {r4-r12, lr}\n"
-                     "mov sp, r12\n"
-                     "movs r0, #1\n"
-                     "bx lr\n");
-}
+/* Registers that a call keeps, the stack pointer and where it returns to: of whoever calls set_jump. */
+__asm__(".pushsection .text.set_jump, \"ax\", %progbits\n"
+        ".syntax unified\n"
+        ".thumb\n"
+        ".globl set_jump\n"
+        ".type set_jump, %function\n"
+        ".thumb_func\n"
+        "set_jump:\n"
+        "    mov r12, sp\n"
+        "    stmia r0, {r4-r12, lr}\n"
+        "    movs r0, #0\n"
+        "    bx lr\n"
+        ".size set_jump, . - set_jump\n"
+        ".globl long_jump\n"
+        ".type long_jump, %function\n"
+        ".thumb_func\n"
+        "long_jump:\n"
+        "    ldmia r0, {r4-r12, lr}\n"
+        "    mov sp, r12\n"
+        "    movs r0, #1\n"
+        "    bx lr\n"
+        ".size long_jump, . - long_jump\n"
+        ".popsection\n");
 
 __attribute__((noinline)) uint32_t recurs(uint32_t depth)
 {
