@@ -1,4 +1,4 @@
-//! Which calls a core is in: stacks of calls, followed as calls, jumps and exceptions happen. There is one of it a core,
+//! Which calls a core is in: stacks of calls, followed as calls, jumps and exceptions happen. There is one bookkeeping
 //! for all that asks: profiles, watched functions, conditions, waits. It is kept where one of these is wanted, and
 //! nothing pays for it elsewhere.
 //!

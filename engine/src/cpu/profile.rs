@@ -2,9 +2,9 @@
 //!
 //! What a core does is counted in the array of the path that it is on ([`counters`]), which changes where functions are
 //! called and left ([`super::calls`], [`paths`]): runs of blocks, of which the cost of each instruction is known, and
-//! cycles that accesses and exceptions took beyond that. Compiled code counts runs by itself, and tells where a function
-//! is called or left. Everything else ends in sums of the core's ([`Seen`]): what these have grown by is charged to the
-//! instruction that is done with.
+//! cycles that accesses and exceptions took beyond that. Compiled code counts runs by itself, and tells where functions
+//! are called or left. Everything else ends in sums of the core's ([`Seen`]): what these have grown by is charged to
+//! the instruction that is done with.
 
 pub mod counters;
 mod following;

@@ -3,8 +3,8 @@
 //! Conditions are looked at when something may have changed, and nowhere else. Devices tell of their signals, and are
 //! called for their counters: the core that runs stops behind the instruction that did it
 //! ([`crate::bus::watches::Watches::stop_core`]). A core that follows its calls stops where one begins or ends that a
-//! condition is about. What changes by itself, as time does, or a signal whose end is known, has a time at which cores stop, as
-//! they do for a debugger. A core that stopped goes on with its turn, so nothing else changes by it.
+//! condition is about. What changes by itself, as time does, or a signal whose end is known, has a time at which cores
+//! stop, as they do for a debugger. A core that stopped goes on with its turn, so nothing else changes by it.
 
 pub mod condition;
 mod look;

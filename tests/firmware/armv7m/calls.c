@@ -1,6 +1,6 @@
 /* Calls of all kinds on a Cortex-M4, as a script says: functions that call, recur, jump to each other at their ends and
- * across their callers (setjmp, longjmp), in two tasks with stacks of their own between which PendSV switches, with ticks
- * and interrupts of three priorities that pend each other. */
+ * across their callers (setjmp, longjmp), in two tasks with stacks of their own between which PendSV switches, with
+ * ticks and interrupts of several priorities that pend each other. */
 #include "armv7m.h"
 #include "console.h"
 #include "exit.h"
@@ -16,7 +16,6 @@
 #define FRAME_WORDS 8u
 #define KEPT_WORDS 8u
 #define XPSR_T (1u << 24)
-#define EXC_RETURN_PROCESS 0xFFFFFFFDu
 
 /* What a script says: what is less than the first of these ends the function that reads it. */
 enum act { WORK = 16, CALL = 32, TAIL = 48, RECUR = 64, PEND = 80, TRY = 96, SWITCH = 112, THROW = 128 };
@@ -221,8 +220,8 @@ static _Noreturn void run_task(void)
         mmio_write(ARMV7M_SCS_BASE, SCB_ICSR, ICSR_PENDSVSET);
     }
     armv7m_disable_interrupts();
-    console_print("%u ticks, %u switches, %u and %u interrupts, helped %u\n", ticks, switches, interrupts[0], interrupts[1],
-                  helped);
+    console_print("%u ticks, %u switches, %u and %u interrupts, helped %u\n", ticks, switches, interrupts[0],
+                  interrupts[1], helped);
     program_exit(EXIT_OK);
 }
 

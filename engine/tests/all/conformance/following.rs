@@ -1,4 +1,4 @@
-//! One bookkeeping of calls: functions that call, recur, jump to each other at their ends and across their callers, with
+//! One bookkeeping of calls: functions that call, recur, jump to each other at their ends and across their callers, and
 //! interrupts wherever they come. All that counts calls counts the same ones, with the same times.
 
 use super::program::*;
