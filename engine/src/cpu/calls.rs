@@ -15,8 +15,11 @@
 //! and before any more time passes, it is accounted for.
 
 mod exceptions;
+mod lights;
 
 use std::collections::{BTreeMap, BTreeSet};
+
+pub(crate) use lights::{Light, Lights};
 
 use super::profile::{ELSEWHERE, Profile};
 use crate::observe::profile::Functions;
@@ -31,6 +34,8 @@ const MOST_PARKED: usize = 1 << 10;
 const MOST_TAIL_CALLS: usize = 64;
 /// No address that code returns to, and no stack pointer: of what nothing returns from.
 pub(crate) const NOWHERE: u32 = u32::MAX;
+/// In the place of a place.
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// How a block ends, as far as calls are concerned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
@@ -57,18 +62,21 @@ pub(crate) struct Frame {
     sp: u32,
     /// When it began: cycles that the core has had.
     pub begun: u64,
-    /// The exception that it is: the stack pointer of calls in its handler says nothing of those below it.
-    exception: Option<Source>,
+    /// The exception that it is, by its place among [`Calls::sources`], if it is one: the stack pointer of calls in its
+    /// handler says nothing of those below it.
+    exception: u32,
     /// It returns together with the one below it, which has jumped to it.
     is_tail: bool,
     /// Of a watched function: its section, and the call's number.
-    watched: Option<(usize, u64)>,
+    section: u32,
+    /// See [`Frame::section`].
+    number: u64,
     /// Its path in the profile, if there is one, and the path that it was called on.
     pub path: u32,
     /// See [`Frame::path`].
     pub from: u32,
     /// Of an interrupt that the profile keeps: its place there.
-    pub interrupt: Option<usize>,
+    pub interrupt: u32,
 }
 
 /// A stack of calls.
@@ -114,6 +122,10 @@ impl Fresh for News {
 pub(crate) struct Calls {
     current: Stack,
     parked: Vec<Stack>,
+    /// Calls above the innermost frame that compiled code has made, and nobody else has looked at.
+    pub lights: Lights,
+    /// Exceptions that were taken.
+    sources: Vec<Source>,
     /// Where functions begin.
     functions: Functions,
     /// The bits of a block's address that are an address.
@@ -152,6 +164,8 @@ impl Calls {
         Calls {
             current: Stack { task: 0, frames: Vec::new(), interrupted: None },
             parked: Vec::new(),
+            lights: Lights::new(),
+            sources: Vec::new(),
             functions: Functions::default(),
             address_mask,
             has_begun: false,
@@ -198,8 +212,10 @@ impl Calls {
 
     /// A profile begins: calls under way are none of it, nor is the stack that the core is on, but as this path.
     pub fn begin_profile(&mut self, task: u32) {
+        self.absorb();
+        self.lights.begin(self.top_sp());
         for frame in self.parked.iter_mut().chain([&mut self.current]).flat_map(|stack| &mut stack.frames) {
-            (frame.path, frame.from, frame.interrupt) = (task, task, None);
+            (frame.path, frame.from, frame.interrupt) = (task, task, NONE);
         }
         self.parked.iter_mut().for_each(|stack| stack.task = task);
         self.current.task = task;
@@ -208,9 +224,30 @@ impl Calls {
 
     /// Calls of these functions are asked for, and of no others.
     pub fn ask_for(&mut self, functions: &BTreeSet<u32>) {
+        if functions.is_empty() && self.asked.is_empty() {
+            return;
+        }
+        self.absorb();
+        self.lights.begin(self.top_sp());
         let of = |function: &u32| self.frames().filter(|frame| frame.is_call_of(*function)).count();
         self.asked = functions.iter().map(|function| (*function, of(function))).collect();
         self.has_changed = false;
+    }
+
+    /// True if it is asked for calls of these functions.
+    pub fn is_asked_for(&self, functions: &BTreeSet<u32>) -> bool {
+        self.asked.keys().eq(functions)
+    }
+
+    /// True if nobody wants to know of each call of the function at an address.
+    pub fn is_unwatched(&self, target: u32) -> bool {
+        let function = target & self.address_mask;
+        !self.watched.contains_key(&function) && !self.asked.contains_key(&function)
+    }
+
+    /// A block's address without what is none of an address.
+    pub fn function_at(&self, target: u32) -> u32 {
+        target & self.address_mask
     }
 
     /// True if a call of a function that is asked for is under way.
@@ -234,14 +271,20 @@ impl Calls {
         std::mem::take(&mut self.news)
     }
 
+    /// They have been loaded.
+    pub fn follow_loaded(&mut self) {
+        self.lights.lie_above(self.top_sp());
+    }
+
     /// False if a snapshot can't have had them: paths, sections and interrupts are fewer than that.
     pub fn are_sound(&self, paths: usize, interrupts: usize, sections: usize) -> bool {
         let is_path = |path: u32| (path as usize) < paths.max(1);
         let is_sound = |frame: &Frame| {
             is_path(frame.path)
                 && is_path(frame.from)
-                && frame.interrupt.is_none_or(|interrupt| interrupt < interrupts)
-                && frame.watched.is_none_or(|(section, _)| section < sections)
+                && (frame.interrupt == NONE || (frame.interrupt as usize) < interrupts)
+                && (frame.section == NONE || (frame.section as usize) < sections)
+                && (frame.exception == NONE || (frame.exception as usize) < self.sources.len())
         };
         let stacks = self.parked.iter().chain([&self.current]);
         let are_sound = |stack: &Stack| is_path(stack.task) && stack.frames.iter().all(is_sound);
@@ -305,6 +348,7 @@ impl Calls {
         if self.current.frames.is_empty() && self.is_entry(pc) {
             self.enter(on, NOWHERE, pc, NOWHERE, now);
         }
+        self.lights.begin(self.top_sp());
     }
 
     /// A block has ended by a jump to `target`; `return_pc` is the address behind it, both as blocks have addresses.
@@ -317,6 +361,10 @@ impl Calls {
         target: u32,
         (sp, now): (u32, u64),
     ) {
+        let is_profiled = on.is_some();
+        if !is_profiled {
+            self.absorb();
+        }
         match flow {
             Flow::On if self.is_function(target) => self.branch(on, target, sp, now),
             Flow::On => {}
@@ -330,6 +378,35 @@ impl Calls {
                 }
             }
         }
+        if !is_profiled {
+            self.lights.begin(self.top_sp());
+        }
+    }
+
+    /// The stack pointer of the innermost call, if it says where others begin.
+    #[inline]
+    fn top_sp(&self) -> u32 {
+        self.current.frames.last().map_or(NOWHERE, |top| top.sp_of_call())
+    }
+
+    /// What compiled code has called are calls like others.
+    #[inline]
+    fn absorb(&mut self) {
+        if self.lights.are_some() {
+            self.absorb_all();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn absorb_all(&mut self) {
+        // A profile has each call followed by itself.
+        let (path, from) = (self.here(), self.here());
+        for place in 0..self.lights.count() {
+            let Light { return_pc, sp, function, .. } = self.lights.at(place);
+            self.push(Frame { function, return_pc, sp, path, from, ..NO_FRAME });
+        }
+        self.lights.begin(self.top_sp());
     }
 
     /// A jump has been decided on, behind which another instruction runs first: see [`Calls::take_decided`].
@@ -362,12 +439,12 @@ impl Calls {
     /// A call is under way no longer.
     #[inline]
     fn count_out(&mut self, frame: &Frame, what: What) {
-        if let Some((section, number)) = frame.watched {
+        if frame.section != NONE {
             self.lost_watched += u64::from(what == What::Lost);
-            self.news.push(News { section, number, what });
+            self.news.push(News { section: frame.section as usize, number: frame.number, what });
         }
         if !self.asked.is_empty()
-            && frame.exception.is_none()
+            && !frame.is_exception()
             && let Some(calls) = self.asked.get_mut(&frame.function)
         {
             *calls = calls.saturating_sub(1);
@@ -383,14 +460,14 @@ impl Calls {
 
     /// The frames above the last exception.
     fn above_exception(&self) -> usize {
-        self.current.frames.iter().rposition(|frame| frame.exception.is_some()).map_or(0, |place| place + 1)
+        self.current.frames.iter().rposition(Frame::is_exception).map_or(0, |place| place + 1)
     }
 
     #[inline]
     fn call(&mut self, on: &mut Option<Box<Profile>>, return_pc: u32, target: u32, sp: u32, now: u64) {
         // Calls that were left without a return: the caller has the stack pointer that they were called with.
         while let Some(top) = self.current.frames.last()
-            && top.exception.is_none()
+            && !top.is_exception()
             && top.sp != NOWHERE
             && (top.sp == sp && top.return_pc == return_pc
                 || top.sp < sp && self.current.frames.iter().rev().any(|frame| frame.sp >= sp))
@@ -417,7 +494,7 @@ impl Calls {
             return;
         }
         if let Some(section) = watched {
-            frame.watched = Some((section, self.begun));
+            (frame.section, frame.number) = (section as u32, self.begun);
             let returns = if frame.return_pc == NOWHERE { NOWHERE } else { frame.return_pc & self.address_mask };
             self.news.push(News { section, number: self.begun, what: What::Begun(returns) });
             self.begun += 1;
@@ -436,7 +513,7 @@ impl Calls {
     #[cold]
     fn branch(&mut self, on: &mut Option<Box<Profile>>, target: u32, sp: u32, now: u64) {
         let function = target & self.address_mask;
-        let top = self.current.frames.last().copied().filter(|top| top.exception.is_none());
+        let top = self.current.frames.last().copied().filter(|top| !top.is_exception());
         // A function may begin with a loop.
         if let Some(top) = top.filter(|top| (top.sp == sp || top.sp == NOWHERE) && top.function != function) {
             self.tail_call(on, top, target, now);
@@ -546,8 +623,18 @@ impl Calls {
 }
 
 impl Frame {
+    #[inline]
+    fn is_exception(&self) -> bool {
+        self.exception != NONE
+    }
+
+    #[inline]
+    fn sp_of_call(&self) -> u32 {
+        if self.is_exception() { NOWHERE } else { self.sp }
+    }
+
     fn is_call_of(&self, function: u32) -> bool {
-        self.exception.is_none() && self.function == function
+        !self.is_exception() && self.function == function
     }
 }
 
@@ -557,10 +644,11 @@ const NO_FRAME: Frame = Frame {
     return_pc: NOWHERE,
     sp: NOWHERE,
     begun: 0,
-    exception: None,
+    exception: NONE,
     is_tail: false,
-    watched: None,
+    section: NONE,
+    number: 0,
     path: 0,
     from: 0,
-    interrupt: None,
+    interrupt: NONE,
 };

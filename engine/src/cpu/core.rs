@@ -556,13 +556,17 @@ impl<I: Isa> Core for Cpu<I> {
     }
 
     fn know_functions(&mut self, functions: &Functions) {
-        Cpu::know_functions(self, functions);
+        if self.shell.follow_calls(functions, I::ADDRESS_MASK) {
+            self.drop_blocks();
+        }
     }
 
     fn watch(&mut self, name: &str, pc: u32) {
         let pc = pc & I::ADDRESS_MASK;
-        Cpu::know_functions(self, &Functions { entries: vec![pc], whole: vec![pc] });
+        self.know_functions(&Functions { entries: vec![pc], whole: vec![pc] });
         self.shell.watch(name, pc);
+        // Compiled code makes calls by itself that nobody watches.
+        self.drop_blocks();
     }
 
     fn mark_calls(&mut self, pc: u32) -> bool {

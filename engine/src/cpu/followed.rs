@@ -27,8 +27,10 @@ impl Shell {
         }
         let entries: Vec<u32> = functions.iter().copied().collect();
         let compiles = self.follow_calls(&Functions { whole: entries.clone(), entries }, address_mask);
-        self.calls.iter_mut().for_each(|calls| calls.ask_for(functions));
-        compiles
+        let Some(calls) = &mut self.calls else { return compiles };
+        let is_known = calls.is_asked_for(functions);
+        calls.ask_for(functions);
+        compiles || !is_known
     }
 
     /// True if a call of a function that is asked for is under way.
@@ -64,13 +66,6 @@ impl<I: Isa> Cpu<I> {
     #[inline(always)]
     pub(crate) fn follows_calls(&self) -> bool {
         self.shell.calls.is_some()
-    }
-
-    /// Calls are followed from now on, of code with these functions.
-    pub(super) fn know_functions(&mut self, functions: &Functions) {
-        if self.shell.follow_calls(functions, I::ADDRESS_MASK) {
-            self.drop_blocks();
-        }
     }
 
     /// True if the core is where it begins to follow calls.

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use switches::{Switch, Switches};
 
 use super::accounts::Spent;
-use super::calls::{Calls, Frame, NOWHERE};
+use super::calls::{Calls, Frame, NONE, NOWHERE};
 use super::cost::Breakdown;
 use super::memory::Accounts;
 use crate::bus::Bus;
@@ -159,8 +159,8 @@ impl Profile {
     #[inline]
     pub fn call_ended(&mut self, frame: &Frame, now: u64) {
         let Frame { path, from, begun, interrupt, .. } = *frame;
-        if let Some(interrupt) = interrupt {
-            self.interrupts[interrupt].ended = Some(now);
+        if interrupt != NONE {
+            self.interrupts[interrupt as usize].ended = Some(now);
         }
         if path != from {
             let cycles = now.wrapping_sub(begun);
@@ -173,8 +173,8 @@ impl Profile {
     }
 
     /// The handler of an interrupt that is kept has begun.
-    pub fn handler_begun(&mut self, interrupt: usize, now: u64) {
-        self.interrupts[interrupt].begun = Some(now);
+    pub fn handler_begun(&mut self, interrupt: u32, now: u64) {
+        self.interrupts[interrupt as usize].begun = Some(now);
     }
 
     /// The path of a stack that begins at an address; `None` if there is no room.
@@ -198,10 +198,10 @@ impl Profile {
     pub fn raised(&mut self, calls: &mut Calls, input: u32, raised: Option<(Ps, String)>) {
         let kept = self.interrupts.len();
         let Some((frame, begun)) = calls.innermost_exception() else { return };
-        if kept == MOST_INTERRUPTS || frame.interrupt.is_some() {
+        if kept == MOST_INTERRUPTS || frame.interrupt != NONE {
             return;
         }
-        frame.interrupt = Some(kept);
+        frame.interrupt = kept as u32;
         self.interrupts.push(Taken { path: frame.path, input, raised, taken: frame.begun, begun, ended: None });
     }
 

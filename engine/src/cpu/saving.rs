@@ -74,6 +74,7 @@ impl Shell {
     /// What follows from what was loaded.
     pub fn follow_loaded(&mut self) {
         self.deadline = Deadline::new(self.clock);
+        self.calls.iter_mut().for_each(|calls| calls.follow_loaded());
         self.follow_path();
         // Who had the calls in common compares them as one.
         if let Some(waits) = &mut self.waits {

@@ -5,7 +5,7 @@
 //! has not returned from. A return that leads elsewhere than to what was interrupted is a switch of stacks: the calls
 //! of the one that is left go on later.
 
-use super::{Calls, Frame, NO_FRAME, NOWHERE, Stack};
+use super::{Calls, Frame, NO_FRAME, NONE, NOWHERE, Stack};
 use crate::cpu::profile::Profile;
 use crate::storms::Source;
 
@@ -15,39 +15,47 @@ const SKIPPED_BYTES: u32 = 8;
 impl Calls {
     /// An exception is taken from the code at `pc`, with this stack pointer.
     pub fn exception(&mut self, on: &mut Option<Box<Profile>>, source: Source, (pc, sp): (u32, u32), now: u64) {
+        self.absorb();
         self.delayed = None;
         let from = self.here();
         let path = on.as_mut().map_or(0, |profile| profile.exception_path(from, source));
-        let exception = Some(source);
-        self.push(Frame { return_pc: pc, sp, begun: now, exception, path, from, ..NO_FRAME });
+        let known = self.sources.iter().position(|known| *known == source);
+        let exception = known.unwrap_or_else(|| {
+            self.sources.push(source);
+            self.sources.len() - 1
+        });
+        self.push(Frame { return_pc: pc, sp, begun: now, exception: exception as u32, path, from, ..NO_FRAME });
+        self.lights.begin(self.top_sp());
     }
 
     /// The innermost exception, of which the profile may keep more, and when its handler has begun, if it has by now.
     pub fn innermost_exception(&mut self) -> Option<(&mut Frame, Option<u64>)> {
         // Of some cores the handler has begun when its interrupt is known.
-        let begun = self.current.frames.last().filter(|top| top.exception.is_none()).map(|top| top.begun);
-        let frame = self.current.frames.iter_mut().rfind(|frame| frame.exception.is_some())?;
+        let begun = self.current.frames.last().filter(|top| !top.is_exception()).map(|top| top.begun);
+        let frame = self.current.frames.iter_mut().rfind(|frame| frame.is_exception())?;
         Some((frame, begun))
     }
 
     /// The handler of the innermost exception begins at `pc`.
     pub fn handler(&mut self, on: &mut Option<Box<Profile>>, pc: u32, now: u64) {
-        let top = self.current.frames.last().filter(|top| top.exception.is_some()).copied();
+        let top = self.current.frames.last().filter(|top| top.is_exception()).copied();
         if let Some(top) = top {
-            if let (Some(interrupt), Some(profile)) = (top.interrupt, on.as_mut()) {
-                profile.handler_begun(interrupt, now);
+            if let Some(profile) = on.as_mut().filter(|_| top.interrupt != NONE) {
+                profile.handler_begun(top.interrupt, now);
             }
             self.enter(on, NOWHERE, pc, NOWHERE, now);
+            self.lights.begin(self.top_sp());
         }
     }
 
     /// This exception is handled with the frame of the innermost one: in its place if that has been handled, or is
     /// another.
     pub fn chain(&mut self, on: &mut Option<Box<Profile>>, source: Source, now: u64) {
-        let Some(place) = self.current.frames.iter().rposition(|frame| frame.exception.is_some()) else { return };
+        self.absorb();
+        let Some(place) = self.current.frames.iter().rposition(Frame::is_exception) else { return };
         let Frame { return_pc, sp, exception, .. } = self.current.frames[place];
         let is_last = place + 1 == self.current.frames.len();
-        if is_last && exception == Some(source) {
+        if is_last && self.sources.get(exception as usize) == Some(&source) {
             return;
         }
         self.pop_to(on, place, now);
@@ -56,7 +64,13 @@ impl Calls {
 
     /// The core returns from an exception to the code at `pc`, with this stack pointer.
     pub fn exception_return(&mut self, on: &mut Option<Box<Profile>>, pc: u32, sp: u32, now: u64) {
-        let Some(place) = self.current.frames.iter().rposition(|frame| frame.exception.is_some()) else {
+        self.absorb();
+        self.return_to(on, pc, sp, now);
+        self.lights.begin(self.top_sp());
+    }
+
+    fn return_to(&mut self, on: &mut Option<Box<Profile>>, pc: u32, sp: u32, now: u64) {
+        let Some(place) = self.current.frames.iter().rposition(Frame::is_exception) else {
             // A kernel starts its first task so, or software has made a frame by itself.
             return self.jump(on, pc, sp, now);
         };
