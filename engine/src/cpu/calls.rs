@@ -477,7 +477,7 @@ impl Calls {
         self.enter(on, return_pc, target, sp, now);
     }
 
-    #[inline]
+    #[inline(always)]
     fn enter(&mut self, on: &mut Option<Box<Profile>>, return_pc: u32, target: u32, sp: u32, now: u64) {
         let (from, function) = (self.here(), target & self.address_mask);
         let site = if return_pc == NOWHERE { return_pc } else { return_pc & self.address_mask };
@@ -485,7 +485,7 @@ impl Calls {
         self.push(Frame { function, return_pc, sp, begun: now, path, from, ..NO_FRAME });
     }
 
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, mut frame: Frame) {
         let watched = if self.watched.is_empty() { None } else { self.watched.get(&frame.function).copied() };
         if self.current.frames.len() == MOST_FRAMES {

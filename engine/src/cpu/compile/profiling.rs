@@ -79,10 +79,9 @@ impl<I: Isa> Emitter<'_, I> {
             return;
         }
         let may_be_light = self.profile().is_none();
-        let calls_unwatched = flow == Flow::Call && target.is_none() && calls.is_unwatched(taken_pc);
-        let function = calls.function_at(taken_pc);
-        if may_be_light && calls_unwatched {
-            return self.call_lightly(end_pc, taken_pc, function);
+        if may_be_light && flow == Flow::Call && calls.is_unwatched(taken_pc) {
+            let function = calls.function_at(taken_pc);
+            return self.call_lightly(end_pc, (taken_pc, target), function);
         }
         if may_be_light
             && flow == Flow::Jump
@@ -124,15 +123,20 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.switch_to_block(merged);
     }
 
-    /// A function is called that nobody watches: see [`Lights`](crate::cpu::calls::Lights).
-    fn call_lightly(&mut self, end_pc: u32, taken_pc: u32, function: u32) {
+    /// A function is called that nobody watches, unless `target` is another one than the last time: see
+    /// [`Lights`](crate::cpu::calls::Lights).
+    fn call_lightly(&mut self, end_pc: u32, (taken_pc, target): (u32, Option<Value>), function: u32) {
         let [calls, top] = self.innermost_light();
         let last = self.b.ins().load(I64, own(), calls, offset_of!(Calls, lights.last) as i32);
         let top_sp = self.b.ins().load(I32, own(), top, offset_of!(Light, sp) as i32);
         let sp = self.register(I::SP as u8);
         let below = self.b.ins().icmp(IntCC::UnsignedLessThan, sp, top_sp);
         let room = self.b.ins().icmp(IntCC::UnsignedLessThan, top, last);
-        let may = self.b.ins().band(below, room);
+        let mut may = self.b.ins().band(below, room);
+        if let Some(target) = target {
+            let same = self.b.ins().icmp_imm(IntCC::Equal, target, i64::from(taken_pc as i32));
+            may = self.b.ins().band(may, same);
+        }
         self.unless_told(
             may,
             |this| {
@@ -144,7 +148,7 @@ impl<I: Isa> Emitter<'_, I> {
                 this.b.ins().store(own(), function, next, offset_of!(Light, function) as i32);
                 this.b.ins().store(own(), next, calls, offset_of!(Calls, lights.top) as i32);
             },
-            |this| this.tell_flow(Flow::Call, end_pc, taken_pc, None),
+            |this| this.tell_flow(Flow::Call, end_pc, taken_pc, target),
         );
     }
 
