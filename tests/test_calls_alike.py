@@ -7,6 +7,7 @@ instruction sets (conformance/following.rs).
 
 from __future__ import annotations
 
+import contextlib
 import re
 import struct
 from collections import Counter
@@ -29,12 +30,15 @@ SOURCE = ROOT / "tests" / "firmware" / "armv7m" / "calls.c"
 WORK, CALL, TAIL, RECUR, PEND, TRY, SWITCH, THROW = range(16, 144, 16)
 END = b"\0"
 HALF = 256
+# what the program has in the places of its scripts and of the ticks' period
+SCRIPT_MARK = b"the script of calls begins"
+PERIOD_MARK = struct.pack("<4I", 0x70657269, 0x6F64206F, 0x66207469, 0x636B730A)
 HANDLERS = ["SysTick_Handler", "PendSV_Handler", "Interrupt0_Handler", "Interrupt1_Handler"]
 STEPS = [f"step{number}" for number in range(4)]
 FUNCTIONS = [*STEPS, "recurs", "thrower", "helper", "set_jump", "long_jump", *HANDLERS]
 
 
-class _Thrown(Exception):
+class ThrownError(Exception):
     """The function does not go on."""
 
 
@@ -71,14 +75,12 @@ class Script:
             self.calls["recurs"] += number + 1
         elif kind == TRY:
             self.calls["set_jump"] += 1
-            try:
+            with contextlib.suppress(ThrownError):
                 self.function(number, depth + 1, tries=True)
-            except _Thrown:
-                pass
         elif kind == THROW:
             self.calls["thrower"] += number + 1
             self.calls["long_jump"] += 1
-            raise _Thrown
+            raise ThrownError
 
 
 @cache
@@ -93,10 +95,7 @@ def scripted(folder: Path, seed: int, period: int) -> tuple[Path, Counter[str]]:
         task.function(0, 0, tries=False)
     halves = b"".join(bytes(task.acts[:HALF]).ljust(HALF, END) for task in tasks)
     data = program().read_bytes()
-    for mark, what in (
-        (b"the script of calls begins", halves),
-        (struct.pack("<4I", 0x70657269, 0x6F64206F, 0x66207469, 0x636B730A), struct.pack("<I", period)),
-    ):
+    for mark, what in ((SCRIPT_MARK, halves), (PERIOD_MARK, struct.pack("<I", period))):
         (place,) = [match.start() for match in re.finditer(re.escape(mark), data)]
         data = data[:place] + what + data[place + len(what) :]
     elf = folder / "calls.elf"

@@ -1,6 +1,6 @@
 //! Calls that compiled code makes and ends by itself, where no profile is on: of functions that nobody watches. A call
-//! that begins below the stack pointer of the innermost one is kept here, and ends where a jump goes to where it returns
-//! to, with its stack pointer. Anything else is looked at closer, and then they are calls like others.
+//! that begins below the stack pointer of the innermost one is kept here, and ends where a jump goes to where it
+//! returns to, with its stack pointer. Anything else is looked at closer, and then they are calls like others.
 
 use crate::state::{Damaged, Fresh, Loader, Saver, State};
 
