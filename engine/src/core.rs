@@ -8,7 +8,7 @@ use crate::elf::Machine;
 use crate::elf::debug::Place;
 use crate::faults::CoreFault;
 use crate::observe::critical_path::Paths;
-use crate::observe::profile::{CoreProfile, ProfileOptions};
+use crate::observe::profile::{CoreProfile, Functions, ProfileOptions};
 use crate::observe::stack::{Share, stack};
 use crate::observe::waits::{WaitShare, WaitedFor};
 use crate::state::{Fresh, State};
@@ -392,7 +392,11 @@ pub trait Core: Debugged + State + Send {
     /// The address of the next instruction, then the general registers.
     fn registers(&self) -> Vec<u32>;
 
-    /// Keeps a stack of its own for the function at `pc`.
+    /// There are these functions in the code that it runs. From now on it follows its calls.
+    fn know_functions(&mut self, functions: &Functions);
+
+    /// Keeps a stack of its own for the function at `pc`. Functions are known ([`Core::know_functions`]), or calls are
+    /// followed as far as they can be without.
     fn watch(&mut self, name: &str, pc: u32);
 
     /// Has the core stop at the begin and the end of each call of a function that it watches, with [`Stop::Mark`].

@@ -64,8 +64,6 @@ pub struct Position {
     pub pc: u32,
     /// Stack pointer.
     pub sp: u32,
-    /// Where the function returns to that has just been entered.
-    pub return_pc: u32,
     /// Instructions that have run.
     pub instructions: u64,
     /// Interrupts that were taken.
@@ -86,6 +84,9 @@ pub struct Breaks {
     /// It has stopped so, and nobody has asked.
     #[state(skip)]
     is_hit: bool,
+    /// Calls of functions that somebody asks for have begun or ended since.
+    #[state(skip)]
+    calls: bool,
     /// Interrupts that were taken.
     pub interrupts: u64,
 }
@@ -120,7 +121,24 @@ impl Breaks {
 
     /// True if the core has stopped at one of the addresses since the last call.
     pub fn take_hit(&mut self) -> bool {
+        self.calls = false;
         std::mem::take(&mut self.is_hit)
+    }
+
+    /// Calls of functions that somebody asks for have begun or ended, if they have.
+    pub fn calls_have_changed(&mut self, changed: bool) {
+        self.calls |= changed;
+    }
+
+    /// True if they have since somebody has looked.
+    pub fn have_calls_changed(&self) -> bool {
+        self.calls
+    }
+
+    /// The same, and forgets it.
+    #[inline]
+    pub fn take_calls(&mut self) -> bool {
+        std::mem::take(&mut self.calls)
     }
 }
 
@@ -152,6 +170,15 @@ pub trait Debugged {
 
     /// True if it has stopped at one of those since the last call.
     fn take_break(&mut self) -> bool;
+
+    /// Has it stop with [`Stop::Break`] where calls of these functions begin to be under way, or none is any more.
+    fn ask_for_calls(&mut self, functions: &BTreeSet<u32>);
+
+    /// True if a call of one of these functions is under way.
+    fn is_in_call(&self, function: u32) -> bool;
+
+    /// True if that has changed since it last stopped.
+    fn has_changed_calls(&self) -> bool;
 
     /// Runs one instruction, or takes one interrupt, unless its time reaches `until` before.
     fn step_until(&mut self, bus: &mut Bus, until: Ps) -> Stop;

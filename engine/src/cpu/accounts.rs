@@ -158,16 +158,4 @@ impl<I: Isa> Cpu<I> {
     pub(super) fn counted(&self) -> Totals {
         self.shell.totals(self.memory.accounts())
     }
-
-    /// Looks whether a watched function begins or ends at the current address.
-    pub(super) fn follow_sections(&mut self) {
-        if !self.shell.sections.stops_at(self.pc) {
-            return;
-        }
-        let now = self.totals();
-        if self.shell.follow_calls(I::call_site(self), &now) {
-            // Blocks may already be linked to there.
-            self.drop_blocks();
-        }
-    }
 }

@@ -16,7 +16,7 @@ use crate::elf::Machine;
 use crate::inputs::Inputs;
 use crate::memory::cache::CacheShape;
 use crate::observe::critical_path::Paths;
-use crate::observe::profile::{CoreProfile, ProfileOptions};
+use crate::observe::profile::{CoreProfile, Functions, ProfileOptions};
 use crate::time::{Cycles, Hz, Ps};
 
 /// Registers that operations can name: so many that any 8-bit number is one.
@@ -180,7 +180,7 @@ impl<I: Isa> Cpu<I> {
             self.shell.wakes(bus);
         }
         loop {
-            if let Some(stop) = self.shell.stop.take() {
+            if let Some(stop) = self.shell.stop.take().or_else(|| self.shell.stops_for_calls(single)) {
                 self.left = None;
                 return stop;
             }
@@ -214,15 +214,13 @@ impl<I: Isa> Cpu<I> {
     /// Runs from the current address. False if that came to no instruction and no exception.
     fn run_next(&mut self, bus: &mut Bus, single: bool) -> bool {
         I::follow_map(self);
-        self.follow_sections();
-        if self.is_profiled() {
+        if self.follows_calls() {
+            if self.begin_calls() {
+                return false;
+            }
             self.charge_last();
         }
         self.shell.waits_woke(bus);
-        if self.shell.sections.has_marks() {
-            self.shell.stop = Some(Stop::Mark);
-            return false;
-        }
         if !single && self.shell.breaks_at(self.pc & I::ADDRESS_MASK) {
             self.shell.stop = Some(Stop::Break);
             return false;
@@ -234,6 +232,7 @@ impl<I: Isa> Cpu<I> {
         } else if !(self.spins.are_on() && !single && self.watch(bus)) {
             self.run_once(bus, single);
         }
+        self.settle_calls();
         I::follow_jump(self, bus);
         (self.shell.instructions, self.shell.exceptions) != before
     }
@@ -505,8 +504,17 @@ impl<I: Isa> Core for Cpu<I> {
         I::registers(self)
     }
 
+    fn know_functions(&mut self, functions: &Functions) {
+        if self.shell.follow_calls(functions, I::ADDRESS_MASK) {
+            self.drop_blocks();
+        }
+    }
+
     fn watch(&mut self, name: &str, pc: u32) {
-        self.shell.watch(name, pc & I::ADDRESS_MASK);
+        let pc = pc & I::ADDRESS_MASK;
+        self.know_functions(&Functions { entries: vec![pc], whole: vec![pc] });
+        self.shell.watch(name, pc);
+        // Compiled code makes calls by itself that nobody watches.
         self.drop_blocks();
     }
 
@@ -584,6 +592,6 @@ impl<I: Isa> Core for Cpu<I> {
     }
 
     fn lost_calls(&self) -> u64 {
-        self.shell.sections.lost()
+        self.shell.lost_calls()
     }
 }

@@ -14,12 +14,14 @@ pub(crate) struct Deadline {
     horizon: u64,
     /// The event, or the wake-up of another core, that `limit` is known for.
     next_due: Ps,
+    /// The limit, while the inner loop is held.
+    held: Option<u64>,
 }
 
 impl Deadline {
     /// For a core with this clock, which is not to run yet.
     pub const fn new(clock: Hz) -> Deadline {
-        Deadline { limit: 0, clock, horizon: 0, next_due: Ps::ZERO }
+        Deadline { limit: 0, clock, horizon: 0, next_due: Ps::ZERO, held: None }
     }
 
     /// The clock runs at another rate: the next run begins by that.
@@ -31,6 +33,7 @@ impl Deadline {
     pub fn begin(&mut self, bus: &Bus, until: Ps) {
         self.horizon = self.clock.cycles_until_ceil(until).0;
         self.next_due = Ps::MAX;
+        self.held = None;
         self.limit = self.horizon;
         self.follow(bus);
     }
@@ -41,6 +44,20 @@ impl Deadline {
         if due != self.next_due {
             self.next_due = due;
             self.limit = self.horizon.min(self.clock.cycles_until_ceil(due).0);
+        }
+    }
+
+    /// The inner loop has to end before the next block, and goes on where that is up to now.
+    pub fn hold(&mut self) {
+        self.held.get_or_insert(self.limit);
+        self.limit = 0;
+    }
+
+    /// It may go on.
+    pub fn release(&mut self) {
+        // Else the limit has been worked out anew meanwhile.
+        if let Some(limit) = self.held.take().filter(|_| self.limit == 0) {
+            self.limit = limit;
         }
     }
 

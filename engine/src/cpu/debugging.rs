@@ -35,7 +35,6 @@ impl<I: Isa> Debugged for Cpu<I> {
         Position {
             pc: self.pc,
             sp: self.x[I::SP],
-            return_pc: I::call_site(self).return_pc,
             instructions: self.shell.instructions,
             interrupts: self.shell.breaks.interrupts,
             is_between: I::is_between(self) || I::is_in_slot(self),
@@ -61,6 +60,20 @@ impl<I: Isa> Debugged for Cpu<I> {
 
     fn take_break(&mut self) -> bool {
         self.shell.breaks.take_hit()
+    }
+
+    fn ask_for_calls(&mut self, functions: &BTreeSet<u32>) {
+        if self.shell.asks_for_calls(functions, I::ADDRESS_MASK) {
+            self.drop_blocks();
+        }
+    }
+
+    fn is_in_call(&self, function: u32) -> bool {
+        self.shell.is_in_call(function)
+    }
+
+    fn has_changed_calls(&self) -> bool {
+        self.shell.breaks.have_calls_changed()
     }
 
     fn step_until(&mut self, bus: &mut Bus, until: Ps) -> Stop {

@@ -276,8 +276,8 @@ fn repeat_in_profile<C: Repeats>(core: &mut C, count: u64, cycles: u64) {
         return;
     }
     let (memory, shell) = (core.accounts().clone(), core.shell_mut());
-    if let Some(profile) = &mut shell.profile {
-        profile.repeat((count, cycles), shell.fixed, shell.spent, &memory);
+    if let (Some(profile), Some(calls)) = (&mut shell.profile, &mut shell.calls) {
+        profile.repeat(calls, (count, cycles), (shell.fixed, shell.spent), &memory);
     }
 }
 

@@ -10,17 +10,17 @@ use std::mem::offset_of;
 
 use super::Cpu;
 use super::block::{Blocks, Draft, EntryOf};
+use super::calls::Flow;
 use super::compile::{Emitter, RegisterBits, Resumed, Value};
 use super::cost::{Cost, Sort};
 use super::counting::Counting;
 use super::iteration::Iteration;
 use super::memory::access::Abort;
 use super::memory::{Mmu, Via};
-use super::profile::Flow;
 use super::read::Read;
-use super::sections::CallSite;
 use crate::bus::Bus;
 use crate::bus::device::AccessSize;
+use crate::core::CallReport;
 use crate::core::debug::{Architecture, Register};
 use crate::elf::Machine;
 use crate::encoding::Encoding;
@@ -170,8 +170,8 @@ pub trait Isa: Clone + PartialEq + Sized + Send + State + 'static {
         from == to
     }
 
-    /// The function that the core is in, by its registers.
-    fn call_site(core: &Cpu<Self>) -> CallSite;
+    /// The registers that have the first arguments of a function that has just been entered.
+    fn arguments(core: &Cpu<Self>) -> [u32; CallReport::REGISTERS];
 
     /// What debuggers call it.
     const ARCHITECTURE: Architecture;

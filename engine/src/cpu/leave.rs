@@ -38,8 +38,8 @@ impl<I: Isa> Cpu<I> {
                 self.compile(index);
             }
         }
-        if self.is_profiled() {
-            self.profile_block(index, exit);
+        if self.follows_calls() {
+            self.follow_block(index, exit);
         }
         if next == NO_BLOCK {
             self.leave(index, exit, self.blocks.exit_pc(index, exit));

@@ -8,6 +8,7 @@
 pub(crate) mod access;
 pub mod accounts;
 pub mod block;
+pub(crate) mod calls;
 pub(crate) mod compile;
 mod core;
 pub mod cost;
@@ -16,6 +17,7 @@ pub(crate) mod deadline;
 mod debugging;
 pub(crate) mod fast_forward;
 mod fetch;
+mod followed;
 mod forgetting;
 pub(crate) mod handlers;
 pub(crate) mod irqs;

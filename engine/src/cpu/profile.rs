@@ -1,12 +1,11 @@
 //! A profile: every cycle of a core, by call path, instruction and cause. Exact, and free when off.
 //!
 //! What a core does is counted in the array of the path that it is on ([`counters`]), which changes where functions are
-//! called and left ([`calls`], [`paths`]): runs of blocks, of which the cost of each instruction is known, and cycles
-//! that accesses and exceptions took beyond that. Compiled code counts runs by itself, and calls [`Profile::follow`]
-//! where a function is called or left. Everything else ends in sums of the core's ([`Seen`]): what these have grown by
-//! is charged to the instruction that is done with.
+//! called and left ([`super::calls`], [`paths`]): runs of blocks, of which the cost of each instruction is known, and
+//! cycles that accesses and exceptions took beyond that. Compiled code counts runs by itself, and tells where functions
+//! are called or left. Everything else ends in sums of the core's ([`Seen`]): what these have grown by is charged to
+//! the instruction that is done with.
 
-pub mod calls;
 pub mod counters;
 mod following;
 pub mod paths;
@@ -15,10 +14,8 @@ mod saving;
 mod slices;
 mod switches;
 
-pub use calls::Flow;
-use calls::Stacks;
 use counters::{Cause, Counters, Own, Rows, Step, What};
-use paths::{Call, Paths};
+use paths::{Call, NO_SITE, Paths};
 use reporting::AtRate;
 use slices::KeptSlices;
 use std::cell::RefCell;
@@ -26,11 +23,13 @@ use std::sync::Arc;
 use switches::{Switch, Switches};
 
 use super::accounts::Spent;
+use super::calls::{Calls, Frame, NONE, NOWHERE};
 use super::cost::Breakdown;
 use super::memory::{Accounts, LONG_CYCLES};
 use crate::bus::Bus;
 use crate::observe::profile::{ProfileOptions, TaskName};
 use crate::state::{Fresh, State};
+use crate::storms::Source;
 use crate::time::Ps;
 
 /// The address of what belongs to no instruction.
@@ -54,7 +53,6 @@ pub struct Profile {
     /// Compiled code asks for numbers while the core can't change.
     counters: RefCell<Counters>,
     paths: Paths,
-    stacks: Stacks,
     /// The path that the core is on, and its counters.
     here: u32,
     counts: *mut u64,
@@ -62,10 +60,6 @@ pub struct Profile {
     pub seen: Seen,
     /// The instruction that ran last, as far as it is known.
     pub last_pc: u32,
-    /// Entries of functions, in their order.
-    entries: Vec<u32>,
-    /// The bits of a block's address that are an address.
-    address_mask: u32,
     /// What was counted since a polling loop is looked at, so that it can be counted again.
     repeated: Option<Repeated>,
     /// How a kernel's task that runs is called.
@@ -78,8 +72,6 @@ pub struct Profile {
     slices: Option<KeptSlices>,
     /// Which stack runs, for a timeline.
     switches: Option<Switches>,
-    /// The core has begun to run.
-    has_begun: bool,
     /// What was counted at rates that the core's clock has had before.
     earlier_rates: Vec<Rows>,
     /// Where the last long wait was charged: the path, the instruction, and the sum.
@@ -117,41 +109,108 @@ struct Repeated {
 
 impl Profile {
     /// The profile of a core that has done what was `seen`, in `now` cycles. `None` if the host has no memory for it.
-    pub fn new(options: &ProfileOptions, address_mask: u32, seen: Seen, now: u64) -> Option<Profile> {
+    pub fn new(options: &ProfileOptions, seen: Seen, now: u64) -> Option<Profile> {
         let mut counters = Counters::new();
         let mut paths = Paths::new(options.watched.clone(), options.by_site);
         let task = paths.add_task(&mut counters, ELSEWHERE, String::new())?;
         let counts = paths.counts(task);
-        let mut entries = options.entries.clone();
-        entries.sort_unstable();
         Some(Profile {
             counters: RefCell::new(counters),
             paths,
-            stacks: Stacks::new(task),
             here: task,
             counts,
             seen,
             last_pc: ELSEWHERE,
-            entries,
-            address_mask,
             repeated: None,
             names_tasks: options.task_name.clone(),
             task_name: String::new(),
             interrupts: Vec::new(),
             slices: options.slices.map(KeptSlices::new),
             switches: options.slices.map(|slices| Switches::new(slices.most, Switch { at: now, task })),
-            has_begun: false,
             earlier_rates: Vec::new(),
             last_long: None,
         })
     }
 
-    /// The core is at `pc`, and has not run since the profile began.
-    pub fn begin(&mut self, pc: u32, now: u64) {
-        if !std::mem::replace(&mut self.has_begun, true) {
-            self.last_pc = pc & self.address_mask;
-            self.begin_in(pc, now);
+    /// The path of the stack that the profile began on.
+    pub fn first_task(&self) -> u32 {
+        self.here
+    }
+
+    /// The core is on this path.
+    #[inline]
+    pub fn arrive(&mut self, path: u32) {
+        self.here = path;
+        self.counts = self.paths.counts(path);
+    }
+
+    // ---- What its core's calls tell it
+
+    /// The path of a call of `function` from another path, which returns to `site`.
+    #[inline]
+    pub fn call_path(&mut self, from: u32, function: u32, site: u32) -> u32 {
+        const { assert!(NOWHERE == NO_SITE) };
+        self.paths.function(self.counters.get_mut(), from, function, site)
+    }
+
+    /// The path of an exception that is taken on another path.
+    pub fn exception_path(&mut self, from: u32, source: Source) -> u32 {
+        self.paths.exception(self.counters.get_mut(), from, source)
+    }
+
+    /// A call has ended.
+    #[inline]
+    pub fn call_ended(&mut self, frame: &Frame, now: u64) {
+        let Frame { path, from, begun, interrupt, .. } = *frame;
+        if interrupt != NONE {
+            self.interrupts[interrupt as usize].ended = Some(now);
         }
+        if path != from {
+            let cycles = now.wrapping_sub(begun);
+            self.paths.end_call(path, begun, now);
+            self.keep_slice(Call { path, begun, cycles }, 0);
+            if let Some(repeated) = &mut self.repeated {
+                repeated.calls.push((path, cycles));
+            }
+        }
+    }
+
+    /// The handler of an interrupt that is kept has begun.
+    pub fn handler_begun(&mut self, interrupt: u32, now: u64) {
+        self.interrupts[interrupt as usize].begun = Some(now);
+    }
+
+    /// The path of a stack that begins at an address; `None` if there is no room.
+    pub fn add_task(&mut self, address: u32) -> Option<u32> {
+        let name = std::mem::take(&mut self.task_name);
+        self.paths.add_task(self.counters.get_mut(), address, name)
+    }
+
+    /// The core is on the stack of another task.
+    pub fn switched(&mut self, task: u32, now: u64) {
+        let switch = Switch { at: now, task };
+        if let Some(repeated) = &mut self.repeated {
+            repeated.switches.push(switch);
+        }
+        if let Some(switches) = &mut self.switches {
+            switches.push(switch);
+        }
+    }
+
+    /// The innermost exception is the interrupt at an input, whose line went up then, raised by a device.
+    pub fn raised(&mut self, calls: &mut Calls, input: u32, raised: Option<(Ps, String)>) {
+        let kept = self.interrupts.len();
+        let Some((frame, begun)) = calls.innermost_exception() else { return };
+        if kept == MOST_INTERRUPTS || frame.interrupt != NONE {
+            return;
+        }
+        frame.interrupt = kept as u32;
+        self.interrupts.push(Taken { path: frame.path, input, raised, taken: frame.begun, begun, ended: None });
+    }
+
+    /// Paths that there are, and interrupts that are kept.
+    pub fn counted(&self) -> (usize, usize) {
+        (self.paths.all.len(), self.interrupts.len())
     }
 
     /// A call has ended, or iterations have been skipped: it is kept for a timeline, if there is to be one.
@@ -282,7 +341,13 @@ impl Profile {
 
     /// All that was counted since [`Profile::begin_repeating`] is counted so many times more, which takes so many
     /// cycles; the core's sums are as they are now.
-    pub fn repeat(&mut self, (times, cycles): (u64, u64), fixed: Breakdown, spent: Spent, memory: &Accounts) {
+    pub fn repeat(
+        &mut self,
+        calls: &mut Calls,
+        (times, cycles): (u64, u64),
+        (fixed, spent): (Breakdown, Spent),
+        memory: &Accounts,
+    ) {
         let Some(repeated) = self.repeated.take() else { return };
         for (path, counter, amount) in repeated.counts {
             // SAFETY: the arrays have room for all counters, and nobody holds a reference into them.
@@ -292,9 +357,9 @@ impl Profile {
         for (path, cycles) in repeated.calls {
             self.paths.repeat_call(path, cycles, times);
         }
-        let put_off = self.put_off_calls(repeated.since, cycles);
+        let put_off = calls.put_off(repeated.since, cycles);
         if !repeated.switches.is_empty() {
-            self.put_off_parked_calls(repeated.since, cycles);
+            calls.put_off_parked(repeated.since, cycles);
         }
         if let Some(switches) = &mut self.switches {
             switches.repeat(&repeated.switches, times, cycles / times);
@@ -328,3 +393,6 @@ fn task_that_runs(names: &TaskName, bus: &Bus) -> Option<String> {
     }
     (task != 0 && !name.is_empty()).then(|| String::from_utf8_lossy(&name).into_owned())
 }
+
+#[cfg(test)]
+mod tests;

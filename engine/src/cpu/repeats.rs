@@ -154,7 +154,8 @@ impl<I: Isa> Repeats for Cpu<I> {
             let after = self.blocks.hot[index as usize].runs;
             iteration.runs.extend((0..2).filter(|exit| after[*exit] != runs[*exit]).map(|exit| (index, exit)));
         }
-        Some(())
+        // A call that somebody watches has begun or ended.
+        self.shell.calls.as_ref().is_none_or(|calls| !calls.has_news()).then_some(())
     }
 
     fn limit(&mut self, bus: &mut Bus) -> u64 {

@@ -53,6 +53,9 @@ impl<I: Isa> State for Cpu<I> {
         State::load(&mut self.memory, from)?;
         self.pending.load(from)?;
         self.shell.load(from)?;
+        if !self.shell.calls_are_sound() {
+            return Err(Damaged);
+        }
         self.drop_blocks();
         self.blocks.set_totals(Fresh::loaded(from)?);
         self.mispredictions.load(from)?;
@@ -74,6 +77,7 @@ impl Shell {
     /// What follows from what was loaded.
     pub fn follow_loaded(&mut self) {
         self.deadline = Deadline::new(self.clock);
+        self.calls.iter_mut().for_each(|calls| calls.follow_loaded());
         self.follow_path();
         // Who had the calls in common compares them as one.
         if let Some(waits) = &mut self.waits {

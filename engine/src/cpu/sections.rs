@@ -1,7 +1,7 @@
 //! Sections: the time between the entry of a function and its return, with a cycle stack of its own.
 //!
-//! The firmware knows nothing of it. Entries and return addresses are kept out of the links between blocks, so the
-//! core's outer loop sees each of them, and nothing else pays.
+//! The firmware knows nothing of it. Which calls begin and end is known of all calls alike ([`super::calls`]); what the
+//! core has spent then is looked at before it goes on.
 
 use super::kept_calls::{Entry, KeptCalls};
 use super::waits::Waited;
@@ -11,10 +11,8 @@ use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Most calls under way that are followed, and most addresses to which they return: a firmware whose calls never return
-/// must not fill the memory.
+/// Most calls under way that are followed: a firmware whose calls never return must not fill the memory.
 const MOST_OPEN: usize = 1 << 14;
-const MOST_STOPS: usize = 1 << 16;
 
 /// All of a core's time so far, as it counts it.
 pub(crate) trait Totals: Clone + Fresh {
@@ -82,24 +80,10 @@ impl<T: Totals> Section<T> {
 #[derive(Debug, State, Fresh)]
 struct Open<T: Totals> {
     section: usize,
-    sp: u32,
     entry: Entry,
     begun: T,
     /// Ends of the clock's rates since then: the rate, and all of the core's time up to its end.
     rates: Vec<(Hz, T)>,
-}
-
-/// Where a core is, as far as calls are concerned.
-#[derive(Clone, Copy, Debug)]
-pub struct CallSite {
-    /// Address of the next instruction.
-    pub pc: u32,
-    /// Where the function returns to that is entered, or has just been.
-    pub return_pc: u32,
-    /// Stack pointer: calls of the same function are told apart by it.
-    pub sp: u32,
-    /// The registers that have the first arguments, where the function has just been entered.
-    pub arguments: [u32; CallReport::REGISTERS],
 }
 
 /// The functions being watched.
@@ -107,7 +91,6 @@ pub struct CallSite {
 pub(crate) struct Sections<T: Totals> {
     pub sections: Vec<Section<T>>,
     entries: BTreeMap<u32, usize>,
-    stops: BTreeSet<u32>,
     open: VecDeque<Open<T>>,
     /// Calls that have begun.
     begun: u64,
@@ -123,7 +106,6 @@ impl<T: Totals> Default for Sections<T> {
         Sections {
             sections: Vec::new(),
             entries: BTreeMap::new(),
-            stops: BTreeSet::new(),
             open: VecDeque::new(),
             begun: 0,
             lost: 0,
@@ -134,10 +116,9 @@ impl<T: Totals> Default for Sections<T> {
 }
 
 impl<T: Totals> Sections<T> {
-    /// Watches the function at `pc`; `nothing` is a total of nothing.
-    pub fn watch(&mut self, name: &str, pc: u32, nothing: T) {
+    /// Watches the function at `pc`; `nothing` is a total of nothing. Its number.
+    pub fn watch(&mut self, name: &str, pc: u32, nothing: T) -> usize {
         self.entries.insert(pc, self.sections.len());
-        self.stops.insert(pc);
         self.sections.push(Section {
             name: name.to_owned(),
             calls: 0,
@@ -147,6 +128,7 @@ impl<T: Totals> Sections<T> {
             begun: 0,
             kept: None,
         });
+        self.sections.len() - 1
     }
 
     /// Keeps the longest `most` calls of the function at `pc`, which is watched, by themselves.
@@ -202,16 +184,6 @@ impl<T: Totals> Sections<T> {
         std::mem::take(&mut self.marks)
     }
 
-    /// True if the outer loop has to see this address.
-    pub fn stops_at(&self, pc: u32) -> bool {
-        self.stops.contains(&pc)
-    }
-
-    /// True if any function is being watched.
-    pub fn are_watched(&self) -> bool {
-        !self.stops.is_empty()
-    }
-
     /// The watched functions, as the user sees them; the clock's rate is `rate` now.
     pub fn reports(&self, bus: &Bus, rate: Hz) -> Vec<SectionReport> {
         let counted = |rate: Hz, totals: &T| Counted { rate, causes: totals.named(bus) };
@@ -243,57 +215,49 @@ impl<T: Totals> Sections<T> {
         self.open.iter_mut().for_each(|open| open.rates.push((rate, now.clone())));
     }
 
-    /// The core is at `site`, having spent `now` in all, at a time, with its clock at a rate: closes the calls that
-    /// return there and opens one that begins there. True if there is a new address that the outer loop has to see from
-    /// now on.
-    pub fn follow(&mut self, site: CallSite, now: &T, (at, rate): (Ps, Hz)) -> bool {
-        while self.open.back().is_some_and(|open| open.entry.return_pc == site.pc && open.sp == site.sp) {
-            if let Some(open) = self.open.pop_back() {
-                self.sections[open.section].end_call(&open, now, rate);
-                self.mark(open.section, false);
-            }
+    /// A call of a function begins, with this number, at a time, when the core has spent `now` in all: where it returns
+    /// to, and registers that have its first arguments.
+    pub fn begin(
+        &mut self,
+        (section, number): (usize, u64),
+        (return_pc, arguments): (u32, [u32; CallReport::REGISTERS]),
+        now: &T,
+        at: Ps,
+    ) {
+        self.begun = number + 1;
+        let Some(of) = self.sections.get_mut(section) else { return };
+        of.begun += 1;
+        let entry = Entry { number, nth: of.begun, at, return_pc, arguments };
+        if self.open.len() == MOST_OPEN {
+            self.open.pop_front();
+            self.lost += 1;
         }
-        let CallSite { pc, return_pc, sp, arguments } = site;
-        match self.entries.get(&pc).copied() {
-            Some(section) if !self.is_innermost(section, return_pc, sp) => {
-                if !self.make_room(return_pc) {
-                    return false;
-                }
-                let of_section = &mut self.sections[section].begun;
-                *of_section += 1;
-                let entry = Entry { number: self.begun, nth: *of_section, at, return_pc, arguments };
-                self.begun += 1;
-                self.open.push_back(Open { section, sp, entry, begun: now.clone(), rates: Vec::new() });
-                self.mark(section, true);
-                self.stops.insert(return_pc)
-            }
-            _ => false,
+        self.open.push_back(Open { section, entry, begun: now.clone(), rates: Vec::new() });
+        self.mark(section, true);
+    }
+
+    /// The call with this number ends, when the core has spent `now` in all, and its clock is at this rate.
+    pub fn end(&mut self, number: u64, now: &T, rate: Hz) {
+        if let Some(open) = self.take(number) {
+            self.sections[open.section].end_call(&open, now, rate);
+            self.mark(open.section, false);
         }
     }
 
-    /// Forgets the outermost call if there are too many. False if the new one can't be followed.
-    fn make_room(&mut self, return_pc: u32) -> bool {
-        let can_return = self.stops.len() < MOST_STOPS || self.stops.contains(&return_pc);
-        if !can_return || self.open.len() == MOST_OPEN {
-            self.lost += 1;
-        }
-        if can_return && self.open.len() == MOST_OPEN {
-            self.open.pop_front();
-        }
-        can_return
+    /// Nobody will know when the call with this number ends.
+    pub fn lose(&mut self, number: u64) {
+        self.take(number);
+    }
+
+    fn take(&mut self, number: u64) -> Option<Open<T>> {
+        let place = self.open.binary_search_by_key(&number, |open| open.entry.number).ok()?;
+        self.open.remove(place)
     }
 
     fn mark(&mut self, section: usize, begins: bool) {
         if self.marked.contains(&section) {
             self.marks.push(CallMark { section, begins });
         }
-    }
-
-    /// True if the innermost call is this one: it is met again when its first instruction had to wait for a cache line,
-    /// was interrupted, or heads a loop.
-    fn is_innermost(&self, section: usize, return_pc: u32, sp: u32) -> bool {
-        let is_it = |open: &Open<T>| (open.section, open.entry.return_pc, open.sp) == (section, return_pc, sp);
-        self.open.back().is_some_and(is_it)
     }
 }
 
@@ -322,34 +286,38 @@ mod tests {
         }
     }
 
-    /// The core is somewhere: address, where that returns to, stack pointer.
-    fn follow(sections: &mut Sections<Cycles64>, (pc, return_pc, sp): (u32, u32, u32), cycles: u64) {
-        let rate = Hz::new(1_000_000_000).unwrap();
-        let site = CallSite { pc, return_pc, sp, arguments: [pc; 4] };
-        sections.follow(site, &Cycles64(cycles), (Ps::from_ns(cycles), rate));
-    }
+    const SITE: (u32, [u32; CallReport::REGISTERS]) = (0x200, [0; 4]);
 
     #[test]
     fn calls_that_never_return_fill_no_memory_and_later_ones_are_followed() {
-        let mut sections = Sections::default();
-        sections.watch("jumps_out", 0x100, Cycles64::default());
-        for call in 0..MOST_OPEN as u32 + 5 {
-            follow(&mut sections, (0x100, 0x200, 16 * call), u64::from(call));
+        let (mut sections, rate) = (Sections::default(), Hz::new(1_000_000_000).unwrap());
+        assert_eq!(sections.watch("jumps_out", 0x100, Cycles64::default()), 0);
+        for call in 0..MOST_OPEN as u64 + 5 {
+            sections.begin((0, call), SITE, &Cycles64(call), Ps::from_ns(call));
         }
         assert_eq!((sections.open.len(), sections.lost()), (MOST_OPEN, 5));
-        let last = MOST_OPEN as u32 + 4;
-        follow(&mut sections, (0x200, 0, 16 * last), u64::from(last) + 7);
+        let last = MOST_OPEN as u64 + 4;
+        sections.end(last, &Cycles64(last + 7), rate);
         assert_eq!((sections.sections[0].calls, sections.sections[0].totals.0), (1, 7));
+        // One that was forgotten.
+        sections.end(0, &Cycles64(last + 9), rate);
+        assert_eq!((sections.sections[0].calls, sections.begun()), (1, last + 1));
     }
 
     #[test]
-    fn calls_from_everywhere_fill_no_memory() {
-        let mut sections = Sections::default();
-        sections.watch("called", 0x100, Cycles64::default());
-        for call in 0..MOST_STOPS as u32 + 5 {
-            follow(&mut sections, (0x100, 0x1000 + 4 * call, 0), 0);
-            follow(&mut sections, (0x1000 + 4 * call, 0, 0), 1);
-        }
-        assert_eq!((sections.stops.len(), sections.lost()), (MOST_STOPS, 6));
+    fn calls_end_in_any_order() {
+        let (mut sections, rate) = (Sections::default(), Hz::new(1_000_000_000).unwrap());
+        sections.watch("first", 0x100, Cycles64::default());
+        sections.watch("second", 0x200, Cycles64::default());
+        sections.begin((0, 0), SITE, &Cycles64(10), Ps::from_ns(10));
+        sections.begin((1, 1), SITE, &Cycles64(20), Ps::from_ns(20));
+        sections.begin((1, 2), SITE, &Cycles64(25), Ps::from_ns(25));
+        // The first goes on in another stack than the second.
+        sections.end(0, &Cycles64(30), rate);
+        assert_eq!(sections.open_calls(), [(1, 1), (1, 2)]);
+        sections.lose(2);
+        sections.end(1, &Cycles64(60), rate);
+        let of: Vec<(u64, u64)> = sections.sections.iter().map(|section| (section.calls, section.totals.0)).collect();
+        assert_eq!(of, [(1, 20), (1, 40)]);
     }
 }

@@ -2,6 +2,7 @@
 //! inputs, how far it may run, and why it stopped.
 
 use super::accounts::{Earlier, Spent, Totals};
+use super::calls::{Calls, News, What};
 use super::cost::Breakdown;
 use super::deadline::Deadline;
 use super::irqs::Irqs;
@@ -9,11 +10,11 @@ use super::isa::CauseNames;
 use super::memory::Accounts;
 use super::profile::Profile;
 use super::profile::reporting::{AtRate, Told};
-use super::sections::{CallSite, Sections};
+use super::sections::Sections;
 use super::waits::{CallsAtEdge, OfEra, Shared, Teller, Waited, Waits, Within};
 use crate::bus::Bus;
 use crate::core::debug::Breaks;
-use crate::core::{CoreReport, Counted, Cut, SectionReport, Stop, WaitedIn, WindowEras};
+use crate::core::{CallReport, CoreReport, Counted, Cut, SectionReport, Stop, WaitedIn, WindowEras};
 use crate::faults::CoreFault;
 use crate::observe::profile::CoreProfile;
 use crate::state::State;
@@ -53,6 +54,8 @@ pub(crate) struct Shell {
     pub fixed: Breakdown,
     pub spent: Spent,
     pub sections: Sections<Totals>,
+    /// The calls that it is in, where somebody wants to know: watched functions, conditions, a profile.
+    pub calls: Option<Box<Calls>>,
     /// Where a debugger has it stop.
     pub breaks: Breaks,
     pub profile: Option<Box<Profile>>,
@@ -89,6 +92,7 @@ impl Shell {
             fixed: Breakdown::default(),
             spent: Spent::default(),
             sections: Sections::default(),
+            calls: None,
             breaks: Breaks::default(),
             profile: None,
             waits: None,
@@ -132,17 +136,26 @@ impl Shell {
         self.irqs.follow(bus, cycle, &mut self.deadline);
     }
 
-    /// True if the outer loop has to see this address: a watched function begins or returns there, or a debugger has
-    /// the core stop.
+    /// True if the outer loop has to see this address: a debugger has the core stop.
     #[inline]
     pub fn stops_at(&self, pc: u32) -> bool {
-        self.sections.stops_at(pc) || self.breaks.stop_at(pc)
+        self.breaks.stop_at(pc)
     }
 
     /// True if there is any such address.
     #[inline]
     pub fn has_stops(&self) -> bool {
-        self.sections.are_watched() || self.breaks.are_set()
+        self.breaks.are_set()
+    }
+
+    /// Why the core is to go back to the machine where calls have begun or ended, if it is; not in the midst of steps
+    /// that end by themselves (`single`) for who looks at calls then.
+    #[inline]
+    pub fn stops_for_calls(&mut self, single: bool) -> Option<Stop> {
+        if self.sections.has_marks() {
+            return Some(Stop::Mark);
+        }
+        (!single && self.breaks.take_calls()).then_some(Stop::Break)
     }
 
     /// True if a debugger has the core stop before the instruction at `pc`, which is the next.
@@ -168,11 +181,11 @@ impl Shell {
 
     /// The profile knows since when an interrupt has waited that is taken now.
     pub fn note_raised(&mut self, bus: &mut Bus, source: Source) {
-        if let Some(profile) = &mut self.profile
+        if let (Some(profile), Some(calls)) = (&mut self.profile, &mut self.calls)
             && let Some(input) = source.input
         {
             let raised = bus.risen.take(self.index, input);
-            profile.raised(input, raised.map(|(since, by)| (since, bus.device_names[by.0 as usize].clone())));
+            profile.raised(calls, input, raised.map(|(since, by)| (since, bus.device_names[by.0 as usize].clone())));
         }
     }
 
@@ -217,20 +230,38 @@ impl Shell {
             rates: &self.rates,
             had: self.had(self.cycles) - cut.map_or(0, |cut| cut.cycles.0),
             cut,
+            calls: self.calls.as_deref(),
             shared: shared.as_ref(),
         };
         self.profile.as_ref().map(|profile| profile.report(&told))
     }
 
-    /// Keeps a stack of its own for the function at `pc`.
+    /// Keeps a stack of its own for the function at `pc`. Calls are followed.
     pub fn watch(&mut self, name: &str, pc: u32) {
-        self.sections.watch(name, pc, Totals::nothing(self.causes));
+        let section = self.sections.watch(name, pc, Totals::nothing(self.causes));
+        self.calls.iter_mut().for_each(|calls| calls.watch(pc, section));
     }
 
-    /// The core is at `site`, having spent `totals`: see [`Sections::follow`].
-    pub fn follow_calls(&mut self, site: CallSite, totals: &Totals) -> bool {
-        let now = (self.now(), self.clock);
-        self.sections.follow(site, totals, now)
+    /// Accounts for what has begun and ended, when the core has spent `totals`; the first arguments of what begins are
+    /// in registers with these values.
+    pub fn settle_news(&mut self, arguments: [u32; CallReport::REGISTERS], totals: &Totals) {
+        let (at, rate) = (self.now(), self.clock);
+        let Some(calls) = &mut self.calls else { return };
+        self.breaks.calls_have_changed(calls.take_change());
+        for News { section, number, what } in calls.take_news() {
+            match what {
+                What::Begun(return_pc) => {
+                    self.sections.begin((section, number), (return_pc, arguments), totals, at);
+                }
+                What::Ended => self.sections.end(number, totals, rate),
+                What::Lost => self.sections.lose(number),
+            }
+        }
+    }
+
+    /// Calls of watched functions that are in no stack, as too many were under way at the same time.
+    pub fn lost_calls(&self) -> u64 {
+        self.sections.lost() + self.calls.as_ref().map_or(0, |calls| calls.lost_watched)
     }
 
     /// What the core has done so far, which took `totals`.

@@ -19,7 +19,8 @@ impl Shell {
 
     /// The calls that the core is in: the same object as long as they are the same.
     fn within(&mut self) -> Arc<Within> {
-        let frames = || self.profile.iter().flat_map(|profile| profile.calls_under_way());
+        let profiled = self.calls.as_ref().filter(|_| self.profile.is_some());
+        let frames = || profiled.iter().flat_map(|calls| calls.on_path());
         let known = &self.known_calls;
         if !self.sections.are_open_calls(&known.sections) || !frames().eq(known.frames.iter().copied()) {
             let frames = frames().collect();

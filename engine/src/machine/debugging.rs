@@ -171,7 +171,7 @@ impl Machine {
         }
     }
 
-    /// Cores stop at the debugger's breakpoints, and where triggers follow calls.
+    /// Cores stop at the debugger's breakpoints.
     pub(super) fn apply_breaks(&mut self) {
         (0..self.cores.len()).for_each(|core| self.apply_breaks_of(core));
     }
@@ -179,7 +179,7 @@ impl Machine {
     pub(super) fn apply_breaks_of(&mut self, core: usize) {
         // A step's handler, while one runs, has its own.
         let returns_to = self.debugging.step.as_ref().and_then(|stepping| stepping.returns_to(core));
-        let all = self.debugging.breaks.iter().copied().chain(self.triggers.breaks(core)).chain(returns_to);
+        let all = self.debugging.breaks.iter().copied().chain(returns_to);
         self.cores[core].set_breaks(all.collect());
     }
 
@@ -302,7 +302,7 @@ impl Machine {
         self.turn = Some(Turn::new(core, horizon));
         let is_at_break = self.cores[core].take_break();
         if self.debugging.halt.is_none() {
-            // Triggers have breakpoints of their own.
+            // A step's handler has one of its own.
             let is_users = is_at_break && self.debugging.breaks.contains(&self.cores[core].position().pc);
             let halt = self.take_watch_halt(core).or(is_users.then_some(Halt::Break { core }));
             self.debugging.halt = halt;
@@ -348,7 +348,7 @@ impl Machine {
             if now.instructions != from.instructions {
                 stepping.from = None;
                 if stop == Stop::Horizon && self.goes_on(&stepping.step, now) {
-                    if self.has_to_look(self.core_time(core)) {
+                    if self.has_to_look(self.core_time(core)) || self.cores[core].has_changed_calls() {
                         break Some(Stop::Break);
                     }
                     continue;
@@ -367,8 +367,7 @@ impl Machine {
                 break Some(self.stepped(core, stop));
             }
             stepping.in_handler = true;
-            let breaks = self.debugging.breaks.iter().copied().chain(self.triggers.breaks(core)).chain([from.pc]);
-            let breaks = breaks.collect();
+            let breaks = self.debugging.breaks.iter().copied().chain([from.pc]).collect();
             self.cores[core].set_breaks(breaks);
         };
         self.debugging.step = Some(stepping);

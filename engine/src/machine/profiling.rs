@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use super::Machine;
-use super::programs::Program;
+use super::programs::functions_of;
 use crate::core::Cut;
 use crate::elf;
 use crate::elf::debug::{self, Place};
@@ -73,11 +73,11 @@ impl Machine {
         self.bus.follow_interrupts();
         for core in 0..self.cores.len() {
             let program = self.program(core);
-            let entries = program.map(entries).unwrap_or_default();
+            let functions = program.map(|program| functions_of(&program.image)).unwrap_or_default();
             let task_name = program.and_then(|program| task_name(&program.elf));
             let watched = self.profiled.watched.get(core).cloned().unwrap_or_default();
             let Profiled { by_site, slices, .. } = self.profiled;
-            self.cores[core].profile(&ProfileOptions { entries, watched, task_name, slices, by_site });
+            self.cores[core].profile(&ProfileOptions { functions, watched, task_name, slices, by_site });
         }
     }
 
@@ -196,10 +196,6 @@ impl Machine {
         let symbols = program.image.symbols.iter();
         Some(symbols.map(|symbol| (symbol.addr, symbol.bytes, debug::demangled(&symbol.name))).collect())
     }
-}
-
-fn entries(program: &Program) -> Vec<u32> {
-    program.image.symbols.iter().map(|symbol| symbol.addr).collect()
 }
 
 /// Where FreeRTOS or Zephyr has the name of the task that runs.

@@ -3,6 +3,7 @@
 use super::Machine;
 use crate::elf::debug::{demangled, without_parameters};
 use crate::elf::{self, ElfError, Image, Symbol};
+use crate::observe::profile::Functions;
 use crate::state::digest;
 
 /// A core's program, for messages and for functions to be watched.
@@ -77,13 +78,21 @@ impl Machine {
 
     /// Keeps a cycle stack of its own for the function at `addr`, on the program's core.
     pub fn watch_address(&mut self, name: &str, addr: u32) {
+        self.know_functions(self.main);
         self.cores[self.main].watch(name, addr);
+    }
+
+    /// A core follows its calls, by the functions of its program.
+    pub(super) fn know_functions(&mut self, core: usize) {
+        let functions = self.program(core).map(|program| functions_of(&program.image)).unwrap_or_default();
+        self.cores[core].know_functions(&functions);
     }
 
     /// Watches the function `name` of a core at `addr`, once, with windows for its `calls` if they are wanted.
     pub fn watch_function(&mut self, name: &str, core: usize, addr: u32, calls: bool) {
         let function = (core, name.to_owned());
         if !self.watched.contains(&function) {
+            self.know_functions(core);
             self.cores[core].watch(name, addr);
             self.watched.push(function);
         }
@@ -139,4 +148,11 @@ fn data_at(image: &Image, start: u32, end: u32) -> Option<&[u8]> {
         let to = end.checked_sub(segment.runs_at)? as usize;
         segment.bytes.get(from..to)
     })
+}
+
+/// Where a program's functions begin.
+pub(super) fn functions_of(image: &Image) -> Functions {
+    let entries = image.symbols.iter().map(|symbol| symbol.addr).collect();
+    let whole = image.symbols.iter().filter(|symbol| symbol.bytes > 0).map(|symbol| symbol.addr).collect();
+    Functions { entries, whole }
 }

@@ -2,9 +2,9 @@
 //!
 //! Conditions are looked at when something may have changed, and nowhere else. Devices tell of their signals, and are
 //! called for their counters: the core that runs stops behind the instruction that did it
-//! ([`crate::bus::watches::Watches::stop_core`]). Functions have breakpoints where they begin and where their calls
-//! return. What changes by itself, as time does, or a signal whose end is known, has a time at which cores stop, as
-//! they do for a debugger. A core that stopped goes on with its turn, so nothing else changes by it.
+//! ([`crate::bus::watches::Watches::stop_core`]). A core that follows its calls stops where one begins or ends that a
+//! condition is about. What changes by itself, as time does, or a signal whose end is known, has a time at which cores
+//! stop, as they do for a debugger. A core that stopped goes on with its turn, so nothing else changes by it.
 
 pub mod condition;
 mod look;
@@ -19,9 +19,6 @@ use crate::bus::device::DeviceId;
 use crate::observe::waves::{Live, SignalId};
 use crate::time::Ps;
 use condition::{Input, Number, Truth};
-
-/// Most calls that are under way at the same time, and most addresses that they return to.
-const MOST_CALLS: usize = 4096;
 
 /// What is done when a condition becomes true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,19 +98,10 @@ impl Seen {
     }
 }
 
-/// A call that is under way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Call {
-    return_pc: u32,
-    sp: u32,
-}
-
 /// What is known of the moment: all that changes as a run goes on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TriggerState {
     seen: Vec<(String, Seen, (Ps, u64))>,
-    /// By core and address of the function.
-    calls: BTreeMap<(usize, u32), Vec<Call>>,
     live: Live,
 }
 
@@ -121,10 +109,8 @@ pub struct TriggerState {
 #[derive(Debug, Default)]
 pub(super) struct Triggers {
     all: Vec<Trigger>,
-    /// Calls under way of the functions that conditions are about.
-    calls: BTreeMap<(usize, u32), Vec<Call>>,
-    /// By core: where they return to.
-    returns: BTreeMap<usize, BTreeSet<u32>>,
+    /// By core: functions whose calls conditions are about.
+    functions: BTreeMap<usize, BTreeSet<u32>>,
     /// Signals that are made of activities, and their tracks; how many there were when these were looked up.
     tracks: (BTreeMap<SignalId, Vec<u32>>, usize),
     /// When conditions have to be looked at, if nobody tells of anything before.
@@ -160,12 +146,6 @@ impl Triggers {
     /// True if each iteration of a polling loop has to be run.
     pub fn see_iterations(&self) -> bool {
         self.has_counters
-    }
-
-    /// The addresses at which a core stops for calls that conditions are about.
-    pub fn breaks(&self, core: usize) -> impl Iterator<Item = u32> {
-        let entries = self.calls.keys().filter(move |(of, _)| *of == core).map(|(_, function)| *function);
-        entries.chain(self.returns.get(&core).into_iter().flatten().copied())
     }
 }
 
@@ -209,9 +189,9 @@ impl Machine {
 
     /// What a snapshot has of them, for this machine alone, if there are any.
     pub(super) fn trigger_state(&self) -> Option<TriggerState> {
-        let Triggers { all, calls, .. } = &self.triggers;
+        let Triggers { all, .. } = &self.triggers;
         let seen = all.iter().map(|trigger| (trigger.text.clone(), trigger.seen, trigger.looked_at)).collect();
-        let state = || TriggerState { seen, calls: calls.clone(), live: self.bus.waves.live() };
+        let state = || TriggerState { seen, live: self.bus.waves.live() };
         self.triggers.are_set().then(state)
     }
 
@@ -225,34 +205,42 @@ impl Machine {
             let before = state.seen.iter().find(|(text, ..)| *text == trigger.text);
             (trigger.seen, trigger.looked_at) = before.map_or((Seen::default(), now), |(_, seen, at)| (*seen, *at));
         }
-        for (function, calls) in &mut self.triggers.calls {
-            *calls = state.calls.get(function).cloned().unwrap_or_default();
-        }
+        // The calls that cores are in are in the snapshot.
+        self.ask_for_calls();
         self.bus.waves.set_live(&state.live);
     }
 
     /// Follows what all conditions are about. They are looked at as soon as the machine runs on.
     fn set_triggers(&mut self, all: Vec<Trigger>) {
-        let (mut signals, mut calls, mut counted) = (BTreeSet::new(), BTreeMap::new(), Vec::new());
+        let (mut signals, mut counted) = (BTreeSet::new(), Vec::new());
+        let mut functions: BTreeMap<usize, BTreeSet<u32>> = BTreeMap::new();
         for trigger in &all {
             trigger.condition.visit(&mut |input| match input {
                 Input::Signal(signal) => _ = signals.insert(signal),
-                Input::Call(core, function) => {
-                    let known = self.triggers.calls.get(&(core, function)).cloned();
-                    calls.insert((core, function), known.unwrap_or_default());
-                }
+                Input::Call(core, function) => _ = functions.entry(core).or_default().insert(function),
                 Input::Number(Number::Counter(device, _)) => counted.push(*device),
                 Input::Number(_) => {}
             });
         }
         self.triggers.all = all;
-        self.triggers.calls = calls;
+        self.triggers.functions = functions;
         self.triggers.has_counters = !counted.is_empty();
         self.triggers.look_anew();
         self.follow_signals(&signals);
         self.bus.follow_devices(!signals.is_empty(), counted);
-        self.apply_breaks();
+        self.ask_for_calls();
         self.choose_skipping();
+    }
+
+    /// Cores follow the calls that conditions are about.
+    fn ask_for_calls(&mut self) {
+        for core in 0..self.cores.len() {
+            let functions = self.triggers.functions.get(&core).cloned().unwrap_or_default();
+            if !functions.is_empty() {
+                self.know_functions(core);
+            }
+            self.cores[core].ask_for_calls(&functions);
+        }
     }
 
     fn follow_signals(&mut self, signals: &BTreeSet<SignalId>) {

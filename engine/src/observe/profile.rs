@@ -3,11 +3,21 @@
 use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 
+/// Where functions begin: a jump to one of them from another function is a tail call.
+#[derive(Clone, Debug, Default, State, Fresh)]
+pub struct Functions {
+    /// The addresses of all, also of what is no more than a label in code.
+    pub entries: Vec<u32>,
+    /// Those of functions whose sizes are known. A jump that has its target in itself may be one to a label of the same
+    /// function, so it is a tail call only if it leads to one of these.
+    pub whole: Vec<u32>,
+}
+
 /// What a profile is to follow.
 #[derive(Clone, Debug, Default)]
 pub struct ProfileOptions {
-    /// Addresses of functions: a jump to one of them from another function is a tail call.
-    pub entries: Vec<u32>,
+    /// Where functions begin.
+    pub functions: Functions,
     /// Addresses of functions whose calls are kept one by one.
     pub watched: Vec<u32>,
     /// How a kernel's tasks are called.

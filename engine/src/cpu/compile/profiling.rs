@@ -1,5 +1,5 @@
-//! What compiled code does for a profile, if there is one: counts runs of blocks on the call path at hand, calls
-//! [`crate::cpu::profile::Profile::follow`] where that changes, and charges what takes longer than a block says.
+//! What compiled code does for a profile, if there is one: counts runs of blocks on the call path at hand, and charges
+//! what takes longer than a block says. Where calls are followed, it tells of those, with or without a profile.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
@@ -11,27 +11,27 @@ use super::emit::{Emitter, own};
 use crate::cpu::Cpu;
 use crate::cpu::accounts::Spent;
 use crate::cpu::block::TAKEN;
+use crate::cpu::calls::{Calls, Flow, Light};
 use crate::cpu::cost::Breakdown;
 use crate::cpu::isa::Isa;
 use crate::cpu::memory::plan::Plan;
 use crate::cpu::memory::{Accounts, Part};
-use crate::cpu::profile::calls::Flow;
 use crate::cpu::profile::counters::{Cause, Own, What};
 use crate::cpu::profile::{Profile, Seen};
 
 /// Where a flow stands in what [`follow`] is told: above the address behind the block.
 const FLOW_SHIFT: u32 = 32;
 
-/// A function is called or left: `what` is [`Flow::Call`] or not, and the address behind the block.
+/// A function is called or left: `what` is the [`Flow`], and the address behind the block.
 extern "C" fn follow<I: Isa>(core: *mut Cpu<I>, what: u64, target: u32, sp: u32, cycles: u64) {
     // SAFETY: compiled code gives what it was given, a core that is borrowed exclusively meanwhile.
     let core = unsafe { &mut *core };
-    let now = core.shell.had(cycles);
-    let flow = if what >> FLOW_SHIFT == Flow::Call as u64 { Flow::Call } else { Flow::Jump };
-    if let Some(profile) = &mut core.shell.profile {
-        profile.follow(flow, what as u32, target, sp, now);
-        core.shell.counts = profile.counts();
-    }
+    let flow = match what >> FLOW_SHIFT {
+        flow if flow == Flow::Call as u64 => Flow::Call,
+        flow if flow == Flow::Jump as u64 => Flow::Jump,
+        _ => Flow::On,
+    };
+    core.shell.follow_jump(flow, what as u32, target, (sp, cycles));
 }
 
 impl<I: Isa> Emitter<'_, I> {
@@ -71,21 +71,104 @@ impl<I: Isa> Emitter<'_, I> {
 
     /// The block at hand is left by `exit`, to `target` if that is known only now.
     pub(super) fn follow_flow(&mut self, exit: usize, target: Option<Value>) {
-        if exit != TAKEN || self.profile().is_none() {
-            return;
-        }
+        let Some(calls) = self.cpu.shell.calls.as_deref().filter(|_| exit == TAKEN) else { return };
         let flow = I::flow(self.blocks(), self.index);
-        if flow == Flow::On {
-            return;
-        }
         let hot = &self.blocks().hot[self.index as usize];
         let (end_pc, taken_pc) = (hot.end_pc, hot.taken_pc);
+        if flow == Flow::On && !calls.is_function(taken_pc) {
+            return;
+        }
+        let may_be_light = self.profile().is_none();
+        if may_be_light && flow == Flow::Call && calls.is_unwatched(taken_pc) {
+            let function = calls.function_at(taken_pc);
+            return self.call_lightly(end_pc, (taken_pc, target), function);
+        }
+        if may_be_light
+            && flow == Flow::Jump
+            && let Some(target) = target
+        {
+            return self.return_lightly(end_pc, target);
+        }
+        self.tell_flow(flow, end_pc, taken_pc, target);
+    }
+
+    fn tell_flow(&mut self, flow: Flow, end_pc: u32, taken_pc: u32, target: Option<Value>) {
         let what = self.b.ins().iconst(I64, ((flow as u64) << FLOW_SHIFT | u64::from(end_pc)) as i64);
         let target = target.unwrap_or_else(|| self.b.ins().iconst(I32, i64::from(taken_pc as i32)));
         let sp = self.register(I::SP as u8);
         let cycles = self.b.use_var(self.cycles);
         let core = self.core;
         self.call(follow::<I> as *const () as usize, &[core, what, target, sp, cycles]);
+    }
+
+    /// The calls of the core, and of these the innermost that compiled code has made.
+    fn innermost_light(&mut self) -> [Value; 2] {
+        let calls = self.b.ins().load(I64, own(), self.core, offset_of!(Cpu<I>, shell.calls) as i32);
+        let top = self.b.ins().load(I64, own(), calls, offset_of!(Calls, lights.top) as i32);
+        [calls, top]
+    }
+
+    /// Does `yes` where `condition` holds, and else, far from the hot path, tells of the flow.
+    fn unless_told(&mut self, condition: Value, yes: impl FnOnce(&mut Self), tell: impl FnOnce(&mut Self)) {
+        let [light, told] = self.fork(condition);
+        let merged = self.b.create_block();
+        self.b.set_cold_block(told);
+        self.b.switch_to_block(told);
+        tell(self);
+        self.b.ins().jump(merged, &[]);
+        self.b.switch_to_block(light);
+        yes(self);
+        self.b.ins().jump(merged, &[]);
+        self.b.seal_block(merged);
+        self.b.switch_to_block(merged);
+    }
+
+    /// A function is called that nobody watches, unless `target` is another one than the last time: see
+    /// [`Lights`](crate::cpu::calls::Lights).
+    fn call_lightly(&mut self, end_pc: u32, (taken_pc, target): (u32, Option<Value>), function: u32) {
+        let [calls, top] = self.innermost_light();
+        let last = self.b.ins().load(I64, own(), calls, offset_of!(Calls, lights.last) as i32);
+        let top_sp = self.b.ins().load(I32, own(), top, offset_of!(Light, sp) as i32);
+        let sp = self.register(I::SP as u8);
+        let below = self.b.ins().icmp(IntCC::UnsignedLessThan, sp, top_sp);
+        let room = self.b.ins().icmp(IntCC::UnsignedLessThan, top, last);
+        let mut may = self.b.ins().band(below, room);
+        if let Some(target) = target {
+            let same = self.b.ins().icmp_imm(IntCC::Equal, target, i64::from(taken_pc as i32));
+            may = self.b.ins().band(may, same);
+        }
+        self.unless_told(
+            may,
+            |this| {
+                let constant = |this: &mut Self, value: u32| this.b.ins().iconst(I32, i64::from(value as i32));
+                let next = this.b.ins().iadd_imm(top, Light::BYTES as i64);
+                let (returns, function) = (constant(this, end_pc), constant(this, function));
+                this.b.ins().store(own(), returns, next, offset_of!(Light, return_pc) as i32);
+                this.b.ins().store(own(), sp, next, offset_of!(Light, sp) as i32);
+                this.b.ins().store(own(), function, next, offset_of!(Light, function) as i32);
+                this.b.ins().store(own(), next, calls, offset_of!(Calls, lights.top) as i32);
+            },
+            |this| this.tell_flow(Flow::Call, end_pc, taken_pc, target),
+        );
+    }
+
+    /// A jump goes to `target`: it may be the return from such a call.
+    fn return_lightly(&mut self, end_pc: u32, target: Value) {
+        let [calls, top] = self.innermost_light();
+        let returns = self.b.ins().load(I32, own(), top, offset_of!(Light, return_pc) as i32);
+        let top_sp = self.b.ins().load(I32, own(), top, offset_of!(Light, sp) as i32);
+        let sp = self.register(I::SP as u8);
+        let same_pc = self.b.ins().icmp(IntCC::Equal, returns, target);
+        let same_sp = self.b.ins().icmp(IntCC::Equal, top_sp, sp);
+        let same = self.b.ins().band(same_pc, same_sp);
+        self.unless_told(
+            same,
+            |this| {
+                let before = this.b.ins().iadd_imm(top, -(Light::BYTES as i64));
+                this.b.ins().store(own(), before, calls, offset_of!(Calls, lights.top) as i32);
+            },
+            |this| this.tell_flow(Flow::Jump, end_pc, 0, Some(target)),
+        );
     }
 
     // ---- What takes longer than a block says

@@ -2,17 +2,14 @@
 
 use std::sync::Arc;
 
-use super::calls::Flow;
 use super::counters::{MOST_COUNTERS, Step, What};
 use super::{Profile, Seen};
-use crate::bus::Bus;
 use crate::cpu::Cpu;
 use crate::cpu::block::{FALLEN, TAKEN};
 use crate::cpu::cost::Breakdown;
 use crate::cpu::isa::Isa;
 use crate::cpu::shell::Shell;
 use crate::observe::profile::ProfileOptions;
-use crate::storms::Source;
 
 impl Shell {
     /// Charges what the core has spent, and accesses have taken, to the instruction at `pc`.
@@ -26,9 +23,12 @@ impl Shell {
     /// Profiles what comes; `seen` is what the core has done so far. False if the host has no memory for it.
     pub fn begin_profile(&mut self, options: &ProfileOptions, address_mask: u32, seen: Seen) -> bool {
         let now = self.had(self.cycles);
-        self.profile = Profile::new(options, address_mask, seen, now).map(Box::new);
+        self.follow_calls(&options.functions, address_mask);
+        self.profile = Profile::new(options, seen, now).map(Box::new);
         if let Some(profile) = &mut self.profile {
             profile.follow_rates(&self.rates);
+            let task = profile.first_task();
+            self.calls.iter_mut().for_each(|calls| calls.begin_profile(task));
         }
         self.follow_path();
         self.profile.is_some()
@@ -37,7 +37,11 @@ impl Shell {
     /// Compiled code counts on the path that the core is on.
     #[inline]
     pub fn follow_path(&mut self) {
-        self.counts = self.profile.as_ref().map_or(std::ptr::null_mut(), |profile| profile.counts());
+        let here = self.calls.as_ref().map_or(0, |calls| calls.here());
+        self.counts = self.profile.as_mut().map_or(std::ptr::null_mut(), |profile| {
+            profile.arrive(here);
+            profile.counts()
+        });
     }
 }
 
@@ -92,13 +96,12 @@ impl<I: Isa> Cpu<I> {
 
     /// What goes on outside of blocks belongs to the instruction before.
     pub(crate) fn charge_last(&mut self) {
-        let now = self.shell.had(self.shell.cycles);
-        let pc = I::address(self);
-        let Some(profile) = &mut self.shell.profile else { return };
-        profile.begin(pc, now);
-        let last = profile.last_pc;
+        if !self.is_profiled() {
+            return;
+        }
+        self.begin_calls();
+        let last = self.shell.profile.as_ref().map_or(0, |profile| profile.last_pc);
         self.charge(last);
-        self.shell.follow_path();
     }
 
     /// The numbers of counters of a block's runs by its exits.
@@ -133,19 +136,15 @@ impl<I: Isa> Cpu<I> {
     }
 
     /// A block has run to its end, and is left by `exit`.
-    #[cold]
-    #[inline(never)]
     pub(crate) fn profile_block(&mut self, index: u32, exit: usize) {
+        if !self.is_profiled() {
+            return;
+        }
         let counter = self.counters_of(index)[exit];
         let pc = self.last_pc(index);
         self.charge(pc);
         if let Some(profile) = &mut self.shell.profile {
             profile.count(counter, 1);
-        }
-        if exit == TAKEN {
-            let flow = I::flow(&self.blocks, index);
-            let hot = &self.blocks.hot[index as usize];
-            self.follow_flow(flow, hot.end_pc, hot.taken_pc);
         }
     }
 
@@ -157,30 +156,6 @@ impl<I: Isa> Cpu<I> {
             if let Some(profile) = &mut self.shell.profile {
                 profile.last_pc = last;
             }
-        }
-    }
-
-    /// A jump has been made.
-    pub(crate) fn follow_flow(&mut self, flow: Flow, return_pc: u32, target: u32) {
-        let (sp, now) = (self.x[I::SP], self.shell.had(self.shell.cycles));
-        if let Some(profile) = &mut self.shell.profile {
-            profile.follow(flow, return_pc, target, sp, now);
-            self.shell.follow_path();
-        }
-    }
-
-    /// A jump has been decided on, behind which another instruction runs first.
-    pub(crate) fn decide_flow(&mut self, flow: Flow, return_pc: u32) {
-        if let Some(profile) = &mut self.shell.profile {
-            profile.decide(flow, return_pc);
-        }
-    }
-
-    /// The jump that was decided on has led to `target`, or none was.
-    pub(crate) fn follow_decided(&mut self, target: u32) {
-        let decided = self.shell.profile.as_mut().and_then(|profile| profile.take_decided());
-        if let Some((flow, return_pc)) = decided {
-            self.follow_flow(flow, return_pc, target);
         }
     }
 
@@ -261,49 +236,6 @@ impl<I: Isa> Cpu<I> {
         }
         if let Some(profile) = &mut self.shell.profile {
             profile.end_rate();
-        }
-    }
-
-    // ---- Exceptions
-
-    /// An exception is taken from the code at the core's address.
-    pub(crate) fn profile_exception(&mut self, source: Source) {
-        let (pc, sp, now) = (I::address(self), self.x[I::SP], self.shell.had(self.shell.cycles));
-        self.charge_last();
-        if let Some(profile) = &mut self.shell.profile {
-            profile.exception(source, pc, sp, now);
-            self.shell.follow_path();
-        }
-    }
-
-    /// The core is at the handler of this exception, whose frame is that of the one that was taken last.
-    pub(crate) fn profile_chained(&mut self, source: Source) {
-        let now = self.shell.had(self.shell.cycles);
-        if let Some(profile) = &mut self.shell.profile {
-            profile.chain(source, now);
-            self.shell.follow_path();
-            self.profile_handler();
-        }
-    }
-
-    /// The core is at the handler of the exception that was taken last.
-    pub(crate) fn profile_handler(&mut self) {
-        let (pc, now) = (I::address(self), self.shell.had(self.shell.cycles));
-        self.charge(pc);
-        if let Some(profile) = &mut self.shell.profile {
-            profile.handler(pc, now);
-            self.shell.follow_path();
-        }
-    }
-
-    /// The core has returned from an exception.
-    pub(crate) fn profile_exception_return(&mut self, bus: &Bus) {
-        self.charge_last();
-        let (pc, sp, now) = (I::address(self), self.x[I::SP], self.shell.had(self.shell.cycles));
-        if let Some(profile) = &mut self.shell.profile {
-            profile.look_at_task(bus);
-            profile.exception_return(pc, sp, now);
-            self.shell.follow_path();
         }
     }
 

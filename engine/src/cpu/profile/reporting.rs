@@ -8,6 +8,7 @@ use super::slices::KeptSlices;
 use super::{ELSEWHERE, MOST_INTERRUPTS, Profile, Taken};
 use crate::bus::Bus;
 use crate::core::Cut;
+use crate::cpu::calls::Calls;
 use crate::cpu::isa::CauseNames;
 use crate::cpu::waits::Shared;
 use crate::observe::profile::{
@@ -38,6 +39,8 @@ pub struct Told<'a> {
     pub had: u64,
     /// What is left out, as it comes after the end of the run.
     pub cut: Option<Cut>,
+    /// The calls that it is in.
+    pub calls: Option<&'a Calls>,
     /// What it has waited for.
     pub shared: Option<&'a Shared>,
 }
@@ -82,7 +85,7 @@ impl Profile {
             turns: self.told_turns(told),
             waits: waits(told),
             interrupts: self.interrupts.iter().filter_map(|taken| told_interrupt(taken, told)).collect(),
-            notes: self.notes(),
+            notes: self.notes(told.calls.map_or(0, |calls| calls.lost)),
         }
     }
 
@@ -108,7 +111,8 @@ impl Profile {
     fn told_slices(&self, told: &Told) -> Vec<ShownCall> {
         let Some(slices) = &self.slices else { return Vec::new() };
         let ended = slices.calls().map(|(call, skipped)| (call.path, call.begun, call.begun + call.cycles, *skipped));
-        let under_way = self.unended().map(|(path, begun)| (path, begun, told.had, 0));
+        let frames = told.calls.into_iter().flat_map(Calls::frames);
+        let under_way = frames.map(|frame| (frame.path, frame.begun, told.had, 0));
         let timed = ended.chain(under_way).map(|(path, begun, ended, skipped)| ShownCall {
             path,
             begin: told.time(begun),
@@ -129,7 +133,7 @@ impl Profile {
         timed.filter(|turn| turn.begin < slices.wanted.to && turn.end > slices.wanted.from).collect()
     }
 
-    fn notes(&self) -> Vec<String> {
+    fn notes(&self, lost_calls: u64) -> Vec<String> {
         let mut notes = Vec::new();
         if self.paths.merged > 0 {
             notes.push(format!(
@@ -137,10 +141,9 @@ impl Profile {
                 self.paths.merged
             ));
         }
-        if self.stacks.lost > 0 {
+        if lost_calls > 0 {
             notes.push(format!(
-                "calls are nested too deeply: {} of them belong to the innermost one that is followed",
-                self.stacks.lost
+                "calls are nested too deeply: {lost_calls} of them belong to the innermost one that is followed"
             ));
         }
         if self.paths.dropped_calls > 0 {

@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 
-use super::calls::Stacks;
 use super::counters::Counters;
 use super::paths::Paths;
 use super::{ELSEWHERE, Profile, Seen};
@@ -15,18 +14,12 @@ impl State for Profile {
         self.counters.borrow().rows().save(to);
         to.field("paths");
         self.paths.save(to);
-        to.field("stacks");
-        self.stacks.save(to);
         to.field("here");
         self.here.save(to);
         to.field("seen");
         self.seen.save(to);
         to.field("last_pc");
         self.last_pc.save(to);
-        to.field("entries");
-        self.entries.save(to);
-        to.field("address_mask");
-        self.address_mask.save(to);
         to.field("names_tasks");
         self.names_tasks.save(to);
         to.field("task_name");
@@ -37,8 +30,6 @@ impl State for Profile {
         self.slices.save(to);
         to.field("switches");
         self.switches.save(to);
-        to.field("has_begun");
-        self.has_begun.save(to);
         to.field("earlier_rates");
         self.earlier_rates.save(to);
         to.field("last_long");
@@ -51,19 +42,15 @@ impl State for Profile {
         self.paths.load(from)?;
         self.paths.count_with(&mut counters).ok_or(Damaged)?;
         self.counters = RefCell::new(counters);
-        self.stacks.load(from)?;
         self.here.load(from)?;
         self.counts = self.paths.all.get(self.here as usize).map(|_| self.paths.counts(self.here)).ok_or(Damaged)?;
         self.seen.load(from)?;
         self.last_pc.load(from)?;
-        self.entries.load(from)?;
-        self.address_mask.load(from)?;
         self.names_tasks.load(from)?;
         self.task_name.load(from)?;
         self.interrupts.load(from)?;
         self.slices.load(from)?;
         self.switches.load(from)?;
-        self.has_begun.load(from)?;
         self.earlier_rates.load(from)?;
         self.last_long.load(from)?;
         self.repeated = None;
@@ -76,20 +63,16 @@ impl Fresh for Profile {
         Profile {
             counters: RefCell::new(Counters::new()),
             paths: Paths::new(Vec::new(), false),
-            stacks: Stacks::new(0),
             here: 0,
             counts: std::ptr::null_mut(),
             seen: Seen::default(),
             last_pc: ELSEWHERE,
-            entries: Vec::new(),
-            address_mask: 0,
             repeated: None,
             names_tasks: None,
             task_name: String::new(),
             interrupts: Vec::new(),
             slices: None,
             switches: None,
-            has_begun: false,
             earlier_rates: Vec::new(),
             last_long: None,
         }

@@ -9,13 +9,13 @@ use crate::bus::device::AccessSize;
 use crate::core::Stop;
 use crate::core::debug::{Architecture, Register};
 use crate::cpu::access::{Asked, Moves};
-use crate::cpu::block::{Draft, Entry, FALLEN, TAKEN};
+use crate::cpu::block::{Blocks, Draft, Entry, FALLEN, TAKEN};
+use crate::cpu::calls::Flow;
 use crate::cpu::cost::Cost;
 use crate::cpu::isa::{AbortOf, CauseNames, Isa, Pending};
 use crate::cpu::iteration::Iteration;
 use crate::cpu::memory::{Identity, Via};
 use crate::cpu::read::Read;
-use crate::cpu::sections::CallSite;
 use crate::cpu::{Config, Cpu};
 use crate::elf::Machine;
 use crate::faults::CoreFault;
@@ -30,7 +30,6 @@ pub type ToyCore = Cpu<Toy>;
 const NOWHERE: u32 = 1;
 /// Where interrupts are handled.
 pub const HANDLER: u32 = 0x40;
-const SP: usize = 15;
 const RETURN: usize = 14;
 const INTERRUPTED: usize = 13;
 
@@ -154,8 +153,17 @@ impl Isa for Toy {
 
     fn context_of_target(_core: &ToyCore) {}
 
-    fn call_site(core: &ToyCore) -> CallSite {
-        CallSite { pc: core.pc, return_pc: core.x[RETURN], sp: core.x[SP], arguments: [0; 4] }
+    fn arguments(_core: &ToyCore) -> [u32; 4] {
+        [0; 4]
+    }
+
+    /// A jump that leaves an address in the register for it is a call.
+    fn flow(blocks: &Blocks<Toy>, index: u32) -> Flow {
+        match blocks.instrs_of(index).last().copied() {
+            Some(Op { code: Code::Jump, a, .. }) if usize::from(a) == RETURN => Flow::Call,
+            Some(Op { code: Code::Jump, .. }) => Flow::Jump,
+            _ => Flow::On,
+        }
     }
 
     const ARCHITECTURE: Architecture = Architecture::RiscV32;

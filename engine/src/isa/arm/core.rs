@@ -9,15 +9,17 @@ use super::m_profile;
 use super::op::{Code, Op};
 use super::predictor::{Jump, Predictor};
 use super::profile::Profile;
-use super::registers::{ADDRESS, LR, OPERAND, SINK, SP};
+use super::registers::{ADDRESS, OPERAND, SINK, SP};
 use super::system::{Events, System};
 use super::timing::{CoreTiming, Pending, accesses};
 use super::{decode_a32, decode_t32};
 use crate::bus::Bus;
 use crate::bus::device::AccessSize;
+use crate::core::CallReport;
 use crate::core::debug::{Architecture, Register};
 use crate::cpu::Cpu;
 use crate::cpu::block::{Blocks, Draft, EntryOf, TAKEN};
+use crate::cpu::calls::Flow;
 use crate::cpu::compile::{COMPILE_AFTER, Emitter, RegisterBits, Resumed, Value};
 use crate::cpu::cost::Cost;
 use crate::cpu::counting::Counting;
@@ -26,9 +28,7 @@ use crate::cpu::isa::{AbortOf, CauseNames, Isa};
 use crate::cpu::iteration::Iteration;
 use crate::cpu::memory::Via;
 use crate::cpu::memory::access::how;
-use crate::cpu::profile::Flow;
 use crate::cpu::read::Read;
-use crate::cpu::sections::CallSite;
 use crate::elf::Machine;
 use crate::encoding::Encoding;
 use crate::inputs::Inputs;
@@ -160,10 +160,9 @@ impl<P: Profile> Isa for ArmSet<P> {
         (from.privileged, from.flash_at_once) == (to.privileged, to.flash_at_once) && Self::blocks_begin_in(to)
     }
 
-    fn call_site(core: &Arm<P>) -> CallSite {
-        let (return_pc, sp) = (core.x[usize::from(LR)] & !1, core.x[usize::from(SP)]);
-        // r0 to r3 (AAPCS, section 6.1.1).
-        CallSite { pc: core.pc, return_pc, sp, arguments: [0, 1, 2, 3].map(|register: usize| core.x[register]) }
+    /// r0 to r3 (AAPCS, section 6.1.1).
+    fn arguments(core: &Arm<P>) -> [u32; CallReport::REGISTERS] {
+        [0, 1, 2, 3].map(|register: usize| core.x[register])
     }
 
     const ARCHITECTURE: Architecture = P::ARCHITECTURE;

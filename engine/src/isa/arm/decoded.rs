@@ -8,9 +8,9 @@ use super::profile::Profile;
 use super::registers::{LR, RegisterSet, SINK, SP, ZERO, one};
 use super::timing::{CoreTiming, FloatingUses, Pending, accesses};
 use crate::cpu::block::{Draft, Entry, FALLEN, TAKEN};
+use crate::cpu::calls::Flow;
 use crate::cpu::cost::{Cost, OnBus};
 use crate::cpu::memory::{SYSTEM_BUS, Via};
-use crate::cpu::profile::Flow;
 use crate::cpu::read::Read;
 
 /// An instruction as decoded.

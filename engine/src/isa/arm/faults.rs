@@ -36,10 +36,10 @@ impl Arm<System> {
             _ => None,
         };
         let source = Source { name: exception.name(), number: None, input };
-        self.profile_exception(source);
+        self.follow_exception(source);
         self.pc = self.isa.system.enter(&mut self.x, exception, self.pc);
         self.enter_handler(bus, source, u64::from(self.timing.exception));
-        self.profile_handler();
+        self.follow_handler();
         self.memory.privilege_changed(self.isa.system.is_privileged());
     }
 

@@ -49,7 +49,7 @@ impl<P: Profile> Arm<P> {
             Effect::JumpTo(target) => {
                 self.pc = target;
                 self.pending = Pending::NONE;
-                self.profile_exception_return(bus);
+                self.follow_exception_return(bus);
             }
             effect => {
                 self.pc = next_pc;

@@ -315,8 +315,8 @@ impl Arm<System> {
 
     /// Begins to enter what is due, with a frame that returns to `return_pc`.
     fn enter(&mut self, bus: &mut Bus, return_pc: u32, fault: Option<CoreFault>) {
-        if self.is_profiled() {
-            self.profile_exception(source_of(self.isa.system.due().unwrap_or_default()));
+        if self.follows_calls() {
+            self.follow_exception(source_of(self.isa.system.due().unwrap_or_default()));
         }
         let frame = self.isa.system.begin_entry(&mut self.x, return_pc);
         let stored = self.store_frame(bus, &frame);
@@ -379,7 +379,7 @@ impl Arm<System> {
         self.follow_system(before);
         let source = source_of(activated.number);
         bus.exception(self.shell.index, self.shell.now(), source);
-        self.profile_chained(source);
+        self.follow_chained(source);
         self.shell.note_raised(bus, source);
         if let Some(fault) = entering.fault {
             self.note_fault(bus, fault);
@@ -427,7 +427,7 @@ impl Arm<System> {
             Ok(pc) => {
                 self.pc = pc;
                 self.follow_system(before);
-                self.profile_exception_return(bus);
+                self.follow_exception_return(bus);
                 self.sleep_on_exit();
             }
             Err(exception) => self.refuse_return(bus, exception, returning.link),

@@ -7,16 +7,18 @@ use super::counting;
 use super::debug;
 use super::decoded::{self, Decoded, Ending, OP_BYTES};
 use super::faults::Raised;
-use super::op::{Code, HI, LO, Op, RA};
+use super::op::{Code, HI, LO, Op};
 use super::pages::{NO_PAGE, PAGE_BYTES, Page, Pages};
 use super::predictor::Predictor;
 use super::system::exceptions::RESET_VECTOR;
 use super::system::{Exception, Now, System};
 use super::timing::{CoreTiming, Pending};
 use crate::bus::Bus;
+use crate::core::CallReport;
 use crate::core::debug::{Architecture, Register};
 use crate::cpu::Cpu;
 use crate::cpu::block::{Blocks, Draft, EntryOf};
+use crate::cpu::calls::Flow;
 use crate::cpu::compile::{COMPILE_AFTER, Emitter, RegisterBits, Resumed};
 use crate::cpu::cost::Cost;
 use crate::cpu::counting::Counting;
@@ -24,9 +26,7 @@ use crate::cpu::handlers::Nesting;
 use crate::cpu::isa::{AbortOf, CauseNames, Isa};
 use crate::cpu::iteration::Iteration;
 use crate::cpu::memory::Via;
-use crate::cpu::profile::Flow;
 use crate::cpu::read::Read;
-use crate::cpu::sections::CallSite;
 use crate::elf::Machine;
 use crate::encoding::Encoding;
 use crate::faults::FaultedAccess;
@@ -151,10 +151,9 @@ impl Isa for MipsSet {
         true
     }
 
-    fn call_site(core: &Mips) -> CallSite {
-        // $4 to $7: a0 to a3 of the o32 calling convention.
-        let arguments = [4, 5, 6, 7].map(|register: usize| core.x[register]);
-        CallSite { pc: core.pc, return_pc: core.x[usize::from(RA)], sp: core.x[SP], arguments }
+    /// $4 to $7: a0 to a3 of the o32 calling convention.
+    fn arguments(core: &Mips) -> [u32; CallReport::REGISTERS] {
+        [4, 5, 6, 7].map(|register: usize| core.x[register])
     }
 
     /// pc, $0 to $31, HI, LO, Status, Cause, EPC.

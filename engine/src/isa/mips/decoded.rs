@@ -12,9 +12,9 @@ use super::timing::{CoreTiming, Pending};
 use crate::bus::Bus;
 use crate::cpu::Cpu;
 use crate::cpu::block::{Blocks, Draft, Entry, FALLEN};
+use crate::cpu::calls::Flow;
 use crate::cpu::isa::{AbortOf, Pending as _};
 use crate::cpu::memory::Via;
-use crate::cpu::profile::Flow;
 use crate::cpu::read::Read;
 
 /// Bytes of an instruction.

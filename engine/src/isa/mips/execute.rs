@@ -309,7 +309,7 @@ impl Mips {
     /// The delay slot that ends a block has run, and the core is at `target`.
     fn follow_slot(&mut self, index: u32, target: u32) {
         let end_pc = self.blocks.hot[index as usize].end_pc;
-        if self.is_profiled() && target != end_pc && self.blocks.hot[index as usize].jump == Ending::Slot {
+        if self.follows_calls() && target != end_pc && self.blocks.hot[index as usize].jump == Ending::Slot {
             self.decide_flow(flow(&self.blocks, index), end_pc);
         }
         self.follow_decided(target);

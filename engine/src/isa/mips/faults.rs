@@ -51,11 +51,11 @@ impl Mips {
         let inputs = self.interrupts(bus).low();
         let input = (exception == Exception::Interrupt && inputs != 0).then(|| inputs.trailing_zeros());
         let source = Source { name: exception.name(), number: input, input };
-        self.profile_exception(source);
+        self.follow_exception(source);
         self.pc = self.isa.system.enter(exception, self.pc, self.isa.delayed.is_some());
         self.isa.delayed = None;
         self.enter_handler(bus, source, u64::from(self.timing.exception));
-        self.profile_handler();
+        self.follow_handler();
         self.memory.flush_prefetch();
         self.follow_privilege();
     }

@@ -30,6 +30,10 @@ impl Mips {
         }
         self.pass(extra);
         self.shell.fixed.long_operation += extra;
+        if op.code == Code::Eret {
+            // All of its cycles are the handler's.
+            self.follow_exception_return(bus);
+        }
         self.follow_privilege();
         self.update_limit(bus);
     }
@@ -69,7 +73,6 @@ impl Mips {
                 let (pc, effect) = self.isa.system.eret();
                 self.count();
                 (self.pc, self.isa.delayed) = (pc, None);
-                self.profile_exception_return(bus);
                 self.follow(effect);
             }
             Code::Wait => {

@@ -10,8 +10,10 @@ use super::op::{Code, Instr, Op, TimingClass};
 use super::system::Csrs;
 use super::timing::{CoreTiming, Pending};
 use crate::bus::Bus;
+use crate::core::CallReport;
 use crate::core::debug::{Architecture, Register};
 use crate::cpu::block::{Blocks, Draft, EntryOf, FALLEN};
+use crate::cpu::calls::Flow;
 use crate::cpu::compile::{COMPILE_AFTER, Emitter, RegisterBits, Resumed};
 use crate::cpu::cost::Cost;
 use crate::cpu::counting::Counting;
@@ -19,9 +21,7 @@ use crate::cpu::isa::{AbortOf, CauseNames, Isa};
 use crate::cpu::iteration::Iteration;
 use crate::cpu::memory::access::Abort;
 use crate::cpu::memory::{Identity, MemoryConfig, Via};
-use crate::cpu::profile::Flow;
 use crate::cpu::read::Read;
-use crate::cpu::sections::CallSite;
 use crate::cpu::{self, Cpu};
 use crate::elf::Machine;
 use crate::encoding::Encoding;
@@ -37,7 +37,6 @@ pub type CoreConfig = cpu::Config<CoreTiming, SystemConfig>;
 pub const SINK: u8 = 32;
 /// [`Op::rs2`] of a [`Code::End`] that stands in for the operation after an instruction, to leave the block there.
 pub(super) const LEAVE: u8 = 1;
-const RA: usize = 1;
 const SP: usize = 2;
 
 /// What a board says of a hart's system side.
@@ -104,8 +103,8 @@ impl Isa for RiscV {
     #[inline(always)]
     fn context_of_target(_core: &Hart) {}
 
-    fn call_site(core: &Hart) -> CallSite {
-        call_site_of(core.pc, &core.x)
+    fn arguments(core: &Hart) -> [u32; CallReport::REGISTERS] {
+        arguments_of(&core.x)
     }
 
     const ARCHITECTURE: Architecture = Architecture::RiscV32;
@@ -299,11 +298,9 @@ impl Isa for RiscV {
     }
 }
 
-/// Where a core is, as far as calls are concerned: from the address and the registers.
-pub(super) fn call_site_of(pc: u32, x: &[u32]) -> CallSite {
-    // x10 to x13: a0 to a3 of the calling convention.
-    let arguments = [10, 11, 12, 13].map(|register: usize| x[register]);
-    CallSite { pc, return_pc: x[RA], sp: x[SP], arguments }
+/// x10 to x13: a0 to a3 of the calling convention.
+pub(super) fn arguments_of(x: &[u32]) -> [u32; CallReport::REGISTERS] {
+    [10, 11, 12, 13].map(|register: usize| x[register])
 }
 
 /// How a jump goes on, by the registers that it names (unprivileged specification, table of hints for the

@@ -145,10 +145,10 @@ impl Hart {
     pub(super) fn trap(&mut self, bus: &mut Bus, cause: u32, value: u32, interrupt: bool) -> u32 {
         let name = if interrupt { "interrupt" } else { "exception of cause" };
         let source = Source { name, number: Some(cause), input: interrupt.then_some(cause) };
-        self.profile_exception(source);
+        self.follow_exception(source);
         self.pc = self.isa.csrs.enter_trap(self.pc, cause, value, interrupt);
         self.enter_handler(bus, source, u64::from(self.timing.trap));
-        self.profile_handler();
+        self.follow_handler();
         self.memory.flush_prefetch();
         self.pc
     }

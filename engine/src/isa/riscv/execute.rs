@@ -145,7 +145,7 @@ impl Hart {
         match op.code {
             Code::Mret => {
                 self.pc = self.isa.csrs.leave_trap();
-                self.profile_exception_return(bus);
+                self.follow_exception_return(bus);
             }
             Code::Wfi => self.wait(bus),
             Code::FenceI => {

@@ -31,7 +31,7 @@ pub use config::{Config, Extensions, Timing, from_node};
 
 use self::decoded::Table;
 use self::interrupts::Interrupts;
-use super::core::{RiscV, call_site_of};
+use super::core::{RiscV, arguments_of};
 use crate::bus::Bus;
 use crate::bus::entries::Entries;
 use crate::core::debug::Debugged as _;
@@ -43,7 +43,7 @@ use crate::cpu::memory::port::Port;
 use crate::cpu::polls::Polls;
 use crate::cpu::shell::Shell;
 use crate::elf::Machine;
-use crate::observe::profile::{CoreProfile, ProfileOptions};
+use crate::observe::profile::{CoreProfile, Functions, ProfileOptions};
 use crate::time::{Cycles, Hz, Ps};
 
 /// sp: set at reset.
@@ -128,16 +128,19 @@ impl Picorv32 {
             || self.shell.waiting
             || self.shell.has_stops()
             || self.watches
-            || self.shell.profile.is_some()
+            || self.shell.calls.is_some()
             || self.polls.has_candidate;
         let interrupts = self.interrupts.attention_cycles(self.shell.instructions);
         self.pause_at = if now { 0 } else { self.shell.deadline.limit.min(interrupts) };
     }
 
-    fn follow_sections(&mut self) {
-        if self.shell.sections.stops_at(self.pc) {
-            let now = self.shell.totals(&self.accounts);
-            self.shell.follow_calls(call_site_of(self.pc, &self.x), &now);
+    /// What has begun and ended is accounted for, before the core does anything else.
+    #[inline(always)]
+    fn settle_calls(&mut self) {
+        if self.shell.calls.as_ref().is_some_and(|calls| calls.has_news()) {
+            self.shell.deadline.release();
+            let totals = self.shell.totals(&self.accounts);
+            self.shell.settle_news(arguments_of(&self.x), &totals);
         }
     }
 }
@@ -186,12 +189,18 @@ impl Core for Picorv32 {
         std::iter::once(self.pc).chain(self.x[..32].iter().copied()).collect()
     }
 
+    fn know_functions(&mut self, functions: &Functions) {
+        self.shell.follow_calls(functions, u32::MAX);
+        self.look_ahead();
+    }
+
     fn watch(&mut self, name: &str, pc: u32) {
+        self.know_functions(&Functions { entries: vec![pc], whole: vec![pc] });
         self.shell.watch(name, pc);
     }
 
     fn lost_calls(&self) -> u64 {
-        self.shell.sections.lost()
+        self.shell.lost_calls()
     }
 
     fn mark_calls(&mut self, pc: u32) -> bool {

@@ -2,7 +2,7 @@
 
 use super::super::Machine;
 use super::condition::{Moment, Number};
-use super::{Action, Call, MOST_CALLS, Trigger, Triggers};
+use super::{Action, Trigger, Triggers};
 use crate::observe::waves::SignalId;
 use crate::time::{Cycles, Ps};
 
@@ -41,7 +41,7 @@ impl Moment for Now<'_> {
     }
 
     fn in_call(&mut self, core: usize, function: u32) -> bool {
-        self.machine.triggers.calls.get(&(core, function)).is_some_and(|calls| !calls.is_empty())
+        self.machine.cores[core].is_in_call(function)
     }
 
     fn number(&mut self, number: &Number) -> i128 {
@@ -86,7 +86,6 @@ impl Machine {
         let mut all = std::mem::take(&mut self.triggers.all);
         // Signals change between instructions, and more than once in one; calls don't.
         let mut due: Vec<bool> = all.iter_mut().map(|trigger| self.look_at_changes(trigger, now)).collect();
-        self.follow_calls(core);
         let mut alarm = Ps::MAX;
         for (trigger, due) in all.iter_mut().zip(&mut due) {
             let (fires, again) = self.look_at(trigger, now);
@@ -173,32 +172,6 @@ impl Machine {
                 *own = self.bus.device_signals.tracks_of(*signal, &self.bus.activities).0;
             }
             *known = count;
-        }
-    }
-
-    /// A core may be where a call begins or ends that a condition is about.
-    fn follow_calls(&mut self, core: usize) {
-        if self.triggers.calls.is_empty() {
-            return;
-        }
-        let position = self.position(core);
-        let is_back = |call: &Call| (call.return_pc, call.sp) == (position.pc, position.sp);
-        for ((_, _), calls) in self.triggers.calls.iter_mut().filter(|((of, _), _)| *of == core) {
-            // A call that is back ends those that it made, too: they may have left by a jump.
-            if let Some(first) = calls.iter().position(is_back) {
-                calls.truncate(first);
-            }
-        }
-        let Some(calls) = self.triggers.calls.get_mut(&(core, position.pc)) else { return };
-        let call = Call { return_pc: position.return_pc, sp: position.sp };
-        // It is met again when its first instruction was interrupted, or heads a loop.
-        if calls.last() == Some(&call) || calls.len() >= MOST_CALLS {
-            return;
-        }
-        calls.push(call);
-        let returns = self.triggers.returns.entry(core).or_default();
-        if returns.len() < MOST_CALLS && returns.insert(call.return_pc) {
-            self.apply_breaks_of(core);
         }
     }
 }

@@ -6,6 +6,7 @@
 
 mod calls;
 mod code;
+mod following;
 mod interrupts;
 mod kept_calls;
 mod midst;
@@ -57,6 +58,8 @@ macro_rules! properties_of {
                 kept_calls:
                     each_call_has_what_it_took_and_waited_for
                     a_long_call_waits_for_the_device;
+                following:
+                    whatever_counts_calls_counts_the_same;
                 windows:
                     each_window_has_what_was_waited_for;
                 code:

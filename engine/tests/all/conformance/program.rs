@@ -3,7 +3,8 @@
 use super::target::Target;
 use std::collections::BTreeMap;
 
-/// Registers of a program, which exceptions leave alone; the link register; and the register that a handler counts in.
+/// Registers of a program, which exceptions leave alone; the link register; the register that a handler counts in; and
+/// the stack pointer, which only loads, stores and additions have.
 pub const A: u32 = 0;
 pub const B: u32 = 1;
 pub const C: u32 = 2;
@@ -13,6 +14,7 @@ pub const F: u32 = 5;
 pub const G: u32 = 6;
 pub const COUNT: u32 = 7;
 pub const LINK: u32 = 8;
+pub const STACK: u32 = 9;
 
 /// An instruction, or the few that an instruction set takes for it. Each takes as many bytes wherever it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::super::core::call_site_of;
 use super::super::debug::general;
 use super::{Picorv32, SP};
 use crate::bus::Bus;
@@ -40,7 +39,6 @@ impl Debugged for Picorv32 {
         Position {
             pc: self.pc,
             sp: self.x[SP],
-            return_pc: call_site_of(self.pc, &self.x).return_pc,
             instructions: self.shell.instructions,
             interrupts: self.shell.breaks.interrupts,
             is_between: false,
@@ -62,6 +60,19 @@ impl Debugged for Picorv32 {
 
     fn take_break(&mut self) -> bool {
         self.shell.breaks.take_hit()
+    }
+
+    fn ask_for_calls(&mut self, functions: &BTreeSet<u32>) {
+        self.shell.asks_for_calls(functions, u32::MAX);
+        self.look_ahead();
+    }
+
+    fn is_in_call(&self, function: u32) -> bool {
+        self.shell.is_in_call(function)
+    }
+
+    fn has_changed_calls(&self) -> bool {
+        self.shell.breaks.have_calls_changed()
     }
 
     fn step_until(&mut self, bus: &mut Bus, until: Ps) -> Stop {

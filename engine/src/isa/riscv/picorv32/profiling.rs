@@ -1,10 +1,12 @@
-//! How the core tells its profile what it does: after each instruction.
+//! How the core tells its profile what it does, and of its calls: after each instruction.
 
 use super::decoded::Kind;
 use super::{Picorv32, SP};
 use crate::bus::Bus;
+use crate::cpu::calls::{Calls, Flow};
 use crate::cpu::profile::counters::What;
-use crate::cpu::profile::{Flow, Seen};
+use crate::cpu::profile::{Profile, Seen};
+use crate::cpu::shell::Shell;
 use crate::isa::riscv::core::flow_of;
 use crate::observe::profile::ProfileOptions;
 use crate::storms::Source;
@@ -17,18 +19,32 @@ impl Picorv32 {
         begun
     }
 
+    /// True if the core is where it begins to follow calls.
+    pub(super) fn begin_calls(&mut self) -> bool {
+        let (pc, now) = (self.pc, self.shell.cycles);
+        let Shell { calls, profile, .. } = &mut self.shell;
+        if !calls.as_mut().is_some_and(|calls| calls.begin(profile, pc, now)) {
+            return false;
+        }
+        if let Some(profile) = profile {
+            profile.last_pc = pc;
+        }
+        self.shell.follow_path();
+        self.settle_calls();
+        true
+    }
+
     /// What goes on outside of instructions belongs to the one before.
     pub(super) fn charge_last(&mut self) {
-        let (pc, now) = (self.pc, self.shell.cycles);
+        self.begin_calls();
         let Some(profile) = &mut self.shell.profile else { return };
-        profile.begin(pc, now);
         let last = profile.last_pc;
         self.shell.charge(last, &mut self.accounts);
     }
 
-    /// Launches the instruction at the current address, and tells the profile, if there is one.
+    /// Launches the instruction at the current address, and tells of calls, and the profile, if these are wanted.
     pub(super) fn launch_one(&mut self, bus: &mut Bus) {
-        if self.shell.profile.is_none() {
+        if self.shell.calls.is_none() {
             return self.launch(bus);
         }
         self.charge_last();
@@ -38,12 +54,21 @@ impl Picorv32 {
         self.profile_instruction(pc, self.shell.instructions != launched);
         let Some(decoded) = kind else { return };
         let behind = pc.wrapping_add(u32::from(decoded.len_bytes));
-        let (target, sp, now) = (self.pc, self.x[SP], self.shell.cycles);
-        let Some(profile) = &mut self.shell.profile else { return };
+        let (target, sp, cycle) = (self.pc, self.x[SP], self.shell.cycles);
         match decoded.kind {
-            Kind::Jal | Kind::Jalr => profile.follow(flow_of(&decoded.op), behind, target, sp, now),
-            Kind::Retirq => profile.exception_return(target, sp, now),
-            _ => profile.follow(Flow::On, behind, target, sp, now),
+            Kind::Jal | Kind::Jalr => self.shell.follow_jump(flow_of(&decoded.op), behind, target, (sp, cycle)),
+            Kind::Branch if target != behind => self.shell.follow_jump(Flow::On, behind, target, (sp, cycle)),
+            Kind::Retirq => self.tell_calls(|calls, profile| calls.exception_return(profile, target, sp, cycle)),
+            _ => {}
+        }
+    }
+
+    fn tell_calls(&mut self, tell: impl FnOnce(&mut Calls, &mut Option<Box<Profile>>)) {
+        let Shell { calls, profile, .. } = &mut self.shell;
+        if let Some(calls) = calls {
+            tell(calls, profile);
+            self.shell.follow_path();
+            self.settle_calls();
         }
     }
 
@@ -57,20 +82,16 @@ impl Picorv32 {
     }
 
     /// An interrupt is taken from the code at the core's address.
-    pub(super) fn profile_interrupt(&mut self, source: Source) {
+    pub(super) fn follow_interrupt(&mut self, source: Source) {
         self.charge_last();
         let (pc, sp, now) = (self.pc, self.x[SP], self.shell.cycles);
-        if let Some(profile) = &mut self.shell.profile {
-            profile.exception(source, pc, sp, now);
-        }
+        self.tell_calls(|calls, profile| calls.exception(profile, source, (pc, sp), now));
     }
 
     /// The core is at the handler's first instruction.
-    pub(super) fn profile_handler(&mut self) {
+    pub(super) fn follow_handler(&mut self) {
         let (pc, now) = (self.pc, self.shell.cycles);
         self.shell.charge(pc, &mut self.accounts);
-        if let Some(profile) = &mut self.shell.profile {
-            profile.handler(pc, now);
-        }
+        self.tell_calls(|calls, profile| calls.handler(profile, pc, now));
     }
 }

@@ -34,6 +34,12 @@ impl Picorv32 {
             if bus.exit.is_some() || self.shell.cycles >= self.shell.deadline.limit {
                 return Stop::Horizon;
             }
+            if self.begin_calls() {
+                continue;
+            }
+            if let Some(stop) = self.shell.stops_for_calls(single) {
+                return stop;
+            }
             if self.encoding.is_none() {
                 self.start(bus);
                 continue;
@@ -48,10 +54,6 @@ impl Picorv32 {
             if self.interrupts.are_due(self.shell.cycles, self.shell.instructions) {
                 self.enter_handler(bus);
             } else {
-                self.follow_sections();
-                if self.shell.sections.has_marks() {
-                    return Stop::Mark;
-                }
                 if !single && self.shell.breaks_at(self.pc) {
                     return Stop::Break;
                 }
@@ -60,6 +62,7 @@ impl Picorv32 {
                 } else {
                     self.launch_one(bus);
                 }
+                self.settle_calls();
                 self.look_ahead();
             }
             if single {
@@ -175,12 +178,12 @@ impl Picorv32 {
         self.x[CAUSES] = self.interrupts.enter(wanted);
         let bit = self.x[CAUSES].trailing_zeros();
         let source = Source { name: "interrupt", number: Some(bit), input: Some(bit) };
-        self.profile_interrupt(source);
+        self.follow_interrupt(source);
         self.shell.count_exception(bus, source);
         self.shell.spent.exceptions += wanted - taken + 1;
         self.unit.forget();
         self.proceed(bus, Next { addr: self.interrupt_addr, wanted, accepts: wanted });
-        self.profile_handler();
+        self.follow_handler();
         self.look_ahead();
     }
 

@@ -38,6 +38,9 @@ impl State for Picorv32 {
         self.unit.load(from)?;
         self.interrupts.load(from)?;
         self.shell.load(from)?;
+        if !self.shell.calls_are_sound() {
+            return Err(Damaged);
+        }
         self.accounts.load(from)?;
         self.polls = self.polls.afresh();
         self.polls.skipped_cycles.load(from)?;

@@ -8,9 +8,13 @@ use cyclescope_engine::core::Core;
 use cyclescope_engine::isa::arm::core::CortexM;
 use cyclescope_engine::machine::Machine;
 
-/// The register behind a program's: r4 to r11, and lr.
+/// The register behind a program's: r4 to r11, lr, and sp.
 fn r(register: u32) -> u32 {
-    if register == LINK { 14 } else { 4 + register }
+    match register {
+        LINK => 14,
+        STACK => 13,
+        _ => 4 + register,
+    }
 }
 
 fn encode_a32(step: Step, at: u32, to: u32) -> Vec<u8> {

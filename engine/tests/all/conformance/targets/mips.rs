@@ -8,9 +8,13 @@ use crate::whole::support::pair;
 use cyclescope_engine::core::Core;
 use cyclescope_engine::machine::Machine;
 
-/// The register behind a program's: s0 to s7, and ra.
+/// The register behind a program's: s0 to s7, ra, and sp.
 fn r(register: u32) -> u32 {
-    if register == LINK { RA } else { S0 + register }
+    match register {
+        LINK => RA,
+        STACK => 29,
+        _ => S0 + register,
+    }
 }
 
 /// XBurst, whose blocks are compiled once they ran so often.

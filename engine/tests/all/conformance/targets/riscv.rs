@@ -9,9 +9,13 @@ use crate::whole::support::riscv::*;
 use cyclescope_engine::core::Core;
 use cyclescope_engine::machine::{Description, Machine};
 
-/// The register behind a program's: x18 to x25, and ra. x5 and x6 are for what takes more than one instruction.
+/// The register behind a program's: x18 to x25, ra, and sp. x5 and x6 are for what takes more than one instruction.
 fn x(register: u32) -> u32 {
-    if register == LINK { 1 } else { 18 + register }
+    match register {
+        LINK => 1,
+        STACK => 2,
+        _ => 18 + register,
+    }
 }
 
 fn set(rd: u32, value: u32) -> [u32; 2] {

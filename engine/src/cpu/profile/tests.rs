@@ -1,21 +1,89 @@
-use super::super::Seen;
-use super::super::paths::Kind;
+use super::paths::Kind;
 use super::*;
-use crate::observe::profile::ProfileOptions;
+use crate::cpu::calls::{Flow, MOST_FRAMES};
+use crate::observe::profile::{Functions, ProfileOptions, Slices};
 
 const IRQ: Source = Source { name: "interrupt", number: Some(7), input: Some(7) };
 
+/// A core's profile, and its calls.
+struct Followed {
+    calls: Calls,
+    profile: Option<Box<Profile>>,
+}
+
+impl std::ops::Deref for Followed {
+    type Target = Profile;
+
+    fn deref(&self) -> &Profile {
+        self.profile.as_ref().unwrap()
+    }
+}
+
+impl std::ops::DerefMut for Followed {
+    fn deref_mut(&mut self) -> &mut Profile {
+        self.profile.as_mut().unwrap()
+    }
+}
+
+impl Followed {
+    /// The first of the functions at 0x100, 0x200 ... has begun, when the core had had so many cycles.
+    fn with(options: ProfileOptions, now: u64) -> Followed {
+        let entries: Vec<u32> = (1..16).map(|number| 0x100 * number).collect();
+        let mut calls = Calls::new(u32::MAX);
+        // Those from 0x800 on are mere labels, as far as anybody knows.
+        calls.know(&Functions { whole: entries[..7].to_vec(), entries });
+        let mut profile = Some(Box::new(Profile::new(&options, Seen::default(), now).unwrap()));
+        calls.begin_profile(profile.as_ref().unwrap().first_task());
+        calls.begin(&mut profile, 0x100, now);
+        let mut followed = Followed { calls, profile };
+        followed.arrive();
+        followed
+    }
+
+    fn arrive(&mut self) {
+        let here = self.calls.here();
+        self.profile.as_mut().unwrap().arrive(here);
+    }
+
+    fn follow(&mut self, flow: Flow, return_pc: u32, target: u32, sp: u32, now: u64) {
+        self.calls.follow(&mut self.profile, (flow, return_pc), target, (sp, now));
+        self.arrive();
+    }
+
+    fn exception(&mut self, source: Source, pc: u32, sp: u32, now: u64) {
+        self.calls.exception(&mut self.profile, source, (pc, sp), now);
+        self.arrive();
+    }
+
+    fn handler(&mut self, pc: u32, now: u64) {
+        self.calls.handler(&mut self.profile, pc, now);
+        self.arrive();
+    }
+
+    fn chain(&mut self, source: Source, now: u64) {
+        self.calls.chain(&mut self.profile, source, now);
+        self.arrive();
+    }
+
+    fn exception_return(&mut self, pc: u32, sp: u32, now: u64) {
+        self.calls.exception_return(&mut self.profile, pc, sp, now);
+        self.arrive();
+    }
+
+    fn repeat(&mut self, times: u64, cycles: u64) {
+        let accounts = crate::cpu::memory::Accounts::default();
+        let Followed { calls, profile } = self;
+        profile.as_mut().unwrap().repeat(calls, (times, cycles), Default::default(), &accounts);
+    }
+}
+
 /// A program with functions at 0x100, 0x200 ..., of which the first has begun.
-fn program() -> Profile {
-    let entries = (1..16).map(|number| 0x100 * number).collect();
-    let options = ProfileOptions { entries, ..ProfileOptions::default() };
-    let mut profile = Profile::new(&options, u32::MAX, Seen::default(), 0).unwrap();
-    profile.begin(0x100, 0);
-    profile
+fn program() -> Followed {
+    Followed::with(ProfileOptions::default(), 0)
 }
 
 /// What the path that the core is on goes through: functions in hundreds.
-fn path(profile: &Profile) -> Vec<u32> {
+fn path(profile: &Followed) -> Vec<u32> {
     let mut path = Vec::new();
     let mut at = Some(profile.here);
     while let Some(place) = at {
@@ -31,11 +99,11 @@ fn path(profile: &Profile) -> Vec<u32> {
     path
 }
 
-fn call(profile: &mut Profile, from: u32, to: u32, sp: u32, now: u64) {
+fn call(profile: &mut Followed, from: u32, to: u32, sp: u32, now: u64) {
     profile.follow(Flow::Call, from, 0x100 * to, sp, now);
 }
 
-fn calls_of(profile: &Profile, function: u32) -> Vec<(u64, u64)> {
+fn calls_of(profile: &Followed, function: u32) -> Vec<(u64, u64)> {
     let all = profile.paths.all.iter().filter(|path| path.kind == Kind::Function(function * 0x100));
     all.map(|path| (path.calls, path.elapsed)).collect()
 }
@@ -70,14 +138,14 @@ fn recursion_has_a_path_for_each_depth() {
 }
 
 #[test]
-fn a_tail_call_takes_the_place_of_its_caller() {
+fn a_tail_call_returns_together_with_its_caller() {
     let mut profile = program();
     call(&mut profile, 0x110, 2, 0x8000, 10);
     profile.follow(Flow::Jump, 0x230, 0x300, 0x8000, 20);
     assert_eq!(path(&profile), [1, 3]);
     profile.follow(Flow::Jump, 0x330, 0x110, 0x8000, 50);
     assert_eq!(path(&profile), [1]);
-    assert_eq!((calls_of(&profile, 2), calls_of(&profile, 3)), (vec![(1, 10)], vec![(1, 30)]));
+    assert_eq!((calls_of(&profile, 2), calls_of(&profile, 3)), (vec![(1, 40)], vec![(1, 30)]));
     // A jump to no function is one within the present one.
     profile.follow(Flow::Jump, 0x110, 0x150, 0x8000, 60);
     assert_eq!(path(&profile), [1]);
@@ -153,8 +221,8 @@ fn calls_that_never_return_and_too_many_paths_fill_no_memory() {
     for call_number in 0..2 * MOST_FRAMES as u32 {
         call(&mut profile, 0x210, 2 + call_number % 7, 0x8000_0000 - 16 * call_number, 1);
     }
-    assert_eq!(profile.stacks.current.frames.len(), MOST_FRAMES);
-    assert_eq!(profile.stacks.lost, MOST_FRAMES as u64 + 1);
+    assert_eq!(profile.calls.frames().count(), MOST_FRAMES);
+    assert_eq!(profile.calls.lost, MOST_FRAMES as u64 + 1);
 }
 
 #[test]
@@ -164,8 +232,7 @@ fn calls_from_skipped_iterations_on_are_as_long_as_in_one() {
     call(&mut profile, 0x110, 2, 0x8000, 110);
     profile.follow(Flow::Jump, 0x230, 0x110, 0x8000, 130);
     call(&mut profile, 0x110, 2, 0x8000, 140);
-    let accounts = crate::cpu::memory::Accounts::default();
-    profile.repeat((10, 500), Default::default(), Default::default(), &accounts);
+    profile.repeat(10, 500);
     profile.follow(Flow::Jump, 0x230, 0x110, 0x8000, 661);
     let path = profile.paths.all.iter().find(|path| path.kind == Kind::Function(0x200)).unwrap();
     assert_eq!((path.calls, path.longest), (12, 21));
@@ -173,14 +240,11 @@ fn calls_from_skipped_iterations_on_are_as_long_as_in_one() {
 
 #[test]
 fn skipped_iterations_are_between_the_calls_before_them_and_the_last() {
-    let entries = (1..16).map(|number| 0x100 * number).collect();
-    let slices = crate::observe::profile::Slices { from: Ps::ZERO, to: Ps::MAX, most: 8 };
-    let options = ProfileOptions { entries, slices: Some(slices), ..ProfileOptions::default() };
-    let mut profile = Profile::new(&options, u32::MAX, Seen::default(), 0).unwrap();
-    profile.begin(0x100, 0);
+    let slices = Slices { from: Ps::ZERO, to: Ps::MAX, most: 8 };
+    let options = ProfileOptions { slices: Some(slices), ..ProfileOptions::default() };
+    let mut profile = Followed::with(options, 0);
     let caller = profile.here;
-    let accounts = crate::cpu::memory::Accounts::default();
-    let kept = |profile: &Profile| {
+    let kept = |profile: &Followed| {
         let kept = profile.slices.as_ref().unwrap().calls();
         kept.map(|(call, skipped)| (call.path, call.begun, call.cycles, *skipped)).collect::<Vec<_>>()
     };
@@ -190,7 +254,7 @@ fn skipped_iterations_are_between_the_calls_before_them_and_the_last() {
     profile.begin_repeating(100);
     profile.follow(Flow::Jump, 0x230, 0x110, 0x8000, 130);
     call(&mut profile, 0x110, 2, 0x8000, 140);
-    profile.repeat((10, 500), Default::default(), Default::default(), &accounts);
+    profile.repeat(10, 500);
     profile.follow(Flow::Jump, 0x230, 0x110, 0x8000, 680);
     let expected = [(called, 90, 40, 0), (caller, 140, 500, 10), (called, 640, 40, 0)];
     assert_eq!(kept(&profile), expected);
@@ -198,30 +262,28 @@ fn skipped_iterations_are_between_the_calls_before_them_and_the_last() {
     profile.begin_repeating(700);
     call(&mut profile, 0x110, 2, 0x8000, 710);
     profile.follow(Flow::Jump, 0x230, 0x110, 0x8000, 720);
-    profile.repeat((4, 200), Default::default(), Default::default(), &accounts);
+    profile.repeat(4, 200);
     assert_eq!(kept(&profile)[3..], [(called, 710, 10, 0), (caller, 750, 200, 4)]);
     // A loop without calls is in its function, of which nothing is missing.
     profile.begin_repeating(1000);
-    profile.repeat((4, 200), Default::default(), Default::default(), &accounts);
+    profile.repeat(4, 200);
     assert_eq!(kept(&profile).len(), 5);
 }
 
 #[test]
 fn what_switches_stacks_in_skipped_iterations_is_there_as_if_they_had_been_run() {
-    let entries = (1..16).map(|number| 0x100 * number).collect();
-    let slices = crate::observe::profile::Slices { from: Ps::ZERO, to: Ps::MAX, most: 100 };
-    let options = ProfileOptions { entries, slices: Some(slices), ..ProfileOptions::default() };
-    let turns = |profile: &Profile, now| profile.switches.as_ref().unwrap().turns(now).collect::<Vec<_>>();
+    let slices = Slices { from: Ps::ZERO, to: Ps::MAX, most: 100 };
+    let options = ProfileOptions { slices: Some(slices), ..ProfileOptions::default() };
+    let turns = |profile: &Followed, now| profile.switches.as_ref().unwrap().turns(now).collect::<Vec<_>>();
     // Tasks that look at something in turns: function 7 swaps their stacks.
-    let iteration = |profile: &mut Profile, now| {
+    let iteration = |profile: &mut Followed, now| {
         call(profile, 0x120, 7, 0x8000, now + 10);
         profile.follow(Flow::Jump, 0x740, 0x310, 0x1f_ff00, now + 20);
         call(profile, 0x310, 7, 0x1f_ff00, now + 60);
         profile.follow(Flow::Jump, 0x740, 0x120, 0x8000, now + 70);
     };
     let run = |skipped: u64| {
-        let mut profile = Profile::new(&options, u32::MAX, Seen::default(), 5).unwrap();
-        profile.begin(0x100, 5);
+        let mut profile = Followed::with(options.clone(), 5);
         call(&mut profile, 0x110, 7, 0x8000, 10);
         profile.follow(Flow::Jump, 0x740, 0x300, 0x20_0000, 20);
         call(&mut profile, 0x310, 7, 0x1f_ff00, 30);
@@ -232,8 +294,7 @@ fn what_switches_stacks_in_skipped_iterations_is_there_as_if_they_had_been_run()
         iteration(&mut profile, 200);
         let mut now = 300;
         if skipped > 0 {
-            let accounts = crate::cpu::memory::Accounts::default();
-            profile.repeat((skipped, 100 * skipped), Default::default(), Default::default(), &accounts);
+            profile.repeat(skipped, 100 * skipped);
             now += 100 * skipped;
         }
         profile.end_repeating();
@@ -254,10 +315,8 @@ fn what_switches_stacks_in_skipped_iterations_is_there_as_if_they_had_been_run()
 #[test]
 fn calls_from_two_places_have_two_paths_if_that_is_asked_for() {
     for (by_site, ways) in [(false, vec![(NO_SITE, 3)]), (true, vec![(0x110, 2), (0x120, 1)])] {
-        let entries = (1..16).map(|number| 0x100 * number).collect();
-        let options = ProfileOptions { entries, by_site, ..ProfileOptions::default() };
-        let mut profile = Profile::new(&options, u32::MAX, Seen::default(), 0).unwrap();
-        profile.begin(0x100, 0);
+        let options = ProfileOptions { by_site, ..ProfileOptions::default() };
+        let mut profile = Followed::with(options, 0);
         for (time, returns) in [(10, 0x110), (20, 0x120), (30, 0x110)] {
             call(&mut profile, returns, 2, 0x8000, time);
             // A tail call stands in the place of the call.
@@ -270,4 +329,84 @@ fn calls_from_two_places_have_two_paths_if_that_is_asked_for() {
             assert_eq!(all.map(|path| (path.site, path.calls)).collect::<Vec<_>>(), ways);
         }
     }
+}
+
+#[test]
+fn a_branch_to_a_function_is_a_tail_call_and_one_to_a_label_is_not() {
+    let mut profile = program();
+    call(&mut profile, 0x110, 2, 0x8000, 10);
+    // With something of its own on the stack, it goes on in a part of itself.
+    profile.follow(Flow::On, 0x230, 0x300, 0x7f00, 15);
+    assert_eq!(path(&profile), [1, 2]);
+    // To its own begin: a loop; to what may be a label.
+    profile.follow(Flow::On, 0x230, 0x200, 0x8000, 16);
+    profile.follow(Flow::On, 0x230, 0x900, 0x8000, 17);
+    assert_eq!(path(&profile), [1, 2]);
+    profile.follow(Flow::On, 0x230, 0x300, 0x8000, 20);
+    assert_eq!(path(&profile), [1, 3]);
+    profile.follow(Flow::Jump, 0x330, 0x110, 0x8000, 50);
+    assert_eq!((calls_of(&profile, 2), calls_of(&profile, 3)), (vec![(1, 40)], vec![(1, 30)]));
+}
+
+#[test]
+fn functions_that_jump_to_each_other_for_ever_fill_no_memory() {
+    let mut profile = program();
+    call(&mut profile, 0x110, 2, 0x8000, 0);
+    for round in 0..100 {
+        profile.follow(Flow::Jump, 0x230, if round % 2 == 0 { 0x300 } else { 0x400 }, 0x8000, 10 + 10 * round);
+    }
+    assert_eq!(profile.calls.frames().count(), 4);
+    profile.follow(Flow::Jump, 0x430, 0x110, 0x8000, 2000);
+    assert_eq!((path(&profile), calls_of(&profile, 2)), (vec![1], vec![(1, 2000)]));
+    let (counts, _): (Vec<u64>, Vec<u64>) = [3, 4].iter().flat_map(|of| calls_of(&profile, *of)).unzip();
+    assert_eq!(counts, [50, 50]);
+}
+
+#[test]
+fn a_call_that_was_left_without_a_return_is_over_when_its_caller_makes_it_again() {
+    let mut profile = program();
+    for round in 0..100 {
+        call(&mut profile, 0x110, 2, 0x8000, 10 * round);
+    }
+    assert_eq!((path(&profile), calls_of(&profile, 2)), (vec![1, 2], vec![(99, 990)]));
+}
+
+#[test]
+fn a_handler_ends_where_another_is_taken_in_its_place() {
+    const LATE: Source = Source { name: "interrupt", number: Some(3), input: Some(3) };
+    let mut profile = program();
+    call(&mut profile, 0x110, 2, 0x8000, 10);
+    profile.exception(IRQ, 0x234, 0x7f80, 20);
+    // It arrives before the handler has begun.
+    profile.chain(LATE, 30);
+    profile.handler(0x300, 32);
+    profile.chain(IRQ, 50);
+    profile.handler(0x500, 56);
+    // One more of the same.
+    profile.chain(IRQ, 70);
+    profile.handler(0x500, 76);
+    profile.exception_return(0x234, 0x7f80, 90);
+    assert_eq!(path(&profile), [1, 2]);
+    assert_eq!((calls_of(&profile, 3), calls_of(&profile, 5)), (vec![(1, 18)], vec![(2, 28)]));
+    profile.follow(Flow::Jump, 0x230, 0x110, 0x8000, 100);
+    assert_eq!(calls_of(&profile, 2), [(1, 90)]);
+}
+
+#[test]
+fn calls_that_are_asked_for_are_counted_in_all_stacks() {
+    let mut profile = program();
+    call(&mut profile, 0x110, 2, 0x8000, 10);
+    profile.calls.ask_for(&[0x200, 0x400].into());
+    assert!(profile.calls.are_under_way(0x200) && !profile.calls.are_under_way(0x400));
+    profile.exception(IRQ, 0x234, 0x7f80, 20);
+    profile.handler(0x500, 32);
+    profile.exception_return(0x300, 0x20_0000, 60);
+    assert!(profile.calls.are_under_way(0x200) && !profile.calls.take_change());
+    call(&mut profile, 0x310, 4, 0x1f_ff00, 70);
+    assert!(profile.calls.take_change() && profile.calls.are_under_way(0x400));
+    profile.exception(IRQ, 0x444, 0x1f_fe00, 80);
+    profile.handler(0x500, 92);
+    profile.exception_return(0x234, 0x7f80, 99);
+    profile.follow(Flow::Jump, 0x230, 0x110, 0x8000, 100);
+    assert!(!profile.calls.are_under_way(0x200) && profile.calls.are_under_way(0x400));
 }

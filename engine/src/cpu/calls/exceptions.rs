@@ -1,0 +1,96 @@
+//! Exceptions as calls: how handlers begin and end, and which stack the core goes on with.
+//!
+//! An exception is a frame below that of its handler. Both end where the exception is returned from: by whatever means
+//! the instruction set has (EXC_RETURN, mret, eret, a load of the status register), and with all calls that the handler
+//! has not returned from. A return that leads elsewhere than to what was interrupted is a switch of stacks: the calls
+//! of the one that is left go on later.
+
+use super::{Calls, Frame, NO_FRAME, NONE, NOWHERE, Stack};
+use crate::cpu::profile::Profile;
+use crate::storms::Source;
+
+/// A handler may go on so many bytes behind the instruction that was interrupted: it has done that itself.
+const SKIPPED_BYTES: u32 = 8;
+
+impl Calls {
+    /// An exception is taken from the code at `pc`, with this stack pointer.
+    pub fn exception(&mut self, on: &mut Option<Box<Profile>>, source: Source, (pc, sp): (u32, u32), now: u64) {
+        self.absorb();
+        self.delayed = None;
+        let from = self.here();
+        let path = on.as_mut().map_or(0, |profile| profile.exception_path(from, source));
+        let known = self.sources.iter().position(|known| *known == source);
+        let exception = known.unwrap_or_else(|| {
+            self.sources.push(source);
+            self.sources.len() - 1
+        });
+        self.push(Frame { return_pc: pc, sp, begun: now, exception: exception as u32, path, from, ..NO_FRAME });
+        self.lights.begin(self.top_sp());
+    }
+
+    /// The innermost exception, of which the profile may keep more, and when its handler has begun, if it has by now.
+    pub fn innermost_exception(&mut self) -> Option<(&mut Frame, Option<u64>)> {
+        // Of some cores the handler has begun when its interrupt is known.
+        let begun = self.current.frames.last().filter(|top| !top.is_exception()).map(|top| top.begun);
+        let frame = self.current.frames.iter_mut().rfind(|frame| frame.is_exception())?;
+        Some((frame, begun))
+    }
+
+    /// The handler of the innermost exception begins at `pc`.
+    pub fn handler(&mut self, on: &mut Option<Box<Profile>>, pc: u32, now: u64) {
+        let top = self.current.frames.last().filter(|top| top.is_exception()).copied();
+        if let Some(top) = top {
+            if let Some(profile) = on.as_mut().filter(|_| top.interrupt != NONE) {
+                profile.handler_begun(top.interrupt, now);
+            }
+            self.enter(on, NOWHERE, pc, NOWHERE, now);
+            self.lights.begin(self.top_sp());
+        }
+    }
+
+    /// This exception is handled with the frame of the innermost one: in its place if that has been handled, or is
+    /// another.
+    pub fn chain(&mut self, on: &mut Option<Box<Profile>>, source: Source, now: u64) {
+        self.absorb();
+        let Some(place) = self.current.frames.iter().rposition(Frame::is_exception) else { return };
+        let Frame { return_pc, sp, exception, .. } = self.current.frames[place];
+        let is_last = place + 1 == self.current.frames.len();
+        if is_last && self.sources.get(exception as usize) == Some(&source) {
+            return;
+        }
+        self.pop_to(on, place, now);
+        self.exception(on, source, (return_pc, sp), now);
+    }
+
+    /// The core returns from an exception to the code at `pc`, with this stack pointer.
+    pub fn exception_return(&mut self, on: &mut Option<Box<Profile>>, pc: u32, sp: u32, now: u64) {
+        self.absorb();
+        self.return_to(on, pc, sp, now);
+        self.lights.begin(self.top_sp());
+    }
+
+    fn return_to(&mut self, on: &mut Option<Box<Profile>>, pc: u32, sp: u32, now: u64) {
+        let Some(place) = self.current.frames.iter().rposition(Frame::is_exception) else {
+            // A kernel starts its first task so, or software has made a frame by itself.
+            return self.jump(on, pc, sp, now);
+        };
+        let Frame { return_pc, sp: interrupted_sp, .. } = self.current.frames[place];
+        self.pop_to(on, place, now);
+        if sp == interrupted_sp {
+            return;
+        }
+        let goes_on = |stack: &Stack| {
+            stack.interrupted.is_some_and(|(at, with)| with == sp && pc.wrapping_sub(at) <= SKIPPED_BYTES)
+        };
+        let interrupted = Some((return_pc, interrupted_sp));
+        if let Some(place) = self.parked.iter().position(goes_on) {
+            let other = Stack { interrupted: None, ..self.parked.remove(place) };
+            let left = self.switch_to(on, other, now);
+            return self.park(Stack { interrupted, ..left });
+        }
+        self.current.interrupted = interrupted;
+        if !self.go_back_to_parked(on, pc, sp, now) {
+            self.begin_task(on, pc, now);
+        }
+    }
+}

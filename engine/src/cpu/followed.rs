@@ -1,0 +1,191 @@
+//! How a core tells of its calls ([`super::calls`]), where they are followed.
+
+use std::collections::BTreeSet;
+
+use super::Cpu;
+use super::block::TAKEN;
+use super::calls::{Calls, Flow};
+use super::isa::Isa;
+use super::shell::Shell;
+use crate::bus::Bus;
+use crate::observe::profile::Functions;
+use crate::storms::Source;
+
+impl Shell {
+    /// Calls are followed from now on, of code with these functions. True if less was known before: then code has to be
+    /// compiled anew.
+    pub fn follow_calls(&mut self, functions: &Functions, address_mask: u32) -> bool {
+        let begins = self.calls.is_none();
+        let calls = self.calls.get_or_insert_with(|| Box::new(Calls::new(address_mask)));
+        calls.know(functions) || begins
+    }
+
+    /// Calls of these functions are asked for, and of no others. True if code has to be compiled anew.
+    pub fn asks_for_calls(&mut self, functions: &BTreeSet<u32>, address_mask: u32) -> bool {
+        if functions.is_empty() && self.calls.is_none() {
+            return false;
+        }
+        let entries: Vec<u32> = functions.iter().copied().collect();
+        let compiles = self.follow_calls(&Functions { whole: entries.clone(), entries }, address_mask);
+        let Some(calls) = &mut self.calls else { return compiles };
+        let is_known = calls.is_asked_for(functions);
+        calls.ask_for(functions);
+        compiles || !is_known
+    }
+
+    /// True if a call of a function that is asked for is under way.
+    pub fn is_in_call(&self, function: u32) -> bool {
+        self.calls.as_ref().is_some_and(|calls| calls.are_under_way(function))
+    }
+
+    /// A block has ended by a jump: see [`Calls::follow`].
+    #[inline]
+    pub fn follow_jump(&mut self, flow: Flow, return_pc: u32, target: u32, (sp, cycle): (u32, u64)) {
+        let now = self.had(cycle);
+        let Some(calls) = &mut self.calls else { return };
+        calls.follow(&mut self.profile, (flow, return_pc), target, (sp, now));
+        if let Some(profile) = &mut self.profile {
+            profile.arrive(calls.here());
+            self.counts = profile.counts();
+        }
+        if calls.has_news() {
+            self.deadline.hold();
+        }
+    }
+
+    /// False if a snapshot has said of calls what can't be.
+    pub fn calls_are_sound(&self) -> bool {
+        let (paths, interrupts) = self.profile.as_ref().map_or((0, 0), |profile| profile.counted());
+        let sections = self.sections.sections.len();
+        self.calls.as_ref().is_none_or(|calls| calls.are_sound(paths, interrupts, sections))
+    }
+}
+
+impl<I: Isa> Cpu<I> {
+    /// True if calls are followed.
+    #[inline(always)]
+    pub(crate) fn follows_calls(&self) -> bool {
+        self.shell.calls.is_some()
+    }
+
+    /// True if the core is where it begins to follow calls.
+    #[inline]
+    pub(super) fn begin_calls(&mut self) -> bool {
+        let now = self.shell.had(self.shell.cycles);
+        let pc = I::address(self);
+        let Shell { calls, profile, .. } = &mut self.shell;
+        if !calls.as_mut().is_some_and(|calls| calls.begin(profile, pc, now)) {
+            return false;
+        }
+        if let Some(profile) = profile {
+            profile.last_pc = pc & I::ADDRESS_MASK;
+        }
+        self.shell.follow_path();
+        self.settle_calls();
+        true
+    }
+
+    /// A block has run to its end, and is left by `exit`.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn follow_block(&mut self, index: u32, exit: usize) {
+        self.profile_block(index, exit);
+        if exit == TAKEN {
+            let flow = I::flow(&self.blocks, index);
+            let hot = &self.blocks.hot[index as usize];
+            self.follow_flow(flow, hot.end_pc, hot.taken_pc);
+        }
+    }
+
+    /// A jump has been made.
+    pub(crate) fn follow_flow(&mut self, flow: Flow, return_pc: u32, target: u32) {
+        let now = (self.x[I::SP], self.shell.cycles);
+        self.shell.follow_jump(flow, return_pc, target, now);
+    }
+
+    /// A jump has been decided on, behind which another instruction runs first.
+    pub(crate) fn decide_flow(&mut self, flow: Flow, return_pc: u32) {
+        if let Some(calls) = &mut self.shell.calls {
+            calls.decide(flow, return_pc);
+        }
+    }
+
+    /// The jump that was decided on has led to `target`, or none was.
+    pub(crate) fn follow_decided(&mut self, target: u32) {
+        let decided = self.shell.calls.as_mut().and_then(|calls| calls.take_decided());
+        if let Some((flow, return_pc)) = decided {
+            self.follow_flow(flow, return_pc, target);
+        }
+    }
+
+    /// What has begun and ended is accounted for, before the core does anything else.
+    #[inline(always)]
+    pub(crate) fn settle_calls(&mut self) {
+        if self.shell.calls.as_ref().is_some_and(|calls| calls.has_news()) {
+            self.settle_news();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn settle_news(&mut self) {
+        self.shell.deadline.release();
+        let (arguments, totals) = (I::arguments(self), self.totals());
+        self.shell.settle_news(arguments, &totals);
+    }
+
+    // ---- Exceptions
+
+    /// An exception is taken from the code at the core's address.
+    pub(crate) fn follow_exception(&mut self, source: Source) {
+        if !self.follows_calls() {
+            return;
+        }
+        self.begin_calls();
+        self.charge_last();
+        let (pc, sp, now) = (I::address(self), self.x[I::SP], self.shell.had(self.shell.cycles));
+        self.tell_calls(|calls, profile| calls.exception(profile, source, (pc, sp), now));
+    }
+
+    /// The core is at the handler of this exception, whose frame is that of the one that was taken last.
+    pub(crate) fn follow_chained(&mut self, source: Source) {
+        if !self.follows_calls() {
+            return;
+        }
+        let now = self.shell.had(self.shell.cycles);
+        self.tell_calls(|calls, profile| calls.chain(profile, source, now));
+        self.follow_handler();
+    }
+
+    /// The core is at the handler of the exception that was taken last.
+    pub(crate) fn follow_handler(&mut self) {
+        if !self.follows_calls() {
+            return;
+        }
+        let (pc, now) = (I::address(self), self.shell.had(self.shell.cycles));
+        self.charge(pc);
+        self.tell_calls(|calls, profile| calls.handler(profile, pc, now));
+    }
+
+    /// The core has returned from an exception.
+    pub(crate) fn follow_exception_return(&mut self, bus: &Bus) {
+        if !self.follows_calls() {
+            return;
+        }
+        self.charge_last();
+        let (pc, sp, now) = (I::address(self), self.x[I::SP], self.shell.had(self.shell.cycles));
+        self.tell_calls(|calls, profile| {
+            profile.iter_mut().for_each(|profile| profile.look_at_task(bus));
+            calls.exception_return(profile, pc, sp, now);
+        });
+    }
+
+    fn tell_calls(&mut self, tell: impl FnOnce(&mut Calls, &mut Option<Box<super::profile::Profile>>)) {
+        let Shell { calls, profile, .. } = &mut self.shell;
+        if let Some(calls) = calls {
+            tell(calls, profile);
+        }
+        self.shell.follow_path();
+        self.settle_calls();
+    }
+}
