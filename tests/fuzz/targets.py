@@ -14,6 +14,7 @@ from fuzz.target_code import Code
 from fuzz.target_elf import Elf
 from fuzz.target_files import ProgramFile, Svd
 from fuzz.target_ipc import Ipc
+from fuzz.target_readers import Dwarf, Request, SerialScript
 from fuzz.worker import Source, Target
 
 ALL: tuple[Target, ...] = (
@@ -25,9 +26,15 @@ ALL: tuple[Target, ...] = (
     Ipc(),
     ProgramFile(),
     Svd(),
+    Dwarf(),
+    Request(),
+    SerialScript(),
 )
 # Of so many inputs, how many a target gets: what takes long gets few.
-_WEIGHTS = {"elf": 25, "dts": 2, "tree": 18, "set": 15, "code": 38, "ipc": 2, "file": 5, "svd": 3}
+_WEIGHTS = {
+    **{"elf": 25, "dts": 2, "tree": 18, "set": 15, "code": 38, "ipc": 2, "file": 5, "svd": 3},
+    **{"dwarf": 3, "toml": 1, "script": 1},
+}
 
 
 def names() -> list[str]:
