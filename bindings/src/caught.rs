@@ -2,12 +2,13 @@
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
 use cyclescope_engine::patience;
-use pyo3::{PyErr, PyResult, Python};
+use pyo3::prelude::*;
 
 use crate::EngineError;
 
@@ -18,6 +19,9 @@ thread_local! {
     static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
+/// How often it is looked whether an answer is still waited for, before it is not: some tenths of a second.
+const LOOKS_IN_A_HURRY: u32 = 20;
+static LOOKS_LEFT: AtomicU32 = AtomicU32::new(u32::MAX);
 /// So often a signal is looked for while another thread works.
 const LOOK: Duration = Duration::from_millis(50);
 /// The stack of such a thread: what it reads is of bounded depth, at some KiB each.
@@ -39,17 +43,39 @@ pub fn caught<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     RAISED.with_borrow_mut(Option::take).map_or(result, Err)
 }
 
-/// Runs the handlers of signals that have come: true if one of them has raised, which [`caught`] does at the end.
+/// Has what takes long without simulating end soon from now on, with what it has found by then; or no longer so.
+#[pyfunction]
+pub fn hurry(soon: bool) {
+    LOOKS_LEFT.store(if soon { LOOKS_IN_A_HURRY } else { u32::MAX }, Ordering::Relaxed);
+}
+
+/// True if whoever is in a hurry has waited long enough.
+fn is_late() -> bool {
+    let left = LOOKS_LEFT.load(Ordering::Relaxed);
+    if (1..u32::MAX).contains(&left) {
+        LOOKS_LEFT.store(left - 1, Ordering::Relaxed);
+    }
+    left == 0
+}
+
+/// Runs the handlers of signals that have come: true if one of them has raised, which [`caught`] does at the end, or if
+/// they are in a hurry.
 fn is_interrupted() -> bool {
     if RAISED.with_borrow(Option::is_some) {
         return true;
     }
-    let raised = Python::try_attach(|py| py.check_signals().err()).flatten();
+    let raised = Python::try_attach(|py| {
+        let raised = py.check_signals().err();
+        // Handlers run on the main thread, which may wait for this one.
+        py.detach(thread::yield_now);
+        raised
+    });
+    let raised = raised.flatten();
     let is_raised = raised.is_some();
     if is_raised {
         RAISED.set(raised);
     }
-    is_raised
+    is_raised || is_late()
 }
 
 /// Has work done on a thread of its own, and waits for it. What a signal's handler raises ends the waiting at once: the

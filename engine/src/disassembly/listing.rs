@@ -18,6 +18,8 @@ const MOST_SECTIONS: usize = 1024;
 const MOST_LISTED: usize = 2;
 /// Bytes of names of targets and places, together.
 const MOST_NAME_BYTES: usize = 64 << 20;
+/// What making a line takes, in bytes that are read.
+const WORK_A_LINE: u64 = 100;
 
 /// A line of a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,8 +48,8 @@ pub fn list(data: &[u8]) -> Result<Vec<Line>, ElfError> {
     let image = read(data, machine)?;
     let pieces = pieces(data, machine)?;
     let names = Names { image: &image, bytes_left: Cell::new(MOST_NAME_BYTES) };
-    let wanted = pieces.iter().take_while(|_| !patience::is_over());
-    Ok(wanted.flat_map(|piece| piece.lines(&names)).collect())
+    let lines = pieces.iter().flat_map(|piece| piece.lines(&names));
+    Ok(lines.collect())
 }
 
 /// Names of addresses, as many as are not too much altogether.
@@ -170,6 +172,9 @@ impl Piece<'_> {
         let mut done = 0;
         if let Some(encoding) = self.encoding {
             for instruction in Disassembler::new(encoding).sequence(self.bytes, self.addr) {
+                if patience::is_over(WORK_A_LINE) {
+                    return lines;
+                }
                 done += usize::from(instruction.len_bytes);
                 let far = lines.last().filter(|_| encoding == Encoding::RiscV);
                 let far = far.and_then(|before| far_target(before, instruction.encoding));
@@ -178,7 +183,7 @@ impl Piece<'_> {
             }
         }
         // Data, and what is left of code.
-        while done < self.bytes.len() {
+        while done < self.bytes.len() && !patience::is_over(WORK_A_LINE) {
             let addr = self.addr.wrapping_add(done as u32);
             let whole = |bytes: u32| addr.is_multiple_of(bytes) && self.bytes.len() - done >= bytes as usize;
             let len = if whole(4) { 4 } else { 1 + usize::from(whole(2)) };

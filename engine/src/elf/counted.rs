@@ -1,6 +1,6 @@
 //! A reader of DWARF that counts what is read of it. Parts of debug information name each other, so that a small file
-//! can have some of it read again for each of many others: what is read is bounded by what there is, and so are the time
-//! that reading takes and the memory that what was read needs.
+//! can have some of it read again for each of many others. What is read is bounded by what there is, and so are the
+//! time that reading takes and the memory that what was read needs.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -13,21 +13,17 @@ use crate::patience;
 const MOST_TIMES: u64 = 8;
 /// What is read of the smallest.
 const LEAST_BYTES: u64 = 256 << 10;
-/// How much is read before somebody looks whether it is still waited for.
-const LOOK_BYTES: u64 = 1 << 20;
 
 /// How much may still be read.
 #[derive(Debug, Default)]
 pub struct Budget {
     left: Cell<u64>,
-    look_at: Cell<u64>,
 }
 
 impl Budget {
     /// For sections of so many bytes together.
     pub fn set_for(&self, bytes: u64) {
         self.left.set(bytes.saturating_mul(MOST_TIMES).saturating_add(LEAST_BYTES));
-        self.look_at.set(self.left.get().saturating_sub(LOOK_BYTES));
     }
 
     /// True if nothing more is read.
@@ -35,20 +31,12 @@ impl Budget {
         self.left.get() == 0
     }
 
+    #[inline]
     fn spend(&self, bytes: usize) -> bool {
-        let Some(rest) = self.left.get().checked_sub(bytes.max(1) as u64) else {
-            self.left.set(0);
-            return false;
-        };
-        self.left.set(rest);
-        if rest < self.look_at.get() {
-            self.look_at.set(rest.saturating_sub(LOOK_BYTES));
-            if patience::is_over() {
-                self.left.set(0);
-                return false;
-            }
-        }
-        true
+        let bytes = bytes.max(1) as u64;
+        let left = self.left.get().checked_sub(bytes).filter(|_| !patience::is_over(bytes));
+        self.left.set(left.unwrap_or(0));
+        left.is_some()
     }
 }
 

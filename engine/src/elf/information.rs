@@ -1,5 +1,5 @@
-//! The debug information of an ELF file, opened for questions about its addresses. What is damaged, contradicts itself or
-//! would take for ever is as if it were not there.
+//! The debug information of an ELF file, opened for questions about its addresses. What is damaged, contradicts itself
+//! or would take for ever is as if it were not there.
 
 use std::cell::Cell;
 
@@ -15,7 +15,7 @@ const MOST_DEPTH: isize = 256;
 /// Attributes of an entry at the most: some need no byte of the file.
 const MOST_ATTRIBUTES: usize = 128;
 /// Units that are looked at for all addresses of an answer: compilers' own have few addresses in common.
-const MOST_LOOKS: u64 = 1 << 31;
+const MOST_LOOKS: u64 = 1 << 30;
 /// What looking into a unit takes, in looks at its range.
 const LOOKS_INTO_A_UNIT: u64 = 32;
 
@@ -118,7 +118,7 @@ impl Units {
         let behind = self.ends.partition_point(|(_, lowest)| *lowest <= addr);
         let having = self.begins.partition_point(|begin| *begin <= addr).saturating_sub(first);
         let looks = behind.saturating_sub(first) as u64 + LOOKS_INTO_A_UNIT * (having as u64 + 1);
-        let left = self.looks_left.get().checked_sub(looks).filter(|_| !patience::is_over());
+        let left = self.looks_left.get().checked_sub(looks).filter(|_| !patience::is_over(looks / LOOKS_INTO_A_UNIT));
         self.looks_left.set(left.unwrap_or(0));
         left.is_some()
     }

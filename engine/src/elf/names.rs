@@ -20,6 +20,8 @@ const NAME_BYTES_AT_LEAST: usize = 512;
 const MOST_BYTES: usize = 64 << 20;
 /// Bytes of different symbols that are made readable.
 const MOST_SYMBOL_BYTES: usize = 16 << 20;
+/// What making a byte of a symbol readable takes, in bytes that are read.
+const WORK_A_BYTE: u64 = 16;
 
 /// Makes names for one answer: a profile, say.
 #[derive(Debug)]
@@ -47,7 +49,8 @@ impl Names {
         if let Some(name) = known.get(symbol) {
             return self.counted(name);
         }
-        let name = match spend(&self.symbol_bytes_left, symbol.len()) && !patience::is_over() {
+        let is_bounded = spend(&self.symbol_bytes_left, symbol.len());
+        let name = match is_bounded && !patience::is_over(WORK_A_BYTE * symbol.len() as u64) {
             true => one_line(&demangled(symbol).unwrap_or_else(|| symbol.to_owned())),
             false => one_line(symbol),
         };
