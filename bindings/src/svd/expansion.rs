@@ -1,6 +1,6 @@
 //! The registers of a chip, each written out: of arrays all elements, and what derives from something else with what
-//! that has. A few lines of a file may ask for any number of them, and what derives from others for any number of steps:
-//! all is counted before it is made.
+//! that has. A few lines of a file may ask for any number of them, and for any number of steps to what something
+//! derives from: all is counted before it is made.
 
 use std::fmt::Write;
 
