@@ -143,13 +143,13 @@ fn place_of<'a>(unit: UnitRef<Reader<'a>>, entry: &Entry<'a>, addr: u32) -> giml
 /// The parameter's own name, or that of the declaration that it stands for.
 fn name_of<'a>(unit: UnitRef<Reader<'a>>, entry: &Entry<'a>) -> gimli::Result<Option<String>> {
     if let Some(name) = entry.attr_value(gimli::DW_AT_name) {
-        return Ok(text(unit, name)?);
+        return text(unit, name);
     }
     let Some(AttributeValue::UnitRef(origin)) = entry.attr_value(gimli::DW_AT_abstract_origin) else {
         return Ok(None);
     };
     let Some(name) = unit.entry(origin)?.attr_value(gimli::DW_AT_name) else { return Ok(None) };
-    Ok(text(unit, name)?)
+    text(unit, name)
 }
 
 fn text<'a>(unit: UnitRef<Reader<'a>>, name: AttributeValue<Reader<'a>>) -> gimli::Result<Option<String>> {
