@@ -11,11 +11,8 @@ use crate::patience;
 
 /// Longer symbols are shown as they are. Of 47,000 of C++'s and other libraries, two are.
 const MOST_MANGLED_BYTES: usize = 4096;
-/// A readable name has at most so many bytes, and so many for each byte of the symbol.
-const MOST_NAME_BYTES: usize = 4096;
-const MOST_NAME_BYTES_A_BYTE: usize = 16;
-/// Substitutions make a short symbol of a long name.
-const NAME_BYTES_AT_LEAST: usize = 512;
+/// Longer names are not made of symbols. The longest of those 47,000 has 9,696 bytes.
+const MOST_NAME_BYTES: usize = 16 << 10;
 /// Bytes of all names that are handed out.
 const MOST_BYTES: usize = 64 << 20;
 /// Bytes of different symbols that are made readable.
@@ -94,8 +91,7 @@ fn demangled(symbol: &str) -> Option<String> {
     if symbol.len() > MOST_MANGLED_BYTES || !(symbol.starts_with('_') || symbol.starts_with("R")) {
         return None;
     }
-    let most = (NAME_BYTES_AT_LEAST + MOST_NAME_BYTES_A_BYTE * symbol.len()).min(MOST_NAME_BYTES);
-    let mut name = Bounded { text: String::new(), most };
+    let mut name = Bounded { text: String::new(), most: MOST_NAME_BYTES };
     if let Ok(of_rust) = rustc_demangle::try_demangle(symbol) {
         write!(name, "{of_rust:#}").ok()?;
         return Some(name.text);
