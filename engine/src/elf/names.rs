@@ -9,7 +9,7 @@ use super::mangled;
 use crate::one_line::one_line;
 use crate::patience;
 
-/// Longer symbols are shown as they are. Of 47,000 of C++'s and other libraries, two are.
+/// Longer symbols are shown as they are. Of 47,000 of C++'s and other libraries, none is longer.
 const MOST_MANGLED_BYTES: usize = 4096;
 /// Longer names are not made of symbols. The longest of those 47,000 has 9,696 bytes.
 const MOST_NAME_BYTES: usize = 16 << 10;
