@@ -62,6 +62,12 @@ def disassemble(
     the upper.
     """
 
+def hurry(soon: bool) -> None:
+    """Have what takes long without simulating (reading debug information) end soon from now on.
+
+    It gives what it has found by then. With False it takes the time that it needs again.
+    """
+
 def listing(elf: bytes) -> list[tuple[int, int, int, str, str | None, list[str]]]:
     """The code of an ELF file, which tells its instruction set, by address.
 

@@ -23,6 +23,7 @@ MODULES = [
         "host_image",
         "dt",
         "one_line",
+        "patience",
         "time",
         "state",
     ),

@@ -162,10 +162,10 @@ def test_elf_headers_need_no_memory(script: str, cyclescope: Command, tmp_path: 
 @pytest.mark.parametrize(
     ("name", "data", "arguments", "told"),
     [
-        ("a.hex", b":10000000", [], "a.hex: "),
+        ("a.hex", b":10000000", [], "a.hex:"),
         ("a.hex", b":00000001FF\n", [], "it has no data"),
-        ("a.hex", b":020000040000FA\n:0300000001020", [], "a.hex: "),
-        ("a.srec", b"S1130000", [], "a.srec: "),
+        ("a.hex", b":020000040000FA\n:0300000001020", [], "a.hex:"),
+        ("a.srec", b"S1130000", [], "a.srec:"),
         ("a.uf2", b"UF2\n", [], "blocks of 512 bytes; this one is cut off"),
         ("a.uf2", b"UF2\n" + bytes(508), [], "block 0 is no block of a UF2 file"),
         ("a.bin", b"\x01\x02", [], "not an ELF file (Intel HEX, S-record and UF2 files run, too"),

@@ -49,15 +49,19 @@ class WarmStart:
         environment: Mapping[str, str],
         timeout_s: float,
         most_file_bytes: int | None = None,
+        bounds: tuple[int, int] | None = None,
     ) -> tuple[int, bytes, bytes]:
         """Status, standard output and standard error of a call; a signal's number is negative.
 
-        With `most_file_bytes` no file gets longer. Raises `TimeoutError` if it did not end in time.
+        With `most_file_bytes` no file gets longer; `bounds` are bytes of memory, beyond what has
+        been imported, and seconds of processor time. Raises `TimeoutError` if it did not end in
+        time.
         """
         with self._lock, contextlib.ExitStack() as opened:
             streams = [os.pipe() for _ in range(2)]
             readers = [opened.enter_context(os.fdopen(reader, "rb")) for reader, _ in streams]
-            request = [list(arguments), str(folder), dict(environment), timeout_s, most_file_bytes]
+            request = [list(arguments), str(folder), dict(environment), timeout_s]
+            request += [most_file_bytes, bounds]
             server = self._connected()
             message = json.dumps(request).encode()
             header = len(message).to_bytes(4, "little")
@@ -128,6 +132,7 @@ def _run(
     environment: dict[str, str],
     timeout_s: float,
     most_file_bytes: int | None,
+    bounds: tuple[int, int] | None,
     descriptors: list[int],
 ) -> None:
     """Be the command line; never returns."""
@@ -136,6 +141,8 @@ def _run(
         signal.setitimer(signal.ITIMER_REAL, timeout_s)
         if most_file_bytes is not None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (most_file_bytes, most_file_bytes))
+        if bounds is not None:
+            _confine(*bounds)
         for number, descriptor in enumerate(descriptors, start=1):
             os.dup2(descriptor, number)
             os.close(descriptor)
@@ -155,6 +162,15 @@ def _run(
             sys.stdout.flush()
             sys.stderr.flush()
         os._exit(status)
+
+
+def _confine(memory_bytes: int, cpu_s: int) -> None:
+    """Have this process end where it takes more than so much."""
+    has_bytes = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    most_bytes = has_bytes + memory_bytes
+    resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def _import_all() -> None:

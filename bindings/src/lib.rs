@@ -86,6 +86,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("BoardError", py.get_type::<BoardError>())?;
     module.add("ElfError", py.get_type::<ElfError>())?;
     module.add("BusError", py.get_type::<BusError>())?;
+    module.add_function(wrap_pyfunction!(caught::hurry, module)?)?;
     module.add_function(wrap_pyfunction!(disassemble, module)?)?;
     module.add_function(wrap_pyfunction!(listing, module)?)?;
     module.add_function(wrap_pyfunction!(reference::bindings, module)?)?;

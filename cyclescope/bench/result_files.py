@@ -24,6 +24,7 @@ from cyclescope.bench.views import takes
 from cyclescope.board import Board
 from cyclescope.board.results import Settings, WaitEntry
 from cyclescope.errors import UsageError
+from cyclescope.host import inputs
 
 NOTES = "notes.json"
 """The file beside the rows that has what only the runs knew."""
@@ -111,7 +112,7 @@ def _read(path: Path, kind: type) -> Any:
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise UsageError(f"{path}: too large for the results of a bench")
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(inputs.read(path, _MOST_BYTES))
     except OSError as error:
         hint = "; `cyclescope bench` makes it" if isinstance(error, FileNotFoundError) else ""
         raise UsageError(f"{path}: {error.strerror}{hint}") from error

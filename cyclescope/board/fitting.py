@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import struct
+from bisect import bisect
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
-
-from elftools.common.exceptions import ELFError
-from elftools.elf.elffile import ELFFile
 
 from cyclescope.board.board import Board
 from cyclescope.board.programs import Parts, Program, read_program
@@ -19,6 +17,12 @@ from cyclescope.errors import EngineError
 # More names than that help nobody.
 _MOST_TOLD = 4
 _WORD_BYTES = 4
+# Words of a program that are looked at for addresses of devices.
+_MOST_WORDS = 1 << 18
+# As the engine loads them, and loads each byte of a file.
+_MOST_SEGMENTS, _MOST_LOADS = 1024, 2
+_ELF_32_LITTLE = b"\x7fELF\x01\x01"
+_PT_LOAD = 1
 _Span = tuple[int, int]
 
 
@@ -65,8 +69,10 @@ class Map:
         A flash that the program lies in may be a device, too: it is not meant.
         """
         devices = [span for span in self.devices if not any(_is_in([span], at) for at, _ in parts)]
+        # where an address changes between a device's and nobody's
+        edges = [edge for span in _merged(devices) for edge in span]
         words = (word for _, data in parts for word in _words(data))
-        return sum(_is_in(devices, word) for word in words if word)
+        return sum(bisect(edges, word) % 2 for word in islice(words, _MOST_WORDS) if word)
 
 
 def fitting_boards(program: Program, core: str | None = None) -> list[str]:
@@ -91,15 +97,22 @@ def in_words(file: Any, base: int | None, entry: int | None, core: str | None) -
 
 def parts_of(program: Program) -> Parts:
     """What a program puts in memory; nothing of what is no ELF file of 32 bits."""
-    if program.parts or not program.elf:
+    elf = program.elf
+    if program.parts or not elf.startswith(_ELF_32_LITTLE):
         return program.parts
     try:
-        file = ELFFile(io.BytesIO(program.elf))
-        loaded = [(segment["p_paddr"], segment.data()) for segment in file.iter_segments("PT_LOAD")]
-        is_meant = file.elfclass == 32 and file.little_endian
-    except (ELFError, ValueError, struct.error, OverflowError, MemoryError, TypeError, KeyError):
+        (table,) = struct.unpack_from("<I", elf, 28)
+        size, count = struct.unpack_from("<2H", elf, 42)
+        if count > _MOST_SEGMENTS:
+            return ()
+        headers = [struct.unpack_from("<8I", elf, table + at * size) for at in range(count)]
+    except struct.error:
         return ()
-    return tuple((address, data) for address, data in loaded if data) if is_meant else ()
+    loaded = [(at, offset, size) for kind, offset, _, at, size, *_ in headers if kind == _PT_LOAD]
+    if sum(size for *_, size in loaded) > _MOST_LOADS * len(elf):
+        return ()
+    parts = ((at, elf[offset : offset + size]) for at, offset, size in loaded)
+    return tuple((at, data) for at, data in parts if data)
 
 
 def _listed(names: list[str]) -> str:
@@ -128,6 +141,19 @@ def _stack(parts: Parts) -> int:
 
 def _is_in(spans: Iterable[_Span], address: int) -> bool:
     return any(first <= address < behind for first, behind in spans)
+
+
+def _merged(spans: Iterable[_Span]) -> Iterator[_Span]:
+    """The same addresses, in order, without overlaps."""
+    first = end = 0
+    for begin, behind in sorted(spans):
+        if begin > end:
+            if end > first:
+                yield first, end
+            first = begin
+        end = max(end, behind)
+    if end > first:
+        yield first, end
 
 
 def _words(data: bytes) -> Iterator[int]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,8 +19,12 @@ _UF2_MAGIC = (0x0A324655, 0x9E5D5157, 0x0AB16F30)
 _UF2_NOT_FOR_FLASH = 1
 _UF2_FILE = 0x1000
 
-# An Intel HEX record of type 3: the start address as a segment of 16 bytes, and an offset.
-_SEGMENTED_START = "^:04[0-9A-Fa-f]{4}03"
+# Types of Intel HEX records: more of the address of what follows.
+_SEGMENT, _UPPER = 2, 4
+# Characters of a message about a record, which it quotes.
+_MOST_TOLD = 200
+# Parts that do not follow each other: programs have some.
+_MOST_PARTS = 16384
 
 Parts = tuple[tuple[int, bytes], ...]
 
@@ -86,7 +89,7 @@ def _raw(name: str, data: bytes, base: int) -> Parts:
 def _parts(name: str, data: bytes) -> tuple[Parts, int | None]:
     """The parts of a file without ELF's magic, and the entry; none if it is of no format."""
     if struct.unpack_from("<I", data.ljust(4, b"\0"))[0] == _UF2_MAGIC[0]:
-        return tuple(_joined(_uf2(name, data))), None
+        return tuple(_joined(name, _uf2(name, data))), None
     begin = data[:2]
     if begin[:1] == b":" or (begin[:1] == b"S" and begin[1:].isdigit()):
         return _records(name, data)
@@ -97,20 +100,78 @@ def _records(name: str, data: bytes) -> tuple[Parts, int | None]:
     """Intel HEX or S-records."""
     import bincopy  # only such files need it
 
-    file = bincopy.BinFile()
+    found = _Records()
     try:
         text = data.decode("ascii")
-        (file.add_ihex if text.startswith(":") else file.add_srec)(text)
-    except (bincopy.Error, ValueError) as error:
-        raise UsageError(f"{name}: {' '.join(str(error).split())}") from None
-    parts = tuple((segment.address, bytes(segment.data)) for segment in file.segments)
+    except ValueError as error:
+        raise UsageError(f"{name}: {error}") from None
+    take = found.take_ihex if text.startswith(":") else found.take_srec
+    for number, line in enumerate(text.split("\n"), 1):
+        try:
+            if line.strip():
+                take(line.strip())
+        except (bincopy.Error, ValueError) as error:
+            told = " ".join(str(error).split())
+            more = "..." if len(told) > _MOST_TOLD else ""
+            raise UsageError(f"{name}:{number}: {told[:_MOST_TOLD]}{more}") from None
+    parts = tuple(_joined(name, _in_order(name, found.data)))
     if not parts:
         raise UsageError(f"{name}: it has no data")
-    entry = file.execution_start_address
-    if entry is not None and re.search(_SEGMENTED_START, text, re.MULTILINE):
-        entry = (entry >> 16) * 16 + (entry & 0xFFFF)
     # S-records without a start address say 0
-    return parts, entry or None
+    return parts, found.entry or None
+
+
+class _Records:
+    """What records say, one after the other: data at their addresses, and the entry."""
+
+    def __init__(self) -> None:
+        self.data: list[tuple[int, bytes]] = []
+        self.entry: int | None = None
+        self._base = {_SEGMENT: 0, _UPPER: 0}
+
+    def take_ihex(self, record: str) -> None:
+        """An Intel HEX record. Raises `bincopy.Error` or `ValueError` for what is none."""
+        import bincopy
+
+        kind, addr, _, data = bincopy.unpack_ihex(record)
+        number = int.from_bytes(data, "big")
+        if kind == bincopy.IHEX_DATA:
+            self._add(sum(self._base.values()) + addr, data)
+        elif kind in self._base:
+            self._base[kind] = number << (4 if kind == _SEGMENT else 16)
+        elif kind == bincopy.IHEX_START_SEGMENT_ADDRESS:
+            # a segment of 16 bytes, and an offset
+            self.entry = (number >> 16) * 16 + (number & 0xFFFF)
+        elif kind == bincopy.IHEX_START_LINEAR_ADDRESS:
+            self.entry = number
+        elif kind != bincopy.IHEX_END_OF_FILE:
+            raise ValueError(f"expected type 1..5 in record {record}, but got {kind}")
+
+    def take_srec(self, record: str) -> None:
+        """An S-record. Raises as `take_ihex` does."""
+        import bincopy
+
+        kind, addr, _, data = bincopy.unpack_srec(record)
+        if kind in "123":
+            self._add(addr, data)
+        elif kind in "789":
+            self.entry = addr
+
+    def _add(self, addr: int, data: bytes) -> None:
+        if addr + len(data) > _MOST_ADDRESS:
+            raise ValueError(f"its data at {addr:#x} end behind 4 GiB")
+        if data:
+            self.data.append((addr, data))
+
+
+def _in_order(name: str, data: list[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+    """Data by address."""
+    end = 0
+    for addr, block in sorted(data, key=lambda one: one[0]):
+        if addr < end:
+            raise UsageError(f"{name}: it has data for {addr:#x} twice")
+        end = addr + len(block)
+        yield addr, block
 
 
 def _uf2(name: str, data: bytes) -> Iterator[tuple[int, bytes]]:
@@ -126,11 +187,14 @@ def _uf2(name: str, data: bytes) -> Iterator[tuple[int, bytes]]:
             yield addr, data[at + 32 : at + 32 + size]
 
 
-def _joined(blocks: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+def _joined(name: str, blocks: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
     """Blocks that follow each other as one."""
-    at, part = 0, bytearray()
+    at, part, parts = 0, bytearray(), 0
     for addr, block in blocks:
         if part and at + len(part) != addr:
+            parts += 1
+            if parts >= _MOST_PARTS:
+                raise UsageError(f"{name}: it has more than {_MOST_PARTS} parts with gaps between")
             yield at, bytes(part)
             part = bytearray()
         if not part:

@@ -11,6 +11,7 @@ end
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -25,6 +26,9 @@ from cyclescope.units import MAX_PS, format_ps, parse_time_ps
 Item = tuple[str, str, bytes, int | None]
 
 _MOST_SCRIPT_BYTES = 16 << 20
+# Each is a step.
+_MOST_PAUSES = 10_000
+_MOST_STEPS = 200_000
 _TOKEN = re.compile(r'\s*(?:(#.*)|("(?:[^"\\]|\\.)*")|([^\s"#]+))')
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t", "e": "\x1b", "0": "\0", "\\": "\\", '"': '"'}
@@ -102,7 +106,10 @@ def read_script(path: str | os.PathLike[str]) -> Script:
 
 def parse_script(text: str, name: str = "script") -> Script:
     """The script that a text has, whose name is for messages. Raises `UsageError`."""
-    return Script(tuple(_steps(text, name)))
+    steps = tuple(itertools.islice(_steps(text, name), _MOST_STEPS + 1))
+    if len(steps) > _MOST_STEPS:
+        raise UsageError(f"{steps[-1][0]}: a script has at most {_MOST_STEPS:,} steps")
+    return Script(steps)
 
 
 def format_script(steps: Iterable[Step]) -> str:
@@ -146,7 +153,11 @@ def _steps(text: str, name: str) -> Iterator[tuple[str, Step]]:
                 pass
             case ["send", text, "pausing", time]:
                 pause = Wait(_time_ps(time, place))
-                for character in _text(text, place):
+                characters = _text(text, place)
+                if len(characters) > _MOST_PAUSES:
+                    told = f"{len(characters):,} characters: at most {_MOST_PAUSES:,} one by one"
+                    raise UsageError(f"{place}: {told}")
+                for character in characters:
                     yield from ((place, Send(bytes([character]))), (place, pause))
             case _:
                 yield place, _step(words, place)
@@ -189,7 +200,7 @@ def _step(words: list[str], place: str) -> Step:
 def _text(word: str, place: str) -> bytes:
     if not word.startswith('"'):
         raise UsageError(f'{place}: {inputs.printable(word)}: a text stands in quotes, as in "> "')
-    out, at = b"", 0
+    out, at = bytearray(), 0
     body = word[1:-1]
     for match in _ESCAPE.finditer(body):
         escape = match[1]
@@ -199,7 +210,7 @@ def _text(word: str, place: str) -> bytes:
         byte = bytes([int(escape[1:], 16)]) if len(escape) > 1 else _ESCAPED[escape].encode()
         out += _encoded(body[at : match.start()]) + byte
         at = match.end()
-    return out + _encoded(body[at:])
+    return bytes(out + _encoded(body[at:]))
 
 
 def _time_ps(word: str, place: str) -> int:

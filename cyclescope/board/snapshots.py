@@ -13,10 +13,13 @@ from typing import Any
 from cyclescope._engine import Machine, snapshot_time_ps
 from cyclescope.board import triggers
 from cyclescope.errors import EngineError, OutputError, UsageError
-from cyclescope.host import outputs
+from cyclescope.host import inputs, outputs
 from cyclescope.units import format_ps, parse_time_ps
 
 AnyPath = str | os.PathLike[str]
+
+# More than all memories that boards have.
+_MOST_BYTES = 4 * 2**30
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ def wanted(
 def read(path: AnyPath) -> bytes:
     """The bytes of a snapshot's file. Raises `UsageError` if it can't be read, or is none."""
     try:
-        snapshot = Path(path).read_bytes()
+        snapshot = inputs.read(Path(path), _MOST_BYTES)
     except OSError as error:
         raise UsageError(f"{os.fspath(path)}: {error.strerror or error}") from error
     try:

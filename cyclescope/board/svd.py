@@ -19,6 +19,8 @@ from cyclescope.host import inputs
 STUB = "cyclescope,stub"
 REGISTERS = "cyclescope,registers"
 _MOST_BYTES = 64 * 2**20
+# Ranges of addresses with gaps between: the largest chips have some hundred.
+_MOST_RANGES = 4096
 _ADDRESSES = 2**32
 # On from there are a Cortex-M's own registers, which its core has.
 _PRIVATE = range(0xE000_0000, 0xE010_0000)
@@ -57,12 +59,17 @@ class Chip:
     peripherals: tuple[Peripheral, ...]
 
 
+def read_bytes(path: Path) -> bytes:
+    """The bytes of such a file. Raises as `inputs.read` does."""
+    return inputs.read(path, _MOST_BYTES)
+
+
 def read_svd(path: Path) -> Chip:
     """Read a CMSIS-SVD file.
 
     Raises `UsageError` if it is none, `OSError` if it can't be read.
     """
-    data = inputs.read(path, _MOST_BYTES)
+    data = read_bytes(path)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -74,6 +81,9 @@ def read_svd(path: Path) -> Chip:
         shown = inputs.printable(path)
         raise UsageError(f"{shown}: no CMSIS-SVD file: {error}") from None
     peripherals = [_peripheral(*one) for one in found]
+    if sum(len(one.ranges) for one in peripherals) > _MOST_RANGES:
+        shown = inputs.printable(path)
+        raise UsageError(f"{shown}: its addresses are in more than {_MOST_RANGES:,} pieces")
     outside = [one for one in peripherals if one.ranges and one.base not in _PRIVATE]
     by_address = sorted(outside, key=lambda one: one.base)
     return Chip(name, Core(*core) if core else None, tuple(by_address))
@@ -127,9 +137,10 @@ def add_stubs(root: Node, path: Path) -> None:
 
 def _free(ranges: tuple[Range, ...], taken: list[Range]) -> Iterator[Range]:
     """What nobody has of these ranges."""
+    in_order = sorted(taken)
     for begin, end in ranges:
         at = begin
-        for other_begin, other_end in sorted(taken):
+        for other_begin, other_end in in_order:
             if other_end <= at or other_begin >= end:
                 continue
             if other_begin > at:

@@ -65,10 +65,7 @@ def read(path: Path, metric: str | None = None) -> list[Cell]:
     Raises `UsageError` with the line of what is no such cell, `OSError` if it can't be read.
     """
     try:
-        inputs.check(path)
-        if path.stat().st_size > _MOST_BYTES:
-            raise UsageError(f"{printable(str(path))}: larger than {_MOST_BYTES:,} bytes")
-        text = path.read_text(encoding="utf-8-sig")
+        text = inputs.read(path, _MOST_BYTES).decode("utf-8-sig")
     except FileNotFoundError:
         raise UsageError(f"{printable(str(path))}: no such file") from None
     except UnicodeDecodeError:

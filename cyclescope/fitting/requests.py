@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,6 +25,7 @@ from cyclescope.fitting.models import Model, Running, check, sections_of
 from cyclescope.fitting.parameters import Asked, Free
 from cyclescope.fitting.results import FitResult, FittedCell
 from cyclescope.fitting.searching import MOST_COMBINATIONS, Found, Problem, search
+from cyclescope.host import toml_files
 from cyclescope.host.inputs import printable
 from cyclescope.near import did_you_mean
 from cyclescope.sweeps.axes import Axis
@@ -317,8 +317,8 @@ def made(target: str, given: Mapping[str, Any]) -> Request:
 
 def read_toml(path: Path) -> Request:
     """The request of a file. Raises `UsageError` if it is none, `OSError` if it can't be read."""
+    data = toml_files.read(path)
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
         return from_data(data, path.parent)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, UsageError) as error:
+    except UsageError as error:
         raise UsageError(f"{path}: {error}") from None

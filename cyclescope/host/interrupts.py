@@ -14,7 +14,7 @@ import threading
 from collections.abc import Iterator
 from types import FrameType
 
-from cyclescope._engine import Stop
+from cyclescope._engine import Stop, hurry
 from cyclescope.host import leftovers
 from cyclescope.statuses import status_of
 
@@ -77,6 +77,7 @@ def held_back() -> Iterator[Held]:
     """A signal raises nothing, but has `Held.stop` requested."""
     global _held
     _held = held = Held()
+    hurry(False)
     try:
         yield held
     finally:
@@ -100,3 +101,5 @@ def _on_signal(number: int, frame: FrameType | None) -> None:
         raise Interrupted(number)
     _held.number = number
     _held.stop.request()
+    # what is still read for what is saved ends soon, too
+    hurry(True)

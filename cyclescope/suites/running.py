@@ -17,6 +17,7 @@ from cyclescope.board import Board
 from cyclescope.board.overrides import OverrideValue
 from cyclescope.board.results import INTERRUPTED, RunResult
 from cyclescope.errors import UsageError, told
+from cyclescope.host import inputs
 from cyclescope.suites.programs import Program
 from cyclescope.suites.suite import Reading, Reads, Suite
 
@@ -93,7 +94,7 @@ def _run(suite: Suite, program: Program, overrides: Overrides, stop: Stop) -> Ru
 
 def _has(program: Program, names: Sequence[str]) -> bool:
     """Whether an ELF file may have symbols of these names: the engine tells of those it lacks."""
-    data = program.path.read_bytes()
+    data = inputs.read(program.path, inputs.MOST_ELF_BYTES)
     return all(b"\0" + name.encode() + b"\0" in data for name in names)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from cyclescope.board.loading import Loading
 from cyclescope.board.overrides import OverrideValue
 from cyclescope.comparing import directions
 from cyclescope.errors import UsageError
+from cyclescope.host import toml_files
 from cyclescope.host.inputs import printable
 from cyclescope.near import did_you_mean
 from cyclescope.sweeps import axes, designs, planning, prices
@@ -221,10 +221,7 @@ _WORDS = {str: "a text", dict: "a table", list: "a list", int: "a number"}
 
 def read_toml(path: Path) -> Request:
     """The request of a file. Raises `UsageError` if it is none, `OSError` if it can't be read."""
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: {error}") from None
+    data = toml_files.read(path)
     try:
         return from_data(data, path.parent)
     except UsageError as error:

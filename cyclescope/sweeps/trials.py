@@ -25,6 +25,7 @@ from cyclescope.board.overrides import OverrideValue
 from cyclescope.board.presets import Preset, snapshot
 from cyclescope.board.programs import Program
 from cyclescope.board.results import RunResult, Settings
+from cyclescope.board.svd import read_bytes
 from cyclescope.errors import EngineError, FirmwareError, told
 from cyclescope.firmware import build_app, clocks, digest_of
 from cyclescope.sweeps import outcomes
@@ -83,7 +84,7 @@ class ElfTrial:
             self.limit,
             self.sections,
             vars(loading),
-            None if svd is None else hashlib.sha256(svd.read_bytes()).hexdigest(),
+            None if svd is None else hashlib.sha256(read_bytes(svd)).hexdigest(),
             *([] if not self.presets else [[vars(preset) for preset in self.presets]]),
         ]
 

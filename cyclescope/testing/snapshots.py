@@ -16,6 +16,7 @@ from cyclescope.comparing.differences import Change, Comparison, CoreChange
 from cyclescope.comparing.limits import exceeds
 from cyclescope.comparing.runs import Core, Run, Watched, within
 from cyclescope.errors import UsageError
+from cyclescope.host import inputs
 
 if TYPE_CHECKING:
     import pytest
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 FOLDER = "__cyclescope__"
 _ODD = re.compile(r"[^\w.\[\]=+,-]")
 _LONGEST = 120
+_MOST_BYTES = 16 * 2**20
 
 
 def place(node: pytest.Item, name: str | None) -> Path:
@@ -71,7 +73,7 @@ def _metric(metric: Metric) -> dict[str, Any]:
 def read(path: Path) -> Run:
     """The run of a snapshot. Raises `UsageError` if it is none, `FileNotFoundError` without it."""
     try:
-        return _run(json.loads(path.read_text(encoding="utf-8")))
+        return _run(json.loads(inputs.read(path, _MOST_BYTES)))
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
         raise UsageError(f"{path} is no snapshot") from None
 

@@ -1,18 +1,31 @@
 //! ELF files: the segments to load, the entry, and for messages symbols and source lines.
 
+mod counted;
 pub mod debug;
+mod information;
+mod mangled;
+pub mod names;
 pub mod parameters;
 pub mod profile;
+pub mod sections;
 
-use addr2line::Context;
-use addr2line::gimli::{self, EndianSlice, RunTimeEndian};
 use object::Endianness;
 use object::elf;
-use object::read::elf::{ElfFile, FileHeader, ProgramHeader, SectionHeader};
-use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
+use object::read::elf::{ElfFile, FileHeader, ProgramHeader, SectionHeader, Sym as _};
+use object::{Object, ObjectSymbol, SymbolKind};
 
 use crate::one_line::one_line;
 use profile::Profile;
+use sections::{name_at, symbol_names};
+
+/// Segments of a program at the most: linkers make a dozen.
+const MOST_SEGMENTS: usize = 1024;
+/// So often segments may load each byte of the file.
+const MOST_LOADS: u64 = 2;
+/// Bytes of all symbols' names, for each byte of the file: many symbols may have the same.
+const MOST_NAMES: usize = 8;
+/// Symbols before an address that are looked at for what it is in.
+const MOST_BEFORE: usize = 1024;
 
 /// What is wrong with an ELF file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -202,6 +215,8 @@ pub fn read(data: &[u8], wanted: Machine) -> Result<Image, ElfError> {
     }
     let headers = header.program_headers(endian, data).map_err(damaged)?;
     let loads = headers.iter().filter(|header| header.p_type(endian) == elf::PT_LOAD && header.p_memsz(endian) > 0);
+    let bytes = loads.clone().map(|header| u64::from(header.p_filesz(endian))).sum();
+    check_segments(loads.clone().count(), bytes, data.len())?;
     let mut segments = loads.clone().map(|header| segment(header, endian, data)).collect::<Result<Vec<_>, _>>()?;
     for (segment, load) in segments.iter_mut().zip(loads) {
         segment.header_bytes = header_bytes(&file, load, segment.bytes.len());
@@ -226,6 +241,18 @@ pub fn read(data: &[u8], wanted: Machine) -> Result<Image, ElfError> {
         return Err(ElfError::BadEntry { entry });
     }
     Ok(Image { segments, entry, symbols: symbols(&file, wanted) })
+}
+
+/// Whether segments of so many bytes can be a program's: they may all be the same bytes of the file.
+fn check_segments(segments: usize, bytes: u64, file_bytes: usize) -> Result<(), ElfError> {
+    let detail = if segments > MOST_SEGMENTS {
+        format!("it has {segments} segments: at most {MOST_SEGMENTS} are loaded")
+    } else if bytes > MOST_LOADS * file_bytes as u64 {
+        format!("its segments load {bytes} bytes, and the file has {file_bytes}")
+    } else {
+        return Ok(());
+    };
+    Err(ElfError::Damaged { detail })
 }
 
 fn check_ident(data: &[u8]) -> Result<(), ElfError> {
@@ -275,12 +302,18 @@ fn header_bytes(
 }
 
 fn symbols(file: &ElfFile<elf::FileHeader32<Endianness>>, machine: Machine) -> Vec<Symbol> {
-    let code = file.symbols().filter(|symbol| {
-        matches!(symbol.kind(), SymbolKind::Text | SymbolKind::Label | SymbolKind::Unknown) && symbol.is_definition()
-    });
+    let names = symbol_names(file);
+    let mut bytes_left = MOST_NAMES.saturating_mul(file.data().len());
+    let code = file
+        .symbols()
+        .filter(|symbol| matches!(symbol.kind(), SymbolKind::Text | SymbolKind::Label | SymbolKind::Unknown));
     let mut symbols: Vec<Symbol> = code
         .filter_map(|symbol| {
-            let name = symbol.name().ok().filter(|name| !name.is_empty() && !name.starts_with(['$', '.']))?;
+            let name = name_at(names, symbol.elf_symbol().st_name(file.endian()))?;
+            if name.is_empty() || name.starts_with(['$', '.']) || !symbol.is_definition() {
+                return None;
+            }
+            bytes_left = bytes_left.checked_sub(name.len())?;
             let function_bit = if symbol.kind() == SymbolKind::Text { machine.function_bit() } else { 0 };
             let addr = symbol.address() as u32 & !function_bit;
             Some(Symbol { addr, bytes: symbol.size() as u32, name: one_line(name) })
@@ -293,11 +326,13 @@ fn symbols(file: &ElfFile<elf::FileHeader32<Endianness>>, machine: Machine) -> V
 /// Addresses of symbols of any kind with these names, in the order of the names. Nothing for what is no ELF file.
 pub fn addresses_of(data: &[u8], names: &[&str]) -> Vec<u32> {
     let Ok(file) = ElfFile::<elf::FileHeader32<Endianness>>::parse(data) else { return Vec::new() };
-    let symbols = file.symbols().filter(|symbol| symbol.is_definition());
-    let mut found: Vec<(usize, u32)> = symbols
+    let texts = symbol_names(&file);
+    let mut found: Vec<(usize, u32)> = file
+        .symbols()
         .filter_map(|symbol| {
-            let name = symbol.name().ok()?;
-            Some((names.iter().position(|known| *known == name)?, symbol.address() as u32))
+            let name = name_at(texts, symbol.elf_symbol().st_name(file.endian()))?;
+            let place = names.iter().position(|known| *known == name)?;
+            symbol.is_definition().then(|| (place, symbol.address() as u32))
         })
         .collect();
     found.sort_unstable();
@@ -321,7 +356,7 @@ impl Image {
     /// The symbol of what `addr` is in.
     pub fn function_at(&self, addr: u32) -> Option<&Symbol> {
         let before = self.symbols.partition_point(|symbol| symbol.addr <= addr);
-        let mut candidates = self.symbols[..before].iter().rev();
+        let mut candidates = self.symbols[..before].iter().rev().take(MOST_BEFORE);
         candidates.find(|symbol| symbol.bytes == 0 || addr - symbol.addr < symbol.bytes).filter(|symbol| {
             let in_segment = |at: u32| self.segments.iter().position(|s| at.wrapping_sub(s.runs_at) < s.memory_bytes);
             in_segment(symbol.addr).is_some() && in_segment(symbol.addr) == in_segment(addr)
@@ -354,18 +389,4 @@ fn machine_name(machine: elf::Machine) -> String {
         elf::EM_MICROBLAZE => "MicroBlaze".into(),
         other => format!("machine number {}", other.0),
     }
-}
-
-/// "drivers/spi.c:88" for an address, if the file's debug information tells. Reads that anew: it is for messages, which
-/// are few.
-pub fn line_of(elf: &[u8], addr: u32) -> Option<String> {
-    let file = object::File::parse(elf).ok()?;
-    let load = |id: gimli::SectionId| -> Result<EndianSlice<RunTimeEndian>, gimli::Error> {
-        let section = file.section_by_name(id.name()).and_then(|section| section.data().ok());
-        Ok(EndianSlice::new(section.unwrap_or(&[]), RunTimeEndian::Little))
-    };
-    let dwarf = gimli::Dwarf::load(load).ok()?;
-    let context = Context::from_dwarf(dwarf).ok()?;
-    let location = context.find_location(u64::from(addr)).ok()??;
-    Some(format!("{}:{}", one_line(location.file?), location.line?))
 }

@@ -30,6 +30,7 @@ pub mod memory;
 pub mod observe;
 pub mod one_line;
 pub mod order;
+pub mod patience;
 pub mod pipe;
 pub mod polling;
 pub mod semihosting;

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import resource
 import shutil
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -18,6 +21,27 @@ _QUANTUM_PS = 10**6
 # How far a single instruction or transfer may lead behind the limit.
 _LIMITS_PS = (10**6, 10**7, 10**7, 2 * 10**7, 10**8, 10**9)
 _LIMIT_WEIGHTS = (20, 30, 20, 15, 12, 3)
+
+
+# What reading a file of less than 1 MiB may take.
+READ_MEMORY_BYTES = 1 << 30
+READ_S = 5.0
+
+
+@contextlib.contextmanager
+def reading() -> Iterator[None]:
+    """What a reader does: memory is bounded meanwhile, and time is looked at afterwards."""
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    has_bytes = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (has_bytes + READ_MEMORY_BYTES, before[1]))
+    began_s = time.process_time()
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+    took_s = time.process_time() - began_s
+    if took_s > READ_S:
+        raise MisbehaviourError(f"reading took {took_s:.1f} s")
 
 
 def options(random: Random) -> Input:

@@ -7,6 +7,7 @@ from pathlib import Path
 from random import Random
 
 import bincopy
+import hostile_files
 
 import cyclescope
 from cyclescope.board.svd import read_svd
@@ -21,7 +22,7 @@ _PROGRAM = struct.pack("<4I", 0x2000_8000, 9, 0xE7FE_E7FE, 0xBF00_BF00) * 20
 _SVD = Path(__file__).resolve().parents[1] / "svd" / "acme.svd"
 
 
-def _spoiled(random: Random, data: bytes, tokens: list[bytes], most: int) -> bytes:
+def spoiled(random: Random, data: bytes, tokens: list[bytes], most: int) -> bytes:
     """The bytes with a few of them changed, cut, doubled, or replaced by others that fit in."""
     spoiled = bytearray(data)
     for _ in range(random.randint(1, most)):
@@ -67,7 +68,7 @@ class ProgramFile:
     def make(self, seed: str) -> Input:
         """A sound file, spoiled, or none; with and without an address."""
         random = Random(seed)
-        data = _spoiled(random, random.choice(self._seeds), list(self._TOKENS), 5)
+        data = spoiled(random, random.choice(self._seeds), list(self._TOKENS), 5)
         made: Input = {"target": self.name, "file": data, "limit_ps": 10**6}
         if random.random() < 0.2:
             made["base"] = random.choice((0, 0x2000_0000, 0xFFFF_FFF0, random.randrange(2**32)))
@@ -79,11 +80,42 @@ class ProgramFile:
         """What the loader says, or the program's end."""
         board = cyclescope.Board(_BOARD, unmapped="warn")
         try:
-            board.load(made["file"], base=made.get("base"), entry=made.get("entry"))
+            with running.reading():
+                board.load(made["file"], base=made.get("base"), entry=made.get("entry"))
         except EngineError as error:
             running.check_message(error)
             return "refused"
         return board.run(limit=made["limit_ps"]).outcome
+
+
+def _drawn(random: Random) -> str:
+    """Peripherals with clusters and registers in them, arrays and derived ones among them."""
+    names = ("A", "B", "C%s", "D[%s]", "E%s_%s")
+    paths = (*names, "C0", "D1", "A.B", "A.C1", "B.A.C%s", "A.A.A.A", "C%s.D[%s].A")
+    counts = (0, 1, 2, 7, 300, 200_000, 4_294_967_295)
+
+    def item(kind: str, inside: str) -> str:
+        base = f' derivedFrom="{random.choice(paths)}"' if random.random() < 0.4 else ""
+        dim = ""
+        if random.random() < 0.4:
+            index = random.choice(("", "", "0-6", "A,B", "A-G", "0-4294967295", "7-0"))
+            dim = f"<dim>{random.choice(counts)}</dim><dimIncrement>4</dimIncrement>"
+            dim += f"<dimIndex>{index}</dimIndex>" if index else ""
+        name = random.choice(names) + "x" * random.choice((0, 0, 0, 5000))
+        at = "baseAddress" if kind == "peripheral" else "addressOffset"
+        return f"<{kind}{base}>{dim}<name>{name}</name><{at}>0</{at}>{inside}</{kind}>"
+
+    def block(depth: int) -> str:
+        inside = ""
+        for _ in range(random.choice((0, 1, 2, 3, 40))):
+            is_cluster = depth < 20 and random.random() < (0.9 if depth < 3 else 0.3)
+            inside += item("cluster", block(depth + 1)) if is_cluster else item("register", "")
+            if len(inside) > 200_000:
+                break
+        return inside
+
+    all_of_them = (f"<registers>{block(0)}</registers>" for _ in range(random.randrange(1, 5)))
+    return "".join(item("peripheral", random.choice((one, ""))) for one in all_of_them)
 
 
 class Svd:
@@ -100,9 +132,12 @@ class Svd:
         self._seeds = [_SVD.read_bytes(), *(seed["svd"] for seed in corpus(self.name))]
 
     def make(self, seed: str) -> Input:
-        """A sound file, spoiled."""
+        """A sound file, or one of arrays and of what derives from others, spoiled."""
         random = Random(seed)
-        data = _spoiled(random, random.choice(self._seeds), list(self._TOKENS), 2)
+        base = random.choice(self._seeds)
+        if random.random() < 0.3:
+            base = hostile_files.svd(_drawn(random)).encode()
+        data = spoiled(random, base, list(self._TOKENS), 2)
         return {"target": self.name, "svd": data}
 
     def run(self, made: Input) -> str:
@@ -110,6 +145,8 @@ class Svd:
         file = Path("chip.svd")
         file.write_bytes(made["svd"])
         try:
+            with running.reading():
+                read_svd(file)
             cyclescope.Board(_BOARD, svd=file).describe()
             memories = (Memory("ram", 0x2000_0000, 0x1000),)
             source = board_source(read_svd(file), 16_000_000, memories)

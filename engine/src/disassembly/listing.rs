@@ -1,12 +1,25 @@
 //! Listings of ELF files: their code with addresses, functions and encodings.
 
+use std::cell::Cell;
+
 use object::elf;
-use object::read::elf::{ElfFile32, ElfSection32, SectionHeader};
+use object::read::elf::{ElfFile32, ElfSection32, SectionHeader, Sym as _};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol, SectionFlags};
 
 use super::{Disassembler, Instruction, directive};
+use crate::elf::sections::{name_at, symbol_names};
 use crate::elf::{ElfError, Image, Machine, machine_of, read};
 use crate::encoding::Encoding;
+use crate::patience;
+
+/// Sections with code at the most: linkers make some.
+const MOST_SECTIONS: usize = 1024;
+/// So often sections may have each byte of the file.
+const MOST_LISTED: usize = 2;
+/// Bytes of names of targets and places, together.
+const MOST_NAME_BYTES: usize = 64 << 20;
+/// What making a line takes, in bytes that are read.
+const WORK_A_LINE: u64 = 100;
 
 /// A line of a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +47,34 @@ pub fn list(data: &[u8]) -> Result<Vec<Line>, ElfError> {
     let machine = machine_of(data)?;
     let image = read(data, machine)?;
     let pieces = pieces(data, machine)?;
-    Ok(pieces.iter().flat_map(|piece| piece.lines(&image)).collect())
+    let names = Names { image: &image, bytes_left: Cell::new(MOST_NAME_BYTES) };
+    let lines = pieces.iter().flat_map(|piece| piece.lines(&names));
+    Ok(lines.collect())
+}
+
+/// Names of addresses, as many as are not too much altogether.
+struct Names<'a> {
+    image: &'a Image,
+    bytes_left: Cell<usize>,
+}
+
+impl Names<'_> {
+    fn counted(&self, name: String) -> Option<String> {
+        self.bytes_left.set(self.bytes_left.get().checked_sub(name.len())?);
+        Some(name)
+    }
+
+    /// Functions and labels that begin at an address.
+    fn at(&self, addr: u32) -> Vec<String> {
+        let symbols = &self.image.symbols;
+        let first = symbols.partition_point(|symbol| symbol.addr < addr);
+        let here = symbols[first..].iter().take_while(|symbol| symbol.addr == addr);
+        here.map_while(|symbol| self.counted(symbol.name.clone())).collect()
+    }
+
+    fn of_target(&self, target: u32) -> Option<String> {
+        self.image.symbol_at(target).and_then(|name| self.counted(name))
+    }
 }
 
 /// All code, by address.
@@ -43,9 +83,14 @@ fn pieces(data: &[u8], machine: Machine) -> Result<Vec<Piece<'_>>, ElfError> {
     let file = ElfFile32::<Endianness>::parse(data).map_err(damaged)?;
     let is_m_profile = machine == Machine::Arm && profile(&file) == Some(u64::from(b'M'));
     let mut pieces = Vec::new();
+    let (mut sections, mut bytes_left) = (0, data.len().saturating_mul(MOST_LISTED));
     for section in file.sections() {
         if matches!(section.flags(), SectionFlags::Elf { sh_flags, .. } if sh_flags.contains(elf::SHF_EXECINSTR)) {
             let bytes = section.data().map_err(damaged)?;
+            let too_much = || ElfError::Damaged { detail: "its sections have more code than the file".to_owned() };
+            sections += 1;
+            bytes_left =
+                bytes_left.checked_sub(bytes.len()).filter(|_| sections <= MOST_SECTIONS).ok_or_else(too_much)?;
             pieces.extend(pieces_of(&file, &section, bytes, machine, is_m_profile));
         }
     }
@@ -73,8 +118,8 @@ enum Mapping {
 
 /// What a symbol with this name says. RISC-V's `$x` may have the extensions behind it, as `$xrv32i2p1_m2p0` (RISC-V ELF
 /// psABI, "Mapping Symbol"); all may have a point and anything.
-fn mapping(name: &[u8]) -> Mapping {
-    match name.split(|byte| *byte == b'.').next() {
+fn mapping(name: &str) -> Mapping {
+    match name.split('.').next().map(str::as_bytes) {
         Some(b"$a" | [b'$', b'x', ..]) => Mapping::Usual,
         Some(b"$t") => Mapping::Thumb,
         Some(b"$d") => Mapping::Data,
@@ -99,9 +144,10 @@ fn pieces_of<'data>(
     };
     let begin = section.address() as u32;
     let mut cuts = vec![(0, Some(usual))];
+    let names = symbol_names(file);
     for symbol in file.symbols().filter(|symbol| symbol.section_index() == Some(section.index())) {
         let at = (symbol.address() as u32).wrapping_sub(begin) as usize;
-        let encoding = match symbol.name_bytes().map_or(Mapping::None, mapping) {
+        let encoding = match name_at(names, symbol.elf_symbol().st_name(file.endian())).map_or(Mapping::None, mapping) {
             Mapping::Usual => Some(usual),
             Mapping::Thumb => Some(thumb),
             Mapping::Data => None,
@@ -121,39 +167,40 @@ fn pieces_of<'data>(
 }
 
 impl Piece<'_> {
-    fn lines(&self, image: &Image) -> Vec<Line> {
+    fn lines(&self, names: &Names) -> Vec<Line> {
         let mut lines: Vec<Line> = Vec::new();
         let mut done = 0;
         if let Some(encoding) = self.encoding {
             for instruction in Disassembler::new(encoding).sequence(self.bytes, self.addr) {
+                if patience::is_over(WORK_A_LINE) {
+                    return lines;
+                }
                 done += usize::from(instruction.len_bytes);
                 let far = lines.last().filter(|_| encoding == Encoding::RiscV);
                 let far = far.and_then(|before| far_target(before, instruction.encoding));
                 let target = far.or_else(|| target_of(encoding, instruction.text.as_deref()?));
-                lines.push(line(instruction, target, image));
+                lines.push(line(instruction, target, names));
             }
         }
         // Data, and what is left of code.
-        while done < self.bytes.len() {
+        while done < self.bytes.len() && !patience::is_over(WORK_A_LINE) {
             let addr = self.addr.wrapping_add(done as u32);
             let whole = |bytes: u32| addr.is_multiple_of(bytes) && self.bytes.len() - done >= bytes as usize;
             let len = if whole(4) { 4 } else { 1 + usize::from(whole(2)) };
             let mut word = [0; 4];
             word[..len].copy_from_slice(&self.bytes[done..done + len]);
             let encoding = u32::from_le_bytes(word);
-            lines.push(line(Instruction { addr, encoding, len_bytes: len as u8, text: None }, None, image));
+            lines.push(line(Instruction { addr, encoding, len_bytes: len as u8, text: None }, None, names));
             done += len;
         }
         lines
     }
 }
 
-fn line(instruction: Instruction, target: Option<u32>, image: &Image) -> Line {
+fn line(instruction: Instruction, target: Option<u32>, names: &Names) -> Line {
     let Instruction { addr, encoding, len_bytes, text } = instruction;
-    let first = image.symbols.partition_point(|symbol| symbol.addr < addr);
-    let here = image.symbols[first..].iter().take_while(|symbol| symbol.addr == addr);
-    let names = here.map(|symbol| symbol.name.clone()).collect();
-    let target = target.and_then(|target| image.symbol_at(target));
+    let target = target.and_then(|target| names.of_target(target));
+    let names = names.at(addr);
     let text = text.unwrap_or_else(|| directive(encoding, len_bytes));
     Line { addr, encoding, len_bytes, text, target, names }
 }
@@ -247,7 +294,7 @@ mod tests {
             ("$data", Mapping::None),
             ("main", Mapping::None),
         ] {
-            assert_eq!(mapping(name.as_bytes()), means, "{name}");
+            assert_eq!(mapping(name), means, "{name}");
         }
     }
 }

@@ -2,19 +2,19 @@
 //!
 //! Whatever is missing or damaged is as if it were not there: a profile then has symbols, or addresses.
 
-use addr2line::gimli::{self, EndianSlice, RunTimeEndian};
-use addr2line::{Context, demangle_auto};
-use object::{Object as _, ObjectSection as _};
-use std::borrow::Cow;
+use addr2line::gimli;
 
 use super::Image;
+use super::counted::{Budget, Counted};
+use super::information::{Information, dwarf_of};
+use super::names::Names;
 use crate::one_line::one_line;
 use crate::state::{Fresh, State};
 
 /// Inlined functions in each other at the most.
 const MOST_FRAMES: usize = 64;
-
-type Reader<'a> = EndianSlice<'a, RunTimeEndian>;
+/// Longer paths are none: systems have no such files.
+const MOST_PATH_BYTES: usize = 4096;
 
 /// Where an address is in the source: of an inlined function first of all, then what that is in.
 #[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
@@ -34,17 +34,18 @@ pub struct Place {
 /// Linkers leave the debug information of functions that they left out, and let it begin at address 0: where a board
 /// has memory there, the symbol is believed.
 pub fn places_of(elf: &[u8], image: &Image, addrs: &[u32]) -> Vec<Vec<Place>> {
-    let file = object::File::parse(elf).ok();
-    let context = file.as_ref().and_then(dwarf_of).and_then(|dwarf| Context::from_dwarf(dwarf).ok());
-    let at_zero = context.as_ref().map(|context| frames(context, 0)).unwrap_or_default().pop();
+    let (budget, names) = (Budget::default(), Names::default());
+    let information = Information::open(elf, &budget);
+    let frames = |addr| information.as_ref().map(|found| frames(found, &names, addr)).unwrap_or_default();
+    let at_zero = frames(0).pop();
+    let at_zero = at_zero.filter(|place| !has_symbol_at_zero(image, &names, &place.function));
     let place = |addr: &u32| {
-        let symbol = image.function_at(*addr).map(|symbol| demangled(&symbol.name)).unwrap_or_default();
-        let found = context.as_ref().map(|context| frames(context, *addr)).unwrap_or_default();
+        let symbol = image.function_at(*addr).map(|symbol| names.readable(&symbol.name)).unwrap_or_default();
+        let found = frames(*addr);
         let function = found.last().map(|place| place.function.as_str()).unwrap_or_default();
         let begins_at_zero = at_zero.as_ref().is_some_and(|place| place.function == function);
         let is_known = !function.is_empty() && !symbol.is_empty();
-        let is_left_out = begins_at_zero && is_known && !has_symbol_at_zero(image, function);
-        if found.is_empty() || is_left_out {
+        if found.is_empty() || (begins_at_zero && is_known) {
             return vec![Place { function: symbol, file: None, line: None, column: None }];
         }
         let last = found.len() - 1;
@@ -58,23 +59,35 @@ pub fn places_of(elf: &[u8], image: &Image, addrs: &[u32]) -> Vec<Vec<Place>> {
     addrs.iter().map(place).collect()
 }
 
+/// "drivers/spi.c:88" for an address, if the file's debug information tells. Reads that anew: it is for messages, which
+/// are few.
+pub fn line_of(elf: &[u8], addr: u32) -> Option<String> {
+    let budget = Budget::default();
+    let information = Information::open(elf, &budget)?;
+    let location = information.location(addr)?;
+    Some(format!("{}:{}", path(location.file)?, location.line?))
+}
+
 /// True if a function's symbol is where the debug information of functions begins that the linker has left out.
-fn has_symbol_at_zero(image: &Image, function: &str) -> bool {
+fn has_symbol_at_zero(image: &Image, names: &Names, function: &str) -> bool {
     // Compilers name a copy of a function with other parameters after it: function.constprop.0.
     let is_copy = |rest: &str| rest.is_empty() || rest.starts_with('.');
     let mut at_zero = image.symbols.iter().take_while(|symbol| symbol.addr == 0);
-    at_zero.any(|symbol| demangled(&symbol.name).strip_prefix(function).is_some_and(is_copy))
+    at_zero.any(|symbol| names.readable(&symbol.name).strip_prefix(function).is_some_and(is_copy))
 }
 
-fn frames(context: &Context<Reader>, addr: u32) -> Vec<Place> {
+fn frames(information: &Information, names: &Names, addr: u32) -> Vec<Place> {
     let mut places = Vec::new();
-    let Ok(mut frames) = context.find_frames(u64::from(addr)).skip_all_loads() else { return places };
+    let Some(mut frames) = information.frames(addr) else { return places };
     while let Ok(Some(frame)) = frames.next() {
-        let name = frame.function.as_ref().and_then(|function| function.raw_name().ok().map(|name| name.into_owned()));
+        let name = frame.function.as_ref().map(|function| String::from_utf8_lossy(function.name.bytes()));
         let location = frame.location.as_ref();
         places.push(Place {
-            function: name.map(|name| demangled(&name)).unwrap_or_default(),
-            file: location.and_then(|at| at.file).map(one_line),
+            function: name.map(|name| names.readable(&name)).unwrap_or_default(),
+            file: location
+                .and_then(|at| path(at.file))
+                .map(|file| names.counted(&file))
+                .filter(|file| !file.is_empty()),
             line: location.and_then(|at| at.line),
             column: location.and_then(|at| at.column),
         });
@@ -85,31 +98,14 @@ fn frames(context: &Context<Reader>, addr: u32) -> Vec<Place> {
     places
 }
 
-/// A function's name as its programmer wrote it.
-pub fn demangled(name: &str) -> String {
-    one_line(&demangle_auto(Cow::Borrowed(name), None))
-}
-
-/// A function's name as it is asked for: as its programmer wrote it, without parameters.
-pub fn without_parameters(demangled: &str) -> &str {
-    let name = demangled.strip_suffix(" const").unwrap_or(demangled);
-    let mut depth = 0_usize;
-    for (at, character) in name.char_indices().rev() {
-        match character {
-            ')' => depth += 1,
-            '(' if depth == 1 => return if at == 0 { demangled } else { &name[..at] },
-            '(' => depth = depth.saturating_sub(1),
-            _ if depth == 0 => return demangled,
-            _ => {}
-        }
-    }
-    demangled
+fn path(file: Option<&str>) -> Option<String> {
+    file.filter(|file| file.len() <= MOST_PATH_BYTES).map(one_line)
 }
 
 /// How far from its beginning a structure has a member.
 pub fn member_offset(elf: &[u8], structure: &str, member: &str) -> Option<u32> {
-    let file = object::File::parse(elf).ok()?;
-    let dwarf = dwarf_of(&file)?;
+    let budget = Budget::default();
+    let dwarf = dwarf_of(elf, &budget)?;
     let mut headers = dwarf.units();
     while let Ok(Some(header)) = headers.next() {
         let Ok(unit) = dwarf.unit(header) else { continue };
@@ -121,14 +117,14 @@ pub fn member_offset(elf: &[u8], structure: &str, member: &str) -> Option<u32> {
 }
 
 fn member_in(
-    dwarf: &gimli::Dwarf<Reader>,
-    unit: &gimli::Unit<Reader>,
+    dwarf: &gimli::Dwarf<Counted>,
+    unit: &gimli::Unit<Counted>,
     structure: &str,
     member: &str,
 ) -> gimli::Result<Option<u32>> {
-    let is_called = |entry: &gimli::DebuggingInformationEntry<Reader>, wanted: &str| -> gimli::Result<bool> {
+    let is_called = |entry: &gimli::DebuggingInformationEntry<Counted>, wanted: &str| -> gimli::Result<bool> {
         let Some(name) = entry.attr_value(gimli::DW_AT_name) else { return Ok(false) };
-        Ok(dwarf.attr_string(unit, name)?.slice() == wanted.as_bytes())
+        Ok(dwarf.attr_string(unit, name)?.bytes() == wanted.as_bytes())
     };
     let mut entries = unit.entries();
     let mut inside = None;
@@ -148,34 +144,4 @@ fn member_in(
         }
     }
     Ok(None)
-}
-
-pub(super) fn dwarf_of<'a>(file: &object::File<'a>) -> Option<gimli::Dwarf<Reader<'a>>> {
-    let load = |id: gimli::SectionId| -> Result<Reader<'a>, gimli::Error> {
-        let section = file.section_by_name(id.name()).and_then(|section| section.data().ok());
-        Ok(EndianSlice::new(section.unwrap_or(&[]), RunTimeEndian::Little))
-    };
-    gimli::Dwarf::load(load).ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::without_parameters;
-
-    #[test]
-    fn names_of_functions_have_no_parameters() {
-        let names = [
-            ("main", "main"),
-            ("flash::program(unsigned int, char const*)", "flash::program"),
-            ("flash::call(void (*)(int))", "flash::call"),
-            ("flash::size() const", "flash::size"),
-            ("flash::operator()(int)", "flash::operator()"),
-            ("(anonymous namespace)::wait()", "(anonymous namespace)::wait"),
-            ("(odd)", "(odd)"),
-            ("odd)", "odd)"),
-        ];
-        for (demangled, name) in names {
-            assert_eq!(without_parameters(demangled), name);
-        }
-    }
 }

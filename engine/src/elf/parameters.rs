@@ -1,15 +1,14 @@
 //! What an ELF file's debug information says of a function's parameters: their names, and which registers have them
 //! when the function is entered.
 
-use addr2line::Context;
-use addr2line::gimli::{
-    self, AttributeValue, DebuggingInformationEntry, EndianSlice, Operation, RunTimeEndian, UnitRef,
-};
+use addr2line::gimli::{self, AttributeValue, DebuggingInformationEntry, Operation, UnitRef};
 
-use super::debug::dwarf_of;
+use super::counted::{Budget, Counted};
+use super::information::Information;
+use super::sections::MOST_NAME_BYTES;
 use crate::one_line::one_line;
 
-type Reader<'a> = EndianSlice<'a, RunTimeEndian>;
+type Reader<'a> = Counted<'a>;
 type Entry<'a> = DebuggingInformationEntry<Reader<'a>>;
 
 /// Types that name each other at the most: a damaged file may have a ring of them.
@@ -57,9 +56,9 @@ pub struct Parameter {
 /// Code that is not optimized has them in memory as soon as they have been stored there, and only that is told: then
 /// they are taken to be in the registers in their order, up to the first that is no word.
 pub fn parameters_of(elf: &[u8], addr: u32, first: u16, registers: usize) -> Option<Vec<Parameter>> {
-    let file = object::File::parse(elf).ok()?;
-    let context = Context::from_dwarf(dwarf_of(&file)?).ok()?;
-    let unit = context.find_dwarf_and_unit(u64::from(addr)).skip_all_loads()?;
+    let budget = Budget::default();
+    let information = Information::open(elf, &budget)?;
+    let unit = information.unit(addr)?;
     parameters_in(unit, addr, first, registers).ok()?
 }
 
@@ -144,13 +143,18 @@ fn place_of<'a>(unit: UnitRef<Reader<'a>>, entry: &Entry<'a>, addr: u32) -> giml
 /// The parameter's own name, or that of the declaration that it stands for.
 fn name_of<'a>(unit: UnitRef<Reader<'a>>, entry: &Entry<'a>) -> gimli::Result<Option<String>> {
     if let Some(name) = entry.attr_value(gimli::DW_AT_name) {
-        return Ok(Some(one_line(&unit.attr_string(name)?.to_string_lossy())));
+        return text(unit, name);
     }
     let Some(AttributeValue::UnitRef(origin)) = entry.attr_value(gimli::DW_AT_abstract_origin) else {
         return Ok(None);
     };
     let Some(name) = unit.entry(origin)?.attr_value(gimli::DW_AT_name) else { return Ok(None) };
-    Ok(Some(one_line(&unit.attr_string(name)?.to_string_lossy())))
+    text(unit, name)
+}
+
+fn text<'a>(unit: UnitRef<Reader<'a>>, name: AttributeValue<Reader<'a>>) -> gimli::Result<Option<String>> {
+    let bytes = unit.attr_string(name)?.bytes();
+    Ok((bytes.len() <= MOST_NAME_BYTES).then(|| one_line(&String::from_utf8_lossy(bytes))))
 }
 
 /// How the parameter's word is to be read; `None` if it is no word, or a floating-point number.

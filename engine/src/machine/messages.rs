@@ -4,7 +4,7 @@ use super::Machine;
 use super::progress::Activity;
 use crate::bus::{MapEntry, Target};
 use crate::disassembly::known_text_of;
-use crate::elf;
+use crate::elf::debug::line_of;
 use crate::faults::BusFaultKind;
 use crate::faults::{Answer, CoreFault, FaultedAccess};
 use crate::time::Ps;
@@ -17,9 +17,9 @@ impl Machine {
         format!("pc {}", self.code_text(core, pc, pc))
     }
 
-    /// An address in code, with its symbol, and the line of the instruction at `line_of`.
-    pub(super) fn code_text(&self, core: usize, addr: u32, line_of: u32) -> String {
-        let line = self.program(core).and_then(|program| elf::line_of(&program.elf, line_of));
+    /// An address in code, with its symbol, and the line of the instruction at `line`.
+    pub(super) fn code_text(&self, core: usize, addr: u32, line: u32) -> String {
+        let line = self.program(core).and_then(|program| line_of(&program.elf, line));
         let known: Vec<String> = [self.symbol_at(core, addr), line].into_iter().flatten().collect();
         if known.is_empty() { format!("{addr:#010x}") } else { format!("{addr:#010x} ({})", known.join(", ")) }
     }

@@ -8,6 +8,7 @@ use super::programs::functions_of;
 use crate::core::Cut;
 use crate::elf;
 use crate::elf::debug::{self, Place};
+use crate::elf::names::Names;
 use crate::observe::profile::{
     CallPath, CoreProfile, PathKind, ProfileOptions, ShownCall, ShownTurn, Slices, TaskName,
 };
@@ -161,9 +162,11 @@ impl Machine {
     /// By path: the task that it is of, and what it ends in.
     fn named_paths(&self, profile: &CoreProfile) -> Vec<Named> {
         let image = self.core_named(&profile.name).and_then(|core| self.program(core)).map(|program| &program.image);
+        let names = Names::default();
         let function = |address: u32| {
             let symbol = image.and_then(|image| image.function_at(address));
-            symbol.map_or_else(|| format!("{address:#x}"), |symbol| debug::demangled(&symbol.name))
+            let name = symbol.map(|symbol| names.readable(&symbol.name)).filter(|name| !name.is_empty());
+            name.unwrap_or_else(|| format!("{address:#x}"))
         };
         let mut named: Vec<Named> = Vec::with_capacity(profile.paths.len());
         for CallPath { parent, kind, address, name, .. } in &profile.paths {
@@ -193,8 +196,9 @@ impl Machine {
     /// The functions of a core's program: address, size, name.
     pub fn functions(&self, core: &str) -> Option<Vec<(u32, u32, String)>> {
         let program = self.program(self.core_named(core)?)?;
+        let names = Names::default();
         let symbols = program.image.symbols.iter();
-        Some(symbols.map(|symbol| (symbol.addr, symbol.bytes, debug::demangled(&symbol.name))).collect())
+        Some(symbols.map(|symbol| (symbol.addr, symbol.bytes, names.readable(&symbol.name))).collect())
     }
 }
 

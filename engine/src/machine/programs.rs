@@ -1,7 +1,7 @@
 //! The programs of the cores: what is loaded, and what is known of them by name.
 
 use super::Machine;
-use crate::elf::debug::{demangled, without_parameters};
+use crate::elf::names::{Names, without_parameters};
 use crate::elf::{self, ElfError, Image, Symbol};
 use crate::observe::profile::Functions;
 use crate::state::digest;
@@ -106,8 +106,9 @@ impl Machine {
     pub(super) fn find_function(&self, name: &str) -> Option<(usize, String, u32)> {
         let (core, function) = self.core_of(name);
         let symbols = &self.program(core)?.image.symbols;
+        let names = Names::default();
         let written = |symbol: &&Symbol| {
-            let written = demangled(&symbol.name);
+            let written = names.readable(&symbol.name);
             written == function || without_parameters(&written) == function
         };
         let symbol = symbols.iter().find(|symbol| symbol.name == function);

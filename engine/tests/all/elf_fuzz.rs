@@ -1,6 +1,6 @@
 //! Spoiled ELF files: the loader refuses or takes them, and never panics.
 use crate::tiers::sized;
-use cyclescope_engine::elf::line_of;
+use cyclescope_engine::elf::debug::line_of;
 use cyclescope_engine::elf::{self, Machine};
 use proptest::prelude::*;
 

@@ -1,0 +1,93 @@
+//! What an XML file may look like before anything is made of it: who reads it goes as deep as its elements, compares
+//! each attribute with all others of its element, and writes out the indices of arrays.
+
+use roxmltree::Document;
+
+/// Elements in each other at the most: in CMSIS-SVD, 16 clusters and what is around and in them.
+const MOST_DEPTH: usize = 64;
+/// Attributes of an element at the most.
+const MOST_ATTRIBUTES: usize = 32;
+
+/// Checks a file's text: that its elements are of bounded depth, and that all indices of its arrays are no more than
+/// `most_indices`. What is no XML is left to who reads it.
+///
+/// # Errors
+/// What is wrong, and where.
+pub fn check(text: &str, most_indices: u64) -> Result<(), String> {
+    check_depth(text)?;
+    let Ok(document) = Document::parse(text) else { return Ok(()) };
+    let mut indices = 0_u64;
+    for node in document.descendants().filter(|node| node.tag_name().name() == "dimIndex") {
+        indices = indices.saturating_add(node.text().map_or(0, indices_of));
+        if indices > most_indices {
+            let line = document.text_pos_at(node.range().start).row;
+            return Err(format!("line {line}: its arrays have more than {most_indices} indices"));
+        }
+    }
+    Ok(())
+}
+
+/// How many indices a text such as "0-7" or "A,B,C" stands for.
+fn indices_of(text: &str) -> u64 {
+    let ends = text.trim().split_once('-').map(|(first, last)| (first.parse::<u32>(), last.parse::<u32>()));
+    match ends {
+        Some((Ok(first), Ok(last))) => u64::from(last.saturating_sub(first)) + 1,
+        _ => text.split(',').count() as u64,
+    }
+}
+
+fn check_depth(text: &str) -> Result<(), String> {
+    let at = |rest: &str| format!("line {}", 1 + text[..text.len() - rest.len()].matches('\n').count());
+    let (mut rest, mut depth) = (text, 0_usize);
+    while let Some(place) = rest.find('<') {
+        rest = &rest[place..];
+        let skipped = [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), ("</", ">")];
+        let behind = match skipped.iter().find(|(begin, _)| rest.starts_with(begin)) {
+            Some((begin, end)) => {
+                depth = depth.saturating_sub(usize::from(*begin == "</"));
+                rest[begin.len()..].split_once(end).map(|(_, behind)| behind)
+            }
+            // No document type is read: it could name anything.
+            None if rest.starts_with("<!") => None,
+            None => {
+                let Some(tag) = Tag::of(rest) else { return Ok(()) };
+                if tag.attributes > MOST_ATTRIBUTES {
+                    return Err(format!("{}: an element has more than {MOST_ATTRIBUTES} attributes", at(rest)));
+                }
+                depth += usize::from(!tag.is_empty);
+                if depth > MOST_DEPTH {
+                    return Err(format!("{}: elements are nested more than {MOST_DEPTH} deep", at(rest)));
+                }
+                Some(tag.behind)
+            }
+        };
+        let Some(behind) = behind else { return Ok(()) };
+        rest = behind;
+    }
+    Ok(())
+}
+
+/// The begin of an element.
+struct Tag<'a> {
+    attributes: usize,
+    is_empty: bool,
+    behind: &'a str,
+}
+
+impl<'a> Tag<'a> {
+    fn of(text: &'a str) -> Option<Tag<'a>> {
+        let (mut quote, mut attributes, mut before) = (None, 0, 0);
+        for (place, byte) in text.bytes().enumerate() {
+            match (quote, byte) {
+                (Some(open), _) if open == byte => quote = None,
+                (Some(_), _) => {}
+                (None, b'"' | b'\'') => quote = Some(byte),
+                (None, b'=') => attributes += 1,
+                (None, b'>') => return Some(Tag { attributes, is_empty: before == b'/', behind: &text[place + 1..] }),
+                (None, _) => {}
+            }
+            before = byte;
+        }
+        None
+    }
+}
