@@ -33,6 +33,10 @@ An eighth part (`snapshots.py`) takes a snapshot of a machine, and loads it. A n
 (`held_runs.py`) has a debugger hold a run and let it go on, and go back ten seconds. A tenth
 (`sweeps.py`) makes the same short runs with one worker and with two, and on a Dask cluster.
 
+An eleventh part (`situations.py`) has what firmware does beside its work (flash with its caches
+off, an MPU region at each switch of tasks, flash that is programmed, polls of what has no model),
+and the same work without it.
+
 The last part (`growth.py`) runs more of the same: instructions, devices that are polled, time that
 is slept away; and tells what becomes of wall time and memory.
 
@@ -55,6 +59,7 @@ import growth
 import held_runs
 import observed
 import python_devices
+import situations
 import snapshots
 import start_up
 import sweeps
@@ -108,6 +113,7 @@ def main() -> None:
             parse_time_ps(options.held), parse_time_ps(options.back), options.pairs
         ),
         "sweeps": lambda: sweeps.measure(options.sweep_runs, options.pairs),
+        "situations": lambda: situations.compare(options.pairs),
         "growth": lambda: growth.measure(options.most_instructions, options.polled, options.pairs),
     }
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(parts)}")
