@@ -1,7 +1,7 @@
 //! Sections: the time between the entry of a function and its return, with a cycle stack of its own.
 //!
-//! The firmware knows nothing of it. Which calls begin and end is known of all calls alike ([`super::calls`]); what the
-//! core has spent then is looked at before it goes on.
+//! The firmware knows nothing of it. Which calls begin and end is known in one place ([`super::calls`]); what the core
+//! has spent then is looked at before it goes on.
 
 use super::kept_calls::{Entry, KeptCalls};
 use super::waits::Waited;

@@ -109,11 +109,11 @@ impl<I: Isa> Emitter<'_, I> {
     }
 
     /// Does `yes` where `condition` holds, and else, far from the hot path, tells of the flow.
-    fn unless_told(&mut self, condition: Value, yes: impl FnOnce(&mut Self), tell: impl FnOnce(&mut Self)) {
-        let [light, told] = self.fork(condition);
+    fn or_tell(&mut self, condition: Value, yes: impl FnOnce(&mut Self), tell: impl FnOnce(&mut Self)) {
+        let [light, looked_at] = self.fork(condition);
         let merged = self.b.create_block();
-        self.b.set_cold_block(told);
-        self.b.switch_to_block(told);
+        self.b.set_cold_block(looked_at);
+        self.b.switch_to_block(looked_at);
         tell(self);
         self.b.ins().jump(merged, &[]);
         self.b.switch_to_block(light);
@@ -137,7 +137,7 @@ impl<I: Isa> Emitter<'_, I> {
             let same = self.b.ins().icmp_imm(IntCC::Equal, target, i64::from(taken_pc as i32));
             may = self.b.ins().band(may, same);
         }
-        self.unless_told(
+        self.or_tell(
             may,
             |this| {
                 let constant = |this: &mut Self, value: u32| this.b.ins().iconst(I32, i64::from(value as i32));
@@ -161,7 +161,7 @@ impl<I: Isa> Emitter<'_, I> {
         let same_pc = self.b.ins().icmp(IntCC::Equal, returns, target);
         let same_sp = self.b.ins().icmp(IntCC::Equal, top_sp, sp);
         let same = self.b.ins().band(same_pc, same_sp);
-        self.unless_told(
+        self.or_tell(
             same,
             |this| {
                 let before = this.b.ins().iadd_imm(top, -(Light::BYTES as i64));
