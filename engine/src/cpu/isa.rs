@@ -393,8 +393,8 @@ pub trait Isa: Clone + PartialEq + Sized + Send + State + 'static {
     /// The semihosting call of the instruction before the current address, or its next attempt.
     fn call_host(core: &mut Cpu<Self>, bus: &mut Bus);
 
-    /// A flash answers at once from now on, or not any more, or has forgotten what it had of it. True if decoded code is
-    /// told apart by that, so that it can stay.
+    /// A flash answers at once from now on, or not any more, or has forgotten what it had read. True if decoded code
+    /// knows which of these it was decoded for, so that it can stay.
     fn follow_line_buffers(_core: &mut Cpu<Self>, _at_once: bool) -> bool {
         false
     }

@@ -188,8 +188,8 @@ impl Machine {
     }
 
     /// True if the machine, whose state has been loaded, may have come there: it is at the time that the snapshot says,
-    /// and what leads to others leads to some that are there. A digest finds what was changed by chance; this, what would
-    /// have the run go on without an end, or to a panic.
+    /// and what leads to others leads to some that are there. A digest finds what chance has changed; this finds what
+    /// would have the run go on without an end, or to a panic.
     fn can_be(&self, head: &Head) -> bool {
         let is_core = |core: usize| core < self.cores.len();
         self.now() == head.time

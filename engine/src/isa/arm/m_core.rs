@@ -240,8 +240,8 @@ impl Arm<System> {
         now.differs_where(before, privileged, |first, last| self.blocks.have_code_between(first, last))
     }
 
-    /// Firmware has set regions: at each switch of tasks, many systems move one, which guards a stack. Then decoded code
-    /// stays, and with it what was compiled.
+    /// Firmware has set regions: at each switch of tasks, many systems move one, which guards a stack. Then decoded
+    /// code stays, and with it what was compiled.
     fn regions_changed(&mut self) {
         let privileged = self.isa.system.is_privileged();
         let now = self.isa.system.fetch_map();
