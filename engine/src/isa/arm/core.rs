@@ -68,7 +68,7 @@ pub struct Context {
     pub it: u8,
     /// In a privileged mode. No part of where the core goes on.
     pub privileged: bool,
-    /// Flash answers without wait states, which decides how instructions are fetched. No part of where the core goes on.
+    /// Flash answers without wait states, which decides how code is fetched. No part of where the core goes on.
     pub flash_at_once: bool,
 }
 
