@@ -22,7 +22,7 @@ _UF2_FILE = 0x1000
 # Types of Intel HEX records: more of the address of what follows.
 _SEGMENT, _UPPER = 2, 4
 # Characters of a message about a record, which it quotes.
-_MOST_TOLD = 200
+_MOST_REASON = 200
 # Parts that do not follow each other: programs have some.
 _MOST_PARTS = 16384
 
@@ -111,9 +111,9 @@ def _records(name: str, data: bytes) -> tuple[Parts, int | None]:
             if line.strip():
                 take(line.strip())
         except (bincopy.Error, ValueError) as error:
-            told = " ".join(str(error).split())
-            more = "..." if len(told) > _MOST_TOLD else ""
-            raise UsageError(f"{name}:{number}: {told[:_MOST_TOLD]}{more}") from None
+            reason = " ".join(str(error).split())
+            more = "..." if len(reason) > _MOST_REASON else ""
+            raise UsageError(f"{name}:{number}: {reason[:_MOST_REASON]}{more}") from None
     parts = tuple(_joined(name, _in_order(name, found.data)))
     if not parts:
         raise UsageError(f"{name}: it has no data")

@@ -155,8 +155,8 @@ def _steps(text: str, name: str) -> Iterator[tuple[str, Step]]:
                 pause = Wait(_time_ps(time, place))
                 characters = _text(text, place)
                 if len(characters) > _MOST_PAUSES:
-                    told = f"{len(characters):,} characters: at most {_MOST_PAUSES:,} one by one"
-                    raise UsageError(f"{place}: {told}")
+                    most = f"at most {_MOST_PAUSES:,} one by one"
+                    raise UsageError(f"{place}: {len(characters):,} characters: {most}")
                 for character in characters:
                     yield from ((place, Send(bytes([character]))), (place, pause))
             case _:

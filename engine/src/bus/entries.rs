@@ -24,7 +24,7 @@ impl Entries {
         self.0[byte / size_of::<u64>()] |= bit;
     }
 
-    /// True if the entry was added, or one that it can't be told from.
+    /// True if the entry was added, or one that stands in the same place.
     pub const fn has(&self, entry: usize) -> bool {
         let (byte, bit) = Entries::place(entry);
         self.0[byte / size_of::<u64>()] & bit != 0
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_are_told_apart_up_to_the_last() {
+    fn each_entry_has_a_place_of_its_own_but_the_last_ones() {
         for entry in [0, 1, 62, 63, 64, 127, 200, 254] {
             let mut set = Entries::default();
             set.add(entry);

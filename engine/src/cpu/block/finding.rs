@@ -4,7 +4,7 @@ use super::{Blocks, Entry, EntryOf, Found, Hot, NO_BLOCK, lookup_slot};
 use crate::cpu::isa::{Isa, Pending};
 
 impl<I: Isa> Blocks<I> {
-    /// Of each address there are two: what is under way when it is come to in turn, and nothing, behind a wait.
+    /// Of each address there are two: for an entry with results under way, and for one without, as after a wait.
     #[inline(always)]
     fn slot_of(entry: &EntryOf<I>) -> usize {
         2 * lookup_slot(entry.pc) + usize::from(entry.pending.is_none())
