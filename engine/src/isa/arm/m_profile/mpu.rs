@@ -199,7 +199,7 @@ fn bounds(map: &FetchMap) -> impl Iterator<Item = u32> {
     let of_regions =
         regions.into_iter().filter_map(|region| Some((region, region.mask()?))).flat_map(|(region, mask)| {
             let (first, step) = (region.base & !mask, region.part_bytes(mask));
-            let parts = if step == 0 { 1 } else { mask / step + 2 };
+            let parts = mask.checked_div(step).map_or(1, |parts| parts + 2);
             (0..parts).map(move |part| first.wrapping_add(part.wrapping_mul(step)))
         });
     of_regions.chain((0..8).map(|part| part * PART_BYTES))
