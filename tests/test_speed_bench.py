@@ -90,7 +90,7 @@ def test_a_part_that_is_none_is_told() -> None:
     assert done.returncode == 2
     assert (
         "no part growht; there are qemu, uncached, bus-matrix, waiting, observed, start-up, "
-        "python-devices, snapshots, debugger, sweeps, growth" in done.stderr
+        "python-devices, snapshots, debugger, sweeps, situations, growth" in done.stderr
     )
 
 
