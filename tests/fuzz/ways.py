@@ -48,7 +48,10 @@ def seen(made: Input, run: Machine, report: dict[str, Any], printed: list[bytes]
     """What there is to compare of a run that has ended."""
     keys = ("cycles", "instructions", "stack", "counters", "mispredictions")
     cores = [{key: core.get(key) for key in keys} for core in report["cores"]]
-    ended = {key: report.get(key) for key in ("outcome", "message", "elapsed_ps", "exit_status")}
+    ended = {
+        key: report.get(key)
+        for key in ("outcome", "code", "message", "elapsed_ps", "counters", "results")
+    }
     return ended | {
         "cores": cores,
         "registers": run.registers(),

@@ -81,9 +81,14 @@ int main(void)
             sum += pass_through(16384);
         }
     } else {
-        for (uint32_t left = LOOPS; left; left--) {
-            sum += REGISTER(HINDERED ? UNMODELLED : MODELLED) & 1;
+        uint32_t left = LOOPS;
+
+        /* Nothing ever sets the bit. */
+#pragma clang loop unroll(disable)
+        while (left && !(REGISTER(HINDERED ? UNMODELLED : MODELLED) & 1U << 31)) {
+            left--;
         }
+        sum = left;
     }
     return 0;
 }
