@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -35,16 +34,14 @@ def build(name: str, **macros: int) -> Path:
 
 def start(elf: Path, *options: str) -> subprocess.Popen[bytes]:
     """A run in a process of its own that may not have much memory."""
-
-    def bounded() -> None:
-        resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
-
+    # not by a fork of this process, which may have mapped more than the host has memory
+    bounded = ("sh", "-c", f'ulimit -v {3 << 20}; exec "$@"', "sh")
+    command = [sys.executable, "-m", "cyclescope", "run", str(elf), "--board", BOARD, *options]
     return subprocess.Popen(
-        [sys.executable, "-m", "cyclescope", "run", str(elf), "--board", BOARD, *options],
+        [*bounded, *command],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        preexec_fn=bounded,
     )
 
 

@@ -45,7 +45,7 @@ class _Check:
     def _heads(self) -> None:
         """The FATs are alike, and begin as they should."""
         volume = self._volume
-        if volume.fats == 2:
+        if volume.fats == 2 and volume.is_mirrored:
             first, second = volume.fat, volume.copy_of_fat(1)
             if first != second:
                 apart = [at for at, entry in enumerate(first) if entry != second[at]]

@@ -23,6 +23,7 @@ ARCHIVE = 0x20  # an attribute of files
 _MOST_BYTES = 2**16 * ENTRY_BYTES
 _DIRECTORY, _LABEL, _LONG_NAME, _ATTRIBUTES = 0x10, 0x08, 0x0F, 0x3F
 _END, _DELETED = 0x00, 0xE5
+_ONE_FAT, _ACTIVE_FAT = 1 << 7, 0xF
 NOBODYS: Mapping[int, str] = {}
 
 
@@ -81,6 +82,10 @@ class Volume:
         self.sectors = short_sectors or long_sectors
         self.fat_sectors = short_fat or long_fat
         self.is_wide = short_fat == 0
+        # fatgen103, "BPB_ExtFlags" of FAT32: with bit 7, the FAT of this number alone is written
+        (flags,) = struct.unpack_from("<H", self.boot, 40)
+        self.is_mirrored = not (self.is_wide and flags & _ONE_FAT)
+        self.active_fat = 0 if self.is_mirrored else flags & _ACTIVE_FAT
         faults = {
             "no signature": self.boot[510:] != b"\x55\xaa",
             f"sectors of {sector_bytes} bytes": sector_bytes != SECTOR_BYTES,
@@ -105,6 +110,9 @@ class Volume:
             ),
             f"the fields of another type than FAT{self.bits}, which {self.clusters} clusters make "
             "it": self.is_wide != (self.bits == 32),
+            f"{self.fats} FATs, and number {self.active_fat} is the one in use": (
+                self.active_fat >= self.fats
+            ),
             f"{entries} entries in FATs of {self.fat_sectors} sectors": (
                 entries * self.bits > self.fat_sectors * SECTOR_BYTES * 8
             ),
@@ -123,8 +131,8 @@ class Volume:
 
     @cached_property
     def fat(self) -> list[int]:
-        """The first FAT: an entry for each cluster, and two before that."""
-        return self.copy_of_fat(0)
+        """The FAT in use: an entry for each cluster, and two before that."""
+        return self.copy_of_fat(self.active_fat)
 
     def copy_of_fat(self, number: int) -> list[int]:
         """One of the FATs."""
