@@ -302,7 +302,9 @@ impl Memory {
     pub fn follow_marks(&mut self, bus: &Bus, epoch: u64) {
         let Some(spans) = bus.code_marked.since(epoch) else { return self.shortcuts.forbid_stores() };
         for CodeSpan { ram, first, last } in spans {
-            let host = bus.rams[ram].as_ptr().wrapping_add(first as usize);
+            // A forged snapshot may name one that is not there.
+            let Some(memory) = bus.rams.get(ram) else { continue };
+            let host = memory.as_ptr().wrapping_add(first as usize);
             // A RAM may be at several addresses.
             for entry in bus.map.iter().filter(|entry| entry.target == Target::Ram(ram)) {
                 self.shortcuts.forbid_stores_at(entry.origin.wrapping_add(first), host, last - first + 1);
