@@ -266,6 +266,8 @@ impl<I: Isa> Cpu<I> {
         let index = if whole { self.longest_block(bus, left) } else { self.block_at(bus, Extent::One) };
         if let Some(index) = index
             && left.is_none()
+            // Where a line was waited for, that is the block to go on with each time.
+            && !self.blocks.is_passing(index)
         {
             self.blocks.enter_by_chance(index);
         }

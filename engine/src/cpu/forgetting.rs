@@ -25,7 +25,7 @@ impl<I: Isa> Cpu<I> {
             self.buffers_epoch = bus.line_buffers.epoch();
             self.memory.forget_fetched();
             self.memory.translation_changed(self.isa.mmu());
-            if !I::follow_line_buffers(self, bus.line_buffers.are_any_at_once()) {
+            if !I::follow_line_buffers(self, bus.line_buffers.how()) {
                 self.written_epoch = CodeLog::UNKNOWN;
             }
         }

@@ -83,6 +83,9 @@ pub enum Via {
     Local,
     /// A cache: nothing if that has it, else a line fill.
     Cached,
+    /// A line of instructions that nothing keeps: nothing while it is there, else it is read
+    /// ([`fetch::passing`]).
+    Passing,
     /// The bus, each time.
     Uncached,
 }

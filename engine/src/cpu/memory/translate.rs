@@ -9,6 +9,7 @@ use super::tlb::{Entry, permission};
 use super::{Memory, Via};
 use crate::bus::device::AccessSize;
 use crate::bus::{Bus, MapEntry, Target};
+use crate::memory::line_buffers::Answer;
 use crate::memory::outer::OuterCache;
 
 /// Where an access goes.
@@ -55,10 +56,12 @@ impl Memory {
         // the MMU).
         let normal = matches!(to.memory, MemoryType::Normal { inner, .. } if inner != Cacheability::NonCacheable);
         let cacheable = bus.entry_at(to.physical).is_some_and(|entry| bus.map[entry].cacheable);
-        match place.via {
-            Via::Uncached if normal && cacheable && has_cache => Place { via: Via::Cached, ..place },
-            _ => place,
-        }
+        let via = match place.via {
+            Via::Uncached if normal && cacheable && has_cache => Via::Cached,
+            via => via,
+        };
+        let passes = M::FETCHES_LINES && via == Via::Cached && lines_pass(bus, to.physical);
+        Place { via: if passes { Via::Passing } else { via }, ..place }
     }
 
     fn data_place_of<M: Mmu>(&self, bus: &Bus, mmu: &M, to: Translation) -> Place {
@@ -148,7 +151,9 @@ impl Memory {
                 self.spend_in_tlb(trip, self.config.walk_hit_cycles);
                 self.use_line(trip, place, Purpose::Walk)
             }
-            Via::Uncached => self.read(trip, place, Transfer::Read(Purpose::Walk, AccessSize::Word)).map(|_| ()),
+            Via::Uncached | Via::Passing => {
+                self.read(trip, place, Transfer::Read(Purpose::Walk, AccessSize::Word)).map(|_| ())
+            }
         };
     }
 
@@ -190,7 +195,14 @@ fn via_to(bus: &Bus, physical: u32, cached: bool) -> Via {
 #[inline]
 fn answers_at_once(bus: &Bus, entry: usize) -> bool {
     let MapEntry { target, cacheable, .. } = bus.map[entry];
-    matches!(target, Target::Device(id, _) if cacheable && bus.line_buffers.are_at_once(id))
+    matches!(target, Target::Device(id, _) if cacheable && bus.line_buffers.how_of(id) == Answer::AtOnce)
+}
+
+/// True for the window of a flash that keeps no lines of instructions.
+fn lines_pass(bus: &Bus, physical: u32) -> bool {
+    bus.entry_at(physical).is_some_and(
+        |entry| matches!(bus.map[entry].target, Target::Device(id, _) if bus.line_buffers.how_of(id) == Answer::Passes),
+    )
 }
 
 /// True for what the map keeps out of caches, and that is no memory.
