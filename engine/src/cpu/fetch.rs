@@ -11,13 +11,55 @@ impl<I: Isa> Cpu<I> {
     pub(super) fn fetch(&mut self, bus: &mut Bus, index: u32) -> bool {
         let pc = self.blocks.hot[index as usize].pc;
         let fetched = match self.blocks.cold[index as usize].fetch {
-            Via::Local => true,
+            Via::Local => self.fetch_local(bus, index),
             Via::Cached => self.fetch_cached(bus, index),
             Via::Passing => true,
-            Via::Uncached => I::FETCHES_IN_BLOCKS || I::FETCHES_FIRST || self.fetch_one(bus, index),
+            Via::Uncached if I::FETCHES_IN_BLOCKS => self.code_stays(bus, index),
+            Via::Uncached => I::FETCHES_FIRST || self.fetch_one(bus, index),
         };
         self.charge(pc);
         fetched
+    }
+
+    /// Fetches from memory at the core take no time, but that of translation.
+    fn fetch_local(&mut self, bus: &mut Bus, index: u32) -> bool {
+        let (first, last) = self.ends_of(index);
+        for va in [first, last] {
+            if self.memory.has_code_page(self.isa.mmu(), va) {
+                continue;
+            }
+            if !self.code_stays(bus, index) {
+                return false;
+            }
+            let done = self.memory.fetch_page(bus, self.isa.mmu(), self.shell.cycles, va);
+            if !self.fetched(bus, done) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The addresses of a block's first and last byte.
+    fn ends_of(&self, index: u32) -> (u32, u32) {
+        let hot = &self.blocks.hot[index as usize];
+        (hot.pc & I::ADDRESS_MASK, hot.end_pc.wrapping_sub(1) & I::ADDRESS_MASK)
+    }
+
+    /// True if a block's code is from where its addresses lead now; else the caller has to look again before running
+    /// it.
+    fn code_stays(&mut self, bus: &Bus, index: u32) -> bool {
+        let (first, last) = self.ends_of(index);
+        let stays = self.memory.code_stays(bus, self.isa.mmu(), first, last);
+        if !stays {
+            self.code_moved();
+        }
+        stays
+    }
+
+    /// True if the micro TLB has the pages of a block that no cache is asked for.
+    fn has_pages(&self, index: u32) -> bool {
+        let (first, last) = self.ends_of(index);
+        [first, last].into_iter().all(|va| self.memory.has_code_page(self.isa.mmu(), va))
     }
 
     /// Fetches the one instruction of a block past the cache.
@@ -87,6 +129,9 @@ impl<I: Isa> Cpu<I> {
         for line in self.lines_of(index) {
             if self.memory.has_fetch_line(line) {
                 continue;
+            }
+            if !self.code_stays(bus, index) {
+                return false;
             }
             self.memory.hold_fetched(first.filter(|first| *first != line));
             if self.line_must_wait(bus, line) {
@@ -199,9 +244,22 @@ impl<I: Isa> Cpu<I> {
                 }
                 continue;
             }
+            if !self.memory.code_stays(bus, self.isa.mmu(), pc, end_pc.wrapping_sub(1)) {
+                self.leave_in_the_middle(index, info.instr);
+                self.code_moved();
+                return false;
+            }
+            let epoch = self.memory.fetch_epoch();
             let done = self.memory.fetch_uncached(bus, self.isa.mmu(), begins, pc, end_pc);
             self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
             match done.result {
+                // Pages have left the micro TLB: blocks that compiled code has been through are looked at again.
+                Ok(_) if self.memory.fetch_epoch() != epoch => {
+                    self.update_limit(bus);
+                    self.memory.keep_fetched(pc);
+                    self.leave_in_the_middle(index, info.instr);
+                    return false;
+                }
                 Ok(true) => return true,
                 Ok(false) => {
                     self.update_limit(bus);
@@ -231,8 +289,9 @@ impl<I: Isa> Cpu<I> {
             _ if self.blocks.cold[index as usize].is_dead => false,
             _ if self.shell.stops_at(self.blocks.hot[index as usize].pc & I::ADDRESS_MASK) => false,
             _ if !I::is_current(self, index) => false,
-            Via::Local | Via::Passing => true,
-            Via::Uncached => I::FETCHES_IN_BLOCKS,
+            Via::Passing => true,
+            Via::Local => self.has_pages(index),
+            Via::Uncached => I::FETCHES_IN_BLOCKS && self.has_pages(index),
             Via::Cached => self.lines_of(index).all(|line| self.memory.has_fetch_line(line)),
         };
         if here {

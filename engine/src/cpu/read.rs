@@ -73,9 +73,9 @@ impl<I: Isa> Read<I> {
 
 impl<I: Isa> Cpu<I> {
     /// Decodes the block for `entry`: of a whole one that goes on in a line that is not in the cache, only the first
-    /// line. A block of lines that nothing keeps has one, or two where its first instruction lies across them. The
-    /// exception is that of its first instruction.
-    pub(super) fn read_block(&mut self, bus: &mut Bus, entry: EntryOf<I>) -> Result<u32, I::Exception> {
+    /// line. A block of lines that nothing keeps has one, or two where its first instruction lies across them. `None`
+    /// if blocks have to be dropped before. The exception is that of its first instruction.
+    pub(super) fn read_block(&mut self, bus: &mut Bus, entry: EntryOf<I>) -> Result<Option<u32>, I::Exception> {
         if let Some(exception) = self.isa.refuses_code() {
             return Err(exception);
         }
@@ -119,12 +119,16 @@ impl<I: Isa> Cpu<I> {
             read.end_where_blocks_begin(entry.context);
         }
         let bytes = read.bytes;
+        if !self.memory.note_code(bus, self.isa.mmu(), start, start.wrapping_add(bytes - 1)) {
+            self.code_moved();
+            return Ok(None);
+        }
         let extent = if one_line && !ended { Extent::Line } else { entry.extent };
         let entry = EntryOf::<I> { extent, ..entry };
         let draft = I::draft(self, entry, via, read);
         let index = self.blocks.add(entry, via, self.line_bytes, draft);
         self.mark_code(bus, index, (start, physical), bytes, room);
-        Ok(index)
+        Ok(Some(index))
     }
 
     /// Bytes of code at `at`.

@@ -50,6 +50,7 @@ impl Memory {
     }
 
     pub(super) fn code_place_of<M: Mmu>(&self, bus: &Bus, mmu: &M, to: Translation) -> Place {
+        let to = Translation { memory: to.memory.with_cache(mmu.icache_is_on()), ..to };
         let has_cache = self.config.icache.is_some() && mmu.icache_is_on();
         let place = place_of(bus, mmu, to, has_cache);
         // Instructions are not written: how does not matter to their cache (ARM, B3.2.1, has them write-through without
@@ -65,6 +66,7 @@ impl Memory {
     }
 
     fn data_place_of<M: Mmu>(&self, bus: &Bus, mmu: &M, to: Translation) -> Place {
+        let to = Translation { memory: to.memory.with_cache(mmu.dcache_is_on()), ..to };
         place_of(bus, mmu, to, self.config.dcache.is_some() && mmu.dcache_is_on())
     }
 
@@ -72,6 +74,24 @@ impl Memory {
     #[inline]
     pub fn fetch_via(&self, bus: &Bus, physical: u32) -> Via {
         via_to(bus, physical, self.config.icache.is_some())
+    }
+
+    /// What `va` means to an access: as the TLBs have it, or else as the tables in memory say. Takes no time, and changes
+    /// nothing.
+    ///
+    /// # Errors
+    /// The abort that the access takes.
+    pub fn meaning<M: Mmu>(&self, bus: &Bus, mmu: &M, va: u32, access: Access) -> Result<Translation, AbortOf<M>> {
+        let walk = || mmu.translate(va, access, |physical| bus.peek_word(physical));
+        if !M::WALKS || !mmu.mmu_is_on() || !mmu.is_mapped(va) {
+            return walk();
+        }
+        let caches = (mmu.dcache_is_on(), mmu.icache_is_on());
+        match self.state.tlb.look(access.kind, va, mmu.asid(), caches) {
+            Some(entry) if entry.allows(access) => Ok(entry.translation(va)),
+            Some(entry) => walk().map(|_| entry.translation(va)),
+            None => walk(),
+        }
     }
 
     fn translation<M: Mmu>(
@@ -125,19 +145,24 @@ impl Memory {
                 entry
             }
         };
+        if self.state.tlb.make_way(access.kind, &entry) {
+            self.forget_page(access.kind, &entry);
+        }
         if let Some(went) = self.state.tlb.refill(access.kind, entry) {
-            match access.kind {
-                Kind::Execute => {
-                    self.learn_fetches();
-                    self.fetched.remove_span(went.page, went.to.page_bytes);
-                }
-                _ => {
-                    self.learn_uses();
-                    self.shortcuts.remove_span(went.page, went.to.page_bytes);
-                }
-            }
+            self.forget_page(access.kind, &went);
         }
         Ok(())
+    }
+
+    /// What is in a page is not in the micro TLB any more.
+    fn forget_page(&mut self, kind: Kind, page: &Entry) {
+        if kind == Kind::Execute {
+            self.learn_fetches();
+            self.fetched.remove_page(page.page, page.to.page_bytes);
+        } else {
+            self.learn_uses();
+            self.shortcuts.remove_span(page.page, page.to.page_bytes);
+        }
     }
 
     /// The time of reading a descriptor (TRM, Main TLB: walks look into the data cache if the tables are cacheable).
