@@ -160,7 +160,8 @@ impl Tlb {
     }
 
     /// Takes out of the micro TLB what is inside a page that is about to be put there: tables were changed, and nothing
-    /// was invalidated. Of an address there is one entry at the most, wherever it stands. True if there was something.
+    /// was invalidated. So an address has one entry at the most, which is the one that its shortcuts are by. True if
+    /// there was something.
     pub fn make_way(&mut self, kind: Kind, page: &Entry) -> bool {
         let inside = |entry: &Entry| entry.page.wrapping_sub(page.page) < page.to.page_bytes;
         let mut some = false;

@@ -76,8 +76,8 @@ impl Memory {
         via_to(bus, physical, self.config.icache.is_some())
     }
 
-    /// What `va` means to an access: as the TLBs have it, or else as the tables in memory say. Takes no time, and changes
-    /// nothing.
+    /// What `va` means to an access: as the TLBs have it, or else as the tables in memory say. Takes no time, and
+    /// changes nothing.
     ///
     /// # Errors
     /// The abort that the access takes.

@@ -96,8 +96,8 @@ impl Mmu for System {
 
     const WALKS: bool = true;
 
-    /// It is worked out from the tables in memory each time: there are no stale translations, and which walks take time
-    /// is for others to say.
+    /// It is worked out from the tables in memory each time: what TLBs remember of them, and which walks take time, is
+    /// for others to say.
     fn translate(&self, va: u32, access: Access, read: impl FnMut(u32) -> Option<u32>) -> Result<Translation, Abort> {
         if !self.mmu_is_on() {
             return Ok(self.flat(va, access));
