@@ -42,7 +42,9 @@ impl<I: Isa> Cpu<I> {
     /// The addresses of a block's first and last byte.
     fn ends_of(&self, index: u32) -> (u32, u32) {
         let hot = &self.blocks.hot[index as usize];
-        (hot.pc & I::ADDRESS_MASK, hot.end_pc.wrapping_sub(1) & I::ADDRESS_MASK)
+        let first = hot.pc & I::ADDRESS_MASK;
+        // Both ends of it may have a bit that says the instruction set.
+        (first, first.wrapping_add(hot.end_pc.wrapping_sub(hot.pc) - 1))
     }
 
     /// True if a block's code is from where its addresses lead now; else the caller has to look again before running
@@ -154,17 +156,15 @@ impl<I: Isa> Cpu<I> {
 
     /// The same of a block.
     pub(super) fn lines_are_there(&self, index: u32) -> bool {
-        let hot = &self.blocks.hot[index as usize];
-        self.has_lines_of_code(hot.pc & I::ADDRESS_MASK, hot.end_pc.wrapping_sub(hot.pc))
+        let (first, last) = self.ends_of(index);
+        self.has_lines_of_code(first, last.wrapping_sub(first) + 1)
     }
 
     /// Waits for the lines of a block that nothing keeps, which begins with that. False if the block has been left
     /// before it, for others to look first, or because it was decoded for results under way that have come meanwhile.
     #[inline(never)]
     pub(crate) fn fetch_lines(&mut self, bus: &mut Bus, index: u32) -> bool {
-        let hot = &self.blocks.hot[index as usize];
-        let (pc, bytes, mask) = (hot.pc & I::ADDRESS_MASK, hot.end_pc.wrapping_sub(hot.pc), !(self.line_bytes - 1));
-        let last = pc.wrapping_add(bytes - 1);
+        let ((pc, last), mask) = (self.ends_of(index), !(self.line_bytes - 1));
         let stays = [pc & mask, last & mask].into_iter().all(|line| self.fetch_passing(bus, index, pc & mask, line));
         self.charge(pc);
         stays
@@ -306,8 +306,8 @@ impl<I: Isa> Cpu<I> {
     #[inline(always)]
     pub(super) fn use_lines(&mut self, index: u32) {
         if self.memory.stamps_fetches() {
-            let last = self.blocks.hot[index as usize].end_pc.wrapping_sub(1);
-            self.stamp_lines_to(index, last & I::ADDRESS_MASK, order::stamp(self.shell.instructions));
+            let (_, last) = self.ends_of(index);
+            self.stamp_lines_to(index, last, order::stamp(self.shell.instructions));
         }
     }
 
