@@ -11,11 +11,11 @@ from fuzz import code_arm_m
 from fuzz.boards import Facts, value
 from fuzz.program import Program, halves, words
 
-_PLACES = {
+PLACES = {
     "minimal-armv7a": (0x8000_0000, 0x8000_0000, 0x8000_8000),
     "sama5d2-xplained": (0x0020_0000, 0x2000_0000, 0x0020_0000),
 }
-_DDR = 0xC000_0000
+DDR = 0xC000_0000
 _SECTION = 0x10_0000
 _TABLE_BYTES = 0x4000
 # Branch to the program; movs pc, lr; and subs pc, lr, #4 for a data abort and for interrupts.
@@ -30,7 +30,7 @@ _CONTROL_BITS = (1, 4, 1 << 12, 1 << 11, 2, 1 << 13, 1 << 25, 1 << 30, 1 << 29, 
 
 def program(random: Random, facts: Facts) -> Program:
     """Vectors, whose handlers go on behind an instruction, and a program behind them."""
-    base = random.choice(_PLACES.get(facts.board, (_DDR,)))
+    base = random.choice(PLACES.get(facts.board, (DDR,)))
     return Program(elf32.EM_ARM, base, _segments(random, facts, base, []))
 
 
@@ -38,8 +38,8 @@ def program_with_m4(random: Random, facts: Facts) -> Program:
     """The Cortex-A7 lets the Cortex-M4 go; both run random programs."""
     begin = []
     for address, number in code_arm_m.START:
-        begin += [*_constant(0, address), *_constant(1, number), 0xE580_1000]
-    made = Program(elf32.EM_ARM, _DDR, _segments(random, facts, _DDR, begin))
+        begin += [*constant(0, address), *constant(1, number), 0xE580_1000]
+    made = Program(elf32.EM_ARM, DDR, _segments(random, facts, DDR, begin))
     made.segments += code_arm_m.second_core(random, facts)
     return made
 
@@ -49,14 +49,14 @@ def _segments(
 ) -> list[tuple[int, bytes | bytearray]]:
     code = _vectors(random)
     if random.random() < 0.85:
-        code += [*_constant(0, base), 0xEE0C_0F10]
+        code += [*constant(0, base), 0xEE0C_0F10]
     code += begin
     segments: list[tuple[int, bytes | bytearray]] = []
     if random.random() < 0.12:
         table = base + 0x1_0000
         segments.append((table, _table(random, facts, base)))
-        code += [*_constant(0, table | value(random) & 0x6B), 0xEE02_0F10]
-        code += [*_constant(0, random.choice((1, 0xFFFF_FFFF, value(random)))), 0xEE03_0F10]
+        code += [*constant(0, table | value(random) & 0x6B), 0xEE02_0F10]
+        code += [*constant(0, random.choice((1, 0xFFFF_FFFF, value(random)))), 0xEE03_0F10]
         code += _control(random, 1)
     if random.random() < 0.4:
         code += _control(random, 1 << 12 | random.choice((0, 4)) | random.choice((0, 1 << 11)))
@@ -65,7 +65,7 @@ def _segments(
         code += [0xE3A0_060F, 0xEE01_0F50, 0xF57F_F06F, 0xE3A0_0101, 0xEEE8_0A10]
     start = len(code)
     for _ in range(random.randrange(2, 28)):
-        code += _unit(random, facts, base, len(code))
+        code += unit(random, facts, base, len(code))
     ends = ([_WFI, 0xEAFF_FFFD], [_SELF], [0xEA00_0000 | start - len(code) - 2 & 0xFF_FFFF], [])
     code += random.choice(ends)
     data = words(code)
@@ -109,11 +109,12 @@ def _control(random: Random, bits: int) -> list[int]:
     """SCTLR, as it is with some bits more; ISB, perhaps."""
     for _ in range(random.choice((0, 0, 1, 2))):
         bits |= random.choice(_CONTROL_BITS)
-    code = [0xEE11_0F10, *_constant(1, bits), 0xE180_0001, 0xEE01_0F10]
+    code = [0xEE11_0F10, *constant(1, bits), 0xE180_0001, 0xEE01_0F10]
     return [*code, 0xF57F_F06F] if random.random() < 0.8 else code
 
 
-def _unit(random: Random, facts: Facts, base: int, at: int) -> list[int]:
+def unit(random: Random, facts: Facts, base: int, at: int) -> list[int]:
+    """An instruction or some, so many words behind the base."""
     chance = random.random()
     if chance < 0.38:
         return _access(random, facts)
@@ -124,7 +125,7 @@ def _unit(random: Random, facts: Facts, base: int, at: int) -> list[int]:
     if chance < 0.69:
         counter, rounds = random.randrange(3, 12), random.choice((3, 40, 300, 2000))
         subtract = 0xE250_0001 | counter << 16 | counter << 12
-        return [*_constant(counter, rounds), subtract, 0x1AFF_FFFD]
+        return [*constant(counter, rounds), subtract, 0x1AFF_FFFD]
     if chance < 0.76:
         return _change_of_code(random, base, at)
     if chance < 0.83:
@@ -137,9 +138,9 @@ def _unit(random: Random, facts: Facts, base: int, at: int) -> list[int]:
 
 
 def _access(random: Random, facts: Facts) -> list[int]:
-    code = _constant(0, facts.address(random))
+    code = constant(0, facts.address(random))
     if random.random() < 0.6:
-        code += _constant(1, value(random, facts))
+        code += constant(1, value(random, facts))
     for _ in range(random.choice((1, 1, 2))):
         opcode = random.choice(_ACCESSES[:2] if random.random() < 0.5 else _ACCESSES)
         code.append(0xE000_0000 | opcode | 1 << 12)
@@ -161,7 +162,7 @@ def _operation(random: Random) -> int:
 def _system(random: Random, facts: Facts) -> list[int]:
     chance = random.random()
     if chance < 0.5:
-        code = _constant(1, value(random, facts)) if random.random() < 0.7 else []
+        code = constant(1, value(random, facts)) if random.random() < 0.7 else []
         crn = random.choice((0, 1, 2, 3, 5, 6, 7, 7, 8, 9, 9, 10, 12, 13, 14, 15))
         opcode = random.choice((0xEE00_0F10, 0xEE10_0F10)) | random.choice((0, 0, 0, 1, 2, 4)) << 21
         crm = random.choice((0, 0, 1, 2, 3, 5, 6, 7, 10, 11, 12, 13, 14))
@@ -175,27 +176,27 @@ def _system(random: Random, facts: Facts) -> list[int]:
         return random.choice(
             (
                 [0xE321_F000 | mode & 0xFF],
-                [*_constant(0, mode | value(random) & 0xFF00_0000), 0xE169_F000],
+                [*constant(0, mode | value(random) & 0xFF00_0000), 0xE169_F000],
                 [0xF102_0000 | mode & 0x1F],
                 [0xF108_0080 | random.getrandbits(3) << 6],
             )
         )
     if chance < 0.85:
         # returns: rfe, srs, movs pc, ldm with ^, subs pc
-        point = _constant(random.choice((0, 13)), facts.memory(random))
+        point = constant(random.choice((0, 13)), facts.memory(random))
         returns = (0xF8B0_0A00, 0xF8BD_0A00, 0xF96D_0513, _MOVS_PC_LR, 0xE8FD_8001, 0xE8D0_6000)
         return [*point, random.choice(returns)]
     if chance < 0.93:
         # ldrex, strex, clrex, swp, dmb, wfe
         others = (0xE190_1F9F, 0xE180_2F91, 0xF57F_F01F, 0xE100_1092, 0xF57F_F05F, _WFE, _WFI)
-        return [*_constant(0, facts.address(random)), random.choice(others)]
+        return [*constant(0, facts.address(random)), random.choice(others)]
     return [random.choice((0xEF00_0000, 0xE120_0070, 0xE7F0_00F0, 0xE160_0070))]
 
 
 def _change_of_code(random: Random, base: int, at: int) -> list[int]:
     target = base + 4 * max(0, at + random.randrange(-8, 12))
     new = random.choice((_NOP, _operation(random), random.getrandbits(32), 0))
-    code = [*_constant(0, target), *_constant(1, new), 0xE580_1000]
+    code = [*constant(0, target), *constant(1, new), 0xE580_1000]
     if random.random() < 0.5:
         # clean the line, invalidate it for instructions, barriers
         code += [0xEE07_0F3B, 0xF57F_F04F, 0xEE07_0F35, 0xF57F_F04F, 0xF57F_F06F]
@@ -207,17 +208,17 @@ def _jump(random: Random, facts: Facts, base: int) -> list[int]:
         return [0xEA00_0000 | random.choice((0, 1, 2, 0xFF_FFFC, 0xFF_FFFD, 20))]
     place = facts.address(random) if random.random() < 0.6 else base + 4 * random.randrange(48)
     branch = random.choice((0xE12F_FF10, 0xE12F_FF30, 0xE1A0_F000))
-    return [*_constant(0, place + random.choice((0, 0, 1, 2))), branch]
+    return [*constant(0, place + random.choice((0, 0, 1, 2))), branch]
 
 
 def _call(random: Random, facts: Facts) -> list[int]:
     """Semihosting."""
     operation = random.choice((random.randrange(0x33), 0x18, 0x20, 0x05, 0x04, value(random)))
     parameter = facts.memory(random) if random.random() < 0.8 else facts.address(random)
-    code = [*_constant(0, operation), *_constant(1, parameter)]
+    code = [*constant(0, operation), *constant(1, parameter)]
     if random.random() < 0.6:
         for offset in range(0, 16, 4):
-            code += [*_constant(2, value(random, facts)), 0xE581_2000 | offset]
+            code += [*constant(2, value(random, facts)), 0xE581_2000 | offset]
     return [*code, 0xEF12_3456]
 
 
@@ -227,7 +228,8 @@ def _thumb(random: Random, facts: Facts, at: int) -> bytes:
     return enter + halves(code_arm_m.body(random, facts, at + len(enter)))
 
 
-def _constant(register: int, number: int) -> list[int]:
+def constant(register: int, number: int) -> list[int]:
+    """movw and movt."""
     low, high = number & 0xFFFF, number >> 16 & 0xFFFF
     return [
         0xE300_0000 | (low >> 12) << 16 | register << 12 | low & 0xFFF,

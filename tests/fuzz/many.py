@@ -21,6 +21,9 @@ ENTRY_BYTES = 16
 _ENTRY = struct.Struct("<4I")
 # Code that lies so far apart is in two segments.
 _GAP_BYTES = 0x1_0000
+# So few programs are made shorter, by so many bytes at a time.
+_FEW = 4
+_STEPS = {2: (8, 4, 2), 4: (8, 4)}
 SETS = 8
 """So many sets of values for registers an image has."""
 
@@ -42,12 +45,19 @@ class Small:
 
 @dataclass
 class Image:
-    """Harness, programs, where the table is to be, and what the harness keeps in memory."""
+    """Harness, programs, where the table is to be, and the word that tells how far the harness is.
+
+    `nop` does nothing, `tail` is how many bytes of each program lead back, and `cycles` what one
+    may take, with all of its calls.
+    """
 
     machine: int
     entry: int
     table: int
     progress: int
+    nop: bytes
+    tail: int
+    cycles: int = 600
     segments: list[tuple[int, bytes]] = field(default_factory=list)
     programs: list[Small] = field(default_factory=list)
 
@@ -78,7 +88,16 @@ def runs(random: Random) -> int:
 
 
 def reduced(made: Input, fails: Callable[[Input], bool], until_s: float) -> Input:
-    """An input with as few programs as it takes to have it fail, found until some time."""
+    """An input with as few programs and instructions as it takes to fail, found until some time."""
+    made = _with_fewer(made, fails, until_s)
+    if len(made["programs"]) <= _FEW:
+        for number in range(len(made["programs"])):
+            for step in _STEPS[len(made["nop"])]:
+                made = _with_nops(made, number, step, fails, until_s)
+    return made
+
+
+def _with_fewer(made: Input, fails: Callable[[Input], bool], until_s: float) -> Input:
     programs, parts = list(made["programs"]), 2
     while len(programs) > 1 and time.process_time() < until_s:
         size = -(-len(programs) // parts)
@@ -96,3 +115,20 @@ def reduced(made: Input, fails: Callable[[Input], bool], until_s: float) -> Inpu
                 break
             parts = min(2 * parts, len(programs))
     return made | {"programs": programs}
+
+
+def _with_nops(
+    made: Input, number: int, step: int, fails: Callable[[Input], bool], until_s: float
+) -> Input:
+    """In place of what a program can do without; its last instruction leads back."""
+    nop = made["nop"]
+    end = len(made["programs"][number][1]) - made["tail"]
+    for at in range(0, end - step + 1, len(nop)):
+        base, code, *rest = made["programs"][number]
+        changed = code[:at] + nop * (step // len(nop)) + code[at + step :]
+        programs = list(made["programs"])
+        programs[number] = [base, changed, *rest]
+        other = made | {"programs": programs}
+        if changed != code and time.process_time() < until_s and fails(other):
+            made = other
+    return made

@@ -6,7 +6,7 @@ from random import Random
 
 import elf32
 
-from fuzz import boards, code_arm_m, loops_arm_m
+from fuzz import code_arm_m, loops_arm_m
 from fuzz.boards import Facts
 from fuzz.code_arm_m import constant
 from fuzz.labelled import Labelled
@@ -41,7 +41,7 @@ def image(random: Random, facts: Facts, count: int) -> Image:
     harness = _harness(base, flash + _TABLE, period, _settings(random, maker))
     fault, tick = harness.at("fault") | 1, harness.at("tick") | 1
     vectors = [_STACK, base | 1, *[fault] * 13, tick, *[fault] * 48]
-    made = Image(elf32.EM_ARM, base | 1, flash + _TABLE, _STATE)
+    made = Image(elf32.EM_ARM, base | 1, flash + _TABLE, _STATE, halves([_NOP]), 4)
     made.segments = [
         (flash, words(vectors)),
         (base, halves(harness.code())),

@@ -11,7 +11,7 @@ from random import Random
 import elf32
 
 from cyclescope._engine import EngineError, Machine
-from fuzz import boards, many, many_arm_m
+from fuzz import boards, many, many_arm_a, many_arm_m
 from fuzz.boards import Facts
 from fuzz.inputs import Input, MisbehaviourError
 from fuzz.many import Image, Small
@@ -25,16 +25,19 @@ _MAKERS: dict[str, Callable[[Random, Facts, int], Image]] = {
     "nucleo-l4r5zi-n25q128a": many_arm_m.image,
     "nucleo-l4r5zi-sensors": many_arm_m.image,
     "stm32f4-disco": many_arm_m.image,
+    "minimal-armv7a": many_arm_a.image,
+    "sama5d2-xplained": many_arm_a.image,
+    "stm32mp157c-dk2": many_arm_a.image,
+    "stm32mp157c-dk2-lm75": many_arm_a.image,
+    "stm32mp157c-dk2-tty": many_arm_a.image,
 }
 _COUNT = 512
-# What a program may take: those that do not end are at the same call for as long as the rest.
-_CYCLES = 1500
 # Of each memory so much is compared, from its beginning.
 _SEEN_BYTES = 0x1_0000
 # Instructions at a time, and how many at the end are run in blocks.
 _TRACED, _LAST = 1 << 11, 16
 # What was found is made small for so long.
-_REDUCE_S = 4.0
+_REDUCE_S = 5.0
 
 
 class Many:
@@ -57,6 +60,9 @@ class Many:
             "entry": image.entry,
             "table": image.table,
             "progress": image.progress,
+            "nop": image.nop,
+            "tail": image.tail,
+            "cycles": image.cycles,
             "segments": [[base, bytes(data)] for base, data in image.segments],
             "compile_after": random.choice((1, 2, 2, 2, 2, 2)),
             "programs": [small.packed() for small in image.programs],
@@ -112,7 +118,7 @@ def _machine(made: Input, compile_after: int) -> Machine | None:
 
 def _limit_ps(made: Input) -> int:
     facts = boards.facts(made["board"])
-    return (len(made["programs"]) + 20) * _CYCLES * facts.cycle_ps
+    return (len(made["programs"]) + 20) * made["cycles"] * facts.cycle_ps
 
 
 def _seen(made: Input, machine: Machine) -> Seen:
