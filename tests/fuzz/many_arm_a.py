@@ -21,7 +21,7 @@ _SETS, _TABLE, _PAGES, _STATE, _DATA, _STACK, _CODE = (
 )
 _SET_BYTES = 13 * 4
 _SECTION, _TABLE_BYTES = 0x10_0000, 0x4000
-_NOP = 0xE320_F000
+_NOP, _NOP_16 = 0xE320_F000, 0xBF00
 # SCTLR after reset, and its bits for the MMU, caches, predictions.
 _SCTLR, _M, _C, _Z, _I = 0x00C5_0078, 1, 1 << 2, 1 << 11, 1 << 12
 _ISB, _DSB, _DMB = 0xF57F_F06F, 0xF57F_F04F, 0xF57F_F05F
@@ -76,7 +76,9 @@ def _set(random: Random, facts: Facts, base: int) -> list[int]:
     values += [random.choice((random.getrandbits(32), random.randrange(64))) for _ in range(4)]
     kind = random.choice((0xC0E, 0xC02, 0xC0A, 0x1_0C0E, 0xC06, 0xC0E | 1 << 4, 0x40E, 0, 0x80E))
     code = (_NOP, 0xE283_3001, 0xE244_4001, 0xE590_3004, 0xE580_3008, 0xE890_0018, 0xE1A0_0000)
-    values += [random.randrange(1, 6), base + _PAGES + far // _SECTION * 4]
+    # An entry of the table, but not that of the code.
+    section = far // _SECTION + (far // _SECTION == base // _SECTION)
+    values += [random.randrange(1, 6), base + _PAGES + section * 4]
     values += [(base + _PAGES) | random.choice((0, 0x4A, 0x6A, 0x0B))]
     values += [random.choice((1, 1, 3, 0xFFFF_FFFF)), far & ~0xF_FFFF | kind]
     return [*values, random.choice(code)]
@@ -147,11 +149,11 @@ def _program(
     for _ in range(random.randrange(1, 6)):
         chance = random.random()
         if changes and chance < 0.3:
-            code += [*_change(random), *random.choice((*_BARRIERS, _CLEAN_CODE))]
+            code += [*_change(random, 0 if loops else len(code) + 4), *random.choice((*_BARRIERS, _CLEAN_CODE))]
         elif wild and chance < 0.31:
             drawn = code_arm_a.unit(random, facts, base, (at - base) // 4 + len(code))
             code += drawn if 0xEF12_3456 not in drawn else []
-        elif chance < 0.6:
+        elif chance < 0.45:
             code += _first(random)
         else:
             code.append(_operation(random))
@@ -164,6 +166,7 @@ def _program(
 def _t32(random: Random, at: int, after: int) -> list[int]:
     """The same in T32: loads and stores above all."""
     code: list[int] = []
+    loops = random.random() < 0.45
     for _ in range(random.randrange(2, 6)):
         rd, base, word = random.randrange(3, 7), random.randrange(2), random.randrange(8)
         mask = random.choice((0x18, 0x78, 0x60, 0x30))
@@ -174,23 +177,24 @@ def _t32(random: Random, at: int, after: int) -> list[int]:
             (
                 *([short | word << 6 | base << 3 | rd], [wide | base, rd << 12 | 4 * word + 1]),
                 *([several | base, mask], [0xB400 | mask], [0xBC00 | mask], [0x4800 | rd << 8]),
-                *([random.choice((0xE9C0, 0xE9D0)) | base, rd << 12 | (rd + 1) << 8 | word],),
+                *([random.choice((0xE9C0, 0xE9D0)) | base, 3 << 12 | rd << 8 | word],),
                 *([0x1800 | word << 6 | rd << 3 | rd], [0x3001 | rd << 8], [0xFB00 | rd, 0xF303]),
-                *([0xF8AE, 0xC001 + 2 * random.randrange(16)], [0x42A3, 0xBF08, 0x6803]),
+                *([_NOP_16] if loops else [0xF8AE, 0xC001 + 2 * random.randrange(len(code) + 4)],),
+                [0x42A3, 0xBF08, 0x6803],
             )
         )
     # subs r7, #1; bgt
-    if random.random() < 0.45:
+    if loops:
         code += [0x3F01, 0xDC00 | -len(code) - 3 & 0xFF]
     # ldr pc, of the next word that is aligned
-    code += [0xBF00] if (at // 2 + len(code)) % 2 else []
+    code += [_NOP_16] if (at // 2 + len(code)) % 2 else []
     return [*code, 0xF8DF, 0xF000, after & 0xFFFF, after >> 16]
 
 
 def _first(random: Random) -> list[int]:
     """Any kind of instruction, those of several words above all; r0 and r1 lead to memory."""
     rd, rn, base = random.randrange(3, 7), random.randrange(3, 7), random.randrange(2) << 16
-    mask = random.choice((0x18, 0x78, 0x60, 0x30, 0x400, 0x478))
+    mask = random.choice((0x18, 0x78, 0x60, 0x30, 0x58, 0x8))
     word, odd = 4 * random.randrange(8), random.choice((0, 0, 1, 2, 3))
     split = word >> 4 << 8 | word & 15
     kinds: tuple[list[int], ...] = (
@@ -233,8 +237,8 @@ def _operation(random: Random) -> int:
     return condition | opcode << 21 | flags << 20 | rn << 16 | rd << 12 | shift | rm
 
 
-def _change(random: Random) -> list[int]:
-    """Of the MMU, the caches, or code: its own, or what follows."""
+def _change(random: Random, words_ahead: int) -> list[int]:
+    """Of the MMU, the caches, or code in the words from the beginning on, if any may be."""
     chance = random.random()
     if chance < 0.25:
         # mrc sctlr; eor; mcr
@@ -246,6 +250,5 @@ def _change(random: Random) -> list[int]:
         return random.choice(
             ([0xE588_B000, 0xEE08_1F37], [0xE588_B000], [0xEE02_9F10], [0xEE03_AF10], [0xEE0D_4F30])
         )
-    # str r12, [lr, #offset]
-    offset = 4 * random.choice((random.randrange(12), random.randrange(48)))
-    return [0xE58E_C000 | offset]
+    # str r12, [lr, #offset]; without, all of the instruction cache
+    return [0xE58E_C000 | 4 * random.randrange(words_ahead) if words_ahead else 0xEE07_1F15]

@@ -76,7 +76,7 @@ def _set(random: Random, maker: loops_arm_m.Maker) -> list[int]:
     values += [random.randrange(1, 6), _MPU, maker.acr or maker.place()]
     values += [place & ~((2 << size) - 1) | 0x10 | random.randrange(8)]
     values += [attributes | size << 1 | (random.random() < 0.9)]
-    code = (_NOP, 0x3301, 0x3C02, 0x6803, 0x8043, 0xB408, _BX_LR)
+    code = (_NOP, 0x3301, 0x3B02, 0x6803, 0x8043, 0xB408, _BX_LR)
     return [*values, random.choice(code) << 16 | random.choice(code)]
 
 
@@ -189,8 +189,10 @@ def _program(
         elif facts and chance < 0.31:
             wild = code_arm_m.unit(random, facts, maker.here())
             maker.code += wild if _BKPT_AB not in wild else []
-        elif chance < 0.4:
+        elif chance < 0.38:
             maker.code += _first(random, maker)
+        elif chance < 0.75:
+            maker.code += _operation(random)
         else:
             maker.code += maker.unit()
     if loops:
@@ -202,13 +204,26 @@ def _program(
     return [*maker.code, *_b_wide(behind - maker.here())]
 
 
+def _operation(random: Random) -> list[int]:
+    """Among r3 to r6."""
+    rd, rn, rm = (random.randrange(3, 7) for _ in range(3))
+    short = (0x1800 | rm << 6, 0x1A00 | rm << 6, 0x4040, 0x4140, 0x4180, 0x4280, 0x4340, 0x4300)
+    match random.randrange(4):
+        case 0:
+            return [0xEA00 | random.choice((0, 4, 8, 16, 20, 26)) << 4 | rn, rd << 8 | rm]
+        case 1:
+            return [random.choice((0x3001, 0x3801, 0x2855)) | rd << 8]
+        case _:
+            return [random.choice(short) | rn << 3 | rd]
+
+
 def _first(random: Random, maker: loops_arm_m.Maker) -> list[int]:
     """Any kind of instruction, those of several words above all; r0 and r1 lead to memory."""
     rd, rn, base = random.randrange(3, 7), random.randrange(3, 7), random.randrange(2)
     mask, word = random.choice((0x18, 0x78, 0x60, 0x30, 0x400, 0x478)), random.randrange(8)
     low = mask & 0xFF | 8
     odd = random.choice((0, 0, 1, 2, 3))
-    pair = rd << 12 | (rd + 1) << 8
+    pair = rd << 12 | (3 if rd == 6 else rd + 1) << 8
     match random.randrange(16):
         case 0 | 1:
             wide = random.choice((0xE880, 0xE890, 0xE8A0, 0xE8B0, 0xE900, 0xE910, 0xE920, 0xE930))
