@@ -83,8 +83,8 @@ def code_segments(programs: list[Small]) -> list[tuple[int, bytes]]:
 
 
 def runs(random: Random) -> int:
-    """How often a program is called: it is compiled after the first time."""
-    return random.choice((1, 2, 2, 3, 4))
+    """How often a program is called: it is compiled after the second time at the latest."""
+    return random.choice((3, 3, 3, 4))
 
 
 def reduced(made: Input, fails: Callable[[Input], bool], until_s: float) -> Input:

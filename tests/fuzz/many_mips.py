@@ -28,7 +28,7 @@ _LW, _SW, _ADDIU, _BNE, _CACHE = 35 << 26, 43 << 26, 9 << 26, 5 << 26, 47 << 26
 _MAINTENANCE = (0x10, 0x15, 0x11, 0x19, 0x14, 0x00, 0x01)
 _TLB = (0x4200_0002, 0x4200_0006, 0x4200_0001, 0x4200_0008)
 _LOADS, _STORES = (32, 33, 34, 35, 35, 36, 37, 38), (40, 41, 42, 43, 43, 46)
-_WILD = 0.1
+_WILD = 0.04
 
 
 def image(random: Random, facts: Facts, count: int) -> Image:

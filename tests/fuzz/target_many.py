@@ -17,7 +17,7 @@ from fuzz.inputs import Input, MisbehaviourError
 from fuzz.many import Image, Small
 from fuzz.ways import Seen
 
-_MAKERS: dict[str, Callable[[Random, Facts, int], Image]] = {
+MAKERS: dict[str, Callable[[Random, Facts, int], Image]] = {
     "minimal-armv7m": many_arm_m.image,
     "nucleo-f411re": many_arm_m.image,
     "nucleo-f411re-sensors": many_arm_m.image,
@@ -40,12 +40,16 @@ _MAKERS: dict[str, Callable[[Random, Facts, int], Image]] = {
     "ben-nanonote-ssi": many_mips.image,
     "minimal-mips32": many_mips.image,
 }
+"""By board."""
+
 # So many programs an image has, and so often what has run once is compiled; else what has twice.
 _COUNT, _EARLIEST = 512, 0.06
 # Of each memory so much is compared, from its beginning.
 _SEEN_BYTES = 0x1_0000
 # Instructions at a time, and how many at the end are run in blocks.
 _TRACED, _LAST = 1 << 11, 16
+# Where fewer were run, what the harness needs is spoiled more often than not.
+_LEAST = 8
 # What was found is made small for so long.
 _REDUCE_S = 5.0
 
@@ -61,8 +65,8 @@ class Many:
     def make(self, seed: str) -> Input:
         """A fresh image."""
         random = Random(seed)
-        board = random.choice(list(_MAKERS))
-        image = _MAKERS[board](random, boards.facts(board), _COUNT)
+        board = random.choice(list(MAKERS))
+        image = MAKERS[board](random, boards.facts(board), _COUNT)
         return {
             "target": self.name,
             "board": board,
@@ -86,13 +90,13 @@ class Many:
             compiled = _compiled(now)
             if compiled is None:
                 return "refused", ran
-            found = _difference(_stepped(now, compiled), compiled)
+            found = _difference(stepped(now, compiled), compiled)
             if found:
                 which = _blamed(now, compiled)
                 raise MisbehaviourError(f"{made['board']}, {which}: {found}")
             done = compiled["programs"]
             ran += done
-            if not done or ran >= len(programs):
+            if done < _LEAST or ran >= len(programs):
                 return str(compiled["outcome"]), ran
 
     def reduced(self, made: Input) -> Input:
@@ -187,7 +191,7 @@ def _in_blocks(made: Input) -> Seen | None:
     return None if machine is None else _seen(made, machine)
 
 
-def _stepped(made: Input, compiled: Seen) -> Seen | None:
+def stepped(made: Input, compiled: Seen) -> Seen | None:
     """An instruction at a time, without blocks, up to the last few."""
     machine = _machine(made, 0)
     if machine is None:
