@@ -82,7 +82,7 @@ impl<I: Isa> Cpu<I> {
         let (via, physical) = self.memory.code_via(bus, self.isa.mmu(), start).map_err(I::fetch_abort)?;
         let cold = via == Via::Cached && !self.memory.has_fetch_line(self.next_line(start));
         let one_line = entry.extent == Extent::Line || entry.extent == Extent::Whole && cold;
-        let room = room_in_page(bus, physical);
+        let room = room_in_page(bus, physical).min(self.memory.code_room(bus, self.isa.mmu(), start));
         let longest = if entry.extent == Extent::One { 1 } else { LONGEST_BLOCK };
         let mut read = Read::new(entry.context);
         let (mut at, mut ends) = (start, false);
