@@ -35,7 +35,7 @@ def image(random: Random, facts: Facts, count: int) -> Image:
     """So many programs."""
     harness = _harness()
     made = Image(elf32.EM_MIPS, _BASE, _BASE + _TABLE, _BASE + _STATE - _KSEG0, words([_NOP]), 8)
-    made.cycles = 600 if facts.board.startswith("minimal") else 8000
+    made.cycles = 600 if facts.board.startswith("minimal") else 2500
     # mtc0 zero, status, if nothing else; epc; eret
     to_next = [mtc0(0, 12), *constant(26, harness.at("next")), mtc0(26, 14), _NOP, _ERET, _NOP]
     made.segments = [

@@ -43,7 +43,7 @@ MAKERS: dict[str, Callable[[Random, Facts, int], Image]] = {
 """By board."""
 
 # So many programs an image has, and so often what has run once is compiled; else what has twice.
-_COUNT, _EARLIEST = 512, 0.06
+_COUNT, _EARLIEST = 512, 0.03
 # Of each memory so much is compared, from its beginning.
 _SEEN_BYTES = 0x1_0000
 # Instructions at a time, and how many at the end are run in blocks.
