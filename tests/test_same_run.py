@@ -8,13 +8,14 @@ from random import Random
 
 import pytest
 import tiers
-from fuzz import boards, loops_arm_m, ways
+from fuzz import boards, loops_arm_m, tables_arm_a, ways
 from fuzz.inputs import MisbehaviourError
 from fuzz.target_ways import LOOPING, Ways
 from shipped_programs import PROGRAMS, built
 
 SEEDS = tiers.sized(30, 3000)
 BEGINNINGS = tiers.sized(8, 400)
+TABLES = tiers.sized(24, 400)
 # On boards whose memories and flash interfaces differ, and on each core.
 WHOLE = ("f4", "f411", "l4r5", "m4", "a5", "a7-and-m4-talking", "rv32-cached", "nios-v", "mips")
 
@@ -47,6 +48,28 @@ def test_no_access_of_several_words_at_the_beginning_reaches_the_host(board: str
         assert interpreted["outcome"] == "exit", seed
         for runs in (1, 20):
             assert not ways.difference(interpreted, ways.at_once(made, runs)), (seed, runs)
+
+
+@pytest.mark.parametrize("board", tables_arm_a.PLACES)
+def test_tables_changed_behind_the_tlbs_come_to_the_same_in_all_ways(board: str) -> None:
+    """TLBs and tables say where an address leads, whatever was decoded before, and when."""
+    for seed in range(TABLES):
+        random = Random(seed)
+        program = tables_arm_a.program(random, boards.facts(board))
+        made = {
+            "board": board,
+            "machine": program.machine,
+            "entry": program.entry,
+            "segments": program.segments,
+            "limit_ps": 10**8,
+        }
+        first = ways.at_once(made, 0, skip=False)
+        assert first is not None
+        made["ended_ps"] = first["elapsed_ps"]
+        for way in (ways.sliced, ways.restored, ways.held):
+            difference = ways.difference(first, way(made, random))
+            assert not difference, (seed, way.__name__, difference)
+        assert not ways.difference(first, ways.at_once(made, 1)), seed
 
 
 @pytest.mark.parametrize("name", tiers.mostly_long(WHOLE, {"f4", "l4r5"}))

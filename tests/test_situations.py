@@ -14,17 +14,17 @@ from cyclescope._engine import Machine
 
 SOURCE = ROOT / "bench" / "speed" / "programs" / "situations.c"
 BOARD = "stm32f4-disco"
-MPU, FLASH, POLLS = 1, 2, 3
+CACHES, MPU, FLASH, POLLS = 0, 1, 2, 3
 MOST_REGIONS_MORE = 3
 
 
 @functools.cache
-def ended(situation: int, hindered: int, loops: int) -> Machine:
+def ended(situation: int, hindered: int, loops: int, compile_after: int = 20) -> Machine:
     """The machine after the program's end."""
     macros = {"SITUATION": str(situation), "HINDERED": str(hindered), "LOOPS": str(loops)}
     elf = firmware.build(firmware.board_recipe("situations", BOARD, [SOURCE], macros))
     machine = Board(BOARD, unmapped="warn").load(elf).start()
-    machine.compile_after(20)
+    machine.compile_after(compile_after)
     report = machine.run(None, None)
     assert (report["outcome"], report["code"]) == ("exit", 0), report["message"]
     return machine
@@ -33,6 +33,13 @@ def ended(situation: int, hindered: int, loops: int) -> Machine:
 def regions(situation: int, hindered: int, loops: int) -> int:
     """How often code was compiled."""
     return sum(count for count, _ in ended(situation, hindered, loops).compiled())
+
+
+def test_code_from_flash_without_caches_is_compiled() -> None:
+    loops = 5000
+    assert 0 < regions(CACHES, 1, loops) <= regions(CACHES, 0, loops) + MOST_REGIONS_MORE
+    compiled, interpreted = (ended(CACHES, 1, loops, after).now() for after in (20, 0))
+    assert compiled == interpreted > 2 * ended(CACHES, 0, loops).now()
 
 
 def test_regions_of_the_mpu_that_tasks_set_leave_compiled_code() -> None:

@@ -229,7 +229,7 @@ def _thumb(random: Random, facts: Facts, at: int) -> bytes:
 
 
 def constant(register: int, number: int) -> list[int]:
-    """movw and movt."""
+    """Brings a number into a register."""
     low, high = number & 0xFFFF, number >> 16 & 0xFFFF
     return [
         0xE300_0000 | (low >> 12) << 16 | register << 12 | low & 0xFFF,

@@ -457,7 +457,7 @@ impl<I: Isa> Cpu<I> {
     pub(crate) fn physical(&self, bus: &Bus, addr: u32, kind: Kind) -> Result<u32, AbortOf<I>> {
         let mmu = self.isa.mmu();
         let access = Access { kind, privileged: mmu.is_privileged() };
-        Ok(mmu.translate(addr, access, |physical| bus.peek_word(physical))?.physical)
+        Ok(self.memory.meaning(bus, mmu, addr, access)?.physical)
     }
 
     /// The same, if that is a RAM.

@@ -312,6 +312,29 @@ impl<I: Isa> Blocks<I> {
         self.hot[index as usize].lines == 0 && self.cold[index as usize].fetch == Via::Uncached
     }
 
+    /// True if a block begins with a fetch of its lines, which nothing keeps.
+    #[inline(always)]
+    pub fn is_passing(&self, index: u32) -> bool {
+        self.hot[index as usize].lines == 0 && self.cold[index as usize].fetch == Via::Passing
+    }
+
+    /// True if what is under way where a block begins is the same behind a wait, however long that is: nothing.
+    pub fn waits_in_place(&self, index: u32) -> bool {
+        self.cold[index as usize].entry.pending.is_none()
+    }
+
+    /// The block at the same place behind a wait, if there is one for whatever wait.
+    pub fn behind_wait(&self, index: u32) -> Option<u32> {
+        if self.waits_in_place(index) {
+            return Some(index);
+        }
+        let entry = self.cold[index as usize].entry;
+        let mut pending = entry.pending;
+        I::wait(&mut pending, 1);
+        let found = self.by_entry.get(&Entry { pending, ..entry }).copied();
+        found.filter(|found| pending.is_none() && !self.cold[*found as usize].is_dead)
+    }
+
     fn op_range(&self, index: u32) -> Range<usize> {
         let behind = self.hot.get(index as usize + 1).map_or(self.ops.len(), |next| next.first_op as usize);
         self.hot[index as usize].first_op as usize..behind

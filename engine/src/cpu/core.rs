@@ -266,6 +266,8 @@ impl<I: Isa> Cpu<I> {
         let index = if whole { self.longest_block(bus, left) } else { self.block_at(bus, Extent::One) };
         if let Some(index) = index
             && left.is_none()
+            // Where a line was waited for, that is the block to go on with each time.
+            && !self.blocks.is_passing(index)
         {
             self.blocks.enter_by_chance(index);
         }
@@ -337,7 +339,7 @@ impl<I: Isa> Cpu<I> {
 
     /// The block at the current address, decoded if need be. Of cold code, of which only one line is to be run now, a
     /// whole one is not decoded: the line's stands for it. `None` if it can't be fetched: the core is at its handler
-    /// then.
+    /// then; or if blocks have to be dropped first.
     pub(super) fn block_at(&mut self, bus: &mut Bus, extent: Extent) -> Option<u32> {
         let entry = EntryOf::<I> { pc: I::address(self), context: self.isa.context(), extent, pending: self.pending };
         if let Some(index) = self.known_block(entry) {
@@ -352,7 +354,7 @@ impl<I: Isa> Cpu<I> {
         match self.read_block(bus, entry) {
             Ok(index) => {
                 self.follow_marks(bus);
-                Some(index)
+                index
             }
             Err(exception) => {
                 I::raise(self, bus, exception);

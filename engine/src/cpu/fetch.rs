@@ -11,12 +11,55 @@ impl<I: Isa> Cpu<I> {
     pub(super) fn fetch(&mut self, bus: &mut Bus, index: u32) -> bool {
         let pc = self.blocks.hot[index as usize].pc;
         let fetched = match self.blocks.cold[index as usize].fetch {
-            Via::Local => true,
+            Via::Local => self.fetch_local(bus, index),
             Via::Cached => self.fetch_cached(bus, index),
-            Via::Uncached => I::FETCHES_IN_BLOCKS || I::FETCHES_FIRST || self.fetch_one(bus, index),
+            Via::Passing => true,
+            Via::Uncached if I::FETCHES_IN_BLOCKS => self.code_stays(bus, index),
+            Via::Uncached => I::FETCHES_FIRST || self.fetch_one(bus, index),
         };
         self.charge(pc);
         fetched
+    }
+
+    /// Fetches from memory at the core take no time, but that of translation.
+    fn fetch_local(&mut self, bus: &mut Bus, index: u32) -> bool {
+        let (first, last) = self.ends_of(index);
+        for va in [first, last] {
+            if self.memory.has_code_page(self.isa.mmu(), va) {
+                continue;
+            }
+            if !self.code_stays(bus, index) {
+                return false;
+            }
+            let done = self.memory.fetch_page(bus, self.isa.mmu(), self.shell.cycles, va);
+            if !self.fetched(bus, done) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The addresses of a block's first and last byte.
+    fn ends_of(&self, index: u32) -> (u32, u32) {
+        let hot = &self.blocks.hot[index as usize];
+        (hot.pc & I::ADDRESS_MASK, hot.end_pc.wrapping_sub(1) & I::ADDRESS_MASK)
+    }
+
+    /// True if a block's code is from where its addresses lead now; else the caller has to look again before running
+    /// it.
+    fn code_stays(&mut self, bus: &Bus, index: u32) -> bool {
+        let (first, last) = self.ends_of(index);
+        let stays = self.memory.code_stays(bus, self.isa.mmu(), first, last);
+        if !stays {
+            self.code_moved();
+        }
+        stays
+    }
+
+    /// True if the micro TLB has the pages of a block that no cache is asked for.
+    fn has_pages(&self, index: u32) -> bool {
+        let (first, last) = self.ends_of(index);
+        [first, last].into_iter().all(|va| self.memory.has_code_page(self.isa.mmu(), va))
     }
 
     /// Fetches the one instruction of a block past the cache.
@@ -87,6 +130,9 @@ impl<I: Isa> Cpu<I> {
             if self.memory.has_fetch_line(line) {
                 continue;
             }
+            if !self.code_stays(bus, index) {
+                return false;
+            }
             self.memory.hold_fetched(first.filter(|first| *first != line));
             if self.line_must_wait(bus, line) {
                 return false;
@@ -97,6 +143,63 @@ impl<I: Isa> Cpu<I> {
             }
         }
         true
+    }
+
+    /// True if the lines of so many `bytes` of code from `pc` on, which nothing keeps, are there.
+    #[inline(always)]
+    pub(crate) fn has_lines_of_code(&self, pc: u32, bytes: u32) -> bool {
+        let mask = !(self.line_bytes - 1);
+        self.memory.has_passing(pc & mask) && self.memory.has_passing(pc.wrapping_add(bytes - 1) & mask)
+    }
+
+    /// The same of a block.
+    pub(super) fn lines_are_there(&self, index: u32) -> bool {
+        let hot = &self.blocks.hot[index as usize];
+        self.has_lines_of_code(hot.pc & I::ADDRESS_MASK, hot.end_pc.wrapping_sub(hot.pc))
+    }
+
+    /// Waits for the lines of a block that nothing keeps, which begins with that. False if the block has been left
+    /// before it, for others to look first, or because it was decoded for results under way that have come meanwhile.
+    #[inline(never)]
+    pub(crate) fn fetch_lines(&mut self, bus: &mut Bus, index: u32) -> bool {
+        let hot = &self.blocks.hot[index as usize];
+        let (pc, bytes, mask) = (hot.pc & I::ADDRESS_MASK, hot.end_pc.wrapping_sub(hot.pc), !(self.line_bytes - 1));
+        let last = pc.wrapping_add(bytes - 1);
+        let stays = [pc & mask, last & mask].into_iter().all(|line| self.fetch_passing(bus, index, pc & mask, line));
+        self.charge(pc);
+        stays
+    }
+
+    /// Waits for a line, which is the first of a block or the one behind it.
+    fn fetch_passing(&mut self, bus: &mut Bus, index: u32, first: u32, line: u32) -> bool {
+        if self.memory.has_passing(line) {
+            return true;
+        }
+        if self.fetch_must_wait(bus, index, 0, self.shell.cycles, line) {
+            return false;
+        }
+        self.memory.hold_fetched((line != first).then_some(first));
+        let done = self.memory.fetch_passing_line(bus, self.isa.mmu(), self.shell.cycles, line);
+        self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
+        match done.result {
+            Ok(()) if done.cycles == 0 => true,
+            Ok(()) => {
+                self.update_limit(bus);
+                let longest = u64::from(self.blocks.hot[index as usize].longest_cycles);
+                let fits = self.shell.cycles.wrapping_add(longest) <= self.shell.deadline.limit;
+                if fits && self.blocks.waits_in_place(index) && !self.has_news(bus) {
+                    return true;
+                }
+                self.leave_in_the_middle(index, 0);
+                I::wait(&mut self.pending, done.cycles);
+                false
+            }
+            Err(abort) => {
+                self.leave_in_the_middle(index, 0);
+                I::raise(self, bus, I::fetch_abort(abort));
+                false
+            }
+        }
     }
 
     /// True if the instruction from `pc` up to `end_pc` has been fetched past the cache: there is nothing to wait for.
@@ -141,9 +244,22 @@ impl<I: Isa> Cpu<I> {
                 }
                 continue;
             }
+            if !self.memory.code_stays(bus, self.isa.mmu(), pc, end_pc.wrapping_sub(1)) {
+                self.leave_in_the_middle(index, info.instr);
+                self.code_moved();
+                return false;
+            }
+            let epoch = self.memory.fetch_epoch();
             let done = self.memory.fetch_uncached(bus, self.isa.mmu(), begins, pc, end_pc);
             self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
             match done.result {
+                // Pages have left the micro TLB: blocks that compiled code has been through are looked at again.
+                Ok(_) if self.memory.fetch_epoch() != epoch => {
+                    self.update_limit(bus);
+                    self.memory.keep_fetched(pc);
+                    self.leave_in_the_middle(index, info.instr);
+                    return false;
+                }
                 Ok(true) => return true,
                 Ok(false) => {
                     self.update_limit(bus);
@@ -173,8 +289,9 @@ impl<I: Isa> Cpu<I> {
             _ if self.blocks.cold[index as usize].is_dead => false,
             _ if self.shell.stops_at(self.blocks.hot[index as usize].pc & I::ADDRESS_MASK) => false,
             _ if !I::is_current(self, index) => false,
-            Via::Local => true,
-            Via::Uncached => I::FETCHES_IN_BLOCKS,
+            Via::Passing => true,
+            Via::Local => self.has_pages(index),
+            Via::Uncached => I::FETCHES_IN_BLOCKS && self.has_pages(index),
             Via::Cached => self.lines_of(index).all(|line| self.memory.has_fetch_line(line)),
         };
         if here {

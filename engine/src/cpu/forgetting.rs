@@ -25,7 +25,7 @@ impl<I: Isa> Cpu<I> {
             self.buffers_epoch = bus.line_buffers.epoch();
             self.memory.forget_fetched();
             self.memory.translation_changed(self.isa.mmu());
-            if !I::follow_line_buffers(self, bus.line_buffers.are_any_at_once()) {
+            if !I::follow_line_buffers(self, bus.line_buffers.how()) {
                 self.written_epoch = CodeLog::UNKNOWN;
             }
         }
@@ -51,6 +51,11 @@ impl<I: Isa> Cpu<I> {
         self.written_epoch = CodeLog::UNKNOWN;
     }
 
+    /// Decoded code is not what its addresses mean now: it is dropped before anything else runs.
+    pub(super) fn code_moved(&mut self) {
+        self.written_epoch = CodeLog::UNKNOWN;
+    }
+
     /// Drops decoded blocks of code that is in no RAM: of what is in one, stores have told.
     pub(crate) fn drop_untold_blocks(&mut self) {
         self.kill_blocks(CodeSpan::ELSEWHERE);
@@ -66,6 +71,7 @@ impl<I: Isa> Cpu<I> {
     /// Drops all decoded blocks.
     pub(crate) fn drop_blocks(&mut self) {
         self.blocks.flush();
+        self.memory.forget_code();
         self.patched = None;
         self.paused = None;
         self.host.clear();

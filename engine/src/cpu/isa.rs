@@ -25,6 +25,7 @@ use crate::core::debug::{Architecture, Register};
 use crate::elf::Machine;
 use crate::encoding::Encoding;
 use crate::inputs::Inputs;
+use crate::memory::line_buffers::Answer;
 use crate::state::{Fresh, State};
 
 /// The abort of an access that an instruction set's memory management, or the bus, refuses.
@@ -393,9 +394,9 @@ pub trait Isa: Clone + PartialEq + Sized + Send + State + 'static {
     /// The semihosting call of the instruction before the current address, or its next attempt.
     fn call_host(core: &mut Cpu<Self>, bus: &mut Bus);
 
-    /// A flash answers at once from now on, or not any more, or has forgotten what it had read. True if decoded code
-    /// knows which of these it was decoded for, so that it can stay.
-    fn follow_line_buffers(_core: &mut Cpu<Self>, _at_once: bool) -> bool {
+    /// A flash answers in this way from now on, or has forgotten what it had read. True if decoded code knows for which
+    /// way it was decoded, so that it can stay.
+    fn follow_line_buffers(_core: &mut Cpu<Self>, _answer: Answer) -> bool {
         false
     }
 

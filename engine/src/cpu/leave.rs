@@ -204,6 +204,7 @@ impl<I: Isa> Cpu<I> {
             && before.pending == self.pending
             && before.context == self.isa.context()
             && !self.blocks.is_uncached(index)
+            && (!self.blocks.is_passing(index) || self.lines_are_there(index))
             // Calls are looked for where blocks begin.
             && !self.shell.has_stops()
             && self.has_lines(index);

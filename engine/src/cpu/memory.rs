@@ -49,6 +49,7 @@ use crate::state::Fresh;
 use crate::time::Hz;
 use access::{Abort, Status};
 use fetch::on_demand::WordBuffer;
+use fetch::pages::CodePages;
 use fetch::passing::Passing;
 use fetch::{FetchLines, Prefetch};
 use known_path::KnownPath;
@@ -83,6 +84,9 @@ pub enum Via {
     Local,
     /// A cache: nothing if that has it, else a line fill.
     Cached,
+    /// A line of instructions that nothing keeps: nothing while it is there, else it is read
+    /// ([`fetch::passing`]).
+    Passing,
     /// The bus, each time.
     Uncached,
 }
@@ -110,6 +114,8 @@ pub struct Memory {
     icache_has_lines: bool,
     /// Lines of instructions whose fetches cost and change nothing, by virtual address.
     fetched: FetchLines,
+    /// From where decoded code was read.
+    code_pages: CodePages,
     /// Map entries that were accessed since [`Memory::forget_touched`].
     touched: Entries,
     /// Addresses may mean something else than they say.
@@ -197,6 +203,7 @@ impl Memory {
             shortcuts_privileged: true,
             icache_has_lines: true,
             fetched: FetchLines::new(line_bytes(config.icache, LINE_BYTES), fetch::order::matters(config.icache)),
+            code_pages: CodePages::new(),
             touched: Entries::default(),
             translates: true,
             flat: true,

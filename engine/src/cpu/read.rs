@@ -73,19 +73,21 @@ impl<I: Isa> Read<I> {
 
 impl<I: Isa> Cpu<I> {
     /// Decodes the block for `entry`: of a whole one that goes on in a line that is not in the cache, only the first
-    /// line. The exception is that of its first instruction.
-    pub(super) fn read_block(&mut self, bus: &mut Bus, entry: EntryOf<I>) -> Result<u32, I::Exception> {
+    /// line. A block of lines that nothing keeps has one, or two where its first instruction lies across them. `None`
+    /// if blocks have to be dropped before. The exception is that of its first instruction.
+    pub(super) fn read_block(&mut self, bus: &mut Bus, entry: EntryOf<I>) -> Result<Option<u32>, I::Exception> {
         if let Some(exception) = self.isa.refuses_code() {
             return Err(exception);
         }
         let start = entry.pc & I::ADDRESS_MASK;
         let (via, physical) = self.memory.code_via(bus, self.isa.mmu(), start).map_err(I::fetch_abort)?;
         let cold = via == Via::Cached && !self.memory.has_fetch_line(self.next_line(start));
-        let one_line = entry.extent == Extent::Line || entry.extent == Extent::Whole && cold;
+        let passes = via == Via::Passing;
+        let one_line = entry.extent == Extent::Line || entry.extent == Extent::Whole && (cold || passes);
         let room = room_in_page(bus, physical).min(self.memory.code_room(bus, self.isa.mmu(), start));
         let longest = if entry.extent == Extent::One { 1 } else { LONGEST_BLOCK };
         let mut read = Read::new(entry.context);
-        let (mut at, mut ends) = (start, false);
+        let (mut at, mut ends, mut line_end) = (start, false, self.next_line(start));
         let ended = loop {
             let (context, bytes) = (read.context, read.bytes);
             ends = match I::read_instr(self, bus, &mut read, at) {
@@ -94,9 +96,13 @@ impl<I: Isa> Cpu<I> {
                 Err(_) => break true,
             };
             let end = start.wrapping_add(read.bytes);
-            if one_line && self.line_behind(start, end) && read.instrs.len() > 1 {
-                read.pop(context, bytes);
-                break false;
+            if one_line && end.wrapping_sub(start) > line_end.wrapping_sub(start) {
+                if read.instrs.len() > 1 {
+                    read.pop(context, bytes);
+                    break passes;
+                } else if passes {
+                    line_end = line_end.wrapping_add(self.line_bytes);
+                }
             }
             at = end;
             if self.shell.breaks.stop_at(at) {
@@ -105,25 +111,24 @@ impl<I: Isa> Cpu<I> {
             if ends || read.instrs.len() == longest || at.wrapping_sub(start) >= room {
                 break true;
             }
-            if one_line && at == self.next_line(start) {
-                break false;
+            if one_line && at == line_end {
+                break passes;
             }
         };
         if entry.extent == Extent::Whole && ended && !ends {
             read.end_where_blocks_begin(entry.context);
         }
         let bytes = read.bytes;
+        if !self.memory.note_code(bus, self.isa.mmu(), start, start.wrapping_add(bytes - 1)) {
+            self.code_moved();
+            return Ok(None);
+        }
         let extent = if one_line && !ended { Extent::Line } else { entry.extent };
         let entry = EntryOf::<I> { extent, ..entry };
         let draft = I::draft(self, entry, via, read);
         let index = self.blocks.add(entry, via, self.line_bytes, draft);
         self.mark_code(bus, index, (start, physical), bytes, room);
-        Ok(index)
-    }
-
-    /// True if code from `start` to `end` reaches beyond the first line.
-    fn line_behind(&self, start: u32, end: u32) -> bool {
-        end.wrapping_sub(start) > self.next_line(start).wrapping_sub(start)
+        Ok(Some(index))
     }
 
     /// Bytes of code at `at`.

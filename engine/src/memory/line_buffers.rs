@@ -5,24 +5,36 @@
 //! instruction.
 
 use crate::dt::wiring::DeviceId;
-use crate::state::State;
+use crate::state::{Fresh, State};
+
+/// How lines of instructions are answered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
+pub enum Answer {
+    /// After wait states, and [`LineBuffers::passes`] says whether the core's cache keeps them.
+    #[default]
+    Kept,
+    /// After wait states; none is kept, each is there until the next one is.
+    Passes,
+    /// Without wait states: no access takes time, wherever it goes.
+    AtOnce,
+}
 
 /// The buffers of a board's flash interface; of a board without one they are as they are by default.
 #[derive(Clone, Copy, Debug, Default, State)]
 pub struct LineBuffers {
-    /// The device whose windows show the flash without wait states: no access takes time, wherever it goes.
-    at_once: Option<DeviceId>,
+    /// The device whose windows show the flash, and how that answers.
+    answer: Option<(DeviceId, Answer)>,
     /// The line that was read last does not go to the cache: it is there until the next one is.
     pub passes: bool,
     epoch: u64,
 }
 
 impl LineBuffers {
-    /// From now on the flash in the windows of a device has wait states, or none.
-    pub fn answer(&mut self, interface: DeviceId, at_once: bool) {
-        let at_once = at_once.then_some(interface);
-        if self.at_once != at_once {
-            self.at_once = at_once;
+    /// From now on, this is how the flash in the windows of a device answers.
+    pub fn answer(&mut self, interface: DeviceId, answer: Answer) {
+        let answer = (answer != Answer::Kept).then_some((interface, answer));
+        if self.answer != answer {
+            self.answer = answer;
             self.forget();
         }
     }
@@ -38,15 +50,15 @@ impl LineBuffers {
         self.epoch
     }
 
-    /// True if accesses to the windows of some device take no time.
-    pub fn are_any_at_once(&self) -> bool {
-        self.at_once.is_some()
+    /// How the flash answers, if there is one.
+    pub fn how(&self) -> Answer {
+        self.answer.map_or(Answer::Kept, |(_, answer)| answer)
     }
 
-    /// True if accesses to the windows of a device take no time.
+    /// How accesses to the windows of a device are answered, if they are those of a flash.
     #[inline]
-    pub fn are_at_once(&self, device: DeviceId) -> bool {
-        self.at_once == Some(device)
+    pub fn how_of(&self, device: DeviceId) -> Answer {
+        self.answer.filter(|(interface, _)| *interface == device).map_or(Answer::Kept, |(_, answer)| answer)
     }
 }
 
@@ -57,13 +69,14 @@ mod tests {
     #[test]
     fn cores_are_told_of_changes_alone() {
         let mut buffers = LineBuffers::default();
-        assert!(!buffers.are_at_once(DeviceId(3)));
-        buffers.answer(DeviceId(3), true);
-        buffers.answer(DeviceId(3), true);
-        assert_eq!(buffers.epoch(), 1);
-        assert!(buffers.are_at_once(DeviceId(3)) && !buffers.are_at_once(DeviceId(2)));
+        buffers.answer(DeviceId(3), Answer::Kept);
+        assert_eq!((buffers.epoch(), buffers.how()), (0, Answer::Kept));
+        buffers.answer(DeviceId(3), Answer::AtOnce);
+        buffers.answer(DeviceId(3), Answer::AtOnce);
+        assert_eq!((buffers.epoch(), buffers.how()), (1, Answer::AtOnce));
+        assert_eq!([3, 2].map(|device| buffers.how_of(DeviceId(device))), [Answer::AtOnce, Answer::Kept]);
         buffers.forget();
-        buffers.answer(DeviceId(3), false);
-        assert_eq!(buffers.epoch(), 3);
+        buffers.answer(DeviceId(3), Answer::Passes);
+        assert_eq!((buffers.epoch(), buffers.how()), (3, Answer::Passes));
     }
 }

@@ -74,9 +74,10 @@ impl<I: Isa> Compiler<I> {
 
     /// Begins to compile a region; `at_once` if the core waits for it anyway.
     pub fn begin(&mut self, core: &Cpu<I>, region: &Region, at_once: bool) {
-        let pc = core.blocks.hot[region.members[0].index as usize].pc & I::ADDRESS_MASK;
+        let head = region.members[0].index as usize;
+        let pc = core.blocks.hot[head].pc & I::ADDRESS_MASK;
         self.profiles = core.is_profiled();
-        self.transfers = self.transfers(&core.memory, pc);
+        self.transfers = self.transfers(&core.memory, pc, core.blocks.cold[head].fetch);
         let (access, transfers) = (self.stubs.access, self.transfers);
         // They don't tell a profile which instruction waits.
         let turns = self.stubs.turns.filter(|_| !core.is_profiled());

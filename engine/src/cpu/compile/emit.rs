@@ -11,7 +11,7 @@ use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use std::mem::offset_of;
 
-use super::past_caches::Fetched;
+use super::past_caches::{Fetched, PassingLines};
 use super::region::{Region, RegisterBits};
 use super::stubs::begin;
 use super::transfer::Transfers;
@@ -66,6 +66,8 @@ pub struct Emitter<'a, I: Isa> {
     pub(super) decided: usize,
     /// What was fetched past the cache, as far as it is known.
     pub(super) fetched: Fetched,
+    /// What is known of lines of code that nothing keeps, if that is what the region is of.
+    pub(super) passing: Option<PassingLines>,
     /// What the instruction set has not worked out yet.
     pub lazy: I::Lazy,
 }
@@ -99,7 +101,6 @@ pub fn emit<I: Isa>(
     });
     // Registers are loaded there, once it is known which.
     let entry = b.create_block();
-    b.ins().jump(entry, &[]);
     let places: Vec<ir::Block> = region.members.iter().map(|_| b.create_block()).collect();
     let registers = [None; REGISTERS];
     let index = region.members[0].index;
@@ -121,8 +122,11 @@ pub fn emit<I: Isa>(
         dirty: 0,
         decided: FALLEN,
         fetched: Fetched::default(),
+        passing: None,
         lazy,
     };
+    emitter.look_at_lines();
+    emitter.b.ins().jump(entry, &[]);
     for (place, member) in region.members.iter().enumerate() {
         emitter.b.switch_to_block(emitter.places[place]);
         (emitter.place, emitter.index) = (place, member.index);

@@ -61,10 +61,11 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.def_var(self.cycles, cycles);
     }
 
-    /// Goes on with the core's cycles, which an access has changed.
+    /// Goes on with the core's cycles and what else an access has changed.
     pub(super) fn reload_cycles(&mut self) {
         let cycles = self.b.ins().load(I64, own(), self.core, offset_of!(Cpu<I>, shell.cycles) as i32);
         self.b.def_var(self.cycles, cycles);
+        self.reload_lines();
     }
 
     /// The block will be left by `exit`, after further operations.
@@ -123,7 +124,7 @@ impl<I: Isa> Emitter<'_, I> {
     }
 
     /// Goes to a block that is known.
-    fn go_to(&mut self, next: u32) {
+    pub(super) fn go_to(&mut self, next: u32) {
         let Some(place) = self.region.place_of(next) else { return self.go_outside(next) };
         let out = self.b.create_block();
         self.b.set_cold_block(out);

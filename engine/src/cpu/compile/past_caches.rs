@@ -1,18 +1,24 @@
 //! Fetches, loads and stores of compiled code past the caches: calls of a function that does what is simple
 //! ([`super::transfer`]), and of the interpreter's where that has done nothing.
 
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{self, InstBuilder, Value};
+use cranelift_codegen::isa::CallConv;
+use cranelift_frontend::Variable;
+use std::marker::PhantomData;
 use std::mem::offset_of;
 
 use super::HostCode;
 use super::emit::{Emitter, own};
-use super::transfer::{memory, signature};
+use super::transfer::{Transfer, memory, other, signature};
 use crate::cpu::Cpu;
 use crate::cpu::access::Moves;
 use crate::cpu::isa::Isa;
 use crate::cpu::memory::fetch::Chunk;
+use crate::cpu::memory::plan::Plan;
 use crate::cpu::memory::{Chunks, FetchPolicy, Memory};
+use crate::memory::cache::NO_LINE;
 
 /// Words that lie in 32 bytes.
 const MOST_WORDS: u32 = 8;
@@ -24,6 +30,16 @@ pub(super) struct Fetched {
     chunk: Option<Chunk>,
     /// The word that was asked for last, of one that fetches words.
     word: Option<u32>,
+}
+
+/// What is known of lines of code that nothing keeps, everywhere in a region.
+#[derive(Clone, Copy)]
+pub(super) struct PassingLines {
+    plan: Plan,
+    /// The edge from which on what they are read from is free.
+    free: Variable,
+    /// The lines that are there.
+    lines: [Variable; 2],
 }
 
 impl<I: Isa> Emitter<'_, I> {
@@ -75,6 +91,101 @@ impl<I: Isa> Emitter<'_, I> {
             self.fetch_by(at, one, u64::from(first), pc);
         }
         self.fetch_by(at, second, u64::from(last), pc);
+    }
+
+    /// Lines that nothing keeps are at hand from here on, if the region is of such.
+    pub(super) fn look_at_lines(&mut self) {
+        let Some(plan) = self.calls.transfers.line.filter(|_| self.cpu.is_only_core()) else { return };
+        let [free, first, second] = [I64, I32, I32].map(|kind| self.b.declare_var(kind));
+        self.passing = Some(PassingLines { plan, free, lines: [first, second] });
+        self.reload_lines();
+    }
+
+    /// An access may have changed what there is of such lines.
+    pub(super) fn reload_lines(&mut self) {
+        let Some(PassingLines { plan, free, lines }) = self.passing else { return };
+        let at = self.b.ins().iconst(I64, plan.free_edge as i64);
+        let edge = self.b.ins().load(I64, other(), at, 0);
+        self.b.def_var(free, edge);
+        for (slot, line) in lines.into_iter().enumerate() {
+            let held = self.line_in(slot);
+            self.b.def_var(line, held);
+        }
+    }
+
+    fn line_in(&mut self, slot: usize) -> Value {
+        self.b.ins().load(I32, own(), self.core, memory::<I>(Memory::PASSING + slot * size_of::<u32>()))
+    }
+
+    /// Operation `at`, a block's first, fetches the lines of its code from `pc` on, which nothing keeps.
+    pub fn fetch_lines(&mut self, at: u32, pc: u32, bytes: u32) {
+        let mask = !(self.cpu.line_bytes - 1);
+        let (first, last) = (pc & mask, pc.wrapping_add(bytes - 1) & mask);
+        self.fetch_line(at, first, NO_LINE);
+        if first != last {
+            self.fetch_line(at, last, first);
+        }
+    }
+
+    /// Waits for a line that is not there; then it is, with another one.
+    fn fetch_line(&mut self, at: u32, line: u32, with: u32) {
+        let is_there = [0, 1].map(|slot| {
+            let held = match self.passing {
+                Some(passing) => self.b.use_var(passing.lines[slot]),
+                None => self.line_in(slot),
+            };
+            self.b.ins().icmp_imm(IntCC::Equal, held, i64::from(line as i32))
+        });
+        let is_there = self.b.ins().bor(is_there[0], is_there[1]);
+        let passing = self.passing.filter(|passing| passing.plan.reaches(line));
+        let behind = self.blocks().behind_wait(self.index);
+        let (Some(passing), Some(behind)) = (passing, behind) else {
+            return self.unless(is_there, |this| this.interpret(at));
+        };
+        if behind == self.index {
+            self.rarely(is_there, |this| this.wait_for_line(at, passing, [line, with]));
+        } else {
+            self.unless(is_there, |this| {
+                this.wait_for_line(at, passing, [line, with]);
+                this.go_to(behind);
+            });
+        }
+    }
+
+    /// Does such a fetch in place, or leaves the block to the interpreter where it is not so simple.
+    fn wait_for_line(&mut self, at: u32, passing: PassingLines, lines: [u32; 2]) {
+        let out = self.b.create_block();
+        self.b.set_cold_block(out);
+        let begins = self.cycles_and(0);
+        let longest = i64::from(self.cpu.blocks.hot[self.index as usize].longest_cycles);
+        let more = self.b.ins().iconst(I64, longest);
+        let there = lines.map(|line| self.b.ins().iconst(I32, i64::from(line as i32)));
+        let mut transfer = Transfer::<I> {
+            free: Some(self.b.use_var(passing.free)),
+            b: &mut self.b,
+            core: self.core,
+            out,
+            convention: CallConv::PreserveAll,
+            profiles: self.cpu.is_profiled(),
+            of: PhantomData,
+        };
+        let offset = lines[0].wrapping_sub(passing.plan.origin);
+        let done = transfer.fetch_line(&passing.plan, there, offset, begins, more);
+        let free = transfer.free;
+        let on = self.b.current_block();
+        self.b.seal_block(out);
+        self.b.switch_to_block(out);
+        let state = self.state();
+        self.interpret(at);
+        self.restore(state);
+        on.into_iter().for_each(|on| self.b.switch_to_block(on));
+        free.into_iter().for_each(|free| self.b.def_var(passing.free, free));
+        for (line, value) in passing.lines.into_iter().zip(there) {
+            self.b.def_var(line, value);
+        }
+        let waited = self.b.ins().isub(done, begins);
+        self.set_cycles(done, 0);
+        self.charge_transfer(self.pc_of(at), &passing.plan, waited);
     }
 
     fn fetch_by(&mut self, at: u32, function: usize, what: u64, pc: u32) {

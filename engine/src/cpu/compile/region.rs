@@ -58,16 +58,27 @@ impl Region {
                 if blocks.cold[next as usize].is_covered {
                     continue;
                 }
-                let Some(member) = member(blocks, next) else { continue };
-                let more = blocks.ops_of(next).len();
-                if region.members.len() < MOST_BLOCKS && ops + more <= MOST_OPS {
-                    ops += more;
-                    region.members.push(member);
-                }
+                region.add(blocks, next, &mut ops);
+            }
+            if let Some(next) = after_wait(blocks, from)
+                && region.place_of(next).is_none()
+                && !blocks.cold[next as usize].is_covered
+            {
+                region.add(blocks, next, &mut ops);
             }
         }
         region.spread(blocks);
         Some(region)
+    }
+
+    /// Adds a block, if it can be compiled and there is room; the region has so many operations.
+    fn add<I: Isa>(&mut self, blocks: &Blocks<I>, next: u32, ops: &mut usize) {
+        let Some(member) = member(blocks, next) else { return };
+        let more = blocks.ops_of(next).len();
+        if self.members.len() < MOST_BLOCKS && *ops + more <= MOST_OPS {
+            *ops += more;
+            self.members.push(member);
+        }
     }
 
     /// Where a block is in the region, if it is there.
@@ -94,18 +105,28 @@ impl Region {
             changed = false;
             for from in 0..self.members.len() {
                 let index = self.members[from].index;
+                let before = self.members[from].dirty;
                 let behind = self.members[from].pass::<I>(blocks.ops_of(index));
-                for next in blocks.hot[index as usize].links {
+                let links = blocks.hot[index as usize].links.map(|next| (next, behind));
+                for (next, dirty) in links.into_iter().chain(after_wait(blocks, index).map(|next| (next, before))) {
                     let Some(to) = self.place_of(next) else { continue };
                     let entered = self.members[from].entered;
                     let to_entered = self.members[to].entered & (entered | 1 << to);
-                    changed |= behind & !self.members[to].dirty != 0 || to_entered != self.members[to].entered;
-                    self.members[to].dirty |= behind;
+                    changed |= dirty & !self.members[to].dirty != 0 || to_entered != self.members[to].entered;
+                    self.members[to].dirty |= dirty;
                     self.members[to].entered = to_entered;
                 }
             }
         }
     }
+}
+
+/// Where a block goes that has waited for its lines, if that is another one.
+fn after_wait<I: Isa>(blocks: &Blocks<I>, index: u32) -> Option<u32> {
+    if !blocks.is_passing(index) {
+        return None;
+    }
+    blocks.behind_wait(index).filter(|next| *next != index)
 }
 
 /// A block as a member, if it can be compiled.

@@ -1,7 +1,7 @@
-//! Transfers past the caches whose time is known, as functions of host code, one for each kind: what
-//! [`crate::cpu::memory::plan`] has a plan for. Regions call them ([`super::past_caches`]).
+//! Transfers past the caches whose time is known, as host code: what [`crate::cpu::memory::plan`] has a plan for. Most
+//! are functions, one for each kind, which regions call ([`super::past_caches`]); lines of code are fetched in place.
 //!
-//! Such a function does what the interpreter does of a transfer that no event precedes and behind which the block still
+//! Such code does what the interpreter does of a transfer that no event precedes and behind which the block still
 //! fits. It does nothing else: then it says so, and the interpreter's own function is called.
 
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -20,7 +20,7 @@ use crate::cpu::Cpu;
 use crate::cpu::isa::Isa;
 use crate::cpu::memory::fetch::Chunk;
 use crate::cpu::memory::plan::{MOST_CYCLES, Plan};
-use crate::cpu::memory::{FetchPolicy, Memory};
+use crate::cpu::memory::{FetchPolicy, Memory, Via};
 use crate::memory::dram::Dram;
 use crate::memory::ram::Direction;
 
@@ -33,6 +33,8 @@ pub struct Transfers {
     /// A fetch, by the plan that it was made for: of a chunk where the block begins, and of one that is not in hand; of
     /// a word of an instruction, and of the second of two.
     pub fetch: Option<(Plan, [usize; 2])>,
+    /// A fetch of a line that nothing keeps.
+    pub line: Option<Plan>,
     /// A load, and a store: of one register, and of several in the same 32 bytes.
     pub data: [Option<(Plan, [usize; 2])>; 2],
 }
@@ -48,7 +50,7 @@ pub fn signature() -> Signature {
 
 impl<I: Isa> Compiler<I> {
     /// Functions for a region whose first instruction is at `pc`.
-    pub fn transfers(&mut self, memory: &Memory, pc: u32) -> Transfers {
+    pub fn transfers(&mut self, memory: &Memory, pc: u32, via: Via) -> Transfers {
         let bytes = match memory.fetch_policy() {
             FetchPolicy::OnDemand => 4,
             FetchPolicy::Chunks(chunks) if chunks.ahead => 0,
@@ -61,6 +63,7 @@ impl<I: Isa> Compiler<I> {
         let known = self.transfers;
         let same = |plan: Plan, known: Option<Plan>| known.is_some_and(|known| known.sums == plan.sums);
         Transfers {
+            line: if via == Via::Passing { memory.plan_line(pc) } else { None },
             fetch: fetch.and_then(|plan| match known.fetch {
                 Some(known) if same(plan, Some(known.0)) => Some(known),
                 _ => Some((plan, [self.make_fetch(memory, &plan, true)?, self.make_fetch(memory, &plan, false)?])),
@@ -89,7 +92,7 @@ impl<I: Isa> Compiler<I> {
             };
             let offset = this.b.ins().iadd_imm(first, -i64::from(plan.origin as i32));
             this.is_inside(plan, offset);
-            this.transfer(plan, begins, more, offset, None);
+            let done = this.transfer(plan, begins, more, offset, None);
             match older {
                 Some(newer) => {
                     this.store(Memory::WORDS, newer);
@@ -98,8 +101,10 @@ impl<I: Isa> Compiler<I> {
                 None => this.store(Memory::CHUNK, what),
             }
             if let Some(tally) = plan.tally {
+                let offset = this.b.ins().uextend(I64, offset);
                 this.tell(tally, offset);
             }
+            done
         })
     }
 
@@ -117,7 +122,7 @@ impl<I: Isa> Compiler<I> {
                 this.has_no_code(marks, offset, mask);
             }
             this.all_stores_are_done(begins);
-            this.transfer(plan, begins, more, offset, None);
+            this.transfer(plan, begins, more, offset, None)
         })
     }
 
@@ -150,11 +155,11 @@ impl<I: Isa> Compiler<I> {
                 this.has_no_code(marks, offset, mask);
             }
             this.all_stores_are_done(begins);
-            this.transfer(plan, begins, more, offset, Some(words));
+            this.transfer(plan, begins, more, offset, Some(words))
         })
     }
 
-    fn make_transfer(&mut self, body: impl FnOnce(&mut Function<I>, [Value; 4])) -> Option<usize> {
+    fn make_transfer(&mut self, body: impl FnOnce(&mut Transfer<I>, [Value; 4]) -> Value) -> Option<usize> {
         let convention = self.isa.default_call_conv();
         self.context.func.signature = signature();
         let mut b = FunctionBuilder::new(&mut self.context.func, &mut self.builder);
@@ -163,33 +168,52 @@ impl<I: Isa> Compiler<I> {
         b.append_block_params_for_function_params(entry);
         b.switch_to_block(entry);
         let &[core, begins, more, what, detail] = b.block_params(entry) else { return None };
-        let mut function = Function { b, core, out, convention, profiles: self.profiles, of: PhantomData };
-        body(&mut function, [begins, more, what, detail]);
-        function.b.ins().return_(&[]);
-        function.b.switch_to_block(out);
-        let nothing = function.b.ins().iconst(I64, 0);
-        function.say(nothing);
-        function.b.ins().return_(&[]);
-        function.b.seal_all_blocks();
-        function.b.finalize();
+        let profiles = self.profiles;
+        let mut transfer = Transfer { b: &mut b, core, out, convention, profiles, free: None, of: PhantomData };
+        let done = body(&mut transfer, [begins, more, what, detail]);
+        transfer.end(done);
+        transfer.b.switch_to_block(out);
+        let nothing = transfer.b.ins().iconst(I64, 0);
+        transfer.end(nothing);
+        b.seal_all_blocks();
+        b.finalize();
         self.finish()
     }
 }
 
-/// A function under way.
-struct Function<'a, I: Isa> {
-    b: FunctionBuilder<'a>,
-    core: Value,
+/// Code of a transfer under way.
+pub(super) struct Transfer<'a, 'f, I: Isa> {
+    pub b: &'a mut FunctionBuilder<'f>,
+    pub core: Value,
     /// Where it has done nothing.
-    out: ir::Block,
+    pub out: ir::Block,
     /// The host's calling convention.
-    convention: CallConv,
+    pub convention: CallConv,
     /// There is a profile, which is told what transfers take.
-    profiles: bool,
-    of: PhantomData<I>,
+    pub profiles: bool,
+    /// The edge from which on the target is free, where that is known.
+    pub free: Option<Value>,
+    pub of: PhantomData<I>,
 }
 
-impl<I: Isa> Function<'_, I> {
+impl<I: Isa> Transfer<'_, '_, I> {
+    /// Of a line of code, after which it is there with another one: the cycle in which it is.
+    pub fn fetch_line(&mut self, plan: &Plan, lines: [Value; 2], offset: u32, begins: Value, more: Value) -> Value {
+        let wide = self.b.ins().iconst(I64, i64::from(offset));
+        if let Some(tally) = plan.tally {
+            self.is_another_than_last(tally, wide);
+        }
+        let offset = self.b.ins().iconst(I32, i64::from(offset as i32));
+        let done = self.transfer(plan, begins, more, offset, None);
+        for (slot, line) in lines.into_iter().enumerate() {
+            self.store(Memory::PASSING + slot * size_of::<u32>(), line);
+        }
+        if let Some(tally) = plan.tally {
+            self.tell(tally, wide);
+        }
+        done
+    }
+
     fn load(&mut self, kind: ir::Type, part: usize) -> Value {
         self.b.ins().load(kind, own(), self.core, memory::<I>(part))
     }
@@ -198,14 +222,16 @@ impl<I: Isa> Function<'_, I> {
         self.b.ins().store(own(), value, self.core, memory::<I>(part));
     }
 
-    /// The cycle in which the answer is there; 0 if nothing was done.
-    fn say(&mut self, done: Value) {
+    /// A function's end: the cycle in which the answer is there; 0 if nothing was done.
+    fn end(&mut self, done: Value) {
         self.b.ins().store(own(), done, self.core, (offset_of!(Cpu<I>, host) + HostCode::<I>::DONE) as i32);
+        self.b.ins().return_(&[]);
     }
 
     fn go_on_if(&mut self, condition: Value) {
         let on = self.b.create_block();
         self.b.ins().brif(condition, on, &[], self.out, &[]);
+        self.b.seal_block(on);
         self.b.switch_to_block(on);
     }
 
@@ -213,9 +239,9 @@ impl<I: Isa> Function<'_, I> {
     fn end_if(&mut self, condition: Value, begins: Value) {
         let [end, on] = [self.b.create_block(), self.b.create_block()];
         self.b.ins().brif(condition, end, &[], on, &[]);
+        [end, on].into_iter().for_each(|block| self.b.seal_block(block));
         self.b.switch_to_block(end);
-        self.say(begins);
-        self.b.ins().return_(&[]);
+        self.end(begins);
         self.b.switch_to_block(on);
     }
 
@@ -285,8 +311,9 @@ impl<I: Isa> Function<'_, I> {
 
     /// A transfer that begins in cycle `begins`, behind which the block may take so many cycles `more`: of what the
     /// plan says, or of so many more words than one.
-    fn transfer(&mut self, plan: &Plan, begins: Value, more: Value, offset: Value, words: Option<Value>) {
-        let (steps, (there, back), [before, busy, _]) = (plan.steps, plan.outer_cycles, plan.cycles);
+    /// The cycle in which its answer is there.
+    fn transfer(&mut self, plan: &Plan, begins: Value, more: Value, offset: Value, words: Option<Value>) -> Value {
+        let (steps, (there, back), [before, busy]) = (plan.steps, plan.outer_cycles, plan.cycles);
         let tally = plan.tally.map(|tally| self.b.ins().iconst(I64, tally as i64));
         if let Some(tally) = tally {
             let holds = self.b.ins().load(I64, other(), tally, offset_of!(Tally, holds) as i32);
@@ -303,7 +330,7 @@ impl<I: Isa> Function<'_, I> {
         let arrived = self.plus(edge, steps.request_cycles);
         let ready = self.plus(arrived, before);
         let free_at = self.b.ins().iconst(I64, plan.free_edge as i64);
-        let free = self.b.ins().load(I64, other(), free_at, 0);
+        let free = self.free.unwrap_or_else(|| self.b.ins().load(I64, other(), free_at, 0));
         let start = self.b.ins().umax(ready, free);
         let words = words.map(|words| self.b.ins().uextend(I64, words));
         let mut free = match (tally, words, plan.ram) {
@@ -331,6 +358,7 @@ impl<I: Isa> Function<'_, I> {
             free = self.b.ins().iadd(free, waits);
         }
         self.b.ins().store(other(), free, free_at, 0);
+        self.free = Some(free);
         let [answered, received, done] = self.answer(plan, free);
         let total = self.b.ins().isub(received, sent);
         let at_target = if plan.routed {
@@ -358,13 +386,16 @@ impl<I: Isa> Function<'_, I> {
         let touched = self.load(I64, Memory::TOUCHED + byte);
         let touched = self.b.ins().bor_imm(touched, bit as i64);
         self.store(Memory::TOUCHED + byte, touched);
-        self.say(done);
+        done
     }
 
     /// Of a target that is free from an edge on: the edge of its answer, the cycle in which that has come over the
     /// interconnect, and the one in which the core has it.
     fn answer(&mut self, plan: &Plan, free: Value) -> [Value; 3] {
-        let answered = self.plus(free, plan.cycles[2]);
+        let answered = match plan.behind_cycles {
+            0 => free,
+            cycles => self.b.ins().iadd_imm(free, cycles),
+        };
         let answer = self.plus(answered, plan.steps.response_cycles);
         let received = self.times(answer, plan.steps.ratio);
         [answered, received, self.plus(received, plan.outer_cycles.1)]
@@ -400,12 +431,19 @@ impl<I: Isa> Function<'_, I> {
         }
     }
 
+    /// Goes on if the last read was not of the same.
+    fn is_another_than_last(&mut self, tally: usize, offset: Value) {
+        let tally = self.b.ins().iconst(I64, tally as i64);
+        let last = self.b.ins().load(I64, other(), tally, offset_of!(Tally, last) as i32);
+        let other = self.b.ins().icmp(IntCC::NotEqual, last, offset);
+        self.go_on_if(other);
+    }
+
     /// Tells a device of a read.
     fn tell(&mut self, tally: usize, offset: Value) {
         let tally = self.b.ins().iconst(I64, tally as i64);
         let one = self.b.ins().iconst(I64, 1);
         self.add(tally, offset_of!(Tally, reads) as i32, one);
-        let offset = self.b.ins().uextend(I64, offset);
         self.b.ins().store(other(), offset, tally, offset_of!(Tally, last) as i32);
     }
 
@@ -437,7 +475,7 @@ extern "C" fn dram_write(dram: *mut Dram, from: u64, offset: u32, beats: u64) ->
 }
 
 /// Accesses of what may be a part of the core, or not.
-fn other() -> MemFlags {
+pub(super) fn other() -> MemFlags {
     MemFlags::trusted()
 }
 

@@ -32,7 +32,8 @@ pub struct Translation {
     pub physical: u32,
     /// Size of the page (or section) around it, all of which has these attributes.
     pub page_bytes: u32,
-    /// As what it is accessed, with the caches on or off as they are.
+    /// As what it is accessed if its cache is on: that of instructions may be while that of data is off, and what is
+    /// remembered is for both.
     pub memory: MemoryType,
     /// As what a walk reads descriptors.
     pub walk_memory: MemoryType,
@@ -87,6 +88,21 @@ impl MemoryType {
     /// Normal memory that no cache keeps.
     pub const NON_CACHEABLE: MemoryType =
         MemoryType::Normal { inner: Cacheability::NonCacheable, outer: Cacheability::NonCacheable, shareable: false };
+
+    /// Normal memory as non-cacheable, as it is with the cache off; others as they are.
+    pub fn uncached(self) -> MemoryType {
+        match self {
+            MemoryType::Normal { shareable, .. } => {
+                MemoryType::Normal { inner: Cacheability::NonCacheable, outer: Cacheability::NonCacheable, shareable }
+            }
+            other => other,
+        }
+    }
+
+    /// As what it is accessed where its cache is on, or off.
+    pub fn with_cache(self, on: bool) -> MemoryType {
+        if on { self } else { self.uncached() }
+    }
 }
 
 /// Why an access could not be done, in the words of the instruction set.

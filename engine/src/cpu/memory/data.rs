@@ -102,7 +102,7 @@ impl Memory {
             Via::Cached => self.use_line(trip, place, Purpose::Load)?,
             // The transfer that brought it has been paid for.
             Via::Uncached if asked.how & how::TOLD != 0 && host_of(trip.bus, place.physical).is_some() => {}
-            Via::Uncached => {
+            Via::Uncached | Via::Passing => {
                 if place.ordered {
                     self.wait_for_stores(trip);
                 }
@@ -166,7 +166,7 @@ impl Memory {
                     self.forget_neighbours(trip.bus, place.physical, true);
                 }
             }
-            Via::Uncached => {}
+            Via::Uncached | Via::Passing => {}
         }
         if self.config.store_buffer_entries == 0 {
             return self.write_part(trip, place, Transfer::WriteBurst(size.bytes()));

@@ -7,6 +7,7 @@
 
 pub mod on_demand;
 pub mod order;
+pub mod pages;
 pub mod passing;
 pub mod prefetch_next;
 
@@ -99,9 +100,11 @@ impl FetchLines {
         self.remove(in_page, step, |slot| slot.1 == physical);
     }
 
-    /// Removes the lines of a page.
-    pub fn remove_span(&mut self, page: u32, bytes: u32) {
+    /// Removes the lines of a page that has left the micro TLB. Blocks of it that are fetched past the cache, or from
+    /// memory at the core, have none, and are looked at again too.
+    pub fn remove_page(&mut self, page: u32, bytes: u32) {
         self.remove(0, 1, |slot| slot.0.wrapping_sub(page) < bytes);
+        self.went();
     }
 
     /// No line is known to be there, nor that one was used.
@@ -248,8 +251,8 @@ impl Memory {
     ///
     /// # Errors
     /// The abort that the fetch takes.
-    pub fn code_via<M: Mmu>(&mut self, bus: &Bus, mmu: &M, va: u32) -> Result<(Via, u32), AbortOf<M>> {
-        let to = mmu.translate(va, mmu.access(Kind::Execute, 0), |physical| bus.peek_word(physical))?;
+    pub fn code_via<M: Mmu>(&self, bus: &Bus, mmu: &M, va: u32) -> Result<(Via, u32), AbortOf<M>> {
+        let to = self.meaning(bus, mmu, va, mmu.access(Kind::Execute, 0))?;
         let place = self.code_place_of(bus, mmu, to);
         if refuses_fetches(bus, place.physical) || !bus.peek(place.physical, &mut [0; 2]) {
             return Err(abort_of(va, false, no_code(bus, place.physical, Ps::ZERO)));
@@ -264,12 +267,12 @@ impl Memory {
     }
 
     /// Copies what is at `va` as instructions, without time. False if some of it is not there, or must not be executed.
-    pub fn read_code<M: Mmu>(&mut self, bus: &Bus, mmu: &M, va: u32, into: &mut [u8]) -> bool {
+    pub fn read_code<M: Mmu>(&self, bus: &Bus, mmu: &M, va: u32, into: &mut [u8]) -> bool {
         let access = mmu.access(Kind::Execute, 0);
         let mut done = 0;
         while done < into.len() {
             let from = va.wrapping_add(done as u32);
-            let Ok(to) = mmu.translate(from, access, |physical| bus.peek_word(physical)) else { return false };
+            let Ok(to) = self.meaning(bus, mmu, from, access) else { return false };
             let in_page = to.page_bytes - (from & (to.page_bytes - 1));
             let here = (into.len() - done).min(in_page as usize);
             if !bus.peek(to.physical, &mut into[done..done + here]) {
@@ -454,7 +457,7 @@ impl Memory {
         self.state.prefetch.chunk = chunk;
         if chunks.ahead {
             let next = Chunk::at(chunk.last.wrapping_add(1), chunks.bytes);
-            self.fetch_ahead(&mut trip.behind(), mmu, next);
+            self.fetch_ahead(&mut trip.behind(), mmu, next, va);
         }
         Ok(())
     }
@@ -467,8 +470,12 @@ impl Memory {
         self.read(trip, Place { physical, ..place }, chunk.transfer()).map(|_| ())
     }
 
-    /// Starts the fetch of what comes next. It is given up if it can't be had.
-    fn fetch_ahead<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, chunk: Chunk) {
+    /// Starts the fetch of what comes next. It is given up if it can't be had, or would take the page of the flow of
+    /// instructions, which is at `flow`, out of the micro TLB.
+    fn fetch_ahead<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, chunk: Chunk, flow: u32) {
+        if self.would_lose_page(mmu, chunk.first, flow) {
+            return;
+        }
         let Ok(place) = self.code_place(trip, mmu, chunk.first) else { return };
         let bus = &trip.bus;
         let kept = place.outer && bus.outer().is_some_and(|outer| outer.enabled);

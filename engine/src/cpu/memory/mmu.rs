@@ -15,6 +15,13 @@ pub trait Mmu {
     /// False where all addresses are physical, and what the board's map says of one holds: see [`Identity`].
     const TRANSLATES: bool = true;
 
+    /// True where addresses are translated by tables in memory, which programs change without the core's being told:
+    /// only TLBs keep what they have said.
+    const WALKS: bool = false;
+
+    /// True where blocks fetch lines of instructions that no cache keeps ([`Via::Passing`](super::Via::Passing)).
+    const FETCHES_LINES: bool = false;
+
     /// Where `va` leads, or why it doesn't. `read` gives the descriptor at a physical address, or `None` where nothing
     /// answers.
     ///

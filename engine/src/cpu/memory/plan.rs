@@ -9,6 +9,7 @@ use std::mem::offset_of;
 
 use super::accounts::{Accounts, Part, Purpose};
 use super::fetch::Prefetch;
+use super::fetch::passing::Passing;
 use super::stores::StoreBuffer;
 use super::{FetchPolicy, Memory, State};
 use crate::bus::alike::{Tally, Window};
@@ -63,9 +64,10 @@ pub struct Plan {
     pub routed: bool,
     /// Address of the edge up to which the target is busy.
     pub free_edge: usize,
-    /// Edges from the arrival until it can begin; from then until the next can, which the [`Tally`] of a window says;
-    /// from there to the answer.
-    pub cycles: [u64; 3],
+    /// Edges from the arrival until it can begin; from then until the next can, which the [`Tally`] of a window says.
+    pub cycles: [u64; 2],
+    /// Edges from there to the answer, which may come before.
+    pub behind_cycles: i64,
     /// Beats of a RAM's port.
     pub beats: u64,
     /// Addresses of the two sums of time, and their numbers.
@@ -82,6 +84,13 @@ pub struct Plan {
     pub tally: Option<usize>,
 }
 
+impl Plan {
+    /// True if such a transfer can begin at an address.
+    pub fn reaches(&self, addr: u32) -> bool {
+        (self.first_offset..=self.last_offset).contains(&addr.wrapping_sub(self.origin))
+    }
+}
+
 impl Memory {
     /// Where compiled code has parts of this: what was fetched, and what is to be told of.
     pub const CHUNK: usize = offset_of!(Memory, state) + offset_of!(State, prefetch) + offset_of!(Prefetch, chunk);
@@ -91,6 +100,8 @@ impl Memory {
     pub const GRANTED: usize = offset_of!(Memory, state) + offset_of!(State, prefetch) + offset_of!(Prefetch, granted);
     /// The words of [`FetchPolicy::OnDemand`].
     pub const WORDS: usize = offset_of!(Memory, state) + offset_of!(State, words);
+    /// The lines of [`Passing`](super::fetch::passing::Passing): the one that is there, and the one that was held.
+    pub const PASSING: usize = offset_of!(Memory, state) + offset_of!(State, passing) + Passing::LINES;
     /// See [`Memory::touched`].
     pub const TOUCHED: usize = offset_of!(Memory, touched);
     /// The cycle in which all stores are done.
@@ -162,6 +173,14 @@ impl Memory {
         (addr.wrapping_sub(plan.origin) <= plan.last_offset).then_some(plan)
     }
 
+    /// The fetch of the line at `addr`, which nothing keeps.
+    pub fn plan_line(&self, addr: u32) -> Option<Plan> {
+        let line_bytes = self.config.icache?.line_bytes;
+        let known = self.known_at(addr).filter(|_| self.config.dcache.is_none())?;
+        let plan = Memory::plan(known, line_bytes, Direction::Read, Purpose::Fetch)?;
+        (plan.tally.is_some() && plan.reaches(addr)).then_some(plan)
+    }
+
     /// A load or store of a word or less in the RAM that data went to last.
     pub fn plan_data(&self, store: bool) -> Option<Plan> {
         let known = self.known_at(self.data_path.base()?).filter(|_| self.flat)?;
@@ -177,11 +196,10 @@ impl Memory {
         let Known { base, rest, origin, entry, routed, outer_cycles, steps, sums, served } = *known;
         let first_offset = base.wrapping_sub(origin);
         let last_offset = first_offset + rest.checked_sub(bytes - 1)?;
-        let (free_edge, cycles) = match served {
-            Served::Ram(port) => (port.free_edge, [0, port.timing.beats_and_cycles(bytes, direction).1, 0]),
+        let (free_edge, cycles, behind_cycles) = match served {
+            Served::Ram(port) => (port.free_edge, [0, port.timing.beats_and_cycles(bytes, direction).1], 0),
             Served::Window(window) if window.bytes == bytes => {
-                let cycles = [window.before_cycles, 0, window.behind_cycles];
-                (window.tally + offset_of!(Tally, free_edge), cycles)
+                (window.tally + offset_of!(Tally, free_edge), [window.before_cycles, 0], window.behind_cycles)
             }
             Served::Window(_) => return None,
         };
@@ -198,6 +216,7 @@ impl Memory {
             routed,
             free_edge,
             cycles,
+            behind_cycles,
             beats: ram.map_or(0, |port| port.timing.beats_and_cycles(bytes, direction).0),
             sums: Accounts::sums_of(sums, purpose),
             numbers: Accounts::numbers_of(entry, purpose),

@@ -85,6 +85,8 @@ impl Status for Refused {
 impl Mmu for Registers {
     type Status = Refused;
 
+    const WALKS: bool = true;
+
     /// Descriptors are words from the start of the RAM on, one a MiB: 0 is a fault.
     fn translate(
         &self,

@@ -49,7 +49,7 @@ impl Entry {
         Entry { page: va - offset, to, allowed: permission(access) }
     }
 
-    fn holds(&self, va: u32, asid: u8) -> bool {
+    pub fn holds(&self, va: u32, asid: u8) -> bool {
         va & !(self.to.page_bytes - 1) == self.page && (self.to.global || self.to.asid == asid)
     }
 
@@ -96,7 +96,7 @@ pub(super) struct Tlb {
     turn: usize,
     /// Page sizes that have been entered since all was invalidated.
     sizes: u32,
-    /// The caches that were on when entries were made: data, instructions. Memory types depend on it.
+    /// The caches that were on when entries were made, of data and of instructions: with others, all are made anew.
     caches: (bool, bool),
     misses: u64,
     walks: u64,
@@ -139,6 +139,38 @@ impl Tlb {
     #[inline]
     pub fn micro(&mut self, kind: Kind, va: u32, asid: u8) -> Option<&mut Entry> {
         self.micro[usize::from(kind == Kind::Execute)].entries.iter_mut().flatten().find(|entry| entry.holds(va, asid))
+    }
+
+    /// The same, to look at.
+    #[inline]
+    pub fn look_in_micro(&self, kind: Kind, va: u32, asid: u8) -> Option<&Entry> {
+        self.micro[usize::from(kind == Kind::Execute)].entries.iter().flatten().find(|entry| entry.holds(va, asid))
+    }
+
+    /// The entry that an access of a kind to `va` would find with these caches on: see [`Tlb::follow_caches`].
+    pub fn look(&self, kind: Kind, va: u32, asid: u8, caches: (bool, bool)) -> Option<Entry> {
+        let main = || if self.caches == caches { self.main(va, asid) } else { None };
+        self.look_in_micro(kind, va, asid).copied().or_else(main)
+    }
+
+    /// The entry that the next [`Tlb::refill`] of the micro TLB takes the place of.
+    pub fn next_to_go(&self, kind: Kind) -> Option<&Entry> {
+        let micro = &self.micro[usize::from(kind == Kind::Execute)];
+        if micro.entries.iter().any(Option::is_none) { None } else { micro.entries.get(micro.turn)?.as_ref() }
+    }
+
+    /// Takes out of the micro TLB what is inside a page that is about to be put there: tables were changed, and nothing
+    /// was invalidated. So an address has one entry at the most, which is the one that its shortcuts are by. True if
+    /// there was something.
+    pub fn make_way(&mut self, kind: Kind, page: &Entry) -> bool {
+        let inside = |entry: &Entry| entry.page.wrapping_sub(page.page) < page.to.page_bytes;
+        let mut some = false;
+        for place in &mut self.micro[usize::from(kind == Kind::Execute)].entries {
+            if place.as_ref().is_some_and(inside) {
+                (*place, some) = (None, true);
+            }
+        }
+        some
     }
 
     /// Puts an entry into that micro TLB: what had to go.

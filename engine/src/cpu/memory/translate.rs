@@ -9,6 +9,7 @@ use super::tlb::{Entry, permission};
 use super::{Memory, Via};
 use crate::bus::device::AccessSize;
 use crate::bus::{Bus, MapEntry, Target};
+use crate::memory::line_buffers::Answer;
 use crate::memory::outer::OuterCache;
 
 /// Where an access goes.
@@ -49,19 +50,23 @@ impl Memory {
     }
 
     pub(super) fn code_place_of<M: Mmu>(&self, bus: &Bus, mmu: &M, to: Translation) -> Place {
+        let to = Translation { memory: to.memory.with_cache(mmu.icache_is_on()), ..to };
         let has_cache = self.config.icache.is_some() && mmu.icache_is_on();
         let place = place_of(bus, mmu, to, has_cache);
         // Instructions are not written: how does not matter to their cache (ARM, B3.2.1, has them write-through without
         // the MMU).
         let normal = matches!(to.memory, MemoryType::Normal { inner, .. } if inner != Cacheability::NonCacheable);
         let cacheable = bus.entry_at(to.physical).is_some_and(|entry| bus.map[entry].cacheable);
-        match place.via {
-            Via::Uncached if normal && cacheable && has_cache => Place { via: Via::Cached, ..place },
-            _ => place,
-        }
+        let via = match place.via {
+            Via::Uncached if normal && cacheable && has_cache => Via::Cached,
+            via => via,
+        };
+        let passes = M::FETCHES_LINES && via == Via::Cached && lines_pass(bus, to.physical);
+        Place { via: if passes { Via::Passing } else { via }, ..place }
     }
 
     fn data_place_of<M: Mmu>(&self, bus: &Bus, mmu: &M, to: Translation) -> Place {
+        let to = Translation { memory: to.memory.with_cache(mmu.dcache_is_on()), ..to };
         place_of(bus, mmu, to, self.config.dcache.is_some() && mmu.dcache_is_on())
     }
 
@@ -69,6 +74,24 @@ impl Memory {
     #[inline]
     pub fn fetch_via(&self, bus: &Bus, physical: u32) -> Via {
         via_to(bus, physical, self.config.icache.is_some())
+    }
+
+    /// What `va` means to an access: as the TLBs have it, or else as the tables in memory say. Takes no time, and
+    /// changes nothing.
+    ///
+    /// # Errors
+    /// The abort that the access takes.
+    pub fn meaning<M: Mmu>(&self, bus: &Bus, mmu: &M, va: u32, access: Access) -> Result<Translation, AbortOf<M>> {
+        let walk = || mmu.translate(va, access, |physical| bus.peek_word(physical));
+        if !M::WALKS || !mmu.mmu_is_on() || !mmu.is_mapped(va) {
+            return walk();
+        }
+        let caches = (mmu.dcache_is_on(), mmu.icache_is_on());
+        match self.state.tlb.look(access.kind, va, mmu.asid(), caches) {
+            Some(entry) if entry.allows(access) => Ok(entry.translation(va)),
+            Some(entry) => walk().map(|_| entry.translation(va)),
+            None => walk(),
+        }
     }
 
     fn translation<M: Mmu>(
@@ -122,19 +145,24 @@ impl Memory {
                 entry
             }
         };
+        if self.state.tlb.make_way(access.kind, &entry) {
+            self.forget_page(access.kind, &entry);
+        }
         if let Some(went) = self.state.tlb.refill(access.kind, entry) {
-            match access.kind {
-                Kind::Execute => {
-                    self.learn_fetches();
-                    self.fetched.remove_span(went.page, went.to.page_bytes);
-                }
-                _ => {
-                    self.learn_uses();
-                    self.shortcuts.remove_span(went.page, went.to.page_bytes);
-                }
-            }
+            self.forget_page(access.kind, &went);
         }
         Ok(())
+    }
+
+    /// What is in a page is not in the micro TLB any more.
+    fn forget_page(&mut self, kind: Kind, page: &Entry) {
+        if kind == Kind::Execute {
+            self.learn_fetches();
+            self.fetched.remove_page(page.page, page.to.page_bytes);
+        } else {
+            self.learn_uses();
+            self.shortcuts.remove_span(page.page, page.to.page_bytes);
+        }
     }
 
     /// The time of reading a descriptor (TRM, Main TLB: walks look into the data cache if the tables are cacheable).
@@ -148,7 +176,9 @@ impl Memory {
                 self.spend_in_tlb(trip, self.config.walk_hit_cycles);
                 self.use_line(trip, place, Purpose::Walk)
             }
-            Via::Uncached => self.read(trip, place, Transfer::Read(Purpose::Walk, AccessSize::Word)).map(|_| ()),
+            Via::Uncached | Via::Passing => {
+                self.read(trip, place, Transfer::Read(Purpose::Walk, AccessSize::Word)).map(|_| ())
+            }
         };
     }
 
@@ -190,7 +220,14 @@ fn via_to(bus: &Bus, physical: u32, cached: bool) -> Via {
 #[inline]
 fn answers_at_once(bus: &Bus, entry: usize) -> bool {
     let MapEntry { target, cacheable, .. } = bus.map[entry];
-    matches!(target, Target::Device(id, _) if cacheable && bus.line_buffers.are_at_once(id))
+    matches!(target, Target::Device(id, _) if cacheable && bus.line_buffers.how_of(id) == Answer::AtOnce)
+}
+
+/// True for the window of a flash that keeps no lines of instructions.
+fn lines_pass(bus: &Bus, physical: u32) -> bool {
+    bus.entry_at(physical).is_some_and(
+        |entry| matches!(bus.map[entry].target, Target::Device(id, _) if bus.line_buffers.how_of(id) == Answer::Passes),
+    )
 }
 
 /// True for what the map keeps out of caches, and that is no memory.

@@ -16,6 +16,7 @@
 #[cfg(test)]
 mod tests;
 
+use crate::bus::alike::Window;
 use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::activities::{ERASE, FLASH, PROGRAM};
@@ -27,7 +28,7 @@ use crate::dt::fault::FaultKind;
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
 use crate::state::State;
-use crate::time::Ps;
+use crate::time::{Hz, Ps};
 
 const ACR: u32 = 0x00;
 const KEYR: u32 = 0x08;
@@ -378,6 +379,22 @@ impl Device for FlashController {
 
     fn host_bytes(&self, range: usize) -> Option<*const u8> {
         (range > 0).then(|| self.flash.host_bytes())
+    }
+
+    fn own_clock(&self) -> Option<Hz> {
+        Some(self.flash.own_clock())
+    }
+
+    fn read_alone(&mut self, range: usize, offset: u32, bytes: u32, edge: u64) -> Option<(u32, u64)> {
+        if range > 0 { self.flash.read_alone(offset, bytes, edge) } else { None }
+    }
+
+    fn alike(&mut self, range: usize, bytes: u32) -> Option<Window> {
+        if range > 0 { self.flash.alike(bytes) } else { None }
+    }
+
+    fn learn(&mut self) {
+        self.flash.learn();
     }
 
     fn burst(&mut self, range: usize, offset: u32, bytes: u32, ctx: &mut Ctx) -> Result<Ps, SlaveError> {

@@ -19,16 +19,18 @@
 use std::collections::BTreeMap;
 
 use crate::activity::{Activity, Detail};
+use crate::bus::alike::{Tally, Window};
 use crate::bus::code::CodeSpan;
 use crate::bus::device::{AccessSize, Ctx, Reply};
 use crate::dt::fault::FaultKind;
 use crate::dt::reader::{NodeReader, PowerOfTwo};
 use crate::dt::wiring::ClockInput;
+use crate::memory::line_buffers::Answer;
 use crate::memory::ram::{PortTiming, Ram};
 use crate::polling::Poll;
 use crate::state::pages::{self, PAGE_BYTES, Page};
 use crate::state::{Damaged, Fresh, Loader, Saver, State};
-use crate::time::{Cycles, Ps};
+use crate::time::{Cycles, Hz, Ps};
 
 /// FLASH_ACR, alike in both families.
 pub const ACR_PRFTEN: u32 = 1 << 8;
@@ -69,10 +71,13 @@ pub struct Flash {
     most_hz: [u32; LATENCIES],
     /// FLASH_ACR without its resets.
     acr: u32,
-    /// The edge of the clock from which on the array can be read again.
-    free_edge: u64,
-    /// The line that instructions were last fetched from, and whether it was prefetched.
-    code_line: u32,
+    /// The edge of the clock from which on the array can be read again, and the line that instructions were last
+    /// fetched from; lines that compiled code has fetched are in it.
+    tally: Tally,
+    /// Bytes of such a fetch; 0 as long as nobody has asked.
+    #[state(skip)]
+    tally_bytes: u32,
+    /// Whether the line that instructions were last fetched from was prefetched.
     code_prefetched: bool,
     ahead: Option<Ahead>,
     /// Lines of the data cache, the one used last first.
@@ -156,8 +161,8 @@ impl Flash {
             line_bytes: reader.timing_u32("cyclescope,line-bytes", PowerOfTwo(8..=16), line_meaning).max(8),
             most_hz: most_hz.unwrap_or([u32::MAX; LATENCIES]),
             acr: 0,
-            free_edge: 0,
-            code_line: NO_LINE,
+            tally: Tally { last: u64::from(NO_LINE), ..Tally::default() },
+            tally_bytes: 0,
             code_prefetched: false,
             ahead: None,
             data: Vec::new(),
@@ -259,11 +264,11 @@ impl Flash {
     /// When the line of an instruction has come, and whether it was prefetched.
     fn fetch(&mut self, offset: u32, now: u64) -> (u64, bool) {
         let line = self.line_of(offset);
-        if line == self.code_line {
+        if u64::from(line) == self.tally.last {
             return (now, self.code_prefetched);
         }
         self.counters.fetches += 1;
-        self.code_line = line;
+        self.tally.last = u64::from(line);
         let ahead = self.ahead.take().filter(|ahead| ahead.line == line);
         self.code_prefetched = ahead.is_some();
         self.counters.prefetched += u64::from(self.code_prefetched);
@@ -283,9 +288,15 @@ impl Flash {
     /// Data, read by the core or by a device: the value, and when it has come.
     pub fn read(&mut self, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Reply {
         let now = self.edge(offset, ctx);
+        let done = self.read_data(offset, ctx.core.is_some(), now);
+        Reply::read(self.value(offset, size), self.clock.rate.ps_at_floor(Cycles(done)))
+    }
+
+    /// When data has come that the core reads, or a device.
+    fn read_data(&mut self, offset: u32, by_core: bool, now: u64) -> u64 {
         let line = self.line_of(offset);
         let lines = self.data_lines();
-        let cached = ctx.core.is_some() && self.acr & ACR_DCEN != 0 && lines > 0;
+        let cached = by_core && self.acr & ACR_DCEN != 0 && lines > 0;
         self.counters.data_reads += 1;
         let place = self.data.iter().position(|held| *held == line).filter(|_| cached);
         let done = match place {
@@ -300,7 +311,50 @@ impl Flash {
             self.data.truncate(lines - 1);
             self.data.insert(0, line);
         }
-        Reply::read(self.value(offset, size), self.clock.rate.ps_at_floor(Cycles(done)))
+        done
+    }
+
+    /// The clock that [`Flash::read_alone`] counts in.
+    pub fn own_clock(&self) -> Hz {
+        self.clock.rate
+    }
+
+    /// As [`Flash::read`] and [`Flash::burst`] of the core, at an edge of the clock: the value and the edge of the
+    /// answer. `None` where there is more to say: what becomes of a line where the cache is on, that the array is busy.
+    pub fn read_alone(&mut self, offset: u32, bytes: u32, edge: u64) -> Option<(u32, u64)> {
+        if self.is_operating() {
+            return None;
+        }
+        match AccessSize::of_bytes(bytes) {
+            Some(size) => Some((self.value(offset, size), self.read_data(offset, true, edge))),
+            None if self.acr & ACR_ICEN == 0 => Some((0, self.fetch(offset, edge).0)),
+            None => None,
+        }
+    }
+
+    /// Fetches of lines that are all alike ([`crate::bus::device::Device::alike`]): those of a flash that is read by
+    /// nobody but the core, as it asks.
+    pub fn alike(&mut self, bytes: u32) -> Option<Window> {
+        if bytes != self.line_bytes {
+            return None;
+        }
+        self.tally_bytes = bytes;
+        self.share();
+        Some(Window { bytes, before_cycles: 0, behind_cycles: -1, tally: (&raw mut self.tally).expose_provenance() })
+    }
+
+    /// Says whether fetches of lines are alike from now on.
+    fn share(&mut self) {
+        let alike = self.acr & (ACR_ICEN | ACR_PRFTEN) == 0 && self.latency() > 0 && !self.is_operating();
+        let holds = alike && self.tally_bytes == self.line_bytes;
+        // Where no line is kept, it does not matter which one was prefetched.
+        self.code_prefetched &= !holds;
+        (self.tally.holds, self.tally.busy_cycles) = (u64::from(holds), self.latency() + 1);
+    }
+
+    /// Learns of lines that compiled code has fetched.
+    pub fn learn(&mut self) {
+        self.counters.fetches += std::mem::take(&mut self.tally.reads);
     }
 
     /// A burst of a device: a word a cycle, with the wait states of each line.
@@ -316,8 +370,8 @@ impl Flash {
         if self.latency() == 0 {
             return asked;
         }
-        let done = asked.max(self.free_edge) + self.latency();
-        self.free_edge = done + 1;
+        let done = asked.max(self.tally.free_edge) + self.latency();
+        self.tally.free_edge = done + 1;
         done
     }
 
@@ -347,6 +401,7 @@ impl Flash {
     pub fn reshape(&mut self, banks: usize, ctx: &mut Ctx) {
         (self.line_bytes, self.banks) = (self.line_bytes * self.banks as u32 / banks as u32, banks);
         self.data.clear();
+        self.share();
         self.forget_code(ctx);
     }
 
@@ -390,22 +445,27 @@ impl Flash {
             let left_cycles = edge.saturating_sub(before.cycles_until_ceil(ctx.now).0);
             if left_cycles > 0 { after.cycles_until_ceil(ctx.now).0 + left_cycles } else { 0 }
         };
-        self.free_edge = rebased(self.free_edge);
+        self.tally.free_edge = rebased(self.tally.free_edge);
         self.ahead = self.ahead.map(|ahead| Ahead { ready: rebased(ahead.ready), ..ahead });
         self.clock.rate = after;
         self.check_wait_states(ctx);
     }
 
     fn forget_code(&mut self, ctx: &mut Ctx) {
-        self.code_line = NO_LINE;
+        self.tally.last = u64::from(NO_LINE);
         self.ahead = None;
         ctx.bus.line_buffers.forget();
     }
 
     /// Tells the core how its fetches are answered.
-    fn publish(&self, ctx: &mut Ctx) {
-        let at_once = self.latency() == 0 && !self.is_busy(ctx.now);
-        ctx.bus.line_buffers.answer(ctx.id, at_once);
+    fn publish(&mut self, ctx: &mut Ctx) {
+        self.share();
+        let answer = match self.latency() {
+            0 if !self.is_busy(ctx.now) => Answer::AtOnce,
+            _ if self.acr & ACR_ICEN == 0 => Answer::Passes,
+            _ => Answer::Kept,
+        };
+        ctx.bus.line_buffers.answer(ctx.id, answer);
     }
 
     fn check_wait_states(&self, ctx: &mut Ctx) {
@@ -429,6 +489,11 @@ impl Flash {
         self.busy_until.iter().any(|until| now < *until)
     }
 
+    /// The same, as far as its events tell.
+    fn is_operating(&self) -> bool {
+        self.busy_until != [Ps::ZERO; MOST_BANKS]
+    }
+
     /// When the operation under way ends; `now` if there is none.
     pub fn free_at(&self, now: Ps) -> Ps {
         self.busy_until.into_iter().fold(now, Ps::max)
@@ -450,8 +515,12 @@ impl Flash {
 
     /// The event of an operation's end. False if another one goes on.
     pub fn has_ended(&mut self, ctx: &mut Ctx) -> bool {
+        let ended = !self.is_busy(ctx.now);
+        if ended {
+            self.busy_until = [Ps::ZERO; MOST_BANKS];
+        }
         self.publish(ctx);
-        !self.is_busy(ctx.now)
+        ended
     }
 
     /// The bank of an offset.
@@ -467,15 +536,16 @@ impl Flash {
         if poll.clock() != self.clock.rate {
             return false;
         }
-        poll.state(u64::from(self.acr) << 32 | u64::from(self.code_line));
+        self.learn();
+        poll.state(u64::from(self.acr) << 32 | self.tally.last);
         poll.state(u64::from(self.code_prefetched));
         for place in 0..self.data_lines() {
             poll.state(u64::from(self.data.get(place).copied().unwrap_or(NO_LINE)));
         }
         poll.state(u64::from(self.ahead.map_or(NO_LINE, |ahead| ahead.line)));
-        let mut free = Cycles(self.free_edge);
+        let mut free = Cycles(self.tally.free_edge);
         poll.end(&mut free);
-        self.free_edge = free.0;
+        self.tally.free_edge = free.0;
         let mut ready = Cycles(self.ahead.map_or(0, |ahead| ahead.ready));
         poll.end(&mut ready);
         self.ahead = self.ahead.map(|ahead| Ahead { ready: ready.0, ..ahead });
@@ -489,7 +559,7 @@ impl Flash {
     pub fn counters(&self) -> Vec<(String, u64)> {
         let Counters { fetches, prefetched, data_reads, data_hits } = self.counters;
         [
-            ("line fetches", fetches),
+            ("line fetches", fetches + self.tally.reads),
             ("prefetches used", prefetched),
             ("data reads", data_reads),
             ("data cache hits", data_hits),

@@ -45,7 +45,8 @@ pub const LATE: RegisterBits = NZCV | 1 << HISTORY | 1 << FPSCR;
 pub fn compiles<P: Profile>(blocks: &Blocks<ArmSet<P>>, index: u32) -> bool {
     let [first, second, ..] = blocks.ops_from(index) else { return false };
     let fetched = P::COMPILES_UNCACHED || !blocks.is_uncached(index);
-    fetched && !is_left(if first.code == Code::Fetch { second.code } else { first.code })
+    let fetches = matches!(first.code, Code::Fetch | Code::FetchLines);
+    fetched && !is_left(if fetches { second.code } else { first.code })
 }
 
 /// True if a micro-operation is the interpreter's.
@@ -53,7 +54,7 @@ fn is_left(code: Code) -> bool {
     use Code::*;
     match code {
         Ldrex | Strex | Clrex | Swap | LdrUser | StrUser => true,
-        Vfp | Pld | End | Fetch => false,
+        Vfp | Pld | End | Fetch | FetchLines => false,
         code => code > JumpToSame,
     }
 }
@@ -162,6 +163,7 @@ fn emit_ops<P: Profile>(e: &mut Emit<P>, ops: &[Op], mut at: usize, end: usize) 
             Code::AwaitGrant => e.await_grant(at as u32),
             Code::Pld => {}
             Code::Fetch => e.fetch(at as u32, op.imm, u32::from(op.rd)),
+            Code::FetchLines => e.fetch_lines(at as u32, op.imm, u32::from(op.rd)),
             Code::Jump => {
                 e.exit(TAKEN);
                 return true;

@@ -32,6 +32,7 @@ use crate::cpu::read::Read;
 use crate::elf::Machine;
 use crate::encoding::Encoding;
 use crate::inputs::Inputs;
+use crate::memory::line_buffers::Answer;
 use crate::state::State;
 
 /// A core of the application profile.
@@ -57,8 +58,8 @@ pub struct ArmSet<P: Profile> {
     pub(super) predictor: Predictor,
     /// By the general registers behind an exception's entry: the link register tells the instruction.
     pub(super) nesting: Nesting<[u32; 16]>,
-    /// See [`Context::flash_at_once`].
-    pub(super) flash_at_once: bool,
+    /// See [`Context::flash`].
+    pub(super) flash: Answer,
 }
 
 /// What the same bytes mean depends on.
@@ -68,8 +69,8 @@ pub struct Context {
     pub it: u8,
     /// In a privileged mode. No part of where the core goes on.
     pub privileged: bool,
-    /// Flash answers without wait states, which decides how code is fetched. No part of where the core goes on.
-    pub flash_at_once: bool,
+    /// How a flash answers, which decides how code is fetched. No part of where the core goes on.
+    pub flash: Answer,
 }
 
 impl<P: Profile> Isa for ArmSet<P> {
@@ -113,7 +114,7 @@ impl<P: Profile> Isa for ArmSet<P> {
             flow: P::Flow::default(),
             predictor: Predictor::default(),
             nesting: Nesting::default(),
-            flash_at_once: false,
+            flash: Answer::Kept,
         }
     }
 
@@ -125,7 +126,7 @@ impl<P: Profile> Isa for ArmSet<P> {
     #[inline]
     fn context(&self) -> Context {
         let (it, privileged) = (self.system.state().it, self.system.is_privileged());
-        Context { it, privileged, flash_at_once: self.flash_at_once }
+        Context { it, privileged, flash: self.flash }
     }
 
     /// With the T bit in bit 0.
@@ -143,7 +144,7 @@ impl<P: Profile> Isa for ArmSet<P> {
 
     #[inline]
     fn context_of_target(_core: &Arm<P>) -> Context {
-        Context { it: 0, privileged: false, flash_at_once: false }
+        Context { it: 0, privileged: false, flash: Answer::Kept }
     }
 
     /// Within an IT block, instructions run one by one: what they are depends on ITSTATE.
@@ -157,7 +158,7 @@ impl<P: Profile> Isa for ArmSet<P> {
     }
 
     fn may_link(from: Context, to: Context) -> bool {
-        (from.privileged, from.flash_at_once) == (to.privileged, to.flash_at_once) && Self::blocks_begin_in(to)
+        (from.privileged, from.flash) == (to.privileged, to.flash) && Self::blocks_begin_in(to)
     }
 
     /// r0 to r3 (AAPCS, section 6.1.1).
@@ -269,12 +270,12 @@ impl<P: Profile> Isa for ArmSet<P> {
     #[inline]
     fn is_current(core: &Arm<P>, index: u32) -> bool {
         let context = core.blocks.cold[index as usize].entry.context;
-        context.privileged == core.isa.system.is_privileged() && context.flash_at_once == core.isa.flash_at_once
+        context.privileged == core.isa.system.is_privileged() && context.flash == core.isa.flash
     }
 
     /// A flash that is programmed has wait states, and then none again: code of both kinds is kept.
-    fn follow_line_buffers(core: &mut Arm<P>, at_once: bool) -> bool {
-        core.isa.flash_at_once = at_once;
+    fn follow_line_buffers(core: &mut Arm<P>, answer: Answer) -> bool {
+        core.isa.flash = answer;
         true
     }
 
@@ -342,6 +343,8 @@ impl<P: Profile> Isa for ArmSet<P> {
         let (index, at, op) = (place.index, place.at as u32, core.blocks.ops_from(place.index)[place.at]);
         if op.code == Code::Fetch {
             core.fetch_if_needed(bus, index, at, op.imm, op.imm.wrapping_add(u32::from(op.rd)))
+        } else if op.code == Code::FetchLines {
+            core.fetch_lines(bus, index)
         } else if op.ra & how::TOLD != 0 {
             core.access_all(bus, index, at, addr)
         } else if moves(op.code).store {
@@ -356,7 +359,7 @@ impl<P: Profile> Isa for ArmSet<P> {
             match op.code {
                 Code::Str | Code::Strh | Code::Strb | Code::Vstr => core.note_write(bus, *op, iteration)?,
                 Code::Strex | Code::Swap | Code::Ldrex | Code::Clrex => return None,
-                Code::Pld | Code::Vfp | Code::Fetch => {}
+                Code::Pld | Code::Vfp | Code::Fetch | Code::FetchLines => {}
                 code if code > Code::JumpToSame => return None,
                 _ => {}
             }
@@ -467,7 +470,7 @@ impl<P: Profile> Arm<P> {
 
     /// Sets where the core is: an address with the T bit, and ITSTATE.
     pub(super) fn set_place(&mut self, address: u32, it: u8) {
-        ArmSet::go_to(self, address, Context { it, privileged: false, flash_at_once: false });
+        ArmSet::go_to(self, address, Context { it, privileged: false, flash: Answer::Kept });
     }
 
     /// The base of a store may be what its own instruction works out first; only those without count.

@@ -29,7 +29,7 @@ pub fn count(ops: &[Op], counting: &mut Counting) -> Option<()> {
 fn done(op: &Op, counting: &mut Counting) -> Option<()> {
     let has_immediate = op.rm == ZERO;
     match op.code {
-        Code::Fetch | Code::End | Code::Jump | Code::Pld => {}
+        Code::Fetch | Code::FetchLines | Code::End | Code::Jump | Code::Pld => {}
         Code::Mov if has_immediate => counting.set(op.rd, op.imm),
         Code::Mov => counting.add(op.rd, op.rm, op.imm),
         Code::Add if has_immediate => counting.add(op.rd, op.rn, op.imm),

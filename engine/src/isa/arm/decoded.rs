@@ -112,6 +112,10 @@ fn push_ops<P: Profile>(
     read: &Read<ArmSet<P>>,
     costs: &[(Cost, u16)],
 ) {
+    if fetch == Via::Passing {
+        let op = Op { code: Code::FetchLines, rd: read.bytes as u8, rn: 0, rm: 0, ra: 0, imm: at };
+        draft.push(op, 0, costs[0].1);
+    }
     let mut first = 0;
     for (number, (decoded, behind)) in read.instrs.iter().enumerate() {
         let (cost, begins) = costs[number];

@@ -90,6 +90,11 @@ impl<P: Profile> Arm<P> {
                             return;
                         }
                     }
+                    Code::FetchLines => {
+                        if !self.has_lines_of_code(op.imm, u32::from(op.rd)) && !self.fetch_lines(bus, index) {
+                            return;
+                        }
+                    }
                     Code::SkipUnless => {
                         if !holds(&self.x, op.rd) {
                             // The block's time counts it as run.

@@ -21,6 +21,7 @@ use crate::bus::Bus;
 use crate::bus::device::AccessSize;
 use crate::core::Stop;
 use crate::core::debug::{Architecture, Group, Register};
+use crate::cpu::block::TAKEN;
 use crate::cpu::handlers::HANDLER_FAILS;
 use crate::cpu::memory::access::how;
 use crate::encoding::Encoding;
@@ -395,9 +396,13 @@ impl Arm<System> {
         if !self.isa.system.is_return(link) {
             return;
         }
-        // The jump itself has taken the first of its cycles, and those of a jump within the program.
-        let taken = |(index, exit): (u32, usize)| self.blocks.cold[index as usize].breakdown[exit].jump + 1;
-        let jump_cycles = self.left.take().map_or(1, taken);
+        // The jump itself has taken the first of its cycles, and those of a jump within the program; not those of the
+        // jump by which its block was entered.
+        let taken = |(index, exit): (u32, usize)| {
+            let [fallen, taken] = &self.blocks.cold[index as usize].breakdown;
+            if exit == TAKEN { taken.jump - fallen.jump } else { 0 }
+        };
+        let jump_cycles = 1 + self.left.take().map_or(0, taken);
         self.pending = Pending::NONE;
         match self.isa.system.begin_return(&self.x, link) {
             Ok(Return::Chain(link)) => self.chain(bus, link, jump_cycles, None),

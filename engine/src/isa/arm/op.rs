@@ -240,6 +240,8 @@ pub enum Code {
     // ---- What only the block builder makes.
     /// Before an instruction that no cache holds: `rd` bytes at address `imm` are fetched.
     Fetch,
+    /// Before a block of lines that nothing keeps: those of its `rd` bytes at address `imm` are fetched.
+    FetchLines,
     /// The block goes on at its end address.
     End,
 }

@@ -102,7 +102,7 @@ impl Used {
             Rfe => Self::new(rn, 0, ra | FLAGS),
             Srs => Self::new(one(SP), one(LR), one(SP)),
             Clrex | Jump | Svc | Smc | Bkpt | Undefined | Cps | Setend | Wfi | Wfe | Sev | Hint | Dsb | Dmb | Isb
-            | End | Fetch => Self::new(0, 0, 0),
+            | End | Fetch | FetchLines => Self::new(0, 0, 0),
         }
     }
 

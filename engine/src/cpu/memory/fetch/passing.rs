@@ -4,7 +4,14 @@
 //! An instruction may lie across two lines. The core has read its first half when it needs the second line, so that
 //! line's predecessor is held while the instruction is waited for.
 
-use super::super::Memory;
+use std::mem::offset_of;
+
+use super::super::accounts::{Part, Purpose};
+use super::super::mmu::Mmu;
+use super::super::outward::Transfer;
+use super::super::translate::Place;
+use super::super::{Done, Memory, abort_of};
+use crate::bus::Bus;
 use crate::memory::cache::NO_LINE;
 use crate::state::{Fresh, State};
 
@@ -24,6 +31,9 @@ impl Default for Passing {
 }
 
 impl Passing {
+    /// Where compiled code has the two lines.
+    pub const LINES: usize = offset_of!(Passing, lines);
+
     /// True if a line is there. Nothing else has to know that: what cores know of lines whose fetch costs nothing is
     /// forgotten now and then, and a snapshot does not have it.
     pub fn has(&self, line: u32) -> bool {
@@ -37,6 +47,35 @@ impl Passing {
 }
 
 impl Memory {
+    /// True if a line that nothing keeps is there.
+    #[inline(always)]
+    pub fn has_passing(&self, line: u32) -> bool {
+        self.state.passing.has(line)
+    }
+
+    /// Reads the line at `va` of what keeps none ([`Via::Passing`](super::super::Via::Passing)), which is not there.
+    pub fn fetch_passing_line<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, now: u64, va: u32) -> Done<(), M::Status> {
+        let line_bytes = self.config.icache.map_or(super::super::LINE_BYTES, |shape| shape.line_bytes);
+        let mut trip = self.trip(bus, now);
+        let result = self.code_place(&mut trip, mmu, va).and_then(|place| {
+            let line = place.physical & !(line_bytes - 1);
+            self.accounts.spend(&mut trip.meter, Part::Fill, self.state.fill_ends);
+            let burst = Transfer::ReadBurst(Purpose::Fetch, line_bytes);
+            let read = self.read(&mut trip, Place { physical: line, ..place }, burst);
+            read.map_err(|fault| abort_of(va, false, fault))?;
+            self.pass(line, true);
+            Ok(())
+        });
+        let done = trip.done(result);
+        if done.result.is_ok()
+            && !self.is_known(va)
+            && let Some(window) = bus.alike(va, line_bytes)
+        {
+            self.remember(bus, va, Some(window));
+        }
+        done
+    }
+
     /// The next line is fetched for an instruction that begins in this one, if any.
     pub fn hold_fetched(&mut self, first: Option<u32>) {
         self.state.passing.held = first.unwrap_or(NO_LINE);

@@ -70,6 +70,60 @@ fn a_page_that_leaves_the_micro_tlb_takes_its_shortcuts_along() {
 }
 
 #[test]
+fn a_larger_page_takes_the_place_of_smaller_ones_inside_it() {
+    let mut rig = rig(Registers { page_bytes: 4096, offset: 0x8000_0000, ..all_on() }, tlb_config());
+    let va = LOCAL + 0x8000_0000;
+    rig.word(va + 0x1000);
+    assert!(rig.memory.load_shortcut(va + 0x1000, 4).is_some());
+    // From now on, tables say that it is in a section, which is elsewhere.
+    (rig.registers.page_bytes, rig.registers.offset) = (1 << 20, RAM.wrapping_sub(va));
+    rig.bus.poke(RAM + 0x1000, &7_u32.to_le_bytes());
+    assert_eq!(rig.word(va + 0x1000).1, 0, "its page is in the TLB");
+    rig.word(va);
+    assert_eq!(rig.memory.load_shortcut(va + 0x1000, 4), None);
+    assert_eq!(rig.word(va + 0x1000).1, 7);
+}
+
+#[test]
+fn what_a_tlb_has_is_good_for_both_sides_whichever_cache_is_on() {
+    let mut rig = rig(Registers { dcache: false, ..all_on() }, tlb_config());
+    rig.word(RAM);
+    let line = rig.memory.fetch_line(&mut rig.bus, &rig.registers, rig.now, RAM);
+    assert!(rig.passed(line).1.is_ok());
+    assert!(rig.memory.has_fetch_line(RAM), "fetched through the cache");
+    rig.word(RAM);
+    assert_eq!(rig.memory.cache_counters().map(|counters| counters.fills), [1, 0]);
+}
+
+#[test]
+fn code_is_where_the_tlbs_have_it_and_else_where_the_tables_say() {
+    let mut rig = rig(Registers { page_bytes: 4096, offset: 0x8000_0000, ..all_on() }, tlb_config());
+    let va = RAM + 0x8000_0000;
+    rig.memory.translation_changed(&rig.registers);
+    let stays = |rig: &Rig| rig.memory.code_stays(&rig.bus, &rig.registers, va, va + 7);
+    let place = |rig: &Rig| rig.memory.code_via(&rig.bus, &rig.registers, va).map(|(_, physical)| physical);
+    assert!(rig.memory.note_code(&rig.bus, &rig.registers, va, va + 7) && stays(&rig));
+    assert!(!rig.memory.has_code_page(&rig.registers, va));
+    let page = rig.memory.fetch_page(&mut rig.bus, &rig.registers, rig.now, va);
+    assert_eq!(rig.passed(page).0, 2 + 1 + WALK);
+    assert!(rig.memory.has_code_page(&rig.registers, va));
+    rig.registers.offset += 0x4000;
+    assert!(stays(&rig) && place(&rig) == Ok(RAM), "nobody has told the TLB");
+    // The micro TLB has 2 entries, the main one 2 for each of 4 pages.
+    let epoch = rig.memory.fetch_epoch();
+    for other in [4, 8, 12] {
+        let page = rig.memory.fetch_page(&mut rig.bus, &rig.registers, rig.now, va + (other << 12));
+        rig.passed(page).1.unwrap();
+    }
+    assert_ne!(rig.memory.fetch_epoch(), epoch, "blocks are looked at again");
+    assert!(!rig.memory.has_code_page(&rig.registers, va) && !stays(&rig));
+    assert_eq!(place(&rig), Ok(RAM + 0x4000));
+    assert!(!rig.memory.note_code(&rig.bus, &rig.registers, va, va + 7), "there are others from elsewhere");
+    rig.memory.forget_code();
+    assert!(rig.memory.note_code(&rig.bus, &rig.registers, va, va + 7) && stays(&rig));
+}
+
+#[test]
 fn an_address_that_no_tlb_maps_takes_no_entry_and_no_time() {
     let mut rig = rig(Registers { unmapped_from: 0, ..all_on() }, tlb_config());
     let misses = |rig: &Rig| rig.memory.counters("cpu0", &[])[3].clone();

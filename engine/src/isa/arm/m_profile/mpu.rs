@@ -279,6 +279,8 @@ fn default_map(va: u32) -> (MemoryType, bool) {
 impl Mmu for System {
     type Status = FaultStatus;
 
+    const FETCHES_LINES: bool = true;
+
     fn translate(
         &self,
         va: u32,

@@ -68,16 +68,6 @@ impl MemoryType {
         }
     }
 
-    /// Normal memory as non-cacheable, as it is with the cache off; others as they are.
-    pub(super) fn uncached(self) -> MemoryType {
-        match self {
-            MemoryType::Normal { shareable, .. } => {
-                MemoryType::Normal { inner: Cacheability::NonCacheable, outer: Cacheability::NonCacheable, shareable }
-            }
-            other => other,
-        }
-    }
-
     /// Attributes in PAR.
     pub(super) fn par(self) -> u32 {
         match self {

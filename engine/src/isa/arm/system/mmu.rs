@@ -94,8 +94,10 @@ impl Status for FaultStatus {
 impl Mmu for System {
     type Status = FaultStatus;
 
-    /// It is worked out from the tables in memory each time: there are no stale translations, and which walks take time
-    /// is for others to say.
+    const WALKS: bool = true;
+
+    /// It is worked out from the tables in memory each time: what TLBs remember of them, and which walks take time, is
+    /// for others to say.
     fn translate(&self, va: u32, access: Access, read: impl FnMut(u32) -> Option<u32>) -> Result<Translation, Abort> {
         if !self.mmu_is_on() {
             return Ok(self.flat(va, access));
@@ -106,7 +108,7 @@ impl Mmu for System {
         Ok(Translation {
             physical: leaf.base | va & (leaf.bytes - 1),
             page_bytes: leaf.bytes,
-            memory: self.memory_type(&leaf, access),
+            memory: self.memory_type(&leaf),
             walk_memory,
             global: leaf.global,
             asid: self.asid(),
@@ -199,7 +201,7 @@ impl System {
             outer: Cacheability::from_bits(ttbr >> 3),
             shareable: ttbr & 2 != 0,
         };
-        if self.registers.sctlr & SCTLR_C == 0 { memory.uncached() } else { memory }
+        memory.with_cache(self.registers.sctlr & SCTLR_C != 0)
     }
 
     /// Access flag, then domain, then permissions (ARM, B3.12).
@@ -217,14 +219,12 @@ impl System {
         }
     }
 
-    fn memory_type(&self, leaf: &Leaf, access: Access) -> MemoryType {
+    fn memory_type(&self, leaf: &Leaf) -> MemoryType {
         let registers = &self.registers;
-        let memory = match registers.sctlr & SCTLR_TRE != 0 {
+        match registers.sctlr & SCTLR_TRE != 0 {
             true => MemoryType::remapped(leaf.tex, leaf.c, leaf.b, leaf.s, registers.prrr, registers.nmrr),
             false => MemoryType::plain(leaf.tex, leaf.c, leaf.b, leaf.s),
-        };
-        let cache = if access.kind == Kind::Execute { SCTLR_I } else { SCTLR_C };
-        if registers.sctlr & cache == 0 { memory.uncached() } else { memory }
+        }
     }
 }
 

@@ -178,9 +178,10 @@ impl System {
 
     /// The result of an [`Effect::Translate`] goes into PAR (ARM, PAR).
     pub fn translated(&mut self, result: Result<Translation, Abort>) {
+        let attributes = |to: Translation| to.memory.with_cache(self.registers.sctlr & SCTLR_C != 0).par();
         self.registers.par = match result {
-            Ok(to) if to.page_bytes > 1 << 20 => to.physical & 0xff00_0000 | to.memory.par() | PAR_SS,
-            Ok(to) => to.physical & 0xffff_f000 | to.memory.par(),
+            Ok(to) if to.page_bytes > 1 << 20 => to.physical & 0xff00_0000 | attributes(to) | PAR_SS,
+            Ok(to) => to.physical & 0xffff_f000 | attributes(to),
             Err(abort) => {
                 let fsr = abort.fsr();
                 PAR_F | (fsr & 15 | fsr >> 10 & 1 << 4 | fsr >> 12 << 5) << 1

@@ -159,16 +159,19 @@ fn the_second_base_is_for_high_addresses() {
 }
 
 #[test]
-fn caches_that_are_off_keep_nothing() {
+fn attributes_are_those_of_the_tables_whatever_caches_are_on() {
     let mut system = mapped(0);
     let mut x = [0; 256];
     let words = [(0x4000, WBWA | 3 << 10 | 2)];
-    set_cp15(&mut system, &mut x, SCTLR, SCTLR_M | SCTLR_I);
-    assert_eq!(system.translate(0, READ, memory(&words)).unwrap().memory, MemoryType::NON_CACHEABLE);
-    assert_eq!(system.translate(0, EXECUTE, memory(&words)).unwrap().memory, normal(Cacheability::WriteBackAllocate));
-    set_cp15(&mut system, &mut x, SCTLR, SCTLR_M | SCTLR_C);
-    assert_eq!(system.translate(0, READ, memory(&words)).unwrap().memory, normal(Cacheability::WriteBackAllocate));
-    assert_eq!(system.translate(0, EXECUTE, memory(&words)).unwrap().memory, MemoryType::NON_CACHEABLE);
+    for caches in [0, SCTLR_I, SCTLR_C] {
+        set_cp15(&mut system, &mut x, SCTLR, SCTLR_M | caches);
+        for access in [READ, EXECUTE] {
+            let to = system.translate(0, access, memory(&words)).unwrap();
+            assert_eq!(to.memory, normal(Cacheability::WriteBackAllocate));
+            let walked = normal(Cacheability::NonCacheable);
+            assert!(caches == SCTLR_C || to.walk_memory == walked, "walks are data");
+        }
+    }
 }
 
 #[test]
