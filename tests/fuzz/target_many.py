@@ -42,6 +42,9 @@ MAKERS: dict[str, Callable[[Random, Facts, int], Image]] = {
 }
 """By board."""
 
+# Boards that differ in what hangs on their wires share.
+_SHARES = {name: 0.4 for name in MAKERS if name.startswith(("nucleo-l4r5zi", "stm32mp157c"))}
+_SHARES |= {name: 0.5 for name in MAKERS if name.startswith(("nucleo-f411re", "ben-nanonote"))}
 # So many programs an image has, and so often what has run once is compiled; else what has twice.
 _COUNT, _EARLIEST = 512, 0.03
 # Of each memory so much is compared, from its beginning.
@@ -65,7 +68,8 @@ class Many:
     def make(self, seed: str) -> Input:
         """A fresh image."""
         random = Random(seed)
-        board = random.choice(list(MAKERS))
+        shares = [_SHARES.get(name, 1) for name in MAKERS]
+        (board,) = random.choices(list(MAKERS), shares)
         image = MAKERS[board](random, boards.facts(board), _COUNT)
         return {
             "target": self.name,
