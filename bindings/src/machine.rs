@@ -738,14 +738,16 @@ impl Machine {
         if count > MOST_TRACED {
             return Err(EngineError::new_err(format!("a trace of {count} instructions: {MOST_TRACED} at the most")));
         }
-        let mut words = Vec::new();
+        let mut bytes = Vec::new();
         self.with_run(py, |engine| {
             py.detach(|| {
-                engine.trace(count, |registers| words.extend(registers.iter().flat_map(|word| word.to_le_bytes())));
+                engine.trace(count, |registers| {
+                    registers.iter().for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
+                });
             });
             Ok(())
         })?;
-        Ok(PyBytes::new(py, &words))
+        Ok(PyBytes::new(py, &bytes))
     }
 
     /// pc, then x0 to x31, of the first core.

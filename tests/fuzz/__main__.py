@@ -54,22 +54,28 @@ def _say(text: str) -> None:
 
 
 def _print(figures: Figures) -> None:
-    heads = ("target", "inputs", "inputs/s", *OUTCOMES, "slowest")
+    heads = ("target", "inputs", "inputs/s", "programs", "programs/s", *OUTCOMES, "slowest")
     rows = [heads]
     for name, sums in figures.sums.items():
         if sums.inputs:
-            rate = f"{sums.inputs / max(sums.busy_s, 1e-9):.0f}"
+            rates = [
+                cell
+                for count in (sums.inputs, sums.programs)
+                for cell in (str(count), f"{count / max(sums.busy_s, 1e-9):.0f}")
+            ]
             counts = (str(sums.outcomes[outcome]) for outcome in OUTCOMES)
             slowest = f"{sums.slowest_s:.3f} s (#{sums.slowest})"
-            rows.append((name, str(sums.inputs), rate, *counts, slowest))
+            rows.append((name, *rates, *counts, slowest))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for name, *others in rows:
         cells = (text.rjust(width) for text, width in zip(others, widths[1:], strict=True))
         print("  ".join((name.ljust(widths[0]), *cells)))
     total = sum(sums.inputs for sums in figures.sums.values())
-    rate = total / max(figures.took_s, 1e-9)
+    programs = sum(sums.programs for sums in figures.sums.values())
+    rate = programs / max(figures.took_s, 1e-9)
     found = sum(finding.times for finding in figures.findings)
-    print(f"{total} inputs in {figures.took_s:.0f} s: {rate:.0f}/s; findings: {found}")
+    counts = f"{total} inputs, {programs} programs"
+    print(f"{counts} in {figures.took_s:.0f} s: {rate:.0f} programs/s; findings: {found}")
     for finding in figures.findings:
         print(f"  {finding.target}: {finding.what} ({finding.times}x): {finding.file}")
 

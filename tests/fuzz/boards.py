@@ -62,15 +62,18 @@ def facts(board: str) -> Facts:
         near += first[:24]
         registers += first + [base + offset for offset in range(0, min(size, 0x4000), _FAR)]
         registers += [base + size - 4]
-    return Facts(board, len(description["cores"]), tuple(memories), tuple(near), tuple(registers))
+    cores = description["cores"]
+    cycle_ps = 10**12 // cores[0]["hz"]
+    return Facts(board, len(cores), cycle_ps, tuple(memories), tuple(near), tuple(registers))
 
 
 @dataclass(frozen=True)
 class Facts:
-    """A board's address space: memories as base and size, addresses of registers."""
+    """A board's first core and address space: memories as base and size, addresses of registers."""
 
     board: str
     cores: int
+    cycle_ps: int
     memories: tuple[tuple[int, int], ...]
     near: tuple[int, ...]
     registers: tuple[int, ...]

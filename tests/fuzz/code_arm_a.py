@@ -11,11 +11,11 @@ from fuzz import code_arm_m
 from fuzz.boards import Facts, value
 from fuzz.program import Program, halves, words
 
-_PLACES = {
+PLACES = {
     "minimal-armv7a": (0x8000_0000, 0x8000_0000, 0x8000_8000),
     "sama5d2-xplained": (0x0020_0000, 0x2000_0000, 0x0020_0000),
 }
-_DDR = 0xC000_0000
+DDR = 0xC000_0000
 _SECTION = 0x10_0000
 _TABLE_BYTES = 0x4000
 # Branch to the program; movs pc, lr; and subs pc, lr, #4 for a data abort and for interrupts.
@@ -30,7 +30,7 @@ _CONTROL_BITS = (1, 4, 1 << 12, 1 << 11, 2, 1 << 13, 1 << 25, 1 << 30, 1 << 29, 
 
 def program(random: Random, facts: Facts) -> Program:
     """Vectors, whose handlers go on behind an instruction, and a program behind them."""
-    base = random.choice(_PLACES.get(facts.board, (_DDR,)))
+    base = random.choice(PLACES.get(facts.board, (DDR,)))
     return Program(elf32.EM_ARM, base, _segments(random, facts, base, []))
 
 
@@ -39,7 +39,7 @@ def program_with_m4(random: Random, facts: Facts) -> Program:
     begin = []
     for address, number in code_arm_m.START:
         begin += [*constant(0, address), *constant(1, number), 0xE580_1000]
-    made = Program(elf32.EM_ARM, _DDR, _segments(random, facts, _DDR, begin))
+    made = Program(elf32.EM_ARM, DDR, _segments(random, facts, DDR, begin))
     made.segments += code_arm_m.second_core(random, facts)
     return made
 
@@ -65,7 +65,7 @@ def _segments(
         code += [0xE3A0_060F, 0xEE01_0F50, 0xF57F_F06F, 0xE3A0_0101, 0xEEE8_0A10]
     start = len(code)
     for _ in range(random.randrange(2, 28)):
-        code += _unit(random, facts, base, len(code))
+        code += unit(random, facts, base, len(code))
     ends = ([_WFI, 0xEAFF_FFFD], [_SELF], [0xEA00_0000 | start - len(code) - 2 & 0xFF_FFFF], [])
     code += random.choice(ends)
     data = words(code)
@@ -113,7 +113,8 @@ def _control(random: Random, bits: int) -> list[int]:
     return [*code, 0xF57F_F06F] if random.random() < 0.8 else code
 
 
-def _unit(random: Random, facts: Facts, base: int, at: int) -> list[int]:
+def unit(random: Random, facts: Facts, base: int, at: int) -> list[int]:
+    """An instruction or some, so many words behind the base."""
     chance = random.random()
     if chance < 0.38:
         return _access(random, facts)

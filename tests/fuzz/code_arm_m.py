@@ -61,7 +61,7 @@ def _handler(random: Random, facts: Facts) -> list[int]:
     """One that does something before it returns."""
     code: list[int] = []
     for _ in range(random.randrange(3)):
-        code += _unit(random, facts, 0)
+        code += unit(random, facts, 0)
     code += random.choice(([_BX_LR], [*constant(0, random.choice(_RETURNS)), 0x4700], _SKIP))
     return code if len(code) % 2 == 0 else [*code, 0xBF00]
 
@@ -73,12 +73,13 @@ def body(random: Random, facts: Facts, base: int) -> list[int]:
         # floating point: cpacr
         code += [*constant(0, 0xE000_ED88), *constant(1, 0xF0_0000), 0x6001, 0xF3BF, 0x8F6F]
     for _ in range(random.randrange(2, 28)):
-        code += _unit(random, facts, base + 2 * len(code))
+        code += unit(random, facts, base + 2 * len(code))
     back = 0xE000 | -len(code) - 2 & 0x7FF
     return code + random.choice(([_WFI, _BACK], [_SELF], [back], []))
 
 
-def _unit(random: Random, facts: Facts, at: int) -> list[int]:
+def unit(random: Random, facts: Facts, at: int) -> list[int]:
+    """An instruction or some, at an address."""
     chance = random.random()
     if chance < 0.40:
         return _access(random, facts)

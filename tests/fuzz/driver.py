@@ -55,6 +55,7 @@ class Sums:
     busy_s: float = 0.0
     slowest_s: float = 0.0
     slowest: int = 0
+    programs: int = 0
 
     @property
     def inputs(self) -> int:
@@ -200,8 +201,13 @@ class Driver:
         return self.figures(time.monotonic() - began_s)
 
     def _tell(self, took_s: float) -> None:
-        total = sum(sums.inputs for sums in self.figures(took_s).sums.values())
-        self._say(f"{total} inputs in {took_s:.0f} s, findings: {self._found()}")
+        all_sums = self.figures(took_s).sums.values()
+        total, programs = (
+            sum(sums.inputs for sums in all_sums),
+            sum(sums.programs for sums in all_sums),
+        )
+        counts = f"{total} inputs, {programs} programs"
+        self._say(f"{counts} in {took_s:.0f} s, findings: {self._found()}")
 
     def figures(self, took_s: float) -> Figures:
         """What there is up to now."""
@@ -214,8 +220,9 @@ class Driver:
     def _sums(self, index: int, target: Target) -> Sums:
         total = Sums()
         for worker in self._workers:
-            busy_ns, slowest_ns, which, *counts = worker.slot.sums(index)
+            busy_ns, slowest_ns, which, programs, *counts = worker.slot.sums(index)
             total.busy_s += busy_ns / 1e9
+            total.programs += programs
             total.outcomes.update(dict(zip(OUTCOMES, counts, strict=True)))
             if slowest_ns / 1e9 > total.slowest_s:
                 total.slowest_s, total.slowest = slowest_ns / 1e9, which

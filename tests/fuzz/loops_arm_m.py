@@ -40,7 +40,7 @@ def program(random: Random, facts: Facts) -> Program:
     if random.random() < 0.2:
         ram = random.choice(rams)[0]
         base = ram + 0x800 if ram < 0x4000_0000 else base
-    maker = _Maker(random, facts, rams, base)
+    maker = Maker(random, facts, rams, base)
     handler = maker.function(is_handler=True)
     functions = [maker.function() for _ in range(random.randrange(3))]
     start = maker.main(functions)
@@ -95,7 +95,9 @@ def _flash(facts: Facts) -> int:
     return 0 if facts.board.startswith("minimal") else 0x0800_0000
 
 
-class _Maker:
+class Maker:
+    """Makes code from an address on: loops, functions, single instructions."""
+
     def __init__(
         self, random: Random, facts: Facts, rams: list[tuple[int, int]], base: int
     ) -> None:
@@ -130,8 +132,8 @@ class _Maker:
         start, random = self.here(), self.random
         if self.floats:
             self.code += [*constant(0, _CPACR), *constant(1, 0xF0_0000), 0x6001, 0xF3BF, 0x8F6F]
-        if self.acr and random.random() < 0.8:
-            self.code += self.write(self.acr, random.choice(_FLASH_ACR[self.acr]))
+        if random.random() < 0.8:
+            self.code += self.flash_control()
         if random.random() < 0.4:
             self.code += self.write(_SYSTICK + 4, random.choice((40, 97, 300, 1013)))
             self.code += self.write(_SYSTICK, 7)
@@ -185,6 +187,14 @@ class _Maker:
 
     def write(self, addr: int, number: int) -> list[int]:
         return [*constant(3, addr), *constant(4, number), 0x601C]
+
+    def flash_control(self) -> list[int]:
+        """Other wait states and caches of the flash, where it has an access control."""
+        return self.write(self.acr, self.drawn_control()) if self.acr else []
+
+    def drawn_control(self) -> int:
+        """A value for that."""
+        return self.random.choice(_FLASH_ACR[self.acr]) if self.acr else 0
 
     def change(self) -> list[int]:
         """What accesses and addresses mean, or the code itself."""

@@ -14,6 +14,7 @@ from fuzz.target_code import Code
 from fuzz.target_elf import Elf
 from fuzz.target_files import ProgramFile, Svd
 from fuzz.target_ipc import Ipc
+from fuzz.target_many import Many
 from fuzz.target_readers import Dwarf, Request, SerialScript
 from fuzz.target_snapshots import Snapshots
 from fuzz.target_ways import Ways
@@ -29,6 +30,7 @@ ALL: tuple[Target, ...] = (
     ProgramFile(),
     Svd(),
     Ways(),
+    Many(),
     Snapshots(),
     Dwarf(),
     Request(),
@@ -37,7 +39,7 @@ ALL: tuple[Target, ...] = (
 # Of so many inputs, how many a target gets: what takes long gets few.
 _WEIGHTS = {
     **{"elf": 25, "dts": 2, "tree": 18, "set": 15, "code": 38, "ipc": 2, "file": 5, "svd": 3},
-    **{"ways": 20, "snapshots": 8, "dwarf": 3, "toml": 1, "script": 1},
+    **{"ways": 20, "many": 1, "snapshots": 8, "dwarf": 3, "toml": 1, "script": 1},
 }
 
 

@@ -13,7 +13,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import landlock
 
@@ -36,8 +36,19 @@ class Target(Protocol):
     def make(self, seed: str) -> Input:
         """An input; the same for the same seed and corpus."""
 
-    def run(self, made: Input) -> str:
-        """Run an input: one of `OUTCOMES`. Raises anything at all if it is not as it must be."""
+    def run(self, made: Input) -> str | tuple[str, int]:
+        """Run an input: one of `OUTCOMES`; where it is of several programs, how many were run.
+
+        Raises anything at all if it is not as it must be.
+        """
+
+
+@runtime_checkable
+class Reducing(Protocol):
+    """A target that can make an input smaller that is not as it must be."""
+
+    def reduced(self, made: Input) -> Input:
+        """One that fails as well, in some seconds."""
 
 
 Source = Callable[[int], tuple[int, Input] | None]
@@ -50,8 +61,8 @@ class Slot:
     # number of the input, target's index, when it began by the clock (0: none is under way) and by
     # the time that the process has had of the processor
     _NOW = struct.Struct("<QQQQ")
-    # nanoseconds of all, nanoseconds and number of the slowest; then a count for each outcome
-    _SUMS = struct.Struct(f"<QQQ{len(OUTCOMES)}Q")
+    # nanoseconds of all, nanoseconds and number of the slowest, programs; a count for each outcome
+    _SUMS = struct.Struct(f"<QQQQ{len(OUTCOMES)}Q")
 
     def __init__(self, targets: int) -> None:
         self._memory = mmap.mmap(-1, self._NOW.size + targets * self._SUMS.size)
@@ -61,17 +72,18 @@ class Slot:
         now = time.monotonic_ns(), time.process_time_ns()
         self._NOW.pack_into(self._memory, 0, number, target, *now)
 
-    def end(self, number: int, target: int, outcome: str | None) -> None:
-        """It is done; without an outcome it was a finding."""
+    def end(self, number: int, target: int, outcome: str | None, programs: int = 1) -> None:
+        """It is done, and was of so many programs; without an outcome it was a finding."""
         *_, began = self._NOW.unpack_from(self._memory, 0)
         took = time.process_time_ns() - began
-        busy, slowest, which, *counts = self.sums(target)
+        busy, slowest, which, ran, *counts = self.sums(target)
         if took > slowest:
             slowest, which = took, number
         if outcome is not None:
+            ran += programs
             counts[OUTCOMES.index(outcome)] += 1
         at = self._NOW.size + target * self._SUMS.size
-        self._SUMS.pack_into(self._memory, at, busy + took, slowest, which, *counts)
+        self._SUMS.pack_into(self._memory, at, busy + took, slowest, which, ran, *counts)
         self.idle(number)
 
     def idle(self, number: int = 0) -> None:
@@ -105,7 +117,7 @@ class Slot:
         return used_s > longest_s or waited_s > _WAITS * longest_s
 
     def sums(self, target: int) -> tuple[int, ...]:
-        """Busy time, time and number of the slowest, and a count for each outcome."""
+        """Busy time, time and number of the slowest, programs, and a count for each outcome."""
         at = self._NOW.size + target * self._SUMS.size
         return self._SUMS.unpack_from(self._memory, at)
 
@@ -139,9 +151,10 @@ def work(
             break
         target, made = found
         slot.begin(number, target)
-        outcome = None
+        outcome, programs = None, 1
         try:
-            outcome = targets[target].run(made)
+            ran = targets[target].run(made)
+            outcome, programs = (ran, 1) if isinstance(ran, str) else ran
         except (KeyboardInterrupt, SystemExit):
             raise
         except BaseException as error:
@@ -151,10 +164,14 @@ def work(
                 if isinstance(error, MisbehaviourError)
                 else f"{type(error).__name__}: {error}"
             )
-            tell(number, target, made, what, traceback.format_exc())
+            tell(number, target, _reduced(targets[target], made), what, traceback.format_exc())
             slot.begin(number, target)
-        slot.end(number, target, outcome)
+        slot.end(number, target, outcome, programs)
     slot.finished()
+
+
+def _reduced(target: Target, made: Input) -> Input:
+    return target.reduced(made) if isinstance(target, Reducing) else made
 
 
 def confine(scratch: Path, log: Path, told: Path) -> None:

@@ -12,8 +12,8 @@
 //! stores, by stubs of [`turns`] where that turns a bus matrix; [`past_caches`] does so past the caches, and fetches,
 //! by functions of [`transfer`]; [`arithmetic`]
 //! computes; [`stubs`] leads into compiled code and out of it, and [`code_memory`] holds it. [`compiler`] has a thread
-//! ([`worker`]) do the long part while the core goes on interpreting: as both tiers come to the same, it does not
-//! matter when that is done. What an operation does, its instruction set says
+//! ([`worker`]) do the long part while the core goes on interpreting, but where the core was told to wait: as both tiers
+//! come to the same, it does not matter when that is done. What an operation does, its instruction set says
 //! ([`Isa::emit`](super::isa::Isa::emit)).
 
 mod access;
@@ -200,14 +200,11 @@ impl<I: Isa> Cpu<I> {
         let Some(region) = Region::from(&self.blocks, index) else { return };
         self.prepare_counters(region.members.iter().map(|member| member.index));
         let Some(mut compiler) = self.host.compiler.take() else { return };
-        compiler.begin(self, &region);
+        compiler.begin(self, &region, self.host.how.waits);
         self.host.under_way.push(index);
         let members: Vec<u32> = region.members.iter().map(|member| member.index).collect();
         self.blocks.cover(&members);
         self.host.regions.push(Made { members, code: 0 });
-        if self.host.how.waits {
-            compiler.wait();
-        }
         self.host.compiler = Some(compiler);
         if self.host.how.waits {
             self.adopt_compiled();

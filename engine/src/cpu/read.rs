@@ -84,7 +84,7 @@ impl<I: Isa> Cpu<I> {
         let cold = via == Via::Cached && !self.memory.has_fetch_line(self.next_line(start));
         let passes = via == Via::Passing;
         let one_line = entry.extent == Extent::Line || entry.extent == Extent::Whole && (cold || passes);
-        let room = room_in_page(bus, physical);
+        let room = room_in_page(bus, physical).min(self.memory.code_room(bus, self.isa.mmu(), start));
         let longest = if entry.extent == Extent::One { 1 } else { LONGEST_BLOCK };
         let mut read = Read::new(entry.context);
         let (mut at, mut ends, mut line_end) = (start, false, self.next_line(start));

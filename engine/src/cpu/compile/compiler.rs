@@ -72,8 +72,8 @@ impl<I: Isa> Compiler<I> {
         Some(compiler)
     }
 
-    /// Begins to compile a region.
-    pub fn begin(&mut self, core: &Cpu<I>, region: &Region) {
+    /// Begins to compile a region; `at_once` if the core waits for it anyway.
+    pub fn begin(&mut self, core: &Cpu<I>, region: &Region, at_once: bool) {
         let head = region.members[0].index as usize;
         let pc = core.blocks.hot[head].pc & I::ADDRESS_MASK;
         self.profiles = core.is_profiled();
@@ -83,14 +83,15 @@ impl<I: Isa> Compiler<I> {
         let turns = self.stubs.turns.filter(|_| !core.is_profiled());
         let calls = Calls { convention: self.isa.default_call_conv(), access, turns, transfers };
         emit::emit(&mut self.context.func, &mut self.builder, calls, core, region);
-        let context = std::mem::replace(&mut self.context, Context::new());
         let (index, generation) = (region.members[0].index, self.generation);
+        if at_once {
+            let code = machine_code(&mut self.context, &self.isa);
+            self.context.clear();
+            self.waited = Some(Compiled { index, generation, code });
+            return;
+        }
+        let context = std::mem::replace(&mut self.context, Context::new());
         self.worker.send(Job { context, isa: self.isa.clone(), index, generation });
-    }
-
-    /// Waits for what was begun last.
-    pub fn wait(&mut self) {
-        self.waited = self.worker.wait();
     }
 
     /// The next block whose region has been compiled, and the address of its code: `None` if there is none for it.

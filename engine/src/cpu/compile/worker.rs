@@ -61,11 +61,6 @@ impl Connection {
     pub fn receive(&self) -> Option<Compiled> {
         self.answered.try_recv().ok()
     }
-
-    /// The next answer, once there is one.
-    pub fn wait(&self) -> Option<Compiled> {
-        self.answered.recv().ok()
-    }
 }
 
 /// The way to the thread, which is started where there is none.

@@ -260,6 +260,12 @@ impl Memory {
         Ok((place.via, place.physical))
     }
 
+    /// How many bytes of code from `va` on mean the same: a region of memory protection may be shorter than a page.
+    pub fn code_room<M: Mmu>(&self, bus: &Bus, mmu: &M, va: u32) -> u32 {
+        let to = mmu.translate(va, mmu.access(Kind::Execute, 0), |physical| bus.peek_word(physical));
+        to.map_or(u32::MAX, |to| to.page_bytes - (va & (to.page_bytes - 1)))
+    }
+
     /// Copies what is at `va` as instructions, without time. False if some of it is not there, or must not be executed.
     pub fn read_code<M: Mmu>(&self, bus: &Bus, mmu: &M, va: u32, into: &mut [u8]) -> bool {
         let access = mmu.access(Kind::Execute, 0);

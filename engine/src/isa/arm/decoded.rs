@@ -125,7 +125,8 @@ fn push_ops<P: Profile>(
         }
         at = at.wrapping_add(u32::from(bytes));
         let ops = &read.ops[first..*behind];
-        let next = costs.get(number + 1).map(|(next, _)| next.on_bus);
+        // A store may change the code behind it where that is in a memory of the core's: then anything may follow.
+        let next = costs.get(number + 1).map(|(next, _)| next.on_bus).filter(|_| fetch != Via::Local);
         let waits = Waits::of(&decoded.instr, ops, cost.on_bus, next);
         let conditional = ops.first().is_some_and(|op| op.code == Code::SkipUnless);
         if conditional && waits.asks {
