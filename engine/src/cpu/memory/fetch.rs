@@ -262,7 +262,7 @@ impl Memory {
 
     /// How many bytes of code from `va` on mean the same: a region of memory protection may be shorter than a page.
     pub fn code_room<M: Mmu>(&self, bus: &Bus, mmu: &M, va: u32) -> u32 {
-        let to = mmu.translate(va, mmu.access(Kind::Execute, 0), |physical| bus.peek_word(physical));
+        let to = self.meaning(bus, mmu, va, mmu.access(Kind::Execute, 0));
         to.map_or(u32::MAX, |to| to.page_bytes - (va & (to.page_bytes - 1)))
     }
 
