@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import struct
 from collections import Counter
+from collections.abc import Iterable
 
 import elf32
 from fuzz import boards, forged
@@ -18,6 +20,7 @@ CODE = [0xF24E, 0x0010, 0xF2CE, 0x0000, 0xF240, 0x31E5, 0x6041, 0x2107, 0x6001, 
 CODE += [0x602C, 0x3401, 0xE7FC, 0x4770]
 START, HANDLER = 0x101, 0x100 + 2 * (len(CODE) - 1) + 1
 PLACES = sized(150, 4000)
+CLOCK_HZ, LAST_BYTES = 100_000_000, 64
 
 
 def machine() -> Machine:
@@ -28,19 +31,44 @@ def machine() -> Machine:
     return fresh
 
 
+def outcome(snapshot: bytes, state: bytes) -> str:
+    """What comes of a snapshot whose state is another one."""
+    other = machine()
+    try:
+        other.restore(forged.with_state(snapshot, state))
+    except EngineError as error:
+        return str(error)
+    return str(other.run(LIMIT_PS, None)["outcome"])
+
+
+def forged_at(snapshot: bytes, places: Iterable[int]) -> Counter[str]:
+    """What comes of a byte that is 0xff in each of these places."""
+    state = forged.state_of(snapshot)
+    return Counter(
+        outcome(snapshot, state[:place] + b"\xff" + state[place + 1 :]) for place in places
+    )
+
+
 def test_no_forged_byte_brings_a_panic_or_a_run_without_an_end() -> None:
     first = machine()
     assert first.run_to(TAKEN_PS) is None
     snapshot = first.snapshot()
-    state, came_to = forged.state_of(snapshot), Counter[str]()
-    for place in range(0, len(state), max(1, len(state) // PLACES)):
-        other = machine()
-        try:
-            other.restore(forged.with_state(snapshot, state[:place] + b"\xff" + state[place + 1 :]))
-        except EngineError as error:
-            came_to[str(error)] += 1
-        else:
-            came_to[other.run(LIMIT_PS, None)["outcome"]] += 1
+    count = len(forged.state_of(snapshot))
+    came_to = forged_at(snapshot, range(0, count, max(1, count // PLACES)))
+    # what the machine has said of itself is at the end
+    came_to += forged_at(snapshot, range(count - LAST_BYTES, count))
     assert not any("\n" in end for end in came_to)
     assert came_to["the snapshot is damaged"] > 0
     assert came_to["limit"] > 0
+
+
+def test_a_core_whose_clock_is_forged_in_one_of_its_copies_is_refused() -> None:
+    first = machine()
+    assert first.run_to(TAKEN_PS) is None
+    snapshot = first.snapshot()
+    state, clock = forged.state_of(snapshot), struct.pack("<Q", CLOCK_HZ)
+    places = [place for place in range(len(state)) if state.startswith(clock, place)]
+    came_to = forged_at(snapshot, [place + 2 for place in places])
+    # in memory, core, inputs and the rates that its clock has had
+    assert came_to["the snapshot is damaged"] >= 4
+    assert set(came_to) <= {"the snapshot is damaged", "limit"}

@@ -10,11 +10,10 @@
 //! What all instruction sets have in common is here: [`region`] chooses blocks that belong together; [`emit`] makes
 //! the function of a region and its accounts, [`entry`] and [`exits`] its ways in and out; [`access`] loads and
 //! stores, by stubs of [`turns`] where that turns a bus matrix; [`past_caches`] does so past the caches, and fetches,
-//! by functions of [`transfer`]; [`arithmetic`]
-//! computes; [`stubs`] leads into compiled code and out of it, and [`code_memory`] holds it. [`compiler`] has a thread
-//! ([`worker`]) do the long part while the core goes on interpreting, but where the core was told to wait: as both tiers
-//! come to the same, it does not matter when that is done. What an operation does, its instruction set says
-//! ([`Isa::emit`](super::isa::Isa::emit)).
+//! by functions of [`transfer`]; [`arithmetic`] computes; [`stubs`] leads into compiled code and out of it, and
+//! [`code_memory`] holds it. [`compiler`] has a thread ([`worker`]) do the long part while the core goes on
+//! interpreting, but where the core was told to wait: as both tiers come to the same, it does not matter when that is
+//! done. What an operation does, its instruction set says ([`Isa::emit`](super::isa::Isa::emit)).
 
 mod access;
 mod arithmetic;

@@ -24,6 +24,11 @@ impl Irqs {
         Irqs { clock, core: core as usize, seen: Inputs::default() }
     }
 
+    /// The rate of the core's clock, as it is known here.
+    pub const fn clock(&self) -> Hz {
+        self.clock
+    }
+
     /// The core's clock runs at another rate.
     pub fn change_clock(&mut self, rate: Hz) {
         self.clock = rate;

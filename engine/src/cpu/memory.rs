@@ -435,6 +435,11 @@ impl Memory {
 
     // ---- Clocks that change
 
+    /// The rate of the core's clock, as it is known here.
+    pub fn clock(&self) -> Hz {
+        self.config.clock
+    }
+
     /// The core's clock runs at another rate: its cycle `before` is its cycle `now`. What is under way takes as many
     /// cycles more as it had left.
     pub fn change_clock(&mut self, rate: Hz, before: u64, now: u64) {

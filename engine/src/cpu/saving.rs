@@ -8,6 +8,7 @@ use super::deadline::Deadline;
 use super::isa::{CauseNames, Isa};
 use super::shell::Shell;
 use crate::state::{Damaged, Fresh, Loader, Saver, State, kept};
+use crate::time::Hz;
 
 impl<I: Isa> State for Cpu<I> {
     fn save(&self, to: &mut Saver) {
@@ -53,7 +54,7 @@ impl<I: Isa> State for Cpu<I> {
         State::load(&mut self.memory, from)?;
         self.pending.load(from)?;
         self.shell.load(from)?;
-        if !self.shell.calls_are_sound() {
+        if !self.shell.calls_are_sound() || !self.shell.has_clock(self.memory.clock()) {
             return Err(Damaged);
         }
         self.drop_blocks();
@@ -74,6 +75,13 @@ impl<I: Isa> State for Cpu<I> {
 }
 
 impl Shell {
+    /// True if this is the rate of the core's clock wherever that is: a core that has two would never reach the time
+    /// that it is to run up to.
+    fn has_clock(&self, rate: Hz) -> bool {
+        let last = self.rates.last().map(|last| last.rate);
+        [Some(self.clock), Some(self.irqs.clock()), last].into_iter().all(|known| known == Some(rate))
+    }
+
     /// What follows from what was loaded.
     pub fn follow_loaded(&mut self) {
         self.deadline = Deadline::new(self.clock);

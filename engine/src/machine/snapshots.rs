@@ -195,6 +195,7 @@ impl Machine {
         self.now() == head.time
             && self.turn.is_none_or(|turn| is_core(turn.core()))
             && self.ended_by.is_none_or(is_core)
+            && self.storms_are_sound()
             && self.bus.map_is_sound()
     }
 

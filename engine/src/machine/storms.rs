@@ -17,6 +17,16 @@ impl Machine {
         self.bus.storms.found[told..].iter().map(|(storm, at)| self.storm_text(*storm, *at)).collect()
     }
 
+    /// True if what was loaded of them is of this machine.
+    pub(super) fn storms_are_sound(&self) -> bool {
+        let found = &self.bus.storms.found;
+        let is_here = |storm: &Storm| match storm {
+            Storm::Events { .. } => true,
+            Storm::Exceptions { core, .. } => *core < self.cores.len(),
+        };
+        self.told_storms <= found.len() && found.iter().all(|(storm, _)| is_here(storm))
+    }
+
     fn storm_text(&self, storm: Storm, at: Ps) -> String {
         const SLOW: &str = "that is what makes the run slow";
         match storm {
