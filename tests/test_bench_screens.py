@@ -203,8 +203,8 @@ def test_on_a_terminal_there_is_one_line_that_is_gone_in_the_end(tmp_path: Path)
     assert shown.count("\n") <= 3
     assert " write: simulated " in shown
     assert f" {NAME} done after " in shown
-    # of few runs, much of what was guessed is the report
-    assert "\x1b[2K" in said[said.rindex("0 s left" if ALL else " left") :]
+    # how long that is depends on the host
+    assert "\x1b[2K" in said[said.rindex(" left") :]
 
 
 def _all_of(terminal: int) -> str:

@@ -534,12 +534,16 @@ impl Calls {
             None if frames.len() - first >= MOST_TAIL_CALLS => frames.len() - 1,
             None => frames.len(),
         };
+        let called_from = frames.get(first).map_or(top.from, |first| first.from);
         self.pop_to(on, depth, now);
+        // On the path of the function that has jumped: its call lasts until this one's end, and has its cycles.
+        let from = if depth > first { self.here() } else { called_from };
         let path = on.as_mut().map_or(0, |profile| {
-            let site = if top.return_pc == NOWHERE { NOWHERE } else { top.return_pc & self.address_mask };
-            profile.call_path(top.from, function, site)
+            // It does not return to where it has been jumped from.
+            let none = top.return_pc == NOWHERE || depth > first;
+            profile.call_path(from, function, if none { NOWHERE } else { top.return_pc & self.address_mask })
         });
-        let Frame { return_pc, sp, from, .. } = top;
+        let Frame { return_pc, sp, .. } = top;
         self.push(Frame { function, return_pc, sp, begun: now, path, from, is_tail: depth > first, ..NO_FRAME });
     }
 

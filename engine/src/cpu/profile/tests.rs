@@ -142,7 +142,7 @@ fn a_tail_call_returns_together_with_its_caller() {
     let mut profile = program();
     call(&mut profile, 0x110, 2, 0x8000, 10);
     profile.follow(Flow::Jump, 0x230, 0x300, 0x8000, 20);
-    assert_eq!(path(&profile), [1, 3]);
+    assert_eq!(path(&profile), [1, 2, 3]);
     profile.follow(Flow::Jump, 0x330, 0x110, 0x8000, 50);
     assert_eq!(path(&profile), [1]);
     assert_eq!((calls_of(&profile, 2), calls_of(&profile, 3)), (vec![(1, 40)], vec![(1, 30)]));
@@ -319,15 +319,20 @@ fn calls_from_two_places_have_two_paths_if_that_is_asked_for() {
         let mut profile = Followed::with(options, 0);
         for (time, returns) in [(10, 0x110), (20, 0x120), (30, 0x110)] {
             call(&mut profile, returns, 2, 0x8000, time);
-            // A tail call stands in the place of the call.
+            // A tail call is on the path of the function that jumps, and does not return to there.
             profile.follow(Flow::Jump, 0x230, 0x300, 0x8000, time + 1);
             profile.follow(Flow::Jump, 0x330, returns, 0x8000, time + 5);
             assert_eq!(path(&profile), [1]);
         }
-        for function in [2, 3] {
-            let all = profile.paths.all.iter().filter(|path| path.kind == Kind::Function(function * 0x100));
-            assert_eq!(all.map(|path| (path.site, path.calls)).collect::<Vec<_>>(), ways);
-        }
+        let paths = &profile.paths.all;
+        let of = |function: u32| paths.iter().filter(move |path| path.kind == Kind::Function(function * 0x100));
+        assert_eq!(of(2).map(|path| (path.site, path.calls)).collect::<Vec<_>>(), ways);
+        let jumped: Vec<_> = ways.iter().map(|(_, calls)| (NO_SITE, *calls)).collect();
+        assert_eq!(of(3).map(|path| (path.site, path.calls)).collect::<Vec<_>>(), jumped);
+        let parents = of(3).filter_map(|path| paths.get(path.parent? as usize));
+        assert!(
+            parents.clone().count() == ways.len() && parents.into_iter().all(|path| path.kind == Kind::Function(0x200))
+        );
     }
 }
 
@@ -343,7 +348,7 @@ fn a_branch_to_a_function_is_a_tail_call_and_one_to_a_label_is_not() {
     profile.follow(Flow::On, 0x230, 0x900, 0x8000, 17);
     assert_eq!(path(&profile), [1, 2]);
     profile.follow(Flow::On, 0x230, 0x300, 0x8000, 20);
-    assert_eq!(path(&profile), [1, 3]);
+    assert_eq!(path(&profile), [1, 2, 3]);
     profile.follow(Flow::Jump, 0x330, 0x110, 0x8000, 50);
     assert_eq!((calls_of(&profile, 2), calls_of(&profile, 3)), (vec![(1, 40)], vec![(1, 30)]));
 }
