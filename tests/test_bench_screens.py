@@ -17,7 +17,6 @@ import pytest
 from conftest import Command
 from few_runs import FEW
 from rich.console import Console
-from tiers import ALL
 
 from cyclescope import bench, experiments, resources
 from cyclescope.bench import calibration, costs, explaining, order, planning, result_files
