@@ -9,7 +9,8 @@ from random import Random
 import pytest
 import tiers
 from fuzz import boards, loops_arm_m, tables_arm_a, ways
-from fuzz.inputs import MisbehaviourError
+from fuzz.inputs import Input, MisbehaviourError
+from fuzz.program import Program
 from fuzz.target_ways import LOOPING, Ways
 from shipped_programs import PROGRAMS, built
 
@@ -18,6 +19,17 @@ BEGINNINGS = tiers.sized(8, 400)
 TABLES = tiers.sized(24, 400)
 # On boards whose memories and flash interfaces differ, and on each core.
 WHOLE = ("f4", "f411", "l4r5", "m4", "a5", "a7-and-m4-talking", "rv32-cached", "nios-v", "mips")
+
+
+def made_of(program: Program, board: str, limit_ps: int) -> Input:
+    """A program for a board, as the ways take it."""
+    return {
+        "board": board,
+        "machine": program.machine,
+        "entry": program.entry,
+        "segments": program.segments,
+        "limit_ps": limit_ps,
+    }
 
 
 def test_random_programs_on_all_boards_come_to_the_same_in_all_ways() -> None:
@@ -36,13 +48,7 @@ def test_no_access_of_several_words_at_the_beginning_reaches_the_host(board: str
     """It begins the first block of all, which is compiled; at last it goes where nothing is."""
     for seed in range(BEGINNINGS):
         program = loops_arm_m.beginning(Random(seed), boards.facts(board))
-        made = {
-            "board": board,
-            "machine": program.machine,
-            "entry": program.entry,
-            "segments": program.segments,
-            "limit_ps": 10**12,
-        }
+        made = made_of(program, board, 10**12)
         interpreted = ways.at_once(made, 0, skip=False)
         assert interpreted is not None
         assert interpreted["outcome"] == "exit", seed
@@ -56,13 +62,7 @@ def test_tables_changed_behind_the_tlbs_come_to_the_same_in_all_ways(board: str)
     for seed in range(TABLES):
         random = Random(seed)
         program = tables_arm_a.program(random, boards.facts(board))
-        made = {
-            "board": board,
-            "machine": program.machine,
-            "entry": program.entry,
-            "segments": program.segments,
-            "limit_ps": 10**8,
-        }
+        made = made_of(program, board, 10**8)
         first = ways.at_once(made, 0, skip=False)
         assert first is not None
         made["ended_ps"] = first["elapsed_ps"]
