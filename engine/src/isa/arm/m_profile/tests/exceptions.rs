@@ -230,7 +230,7 @@ fn lines_that_are_not_told_yet_count() {
         told.set_inputs(inputs);
         told.due().is_some()
     };
-    assert!(!is_due(&[0; 8]) && is_due(&levels(3)) && rig.system.wakes(&levels(3)));
+    assert!(!is_due(&[0; 8]) && is_due(&levels(3)) && SystemSide::wakes(&rig.system, &inputs(&[3])));
     assert!(is_due(&levels(255)));
     assert!(!is_due(&levels(158)), "an interrupt that the controller does not have");
     assert_eq!(rig.system.due(), None);
