@@ -502,6 +502,9 @@ impl Ctx<'_> {
     /// M-profile core.
     pub fn change_irq(&mut self, line: Option<IrqLine>, level: bool) {
         self.set_irq(line, level);
+        if let Some(line) = line {
+            self.bus.risen.change(line, self.id, self.now);
+        }
         if let Some(IrqLine::Core { core, .. }) = line.filter(|_| !level) {
             self.bus.risen.come(core, self.now, Some(self.id));
         }

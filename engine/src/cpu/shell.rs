@@ -207,17 +207,23 @@ impl Shell {
     /// An exception is taken now.
     pub fn count_exception(&mut self, bus: &mut Bus, source: Source) {
         self.exceptions += 1;
-        self.note_raised(bus, source);
+        self.note_raised(bus, source, source.input);
         bus.exception(self.index, self.now(), source);
     }
 
-    /// The profile knows since when an interrupt has waited that is taken now.
-    pub fn note_raised(&mut self, bus: &mut Bus, source: Source) {
-        if let (Some(profile), Some(calls)) = (&mut self.profile, &mut self.calls)
-            && let Some(input) = source.input
-        {
-            let raised = bus.risen.take(self.index, input);
-            profile.raised(calls, input, raised.map(|(since, by)| (since, bus.device_names[by.0 as usize].clone())));
+    /// The profile knows since when an interrupt has waited that is taken now, by the core's input `line`.
+    pub fn note_raised(&mut self, bus: &mut Bus, source: Source, line: Option<u32>) {
+        if let (Some(profile), Some(calls), Some(line)) = (&mut self.profile, &mut self.calls, line) {
+            let raised = bus.risen.take(self.index, line);
+            let raised = raised.map(|(since, by)| (since, bus.device_names[by.0 as usize].clone()));
+            profile.raised(calls, source.input, raised);
+        }
+    }
+
+    /// The same of an exception that software asks for: it does not wait for any line.
+    pub fn note_asked_for(&mut self) {
+        if let (Some(profile), Some(calls)) = (&mut self.profile, &mut self.calls) {
+            profile.raised(calls, None, None);
         }
     }
 

@@ -154,10 +154,10 @@ fn each_core_tells_where_it_is() {
     let report = machine.run(Ps::from_us(50), |_| true);
     let text = "cpu0 waits for an interrupt at pc 0x00000118; cpu1 waits for an interrupt at pc 0x00008118; \
                 nothing on the board is due to raise one";
-    assert_eq!(report.outcome, Outcome::Fault(text.to_owned()));
+    assert_eq!(report.outcome, Outcome::Asleep(text.to_owned()));
     let (mut machine, _) = pair([&program(&[&[WFI, b(-4)]]), &program(&[&[WFI, b(-4)]])]);
     machine.hold(1);
     let report = machine.run(Ps::from_us(50), |_| true);
-    let Outcome::Fault(text) = report.outcome else { panic!("{:?}", report.outcome) };
+    let Outcome::Asleep(text) = report.outcome else { panic!("{:?}", report.outcome) };
     assert!(text.contains("; cpu1 is held in reset; "), "{text}");
 }

@@ -13,7 +13,8 @@ use super::core::Arm;
 use super::event_register::EventRegister;
 use super::m_profile::exceptions::number;
 use super::m_profile::{
-    Events, Exception, FetchMap, Outcome, Protection, Return, System, Unstack, counts_events, is_itm, is_ppb,
+    Events, Exception, FetchMap, Outcome, Protection, Return, SYSTICK_INPUT, System, Unstack, counts_events, is_itm,
+    is_ppb,
 };
 use super::profile::{Own, Profile, SystemSide as _};
 use super::registers::{COUNT, LR, SP};
@@ -400,7 +401,11 @@ impl Arm<System> {
         }
         bus.exception(self.shell.index, self.shell.now(), source);
         self.follow_chained(source);
-        self.shell.note_raised(bus, source);
+        match activated.number {
+            number::SYS_TICK => self.shell.note_raised(bus, source, Some(SYSTICK_INPUT)),
+            number::PEND_SV | number::SVCALL => self.shell.note_asked_for(),
+            _ => self.shell.note_raised(bus, source, source.input),
+        }
         if let Some(fault) = entering.fault {
             self.note_fault(bus, fault);
         }
