@@ -9,6 +9,7 @@ import pytest
 from conftest import ROOT, Command
 
 from cyclescope import Board, firmware
+from cyclescope.board.scripts import Expect
 from cyclescope.statuses import Status
 
 SOURCE = ROOT / "tests" / "firmware" / "stm32" / "asleep.c"
@@ -62,7 +63,42 @@ def test_a_handler_that_clears_nothing_is_told() -> None:
     done = Board(DISCOVERY).load(build(DISCOVERY, 4)).run("20ms")
     assert done.outcome == "limit"
     told = [note for note in done.notes if "in a row" in note]
-    pattern = r"cpu0: interrupt 28 from timers2 was taken (\d+) times in a row, .* \(timers2: UIF\): "
+    pattern = r"cpu0: interrupt 28 from timers2 was taken (\d+) times in a row, .* \(timers2: UIF\)"
     (found,) = (re.match(pattern, note) for note in told)
     assert found
     assert int(found[1]) > 1000
+
+
+def test_a_character_may_come_up_to_the_limit() -> None:
+    board = Board(DISCOVERY).load(build(DISCOVERY, 5))
+    waited, slept = board.run("50ms"), board.run(None)
+    assert (waited.outcome, waited.elapsed_ps) == ("limit", 50 * 10**9)
+    assert (waited.message or "").endswith(
+        ": nothing but a character that usart2 receives could end that, which --script can send"
+    )
+    assert slept.outcome == "asleep"
+    assert slept.elapsed_ps < waited.elapsed_ps
+    assert "only a character that usart2 receives could raise one" in (slept.message or "")
+    # The core does not let the port's interrupt in.
+    deaf = Board(DISCOVERY).load(build(DISCOVERY, 6)).run("50ms")
+    assert deaf.outcome == "asleep"
+    assert (deaf.message or "").endswith("; nothing on the board is due to raise one")
+
+
+def test_a_script_that_waits_for_a_firmware_asleep_has_failed() -> None:
+    board = Board(DISCOVERY).load(build(DISCOVERY, 1))
+    done = board.run("1s", script=[Expect("never")])
+    assert done.outcome == "script"
+    assert "nothing on the board is due to raise one" in (done.message or "")
+
+
+def test_a_sleep_is_the_same_after_halts(cyclescope: Command) -> None:
+    board = Board(DISCOVERY).load(build(DISCOVERY, 1))
+    debugger = board.debug()
+    halted = debugger.run(until="5ms")
+    assert halted.reason == "time"
+    snapshot = debugger.snapshot()
+    assert debugger.run().reason == "end"
+    whole = board.run("1s")
+    assert debugger.result() == whole
+    assert board.run("1s", start_from=snapshot).message == whole.message

@@ -383,7 +383,8 @@ impl Profile {
 /// The name of the task that runs now; `None` where there is none yet.
 fn task_that_runs(names: &TaskName, bus: &Bus) -> Option<String> {
     let task = bus.peek_word(names.variable)?;
-    let at = task.wrapping_add(names.offset);
+    let place = task.wrapping_add(names.offset);
+    let at = if names.is_pointer { bus.peek_word(place).filter(|name| *name != 0)? } else { place };
     let mut name = Vec::new();
     for offset in 0..names.bytes {
         let mut byte = [0];
