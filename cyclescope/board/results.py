@@ -211,9 +211,10 @@ class RunResult:
     """One execution of one firmware on one virtual board.
 
     `outcome` is "exit" (the firmware ended by itself, with `exit_code`), "limit" (the limit on
-    simulated time was reached), "fault" (the firmware did what can't go on), "script" (a script
-    did not get what it expected from it) or "interrupted" (it was stopped); `message` is one line
-    for all but the first. `elapsed_ps` is simulated time in picoseconds, `wall_ns` the host's time
+    simulated time was reached), "asleep" (all cores sleep, and nothing is left that would wake
+    one), "fault" (the firmware did what can't go on), "script" (a script did not get what it
+    expected from it) or "interrupted" (it was stopped); `message` is one line for all but the
+    first. `elapsed_ps` is simulated time in picoseconds, `wall_ns` the host's time
     in nanoseconds. `results` has the words that the firmware
     wrote to each device that takes results (a `cyclescope,result-port`), in order, by the device's
     label. `streams` has what was printed on serial lines beside the console, by the device's label.

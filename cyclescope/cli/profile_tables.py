@@ -24,6 +24,7 @@ _WAITS = "waited for"
 _LEAST_SHARE = 0.1
 _MOST_CAUSES = 3
 _WIDE_COLUMNS = 150
+_WIDE_INTERRUPTS_COLUMNS = 120
 _LARGE_CPI = 100
 _BAR_CELLS = 40
 _Cell = Callable[[CoreProfile, Row], str]
@@ -53,7 +54,8 @@ def profile(
             parts.append(_cycles(core, by, top, by_cause, columns >= _WIDE_COLUMNS))
     for function in functions:
         parts += _calls_of(found, function)
-    parts += [_latencies(core) for core in found.cores if core.interrupts]
+    is_wide = columns >= _WIDE_INTERRUPTS_COLUMNS
+    parts += [_latencies(core, is_wide) for core in found.cores if core.interrupts]
     return Group(*parts)
 
 
@@ -200,18 +202,26 @@ def _bar(share: float) -> str:
     return ("█" * (eighths // 8) + _EIGHTHS[eighths % 8]).rstrip()
 
 
-def _latencies(core: CoreProfile) -> Table:
+def _latencies(core: CoreProfile, is_wide: bool) -> Table:
+    """Interrupts by lines: handlers in cycles and time, then how late they were."""
     table = Table(title=f"{core.name}: interrupts", title_justify="left")
-    table.add_column("interrupt")
-    for heading in ("taken", "least", "mean", "most", "most, at", "longest to end"):
-        table.add_column(heading, justify="right")
+    table.add_column("interrupt", overflow="fold")
+    late = ("least", "mean", "most", "most, at", "to end") if is_wide else ("most", "to end")
+    for heading in ("taken", "cycles", "time", *late):
+        table.add_column(heading, justify="right", no_wrap=True)
     for one in calls.latencies(core):
-        table.add_row(Text(one.line), f"{one.taken:,}", *_times(one))
-    table.caption = "from the line's edge to the handler's first instruction, and to its end"
+        cycles = "" if one.handler_cycles is None else f"{one.handler_cycles:,}"
+        handler = (f"{one.taken:,}", cycles, format_ps(one.handler_ps))
+        table.add_row(Text(one.line), *handler, *_times(one, is_wide))
+    table.caption = (
+        "cycles and time of all handlers; from the line's edge to the first instruction of one, "
+        "and to the end of the longest"
+    )
     table.caption_justify = "left"
     return table
 
 
-def _times(one: Latency) -> list[str]:
-    times = (one.least_ps, one.mean_ps, one.most_ps, one.most_at_ps, one.longest_response_ps)
+def _times(one: Latency, is_wide: bool) -> list[str]:
+    wide = (one.least_ps, one.mean_ps, one.most_ps, one.most_at_ps)
+    times = (*(wide if is_wide else (one.most_ps,)), one.longest_response_ps)
     return ["" if time_ps is None else format_ps(time_ps) for time_ps in times]

@@ -121,7 +121,7 @@ def _status(result: RunResult) -> int:
     """A profile is as good whatever the firmware's own status is, and up to any limit."""
     if result.outcome in ("exit", INTERRUPTED):
         return Status.SUCCESS
-    if result.outcome == "limit":
+    if result.outcome in ("limit", "asleep"):
         tell(str(result.message))
         return Status.SUCCESS
     complain(result.message or result.outcome)

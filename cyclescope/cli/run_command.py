@@ -37,6 +37,8 @@ from cyclescope.units import parse_time_ps
 _LONGEST_CALLS = 10
 _TABLES = "cyclescope.cli.tables"
 _DETAILS = "cyclescope.cli.run_details"
+# Other ends than the firmware's own.
+_BY_OUTCOME = {"limit": Status.LIMIT, "asleep": Status.ASLEEP, "script": Status.SCRIPT}
 
 
 _GROUPS = {
@@ -361,6 +363,4 @@ def _status(result: RunResult, ran: bool, quiet: bool) -> int:
         # at the keyboard, as one leaves a terminal program
         return Status.SUCCESS
     complain(result.message or result.outcome)
-    if result.outcome == "script":
-        return Status.SCRIPT
-    return Status.LIMIT if result.outcome == "limit" else Status.FIRMWARE_FAULT
+    return _BY_OUTCOME.get(result.outcome, Status.FIRMWARE_FAULT)

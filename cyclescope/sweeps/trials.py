@@ -113,7 +113,7 @@ class ElfTrial:
 
 def _failure(result: RunResult) -> str | None:
     """Why the run of a user's program counts as failed."""
-    if result.outcome == "limit":
+    if result.outcome in ("limit", "asleep"):
         return None
     if result.outcome != "exit":
         return result.message or result.outcome

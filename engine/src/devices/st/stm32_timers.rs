@@ -34,7 +34,7 @@ use crate::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, IrqLine, Repl
 use crate::devices::model::{Group, Model};
 use crate::devices::support::activities::{COUNTING, TIMER};
 use crate::devices::support::dma_lines::DmaLine;
-use crate::devices::support::registers::flag;
+use crate::devices::support::registers::{flag, names_of};
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::{NodeReader, PowerOfTwo};
 use crate::dt::wiring::{ClockInput, Pin};
@@ -401,6 +401,10 @@ impl Device for Timer {
             self.set_register(offset, value, ctx);
             self.update(ctx);
         })
+    }
+
+    fn interrupt_flags(&self) -> Option<String> {
+        names_of(self.flags & self.enables, FLAGS)
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {

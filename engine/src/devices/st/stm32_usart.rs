@@ -33,7 +33,7 @@ use crate::devices::model::{Group, Model};
 use crate::devices::support::activities::{SENT, SERIAL};
 use crate::devices::support::axi_lite::edge_in_reach;
 use crate::devices::support::dma_lines::DmaLine;
-use crate::devices::support::registers::flag;
+use crate::devices::support::registers::{flag, names_of};
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
@@ -199,15 +199,15 @@ impl Usart {
         flag(SR_TC, self.complete) | flag(SR_TXE, self.transmitter.waiting() == 0) | self.receiving.status()
     }
 
-    /// True if an interrupt is asked for.
-    fn interrupts(&self) -> bool {
+    /// The flags by which an interrupt is asked for.
+    fn interrupts(&self) -> u32 {
         let (status, [cr1, _, cr3]) = (self.status(), self.control);
         let enabled = flag(SR_TC, cr1 & CR1_TCIE != 0)
             | flag(SR_TXE, cr1 & CR1_TXEIE != 0)
             | flag(SR_RXNE | SR_ORE, cr1 & CR1_RXNEIE != 0)
             | flag(SR_IDLE, cr1 & CR1_IDLEIE != 0)
             | flag(SR_ORE, cr3 & CR3_EIE != 0 && cr3 & CR3_DMAR != 0);
-        self.is_enabled() && status & enabled != 0
+        if self.is_enabled() { status & enabled } else { 0 }
     }
 
     /// Transmission and reception ask a DMA controller.
@@ -219,7 +219,7 @@ impl Usart {
 
     /// Drives interrupt and requests, and asks for an event when something changes next.
     fn update(&mut self, ctx: &mut Ctx) {
-        ctx.set_irq(self.params.interrupt, self.interrupts());
+        ctx.set_irq(self.params.interrupt, self.interrupts() != 0);
         let requests = self.dma_requests();
         for ((line, level), token) in self.dma.iter_mut().zip(requests).zip(DMA_TOKENS) {
             line.set(level, token, ctx);
@@ -429,6 +429,10 @@ impl Device for Usart {
 
     fn send_on(&mut self, ctx: &mut Ctx) {
         self.settle(ctx);
+    }
+
+    fn interrupt_flags(&self) -> Option<String> {
+        names_of(self.interrupts(), FLAGS)
     }
 
     fn serial_port(&mut self) -> Option<&mut dyn SerialPort> {

@@ -43,7 +43,7 @@ use crate::devices::model::{Group, Model};
 use crate::devices::support::activities::{SENT, SERIAL_WITH_FIFOS};
 use crate::devices::support::dma_lines::DmaLine;
 use crate::devices::support::fifo_entries::Queues;
-use crate::devices::support::registers::flag;
+use crate::devices::support::registers::{flag, names_of};
 use crate::dt::reader::NodeReader;
 use crate::observe::waves::SignalId;
 use crate::polling::Poll;
@@ -80,6 +80,8 @@ pub struct Uart {
     /// Requests to a DMA controller.
     dma: [DmaLine; 2],
     sent_characters: u64,
+    /// The flags by which its interrupt is up.
+    raised_by: u32,
     /// What is in the FIFOs, for who wants to know.
     queues: Queues,
 }
@@ -115,6 +117,7 @@ impl Uart {
             receiving: Receiving::default(),
             dma,
             sent_characters: 0,
+            raised_by: 0,
             queues: Queues::default(),
         }
     }
@@ -213,15 +216,22 @@ impl Uart {
             | self.receiving.status(self.control, self.capacity())
     }
 
-    /// Drives the interrupt lines, and asks for an event when something changes next.
-    fn update(&mut self, ctx: &mut Ctx) {
-        let (cycle, [cr1, _, cr3]) = (self.cycle(ctx), self.control);
+    /// The flags by which an interrupt is asked for.
+    fn interrupts(&self, cycle: u64) -> u32 {
+        let [cr1, _, cr3] = self.control;
         let enabled = flag(ISR_TC, cr1 & CR1_TCIE != 0)
             | flag(ISR_TXE, cr1 & CR1_TXEIE != 0)
             | flag(ISR_TXFE, cr1 & CR1_TXFEIE != 0)
             | flag(ISR_TXFT, cr3 & CR3_TXFTIE != 0)
             | receiving::enabled(cr1, cr3);
-        let level = self.is_enabled() && self.status(cycle) & enabled != 0;
+        if self.is_enabled() { self.status(cycle) & enabled } else { 0 }
+    }
+
+    /// Drives the interrupt lines, and asks for an event when something changes next.
+    fn update(&mut self, ctx: &mut Ctx) {
+        let cycle = self.cycle(ctx);
+        self.raised_by = self.interrupts(cycle);
+        let level = self.raised_by != 0;
         for line in self.params.interrupts {
             ctx.set_irq(line, level);
         }
@@ -460,6 +470,10 @@ impl Device for Uart {
 
     fn send_on(&mut self, ctx: &mut Ctx) {
         self.settle(ctx);
+    }
+
+    fn interrupt_flags(&self) -> Option<String> {
+        names_of(self.raised_by, FLAGS)
     }
 
     fn serial_port(&mut self) -> Option<&mut dyn SerialPort> {

@@ -2,7 +2,7 @@
 
 use super::Uart;
 use super::registers::*;
-use crate::bus::device::{Ctx, SerialPort};
+use crate::bus::device::{Ctx, SerialPort, WhenReceived};
 use crate::devices::support::receiver::{Receiver, WhenFull, passage};
 use crate::devices::support::registers::flag;
 use crate::polling::Poll;
@@ -140,6 +140,17 @@ impl Uart {
 }
 
 impl SerialPort for Uart {
+    fn when_received(&self) -> WhenReceived {
+        let [cr1, _, cr3] = self.control;
+        match self.receives() {
+            true if cr3 & CR3_DMAR != 0 => WhenReceived::AsksDma,
+            true if enabled(cr1, cr3) != 0 => {
+                WhenReceived::Raises(self.params.interrupts.iter().copied().flatten().collect())
+            }
+            _ => WhenReceived::Nothing,
+        }
+    }
+
     fn begin(&mut self, ctx: &mut Ctx) -> Option<Passage> {
         self.settle(ctx);
         let is_full = self.receiving.receiver.len() >= self.capacity();
