@@ -277,11 +277,11 @@ class Board:
         `vcd_timescale` is the file's unit of time, such as "10ns", in place of the coarsest that is
         exact. `trace` is a file for a timeline of what devices and cores did, as Perfetto reads it:
         from `trace_from` on, for `trace_for`, of `trace_kinds` (`timelines.KINDS`; "default" for
-        all but "bus", "queue" and "reads in place"), with the last `trace_memory` of it ("64MiB").
-        The result keeps the first frame on the SPI bus that `frame_on` names by its label, or the
-        one that a trigger is for. `stream` gets the whole lines that are printed on serial lines
-        beside the console, each behind the device's label. `stop` ends the run early, from another
-        thread or a signal handler: its outcome is then "interrupted".
+        all but "bus", "queue", "pin" and "reads in place"), with the last `trace_memory` of it
+        ("64MiB"). The result keeps the first frame on the SPI bus that `frame_on` names by its
+        label, or the one that a trigger is for. `stream` gets the whole lines that are printed on
+        serial lines beside the console, each behind the device's label. `stop` ends the run early,
+        from another thread or a signal handler: its outcome is then "interrupted".
         `note` gets those of the result's notes at once that tell what makes the run slow. Code that
         ran `compile_after` times (0 to 65535; 0: none) is compiled for the host, and waited for;
         without a number, a thread compiles what runs often. The result is the same.

@@ -15,6 +15,7 @@ from cyclescope._engine import Gdb, Machine, Stop
 from cyclescope.errors import UsageError
 
 if TYPE_CHECKING:
+    from cyclescope.board.pins import Pins
     from cyclescope.board.scripts import Script, Step
 
     Scripts = Script | Iterable[Step] | Mapping[str | None, Script | Iterable[Step]]
@@ -75,6 +76,12 @@ class Session:
         for at_ps, data in self._chunks.get(port, []):
             steps += [At(at_ps), Send(data)]
         return steps
+
+
+def _pins(machine: Machine) -> Pins:
+    from cyclescope.board.pins import Pins  # few runs have scripts
+
+    return Pins.of(machine)
 
 
 def _whole(
@@ -138,7 +145,8 @@ class Lines:
         for label, text in self.typed.items():
             machine.attach(port(label), text)
         for label, script in self.scripts.items():
-            machine.attach(port(label), script=script.items())
+            at = port(label) if script.needs_line or label is not None else None
+            machine.attach(at, script=script.items(_pins(machine)))
         terminals = {port(label): terminal for label, terminal in self.terminals.items()}
         for name in terminals:
             machine.attach(name)
