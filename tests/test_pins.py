@@ -139,11 +139,134 @@ def test_a_script_drives_pins_and_waits_for_edges() -> None:
     """
     script = parse_script(text, "s.txt")
     done = board.run("1s", script=script)
+    at = f"{done.elapsed_ps / MS:.3f} ms"
     assert (done.outcome, done.message) == (
         "script",
-        "s.txt:6: gpiob.3 did not go high within 1.000 us, at " + str_ms(done.elapsed_ps) + "; it is low",
+        f"s.txt:6: gpiob.3 did not go high within 1.000 us, at {at}; it is low",
     )
 
 
-def str_ms(ps: int) -> str:
-    return f"{ps / MS:.3f} ms"
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("press B2", "s:1: no button 'B2'; the board's buttons are B1"),
+        ("expect led green on", "s:1: no light 'green'; the board's lights are LD2"),
+        ("pin gpiox.1 low", "s:1: no pin 'gpiox.1', which is a port and a number; did you mean"),
+        ("pin 7 low", "s:1: no pin '7', which is a port and a number; the board's GPIO ports are"),
+        ("expect pin gpioa.16 high", "s:1: no pin 'gpioa.16': gpioa has 0 to 15"),
+        ("expect pin gpioa.1 up", "s:1: expect pin gpioa.1 up: expected expect"),
+        ("expect led LD2 on within", "s:1: expect led LD2 on within: expected expect"),
+        ("press B1 for soon", "s:1: time 'soon'"),
+        ('press "B1', "s:1: a text has no closing quote"),
+    ],
+)
+def test_a_step_that_can_not_be_is_told_with_its_place(line: str, told: str) -> None:
+    board = package.Board("nucleo-f411re").load(blinky("nucleo-f411re"))
+    with pytest.raises(UsageError) as error:
+        board.run("1ms", script=parse_script(line, "s"))
+    assert str(error.value).startswith(told)
+
+
+def test_a_pin_that_two_drive_is_low_with_a_note() -> None:
+    """The firmware drives its light high, and somebody outside low; then it is let go of."""
+    steps = [ExpectPin("gpioa.5", "rising", 20 * MS), DrivePin("gpioa.5", "low")]
+    steps += [ExpectLed("LD2", False, 0), DrivePin("gpioa.5", "release"), ExpectLed("LD2", True, 0)]
+    done = package.Board("nucleo-f411re").load(blinky("nucleo-f411re")).run(script=[*steps, End()])
+    assert (done.outcome, done.exit_code) == ("exit", 0), done.message
+    (note,) = done.notes
+    assert "pin 5 and what is wired to it drive against each other: low wins" in note
+
+
+def test_a_script_of_pins_leaves_the_line_to_others(cyclescope: Command, tmp_path: Path) -> None:
+    """It is at no line, so somebody may type there; and a snapshot of the run goes on the same."""
+    elf, script = blinky("nucleo-f411re"), tmp_path / "pins.txt"
+    script.write_text("wait 1ms\npress B1 for 2ms\nexpect pin gpioa.5 falling within 20ms\nend 3\n")
+    (tmp_path / "typed").write_text("x")
+    run = ("run", elf, "--board", "nucleo-f411re", "--script", script, "--quiet")
+    done = cyclescope(*run, "--console", f"file:{tmp_path / 'typed'}")
+    assert (done.status, done.stderr) == (3, "")
+    done = cyclescope(*run, "--script", script)
+    assert done.status == 121
+    assert "another script has to do with pins alone already" in done.stderr
+    board = package.Board("nucleo-f411re").load(elf)
+    steps = parse_script(script.read_text(), "s")
+    whole = board.run(script=steps)
+    taken = board.run(script=steps, snapshot=tmp_path / "s.snapshot", snapshot_at="2ms")
+    later = board.run(script=steps, start_from=tmp_path / "s.snapshot")
+    assert whole.exit_code == 3
+    assert whole.leds == taken.leds == later.leds
+    assert whole.cores == taken.cores == later.cores
+    # without skipping polling loops, and without compiled code
+    assert board.run(script=steps, skip_polling=False).cores == whole.cores
+    assert board.run(script=steps, compile_after=0).leds == whole.leds
+
+
+def test_pins_of_ports_are_in_waveforms_by_number(cyclescope: Command, tmp_path: Path) -> None:
+    run = ("run", blinky("nucleo-f411re"), "--board", "nucleo-f411re", "--limit", "20ms")
+    waves = tmp_path / "w.vcd"
+
+    def signals(*options: str) -> set[str]:
+        done = cyclescope(*run, "--vcd", waves, *options)
+        assert done.status == 124, done.stderr
+        scope, found = "", set()
+        for line in waves.read_text().splitlines():
+            if line.startswith("$scope"):
+                scope = line.split()[2]
+            elif line.startswith("$var"):
+                found.add(f"{scope}.{line.split()[4]}")
+        return found
+
+    whole = signals()
+    assert {"leds.LD2", "buttons.B1"} <= whole
+    # the light's pin has a name; other pins do nothing
+    assert not {name for name in whole if name.startswith("gpio")}
+    assert signals("--vcd-signals", "gpioa*") == {f"gpioa.{number}" for number in range(16)}
+    changes = [line for line in waves.read_text().splitlines() if line.startswith("#")]
+    assert len(changes) >= 4
+    assert signals("--vcd-signals", "gpioa.5", "--vcd-signals", "leds.*") == {"gpioa.5", "leds.LD2"}
+    done = cyclescope(*run, "--vcd", waves, "--vcd-signals", "ports")
+    assert "gpioa.0 to gpioa.15, gpiob.0 to gpiob.15" in done.stderr
+
+
+def test_a_board_of_ones_own_has_lights_and_buttons(cyclescope: Command, tmp_path: Path) -> None:
+    board = tmp_path / "own.dts"
+    board.write_text("""
+/dts-v1/;
+/include/ "nucleo-f411re.dts"
+/ {
+	leds {
+		compatible = "gpio-leds";
+		alarm { gpios = <&gpioa 5 1>; label = "Alarm: low"; color = <2>; function = "status"; };
+	};
+	gpio_keys {
+		compatible = "gpio-keys";
+		stop { gpios = <&gpiob 1 0x11>; linux,code = <2>; };
+	};
+};
+&gpiob { cyclescope,board-pull-ups = <1>; cyclescope,board-pull-downs = <2 3>; };
+""")
+    shown = cyclescope("board", board, "--section", "pins")
+    lines = [line.strip("│ ") for line in shown.stdout.splitlines() if line.startswith("│")]
+    assert [re.sub(" *│ *", ": ", line) for line in lines] == [
+        "gpioa.5: LED LD2; LED Alarm: low, on while low",
+        "gpiob.1: button stop, low while pressed; a resistor of the board pulls it up",
+        "gpiob.2: a resistor of the board pulls it down",
+        "gpiob.3: a resistor of the board pulls it down",
+        "gpioc.13: button B1, low while pressed; a resistor of the board pulls it up",
+    ]
+    script = [ExpectPin("gpiob.1", "high", 0), Press("stop"), ExpectPin("gpiob.1", "low", 0)]
+    script += [ExpectLed("alarm", True, 20 * MS), ExpectLed("LD2", True, 20 * MS)]
+    script += [ExpectLed("Alarm: low", False, 0), End()]
+    done = package.Board(board).load(blinky("nucleo-f411re")).run(script=script)
+    assert (done.outcome, done.exit_code) == ("exit", 0), done.message
+    # two lights at one pin, lit by the two levels
+    assert [led.is_on for led in done.leds] == [True, False]
+    bad = tmp_path / "bad.dts"
+    for text, told in (
+        ("&gpiob { cyclescope,board-pull-ups = <16 40>; };", "a port has pins 0 to 31"),
+        ("&gpiob { cyclescope,board-pull-ups = <1>; cyclescope,board-pull-downs = <1>; };", "side"),
+        ('/ { leds { other { label = "x"; }; }; };', "gpios"),
+    ):
+        bad.write_text(board.read_text() + text)
+        with pytest.raises(EngineError, match=told):
+            package.Board(bad)

@@ -30,6 +30,8 @@ from cyclescope.board.lines import Lines, Session, Terminal, Typed
 from cyclescope.board.outcomes import run_result
 from cyclescope.board.overrides import OverrideValue, apply_overrides
 from cyclescope.board.parameters import Parameter
+from cyclescope.board.pin_uses import PinUse, pin_uses
+from cyclescope.board.pins import Pins
 from cyclescope.board.printed import Console, ConsoleSink, Streams, StreamSink, begin_anew
 from cyclescope.board.programs import Program, read_program
 from cyclescope.board.results import CoreResult, HostWork, RunResult
@@ -115,6 +117,16 @@ class Board:
     def serial_ports(self) -> tuple[list[str], str | None]:
         """Labels of the serial ports that can receive, and that of the console's, if known."""
         return self._serial_ports
+
+    @property
+    def pins(self) -> Pins:
+        """Its GPIO ports, lights and buttons, by the names that scripts have for them."""
+        return Pins.of(self._loaded_machine() if self._program else self._unloaded_machine())
+
+    @property
+    def pin_uses(self) -> tuple[PinUse, ...]:
+        """What hangs on the pins of its ports."""
+        return pin_uses(self._tree, self.pins.ports)
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from cyclescope._engine import Gdb, Machine, Stop
+from cyclescope.board.pins import Pins
 from cyclescope.errors import UsageError
 
 if TYPE_CHECKING:
-    from cyclescope.board.pins import Pins
     from cyclescope.board.scripts import Script, Step
 
     Scripts = Script | Iterable[Step] | Mapping[str | None, Script | Iterable[Step]]
@@ -76,12 +76,6 @@ class Session:
         for at_ps, data in self._chunks.get(port, []):
             steps += [At(at_ps), Send(data)]
         return steps
-
-
-def _pins(machine: Machine) -> Pins:
-    from cyclescope.board.pins import Pins  # few runs have scripts
-
-    return Pins.of(machine)
 
 
 def _whole(
@@ -146,7 +140,7 @@ class Lines:
             machine.attach(port(label), text)
         for label, script in self.scripts.items():
             at = port(label) if script.needs_line or label is not None else None
-            machine.attach(at, script=script.items(_pins(machine)))
+            machine.attach(at, script=script.items(Pins.of(machine)))
         terminals = {port(label): terminal for label, terminal in self.terminals.items()}
         for name in terminals:
             machine.attach(name)
