@@ -404,15 +404,30 @@ class Machine:
 
     def attach(
         self,
-        port: str,
+        port: str | None,
         characters: bytes = b"",
         script: list[tuple[str, str, bytes, int | None]] | None = None,
     ) -> None:
         """Put somebody at the other end of a serial port's line; once for each, before the run.
 
         Types these characters and what `type_on` gets, or follows a script. Its steps are a place
-        for messages, one of "expect", "send", "wait", "at", "end", characters, and picoseconds or
-        an exit status. `EngineError` if there is no such port, or somebody is there.
+        for messages, one of "expect", "send", "wait", "at", "end", "pin", "key", "expect pin" and
+        "expect led", characters, and picoseconds or an exit status. A script that neither sends
+        nor expects characters needs no port. `EngineError` if there is no such port, or somebody is
+        there.
+        """
+
+    def pins(
+        self,
+    ) -> tuple[
+        list[tuple[str, int]],
+        list[tuple[tuple[str, str, str], str, bool]],
+        list[tuple[tuple[str, str, str], str, bool]],
+    ]:
+        """What scripts find: labels of ports with how many pins each has, lights, and buttons.
+
+        Lights and buttons have the names that they are found by, their pin, and whether that is low
+        while they are on or pressed.
         """
 
     def type_on(self, port: str, characters: bytes) -> None:
@@ -491,6 +506,12 @@ class Machine:
 
     def wave_signals_of(self, kinds: list[str]) -> list[int]:
         """Places in `wave_signals` of what is made of activities of these kinds."""
+
+    def wave_pins(self) -> list[tuple[int, bool]]:
+        """Places in `wave_signals` of pins of ports, and whether their wires have other names."""
+
+    def wave_moved(self, signals: list[int]) -> list[bool]:
+        """Whether a change was recorded of each of these signals, by places in `wave_signals`."""
 
     def record_waves(self, signals: list[int], file: str | None = None) -> None:
         """Changes of these wires, by their places in `wave_signals`, are recorded from now on.

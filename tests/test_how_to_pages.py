@@ -19,7 +19,10 @@ EXAMPLES = ROOT / "docs" / "examples"
 PAGES = [
     *(ROOT / "docs" / "how-to" / f"{name}.md" for name in ("device-in-python", "profile")),
     *(ROOT / "docs" / "how-to" / f"{name}.md" for name in ("waits", "storage", "timeline")),
-    *(ROOT / "docs" / "how-to" / f"{name}.md" for name in ("debug", "conditions", "advise")),
+    *(
+        ROOT / "docs" / "how-to" / f"{name}.md"
+        for name in ("debug", "conditions", "advise", "pins")
+    ),
     ROOT / "docs" / "fat-write.md",
     ROOT / "docs" / "quad-spi-throughput.md",
 ]

@@ -41,6 +41,9 @@ type SignalItem = (String, String, bool);
 /// A function that a core was in: core, number of its stack, task, function, and in picoseconds when it was called and
 /// when it returned.
 type SliceItem = (String, u32, String, String, u64, u64);
+/// A light or a button: its names, its pin, and whether that is low while it is on or pressed.
+type PartItem = ([String; 3], String, bool);
+type PinsItem = (Vec<(String, u32)>, Vec<PartItem>, Vec<PartItem>);
 type TurnItem = (String, String, u64, u64);
 
 /// A board, ready to load and run firmware.
@@ -444,9 +447,30 @@ impl Machine {
     /// `type_on`, or follows a script of steps (place, what, characters, number). Raises EngineError if there is no
     /// such port, or somebody is there.
     #[pyo3(signature = (port, characters=Arg(Vec::new()), script=None))]
-    fn attach(&self, port: Arg<String>, characters: Arg<Vec<u8>>, script: Option<List<StepItem>>) -> PyResult<()> {
-        let end = far_end(characters.0, script)?;
-        self.with(|engine| engine.attach(&port.0, end).then_some(()).ok_or_else(|| no_line(&port.0)))
+    fn attach(
+        &self,
+        port: Option<Arg<String>>,
+        characters: Arg<Vec<u8>>,
+        script: Option<List<StepItem>>,
+    ) -> PyResult<()> {
+        self.with(|engine| {
+            let end = far_end(characters.0, script, engine.bus())?;
+            match port {
+                Some(port) => engine.attach(&port.0, end).then_some(()).ok_or_else(|| no_line(&port.0)),
+                None => engine.attach_at_pins(end).then_some(()).ok_or_else(|| no_line("")),
+            }
+        })
+    }
+
+    /// What a script finds of pins: labels of ports with how many pins each has, names of lights and of buttons, each
+    /// as users call it, and by its node's label and name; and the pins of lights and buttons.
+    fn pins(&self) -> PyResult<PinsItem> {
+        self.with(|engine| {
+            let bus = engine.bus();
+            let lights = bus.lights(Ps::ZERO).into_iter().map(|it| (it.names, bus.name_of_pin(it.pin), it.active_low));
+            let keys = bus.keys().map(|it| (it.names.clone(), bus.name_of_pin(it.pin), it.active_low));
+            Ok((bus.ports(), lights.collect(), keys.collect()))
+        })
     }
 
     /// Types characters on a serial line, at the time that the board has reached; raises EngineError if nobody is at
@@ -593,6 +617,19 @@ impl Machine {
             let bus = engine.bus();
             Ok(bus.device_signals.of_kinds(kinds, &bus.activities))
         })
+    }
+
+    /// Places in `wave_signals` of the pins of ports, each with whether its wire has another name there, too.
+    fn wave_pins(&self) -> PyResult<Vec<(usize, bool)>> {
+        self.with(|engine| {
+            let pins = engine.bus().wires.pin_signals().into_iter();
+            Ok(pins.map(|(signal, has_other)| (signal.place(), has_other)).collect())
+        })
+    }
+
+    /// Whether a change of a signal was recorded, of each of these places in `wave_signals`.
+    fn wave_moved(&self, signals: List<usize>) -> PyResult<Vec<bool>> {
+        self.with(|engine| Ok(signals.0.iter().map(|place| engine.bus().waves.has_moved(*place)).collect()))
     }
 
     /// Changes of these wires, by their places in `wave_signals`, are recorded from now on. What memory should not hold

@@ -43,6 +43,21 @@ pub fn report<'py>(py: Python<'py>, report: &RunReport) -> PyResult<Bound<'py, P
     dict.set_item("results", results)?;
     dict.set_item("notes", &report.notes)?;
     dict.set_item("failed_saves", &report.failed_saves)?;
+    let leds = PyList::empty(py);
+    for light in &report.lights {
+        let item = PyDict::new(py);
+        item.set_item("label", &light.names[0])?;
+        item.set_item("pin", &light.pin_name)?;
+        item.set_item("is_on", light.is_on)?;
+        item.set_item("times_on", light.times_on)?;
+        item.set_item("times_off", light.times_off)?;
+        item.set_item("on_ps", light.on.0)?;
+        item.set_item("last_ps", light.last.map(|at| at.0))?;
+        item.set_item("period_ps", light.period.map(|(period, _)| period.0))?;
+        item.set_item("on_in_period_ps", light.period.map(|(_, on)| on.0))?;
+        leds.append(item)?;
+    }
+    dict.set_item("leds", leds)?;
     let windows = PyList::empty(py);
     for window in &report.windows {
         let item = PyDict::new(py);

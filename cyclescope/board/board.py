@@ -30,6 +30,8 @@ from cyclescope.board.lines import Lines, Session, Terminal, Typed
 from cyclescope.board.outcomes import run_result
 from cyclescope.board.overrides import OverrideValue, apply_overrides
 from cyclescope.board.parameters import Parameter
+from cyclescope.board.pin_uses import PinUse, pin_uses
+from cyclescope.board.pins import Pins
 from cyclescope.board.printed import Console, ConsoleSink, Streams, StreamSink, begin_anew
 from cyclescope.board.programs import Program, read_program
 from cyclescope.board.results import CoreResult, HostWork, RunResult
@@ -115,6 +117,16 @@ class Board:
     def serial_ports(self) -> tuple[list[str], str | None]:
         """Labels of the serial ports that can receive, and that of the console's, if known."""
         return self._serial_ports
+
+    @property
+    def pins(self) -> Pins:
+        """Its GPIO ports, lights and buttons, by the names that scripts have for them."""
+        return Pins.of(self._loaded_machine() if self._program else self._unloaded_machine())
+
+    @property
+    def pin_uses(self) -> tuple[PinUse, ...]:
+        """What hangs on the pins of its ports."""
+        return pin_uses(self._tree, self.pins.ports)
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -277,11 +289,11 @@ class Board:
         `vcd_timescale` is the file's unit of time, such as "10ns", in place of the coarsest that is
         exact. `trace` is a file for a timeline of what devices and cores did, as Perfetto reads it:
         from `trace_from` on, for `trace_for`, of `trace_kinds` (`timelines.KINDS`; "default" for
-        all but "bus", "queue" and "reads in place"), with the last `trace_memory` of it ("64MiB").
-        The result keeps the first frame on the SPI bus that `frame_on` names by its label, or the
-        one that a trigger is for. `stream` gets the whole lines that are printed on serial lines
-        beside the console, each behind the device's label. `stop` ends the run early, from another
-        thread or a signal handler: its outcome is then "interrupted".
+        all but "bus", "queue", "pin" and "reads in place"), with the last `trace_memory` of it
+        ("64MiB"). The result keeps the first frame on the SPI bus that `frame_on` names by its
+        label, or the one that a trigger is for. `stream` gets the whole lines that are printed on
+        serial lines beside the console, each behind the device's label. `stop` ends the run early,
+        from another thread or a signal handler: its outcome is then "interrupted".
         `note` gets those of the result's notes at once that tell what makes the run slow. Code that
         ran `compile_after` times (0 to 65535; 0: none) is compiled for the host, and waited for;
         without a number, a thread compiles what runs often. The result is the same.

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from cyclescope._engine import Gdb, Machine, Stop
+from cyclescope.board.pins import Pins
 from cyclescope.errors import UsageError
 
 if TYPE_CHECKING:
@@ -138,7 +139,8 @@ class Lines:
         for label, text in self.typed.items():
             machine.attach(port(label), text)
         for label, script in self.scripts.items():
-            machine.attach(port(label), script=script.items())
+            at = port(label) if script.needs_line or label is not None else None
+            machine.attach(at, script=script.items(Pins.of(machine)))
         terminals = {port(label): terminal for label, terminal in self.terminals.items()}
         for name in terminals:
             machine.attach(name)

@@ -6,6 +6,7 @@ from typing import Any
 
 from cyclescope.board.critical_path import critical_path
 from cyclescope.board.kept_calls import Argument, Call
+from cyclescope.board.leds import Led
 from cyclescope.board.results import (
     ClockRate,
     CoreResult,
@@ -36,6 +37,7 @@ def run_result(
         failed_saves=tuple(outcome["failed_saves"]),
         results={name: tuple(words) for name, words in outcome["results"].items()},
         wall_ns=wall_ns,
+        leds=tuple(Led(**led) for led in outcome["leds"]),
         windows=tuple(map(_window, outcome["windows"])),
         unmodelled=tuple(map(_unmodelled, outcome["unmodelled"])),
         critical_path=critical_path(outcome["critical_path"]),

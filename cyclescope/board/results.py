@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from cyclescope.board.critical_path import CriticalPath
 from cyclescope.board.frames import Frame
 from cyclescope.board.kept_calls import FRAME_COLUMNS, Call, frame_row
+from cyclescope.board.leds import Led
 from cyclescope.board.stack_entries import StackEntry, WaitEntry
 from cyclescope.board.unmodelled import UnmodelledRegister
 from cyclescope.dataframes import dataframe
@@ -225,7 +226,7 @@ class RunResult:
     `host_work` tells how much of each core's code was compiled or skipped on this host. `profile`
     is there if the run was asked for it; what `to_dict` gives has no part of it. `critical_path`
     tells who held whom up, if the run was asked for what cores waited for. `triggers` tell how the
-    conditions were that it was asked for.
+    conditions were that it was asked for. `leds` are the board's lights, with what they did.
     """
 
     board: str
@@ -249,6 +250,7 @@ class RunResult:
     profile: Profile | None = None
     critical_path: CriticalPath | None = None
     triggers: tuple[TriggerResult, ...] = ()
+    leds: tuple[Led, ...] = ()
 
     @property
     def instructions(self) -> int:
@@ -287,6 +289,10 @@ class RunResult:
         hint = "; sections=[...] of the run names those that it watches"
         return _named(name, "section", found, "" if found else hint)
 
+    def led(self, name: str) -> Led:
+        """The light of this label. Raises `UsageError`, with those that the board has."""
+        return _named(name, "light", {led.label: led for led in self.leds})
+
     def metric(self, name: str, **settings: Value) -> Metric:
         """The first metric of this name that the firmware printed, with these settings.
 
@@ -303,8 +309,9 @@ class RunResult:
 
         There are a `frame`, `windows`, `triggers`, a `critical_path` only if they were asked for,
         and there are `streams` only if something was printed there, `failed_saves` and `unmodelled`
-        only if there are some.
+        only if there are some, `leds` only if one went on or off.
         """
+        leds = [led.to_dict() for led in self.leds] if any(led.moved for led in self.leds) else []
         frame = {"frame": self.frame.to_dict()} if self.frame else {}
         windows = {"windows": [window.to_dict() for window in self.windows]} if self.windows else {}
         streams = {"streams": dict(self.streams)} if self.streams else {}
@@ -324,6 +331,7 @@ class RunResult:
             "results": {name: list(words) for name, words in self.results.items()},
             "metrics": [vars(metric) for metric in self.metrics],
             "notes": list(self.notes),
+            **({"leds": leds} if leds else {}),
             **({"unmodelled": unmodelled} if unmodelled else {}),
             **failed,
             **streams,

@@ -1,4 +1,4 @@
-"""Sessions at a serial line, in simulated time: what is sent when, and what is to come by when.
+"""Sessions at serial lines and pins, in simulated time: what is sent, pressed and expected when.
 
 A script is a text of lines, or a sequence of steps made in Python:
 
@@ -6,6 +6,10 @@ expect "> " within 100ms
 send "led on\\n"
 wait 10ms
 at 1s send "status\\n" pausing 2ms
+press B1 for 50ms
+expect led LD2 on within 10ms
+pin gpioa.8 high
+expect pin gpiob.6 falling
 end
 """
 
@@ -17,7 +21,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
+from cyclescope.board.pins import Pins
 from cyclescope.errors import UsageError
 from cyclescope.host import inputs
 from cyclescope.units import MAX_PS, format_ps, parse_time_ps
@@ -34,8 +40,12 @@ _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t", "e": "\x1b", "0": "\0", "\\": "\\", '"': '"'}
 _HOW = (
     'expected expect "TEXT" [within TIME], send "TEXT" [pausing TIME], wait TIME, '
-    "at TIME [send ...] or end [STATUS]"
+    "at TIME [send ...], press KEY [for TIME], release KEY, pin PORT.NUMBER low|high|release, "
+    "expect pin PORT.NUMBER low|high|rising|falling [within TIME], "
+    "expect led NAME on|off [within TIME] or end [STATUS]"
 )
+_LEVELS = ("low", "high")
+_CHANGES = {"rising": "rise", "falling": "fall"}
 
 
 @dataclass(frozen=True)
@@ -71,13 +81,61 @@ class At:
 
 
 @dataclass(frozen=True)
+class Press:
+    """Press a button of the board, by its label.
+
+    It is held for `for_ps` picoseconds, which the script waits; None: until a `Release`.
+    """
+
+    key: str
+    for_ps: int | None = None
+
+
+@dataclass(frozen=True)
+class Release:
+    """Let go of a button."""
+
+    key: str
+
+
+@dataclass(frozen=True)
+class DrivePin:
+    """Drive a pin from outside ("gpioc.13") low or high, or let go of it: "release"."""
+
+    pin: str
+    level: Literal["low", "high", "release"]
+
+
+@dataclass(frozen=True)
+class ExpectPin:
+    """Wait until a pin is "low" or "high", or until it has gone there from the other: "rising".
+
+    It fails after `within_ps` picoseconds (None: at the end of the run).
+    """
+
+    pin: str
+    what: Literal["low", "high", "rising", "falling"]
+    within_ps: int | None = None
+
+
+@dataclass(frozen=True)
+class ExpectLed:
+    """Wait until a light of the board, by its label, is on, or off; as `ExpectPin`."""
+
+    led: str
+    is_on: bool = True
+    within_ps: int | None = None
+
+
+@dataclass(frozen=True)
 class End:
     """End the run with an exit status."""
 
     status: int = 0
 
 
-Step = Expect | Send | Wait | At | End
+PinStep = Press | Release | DrivePin | ExpectPin | ExpectLed
+Step = Expect | Send | Wait | At | End | PinStep
 
 
 @dataclass(frozen=True)
@@ -93,9 +151,20 @@ class Script:
             return script
         return Script(tuple((f"step {number}", step) for number, step in enumerate(script, 1)))
 
-    def items(self) -> list[Item]:
-        """The steps as the engine takes them. Raises `UsageError` for one that is none."""
-        return [(place, *_item(place, step)) for place, step in self.steps]
+    def items(self, pins: Pins | None = None) -> list[Item]:
+        """The steps as the engine takes them, for a board with these pins; without, with none.
+
+        Raises `UsageError` for one that is none, and for what the board has not.
+        """
+        pins = pins or Pins()
+        return [(place, *item) for place, step in self.steps for item in _items(place, step, pins)]
+
+    @property
+    def needs_line(self) -> bool:
+        """Whether it is for a serial line: it is not if it has to do with pins alone."""
+        steps = [step for _, step in self.steps]
+        has_to_do_with_pins = any(isinstance(step, PinStep) for step in steps)
+        return not has_to_do_with_pins or any(isinstance(step, Expect | Send) for step in steps)
 
 
 def read_script(path: str | os.PathLike[str]) -> Script:
@@ -130,6 +199,24 @@ def _line(step: Step) -> str:
             return f"at {time_ps}ps"
         case End(status):
             return f"end {status}"
+        case _:
+            return _pin_line(step)
+
+
+def _pin_line(step: PinStep) -> str:
+    match step:
+        case Press(key, for_ps):
+            return f"press {_quoted(key)}" + ("" if for_ps is None else f" for {for_ps}ps")
+        case Release(key):
+            return f"release {_quoted(key)}"
+        case DrivePin(pin, level):
+            return f"pin {pin} {level}"
+        case ExpectPin(pin, what, within_ps):
+            limit = "" if within_ps is None else f" within {within_ps}ps"
+            return f"expect pin {pin} {what}{limit}"
+        case ExpectLed(led, is_on, within_ps):
+            limit = "" if within_ps is None else f" within {within_ps}ps"
+            return f"expect led {_quoted(led)} {'on' if is_on else 'off'}{limit}"
 
 
 def _quoted(text: str | bytes) -> str:
@@ -178,6 +265,9 @@ def _words(line: str, place: str) -> list[str]:
 
 
 def _step(words: list[str], place: str) -> Step:
+    step = _pin_step(words, place)
+    if step is not None:
+        return step
     match words:
         case ["expect", text]:
             return Expect(_text(text, place))
@@ -195,6 +285,34 @@ def _step(words: list[str], place: str) -> Step:
             if int(status) <= 255:
                 return End(int(status))
     raise UsageError(f"{place}: {inputs.printable(' '.join(words))}: {_HOW}")
+
+
+def _pin_step(words: list[str], place: str) -> PinStep | None:
+    match words:
+        case ["press", key]:
+            return Press(_name(key, place))
+        case ["press", key, "for", time]:
+            return Press(_name(key, place), _time_ps(time, place))
+        case ["release", key]:
+            return Release(_name(key, place))
+        case ["pin", pin, ("low" | "high" | "release") as level]:
+            return DrivePin(_name(pin, place), level)
+        case ["expect", "pin", pin, ("low" | "high" | "rising" | "falling") as what, *rest]:
+            if len(rest) in (0, 2) and rest[:1] in ([], ["within"]):
+                return ExpectPin(_name(pin, place), what, _within_ps(rest, place))
+        case ["expect", "led", led, ("on" | "off") as state, *rest]:
+            if len(rest) in (0, 2) and rest[:1] in ([], ["within"]):
+                return ExpectLed(_name(led, place), state == "on", _within_ps(rest, place))
+    return None
+
+
+def _within_ps(rest: list[str], place: str) -> int | None:
+    return _time_ps(rest[1], place) if rest else None
+
+
+def _name(word: str, place: str) -> str:
+    """A name, which may stand in quotes."""
+    return _text(word, place).decode("utf-8", "replace") if word.startswith('"') else word
 
 
 def _text(word: str, place: str) -> bytes:
@@ -224,7 +342,39 @@ def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def _item(place: str, step: Step) -> tuple[str, bytes, int | None]:
+_Work = tuple[str, bytes, int | None]
+
+
+def _items(place: str, step: Step, pins: Pins) -> list[_Work]:
+    """What the engine gets of a step."""
+    match step:
+        case Press(key, for_ps):
+            name = pins.key(key, place)
+            press = _pin_item("key", name, "press")
+            if for_ps is None:
+                return [press]
+            held = ("wait", b"", _ps(place, for_ps))
+            return [press, held, _pin_item("key", name, "release")]
+        case Release(key):
+            return [_pin_item("key", pins.key(key, place), "release")]
+        case DrivePin(pin, level) if level in (*_LEVELS, "release"):
+            return [_pin_item("pin", pins.pin(pin, place), level)]
+        case ExpectPin(pin, what, within_ps) if what in (*_LEVELS, *_CHANGES):
+            within_ps = None if within_ps is None else _ps(place, within_ps)
+            change = _CHANGES.get(what, what)
+            return [_pin_item("expect pin", pins.pin(pin, place), change, within_ps)]
+        case ExpectLed(led, is_on, within_ps):
+            within_ps = None if within_ps is None else _ps(place, within_ps)
+            state = "on" if is_on else "off"
+            return [_pin_item("expect led", pins.led(led, place), state, within_ps)]
+    return [_item(place, step)]
+
+
+def _pin_item(what: str, name: str, how: str, number: int | None = None) -> _Work:
+    return what, _encoded(f"{name} {how}"), number
+
+
+def _item(place: str, step: Step) -> _Work:
     match step:
         case Expect(text, within_ps):
             if not text:

@@ -16,10 +16,10 @@ from cyclescope.units import format_ps, parse_bytes, parse_time_ps
 
 KINDS = (
     *("wire", "frame", "reads in place", "bus", "busy", "transfer", "serial", "queue"),
-    *("conversion", "timer", "other", "interrupt", "core", "exception", "function"),
+    *("conversion", "timer", "other", "interrupt", "core", "exception", "led", "pin", "function"),
 )
 """Kinds of activities. Functions are what cores are in: calls from begin to end."""
-ASKED_FOR = ("reads in place", "bus", "queue")
+ASKED_FOR = ("reads in place", "bus", "queue", "pin")
 """Kinds that are recorded only where they are asked for: there are many, and each takes time."""
 DEFAULT = "default"
 """As a kind: all that are recorded unless some are chosen."""

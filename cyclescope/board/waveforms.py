@@ -35,7 +35,8 @@ class Dump:
     """A file for waveforms, and what is to be in it.
 
     `signals` are patterns of a shell over "scope.name", none for all signals. Those of buses and
-    FIFOs are only taken by patterns that fit no others. `timescale_ps` is the file's unit of time,
+    FIFOs are only taken by patterns that fit no others. Without patterns, of the pins of ports
+    there are those that change and have no other name. `timescale_ps` is the file's unit of time,
     to which times are rounded; None: the coarsest that is exact. `is_fst` makes it a Fast Signal
     Trace.
     """
@@ -110,7 +111,7 @@ def chosen(
     for pattern in patterns or ("*",):
         fits = {place for place, name in enumerate(names) if fnmatchcase(name, pattern)}
         if patterns and not fits:
-            there = f"it has {', '.join(names)}" if names else "it has none to record"
+            there = f"it has {_listed(names)}" if names else "it has none to record"
             hint = did_you_mean_or(pattern, names, there)
             raise UsageError(f"no signal of the board is called {pattern!r}{hint}")
         taken |= fits - left_out or fits
@@ -119,6 +120,19 @@ def chosen(
 
 def _names(signals: Iterable[Signal]) -> list[str]:
     return [f"{scope}.{name}" for scope, name, _ in signals]
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Names of signals for a message; the pins of a port are one: "gpioa.0 to gpioa.15"."""
+    shown: list[str] = []
+    for name in names:
+        scope, _, number = name.rpartition(".")
+        is_pin = number.isdecimal() and number != "0"
+        if is_pin and shown and shown[-1].startswith(f"{scope}.0"):
+            shown[-1] = f"{scope}.0 to {name}"
+        else:
+            shown.append(name)
+    return ", ".join(shown)
 
 
 def changes(pieces: Iterable[bytes]) -> Iterator[tuple[int, int, int]]:
@@ -155,13 +169,23 @@ def recorded(
         yield recording
         recording.frame = _frame(machine, signals, trigger)
         return
-    wanted = chosen(signals, dump.signals, asked_for(machine))
+    pins = dict(machine.wave_pins())
+    left_out = asked_for(machine)
+    if not dump.signals:
+        left_out |= {place for place, has_other_name in pins.items() if has_other_name}
+    wanted = chosen(signals, dump.signals, left_out)
     with _scratch(dump.path) as scratch:
         machine.record_waves(sorted({*bus, *wanted}), scratch)
     try:
         yield recording
     finally:
         end_ps = machine.now() if recording.end_ps is None else recording.end_ps
+        if not dump.signals:
+            # of pins that nobody asked for by name, those that did something
+            moved = machine.wave_moved(wanted)
+            wanted = [
+                place for place, has in zip(wanted, moved, strict=True) if has or place not in pins
+            ]
         recording.failed_saves += _write(machine, wanted, end_ps, dump)
     recording.notes += _notes(machine, signals, wanted, dump)
     recording.frame = _frame(machine, signals, trigger)
@@ -233,7 +257,7 @@ def _notes(
     if not signals:
         yield f"{dump.path}: the board has no signals to record"
     elif not recorded_changes:
-        names = ", ".join(_names(signals[place] for place in wanted))
+        names = _listed(_names(signals[place] for place in wanted)) or "none"
         yield f"{dump.path}: no signal changed; recorded are {names}"
     unit_ps = _unit_ps(machine, dump)
     if exact_ps is not None and exact_ps % unit_ps:

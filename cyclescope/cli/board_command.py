@@ -13,11 +13,13 @@ from rich.text import Text
 from cyclescope.board import Board
 from cyclescope.board.overrides import parse_set
 from cyclescope.board.parameters import BASES
-from cyclescope.cli import completions, tables
+from cyclescope.cli import board_pins, completions, tables
 from cyclescope.cli.board_options import devices_option, sets_option
 from cyclescope.errors import warn
 from cyclescope.units import format_hz
 
+SECTIONS = {"pins": board_pins.pins}
+"""What can be shown by itself."""
 # Of columns that are hard to read when they are folded more often.
 _LEAST_WIDTHS = {"property": 41, "plausible": 9, "source": 28}
 
@@ -27,12 +29,22 @@ _LEAST_WIDTHS = {"property": 41, "plausible": 9, "source": 28}
 @sets_option
 @devices_option
 @click.option(
+    "--section",
+    "sections",
+    multiple=True,
+    type=click.Choice(tuple(SECTIONS)),
+    metavar="SECTION",
+    help=f"Show {', '.join(SECTIONS)} only; may be given several times.",
+)
+@click.option(
     "--class",
     "basis",
     type=click.Choice(BASES),
     help="Show only the timing parameters whose value is of this class.",
 )
-def board_command(name: str, sets: tuple[str, ...], basis: str | None) -> None:
+def board_command(
+    name: str, sets: tuple[str, ...], sections: tuple[str, ...], basis: str | None
+) -> None:
     """Show cores, memory map, devices, clocks and timing parameters of board NAME.
 
     NAME is a shipped board's, or the path of a .dts.
@@ -40,6 +52,10 @@ def board_command(name: str, sets: tuple[str, ...], basis: str | None) -> None:
     board = Board(name, dict(map(parse_set, sets)))
     for warning in board.warnings:
         warn(warning)
+    for section in dict.fromkeys(sections):
+        tables.console().print(*SECTIONS[section](board), sep="\n")
+    if sections:
+        return
     described = board.describe()
     if basis is None:
         tables.console().print(_tables(described))

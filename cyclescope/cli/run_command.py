@@ -144,7 +144,9 @@ _GROUPS = {
     "trace_kinds",
     multiple=True,
     type=click.Choice((timelines.DEFAULT, *timelines.KINDS)),
-    help="Record only this kind of activity; default is all but bus, queue, reads in place.",
+    metavar="KIND",
+    help=f"Record only this kind of activity: {', '.join(timelines.KINDS)}; default is all but "
+    f"{', '.join(timelines.ASKED_FOR)}.",
 )
 @click.option(
     "--from", "start_from", metavar="FILE", help="Go on from a snapshot of the same board and ELF."

@@ -164,20 +164,32 @@ def _opened(
     lines = SerialLines(console=console)
     taken: set[str] = set()
 
-    def port(option: str, value: str) -> tuple[str, str]:
+    def parted(value: str) -> tuple[str | None, str]:
         label, equals, rest = value.partition("=")
         is_label = bool(equals) and (label in ports or label.isidentifier())
-        name = port_of(label if is_label else None, ports, console)
+        return (label, rest) if is_label else (None, value)
+
+    def port(option: str, value: str) -> tuple[str, str]:
+        label, rest = parted(value)
+        name = port_of(label, ports, console)
         if name in taken:
             raise UsageError(f"{option} {inputs.printable(value)}: {name} has an input already")
         taken.add(name)
-        return name, rest if is_label else value
+        return name, rest
 
     if scripts:
         from cyclescope.board.scripts import read_script  # what most runs don't need
     for value in scripts:
-        name, path = port("--script", value)
-        lines.scripts[name] = read_script(path)
+        label, path = parted(value)
+        script = read_script(path)
+        if label is None and not script.needs_line:
+            if None in lines.scripts:
+                has = "another script has to do with pins alone already"
+                raise UsageError(f"--script {inputs.printable(value)}: {has}")
+            lines.scripts[None] = script
+            continue
+        name, _ = port("--script", value)
+        lines.scripts[name] = script
     try:
         for value in consoles:
             name, kind = port("--console", value)

@@ -12,6 +12,7 @@ from rich.text import Text
 from cyclescope.board.results import CoreResult, RunResult, StackEntry, TriggerResult
 from cyclescope.board.unmodelled import UnmodelledRegister
 from cyclescope.cli import call_tables, counter_tables
+from cyclescope.cli.led_table import led_table
 from cyclescope.cli.path_tables import path_tables
 from cyclescope.units import format_hz, format_ps, format_share
 
@@ -22,7 +23,7 @@ MOST_LINES = 32
 
 
 def run_summary(result: RunResult) -> Group:
-    """What a run took, the words it gave as results, each core's cycle stack, what was counted."""
+    """What a run took, its results, what lights did, each core's cycle stack, what was counted."""
     wall_s = result.wall_ns / 1e9
     mips = result.instructions / max(wall_s, 1e-9) / 1e6
     facts = Table.grid(padding=(0, 2))
@@ -38,7 +39,8 @@ def run_summary(result: RunResult) -> Group:
     unmodelled = [unmodelled_table(result.unmodelled)] if result.unmodelled else []
     found = [triggers_table(result.triggers)] if result.triggers else []
     counted = counter_tables.tables(result)
-    return Group(facts, *words, *stacks, *paths, *found, *counted, *unmodelled)
+    leds = [led_table(result.leds)] if any(led.moved for led in result.leds) else []
+    return Group(facts, *words, *leds, *stacks, *paths, *found, *counted, *unmodelled)
 
 
 def triggers_table(triggers: tuple[TriggerResult, ...]) -> Table:

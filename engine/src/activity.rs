@@ -60,11 +60,15 @@ pub enum Kind {
     Core,
     /// A core takes an exception or an interrupt.
     Exception,
+    /// A light is on.
+    Led,
+    /// A pin of a port is high.
+    Pin,
 }
 
 impl Kind {
     /// All kinds, in the order of their bits in [`Kinds`].
-    pub const ALL: [Kind; 14] = [
+    pub const ALL: [Kind; 16] = [
         Kind::Wire,
         Kind::Frame,
         Kind::InPlace,
@@ -79,6 +83,8 @@ impl Kind {
         Kind::Interrupt,
         Kind::Core,
         Kind::Exception,
+        Kind::Led,
+        Kind::Pin,
     ];
 
     /// What it is called in tables and files.
@@ -98,6 +104,8 @@ impl Kind {
             Kind::Interrupt => "interrupt",
             Kind::Core => "core",
             Kind::Exception => "exception",
+            Kind::Led => "led",
+            Kind::Pin => "pin",
         }
     }
 }
@@ -149,7 +157,9 @@ const FOR_WAITS: Kinds = Kinds::ALL
     .without(Kind::Frame)
     .without(Kind::Core)
     .without(Kind::Interrupt)
-    .without(Kind::Exception);
+    .without(Kind::Exception)
+    .without(Kind::Led)
+    .without(Kind::Pin);
 
 /// One thing that a model does: a constant of its file, which its `MODEL` lists.
 #[derive(Debug, PartialEq, Eq)]

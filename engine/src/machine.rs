@@ -35,6 +35,7 @@ use crate::observe::critical_path::CriticalPath;
 use crate::observe::trace::Counters;
 use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
+use crate::wires::parts::Light;
 use debugging::Debugging;
 use ending::StopRequest;
 use programs::Program;
@@ -155,6 +156,8 @@ pub struct RunReport {
     pub results: Vec<(String, Vec<u32>)>,
     /// What the user should know.
     pub notes: Vec<String>,
+    /// The board's lights, each with what it has done.
+    pub lights: Vec<Light>,
     /// Calls of functions whose windows were asked for, in the order of their ends.
     pub windows: Vec<Window>,
     /// Files on the host that lack something of what the firmware stored, a sentence each.
@@ -409,6 +412,7 @@ impl Machine {
         self.name_calls(&mut cores);
         let counters = self.counters_of(&cores);
         let (results, notes) = (self.results(), self.notes());
+        let lights = self.bus.lights(elapsed);
         let windows = self.told_windows();
         let failed_saves = self.take_failed_saves();
         let unmodelled = self.unmodelled();
@@ -420,6 +424,7 @@ impl Machine {
             counters,
             results,
             notes,
+            lights,
             windows,
             failed_saves,
             unmodelled,

@@ -7,9 +7,10 @@ pub mod script;
 
 use std::collections::VecDeque;
 
+use crate::dt::wiring::{DeviceId, Pin};
 use crate::state::{Fresh, State};
 use crate::time::Ps;
-use script::{Progress, Script};
+use script::{Pins, Progress, Script};
 
 /// A character on its way to a UART.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
@@ -100,9 +101,24 @@ impl FarEnd {
     }
 
     /// Lets the script go on at `now`.
-    pub fn go_on(&mut self, now: Ps) -> Progress {
+    pub fn go_on(&mut self, now: Ps, pins: &mut dyn Pins) -> Progress {
         let Some(script) = &mut self.script else { return Progress::Waits(None) };
-        script.go_on(now, !self.on_line && self.waiting.is_empty(), &mut self.waiting)
+        script.go_on(now, !self.on_line && self.waiting.is_empty(), &mut self.waiting, pins)
+    }
+
+    /// Pins of a port have changed: true if the script may go on for that.
+    pub fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32) -> bool {
+        self.script.as_mut().is_some_and(|script| script.pins_changed(port, changed, levels))
+    }
+
+    /// The pins that the script waits for.
+    pub fn watched(&self) -> impl Iterator<Item = Pin> {
+        self.script.iter().flat_map(Script::watched)
+    }
+
+    /// True unless it is a script that has to do with pins alone.
+    pub fn needs_line(&self) -> bool {
+        self.script.as_ref().is_none_or(Script::needs_line)
     }
 
     /// The run ended at `now`: what the script still expected, and what else it had not done.

@@ -5,7 +5,8 @@
 //! is wired to the pin. Its level is
 //! - what is driven; low, where one side drives high and the other low (the stronger transistors of most outputs pull
 //!   down): the user gets a note, once a wire;
-//! - high, where nobody drives and a pull-up is on, the port's or one of the board;
+//! - what a resistor of the board pulls it to, where nobody drives: those are some kilohms, a port's own some ten;
+//! - high, where nobody drives and the port's pull-up is on;
 //! - low, where nobody drives and only the port's pull-down is on;
 //! - what it was before, where nothing holds it.
 //!
@@ -14,11 +15,17 @@
 //! So a port looks at its wires again when it has driven them; edges in between are kept for it
 //! ([`Wires::take_edges`]).
 
+pub mod parts;
+
+use crate::activity::{Activity, Kind, Scope};
 use crate::dt::wiring::DeviceId;
 pub use crate::dt::wiring::{PINS_OF_PORT, Pin};
 use crate::observe::waves::{SignalId, Waves};
 use crate::state::{Fresh, State};
 use crate::time::Ps;
+
+/// What pins of ports are, told only where it is asked for.
+pub static PIN: Activity = Activity::new(Kind::Pin, "pin", "a pin of the port is high; its number is the part's");
 
 /// What one side does to the wires of a port, a bit a pin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
@@ -54,6 +61,8 @@ pub(crate) struct Port {
     pull_downs: u32,
     /// Wires with a pull-up on the board, which nobody switches off.
     board_pull_ups: u32,
+    /// Wires with a pull-down on the board.
+    board_pull_downs: u32,
     pub(crate) levels: u32,
     /// Wires that went up or down since the port has looked.
     pub(crate) rose: u32,
@@ -66,6 +75,12 @@ pub(crate) struct Port {
     /// Wires that have a name in waveforms.
     #[state(skip)]
     pub(crate) named: Vec<(u32, SignalId)>,
+    /// The signal of the first pin, and how many pins have one each, in their order.
+    #[state(skip)]
+    shown: Option<(SignalId, u32)>,
+    /// As whom the port tells of its pins.
+    #[state(skip)]
+    pub(crate) scope: Scope,
 }
 
 impl Port {
@@ -76,6 +91,7 @@ impl Port {
             pull_ups: u32::MAX,
             pull_downs: 0,
             board_pull_ups: 0,
+            board_pull_downs: 0,
             levels: u32::MAX,
             rose: 0,
             fell: 0,
@@ -83,6 +99,8 @@ impl Port {
             disputed: 0,
             watchers: Vec::new(),
             named: Vec::new(),
+            shown: None,
+            scope: Scope::default(),
         }
     }
 
@@ -94,7 +112,8 @@ impl Port {
     pub(crate) fn settle(&mut self) -> u32 {
         let driven = self.own.enables | self.far.enables;
         let high = (self.own.high() | self.far.high()) & !self.disputes();
-        let left = !driven & (self.pull_ups | self.board_pull_ups | self.levels & !self.pull_downs);
+        let inside = self.pull_ups | self.levels & !self.pull_downs;
+        let left = !driven & (self.board_pull_ups | inside & !self.board_pull_downs);
         let before = std::mem::replace(&mut self.levels, high | left);
         let changed = before ^ self.levels;
         self.rose |= changed & self.levels;
@@ -106,7 +125,30 @@ impl Port {
         for (mask, signal) in self.named.iter().filter(|(mask, _)| changed & mask != 0) {
             waves.set(*signal, at, self.levels & mask != 0);
         }
+        let Some((first, count)) = self.shown else { return };
+        for number in bits(changed & (u32::MAX >> (u32::BITS - count))) {
+            waves.set(first.plus(number), at, self.levels >> number & 1 != 0);
+        }
     }
+
+    fn signal_of(&self, pin: u32) -> Option<SignalId> {
+        self.shown.filter(|(_, count)| pin < *count).map(|(first, _)| first.plus(pin))
+    }
+
+    /// Tells which pins have changed.
+    #[cold]
+    pub(crate) fn tell_pins(&self, changed: u32, at: Ps) {
+        bits(changed).for_each(|number| self.scope.level((&PIN, number), self.levels >> number & 1 != 0, at));
+    }
+}
+
+/// The numbers of the bits that are set.
+pub(crate) fn bits(mut word: u32) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let lowest = (word != 0).then(|| word.trailing_zeros())?;
+        word &= word - 1;
+        Some(lowest)
+    })
 }
 
 /// The wires of all ports.
@@ -191,6 +233,30 @@ impl Wires {
         }
     }
 
+    /// The wire at `pin` has a pull-down on the board.
+    pub fn pull_down(&mut self, pin: Pin) {
+        if let Some(port) = self.port_mut(pin.port) {
+            port.board_pull_downs |= pin.mask();
+        }
+    }
+
+    /// The first `count` pins of a port, which is called `label`, have signals by their numbers from now on.
+    pub fn show_pins(&mut self, device: DeviceId, label: &str, count: u32, waves: &Waves, scope: Scope) {
+        if let Some(port) = self.port_mut(device) {
+            let levels = (0..count).map(|number| port.levels >> number & 1 != 0);
+            port.shown = waves.numbered_signals(label, levels).map(|first| (first, count));
+            port.scope = scope;
+        }
+    }
+
+    /// The signals of all ports' pins by their numbers, each with whether its wire has another name beside.
+    pub fn pin_signals(&self) -> Vec<(SignalId, bool)> {
+        let ports = self.ports.iter().flatten();
+        let pins = ports.filter_map(|port| Some((port.shown?, port.named.iter().fold(0, |all, (mask, _)| all | mask))));
+        pins.flat_map(|((first, count), named)| (0..count).map(move |pin| (first.plus(pin), named >> pin & 1 != 0)))
+            .collect()
+    }
+
     /// The wire at `pin` is `signal` in waveforms.
     pub fn name(&mut self, pin: Pin, signal: SignalId) {
         if let Some(port) = self.port_mut(pin.port) {
@@ -239,8 +305,9 @@ impl Wires {
     /// The level of the wire that a signal shows, if it shows one.
     pub fn level_of(&self, signal: SignalId) -> Option<bool> {
         self.ports.iter().flatten().find_map(|port| {
-            let (mask, _) = port.named.iter().find(|(_, named)| *named == signal)?;
-            Some(port.levels & mask != 0)
+            let named = port.named.iter().find(|(_, named)| *named == signal).map(|(mask, _)| *mask);
+            let numbered = || bits(u32::MAX).find(|pin| port.signal_of(*pin) == Some(signal)).map(|pin| 1 << pin);
+            Some(port.levels & named.or_else(numbered)? != 0)
         })
     }
 

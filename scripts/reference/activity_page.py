@@ -37,6 +37,8 @@ KINDS = {
     "other": "What firmware waits for beside these.",
     "interrupt": "A line is up.",
     "core": "What a core does.",
+    "led": "A light is on.",
+    "pin": "A pin of a port is high.",
 }
 
 

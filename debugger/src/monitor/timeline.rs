@@ -16,7 +16,7 @@ const CALL_BYTES: usize = 176;
 const FUNCTION: &str = "function";
 /// All kinds that are recorded unless some are chosen.
 const DEFAULT: &str = "default";
-const BY_DEFAULT: Kinds = Kinds::ALL.without(Kind::InPlace).without(Kind::Bus).without(Kind::Queue);
+const BY_DEFAULT: Kinds = Kinds::ALL.without(Kind::InPlace).without(Kind::Bus).without(Kind::Queue).without(Kind::Pin);
 
 /// Records from now on.
 pub fn on(held: &mut Held, words: &[&str]) -> String {

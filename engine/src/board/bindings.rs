@@ -8,6 +8,7 @@ use super::cores;
 use super::gaps;
 use super::memories;
 use super::passive::{PASSIVE, is_passive};
+use super::pins;
 use super::routes;
 use crate::activity::{Activity, BUS, CORE};
 use crate::devices::jedec::spi_nor;
@@ -125,9 +126,14 @@ fn models() -> impl Iterator<Item = Binding> {
 
 fn read_model(entry: &Entry, reader: &mut NodeReader) {
     match entry.model.kind {
-        Kind::Device(ranges, from_node) | Kind::Port(ranges, from_node) => {
+        Kind::Device(ranges, from_node) => {
             memories::read_device_ranges(reader, ranges);
             from_node(reader);
+        }
+        Kind::Port(ranges, from_node) => {
+            memories::read_device_ranges(reader, ranges);
+            from_node(reader);
+            pins::read_pulls(reader);
         }
         Kind::SpiChip(from_node) => drop(from_node(reader)),
         Kind::I2cChip(from_node) => drop(from_node(reader)),

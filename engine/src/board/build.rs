@@ -31,6 +31,7 @@ use crate::machine::{Description, DeviceInfo, Machine};
 use crate::memory::ram::Ram;
 use crate::observe::signals::DeviceSignals;
 use crate::time::{Hz, Ps};
+use crate::wires::Pin;
 
 /// Inputs of a core, where its interrupt controller does not say.
 const INPUTS_OF_CORES: RangeInclusive<u32> = 0..=31;
@@ -191,6 +192,7 @@ pub fn build_with(root: &Node, externals: &Externals) -> Result<Machine, Vec<Boa
     bus.core_scopes.iter().for_each(|scope| scope.declare(CORE));
     bus.declare_transactions(&cores.iter().map(|core| core.name()).collect::<Vec<_>>());
     bus.device_signals = DeviceSignals::declare(&bus.activities, &bus.waves);
+    bus.show_pins();
     let mut machine = Machine::new(bus, cores, description);
     held.iter().enumerate().filter(|(_, held)| **held).for_each(|(core, _)| machine.hold(core));
     Ok(machine)
@@ -442,6 +444,9 @@ fn add_node<'a>(
             bus.shared_lines.add(reader.interrupt_lines().iter().copied(), id);
             if model.is_port() {
                 bus.wires.add_port(id);
+                let (ups, downs) = pins::read_pulls(&mut reader);
+                ups.into_iter().for_each(|number| bus.wires.pull_up(Pin { port: id, number }));
+                downs.into_iter().for_each(|number| bus.wires.pull_down(Pin { port: id, number }));
             }
             if model.is_serial_port() && reader.is_stdout() {
                 bus.lines.console = Some(id);

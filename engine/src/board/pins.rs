@@ -4,7 +4,7 @@ use crate::devices;
 use crate::dt::fault::{BoardFault, FaultKind};
 use crate::dt::interrupts;
 use crate::dt::node::{Node, Property};
-use crate::dt::reader::cells_of_pin;
+use crate::dt::reader::{NodeReader, cells_of_pin};
 use crate::wires::PINS_OF_PORT;
 
 /// A use of a pin.
@@ -22,6 +22,23 @@ impl Claim<'_> {
         let same_pin = self.number == other.number && self.port.path == other.port.path;
         same_pin && !(self.is_interrupt != other.is_interrupt && self.node.path == other.node.path)
     }
+}
+
+/// What resistors of the board pull of a port: pins that they pull up, and pins that they pull down.
+pub fn read_pulls(reader: &mut NodeReader) -> (Vec<u32>, Vec<u32>) {
+    let mut taken = Vec::new();
+    let mut pulls = |name: &str, to: &str| {
+        let pins = reader.numbers(name, &format!("pins that a resistor of the board pulls {to}, by their numbers"));
+        if let Some(pin) = pins.iter().find(|pin| **pin >= PINS_OF_PORT || taken.contains(*pin)) {
+            let (property, value) = (name.to_owned(), format!("pin {pin}"));
+            let allowed = "a port has pins 0 to 31, and one is pulled to one side".to_owned();
+            reader.fault_at(name, FaultKind::OutOfRange { property, value, allowed });
+        }
+        taken.extend(&pins);
+        pins.into_iter().filter(|pin| *pin < PINS_OF_PORT).collect::<Vec<u32>>()
+    };
+    let ups = pulls("cyclescope,board-pull-ups", "up");
+    (ups, pulls("cyclescope,board-pull-downs", "down"))
 }
 
 /// Faults for pins that are used twice, at the second place, and for pins that do not exist.

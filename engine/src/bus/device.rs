@@ -13,6 +13,8 @@ use crate::serial::{FarEnd, Passage};
 use crate::state::{Fresh, State};
 use crate::time::{Hz, Ps};
 use crate::wire::spi::SpiTarget;
+use crate::wires::PINS_OF_PORT;
+use crate::wires::parts::{Key, Light};
 
 /// Width of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -255,6 +257,21 @@ pub trait Device: State + Send {
     /// Who is at the other end of a serial line, from the device that stands for it.
     fn far_end(&mut self) -> Option<&mut FarEnd> {
         None
+    }
+
+    /// How many pins a port has.
+    fn pin_count(&self) -> u32 {
+        PINS_OF_PORT
+    }
+
+    /// Lights that the device stands for, with what each has done by `now`.
+    fn lights(&self, _now: Ps) -> Vec<Light> {
+        Vec::new()
+    }
+
+    /// Buttons that the device stands for.
+    fn keys(&self) -> &[Key] {
+        &[]
     }
 
     /// The words that the firmware gave as results, in order, from a device that takes such; `None` from all others.

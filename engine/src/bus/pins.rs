@@ -1,11 +1,57 @@
 //! Wires between pins of ports, as the bus drives them: whoever watches one is told.
 
 use super::Bus;
+use crate::activity::Kind;
 use crate::dt::wiring::DeviceId;
 use crate::time::Ps;
+use crate::wires::parts::{Key, Light};
 use crate::wires::{Drive, PINS_OF_PORT, Pin};
 
 impl Bus {
+    /// The pins of all ports have signals by their numbers from now on.
+    pub fn show_pins(&mut self) {
+        for (id, device) in (0..).map(DeviceId).zip(&self.devices) {
+            if let Some(device) = device.as_ref().filter(|_| self.wires.is_port(id)) {
+                let label = &self.device_names[id.0 as usize];
+                let scope = self.activities.scope(label);
+                self.wires.show_pins(id, label, device.pin_count(), &self.waves, scope);
+            }
+        }
+    }
+
+    /// Labels of all ports, each with how many pins it has.
+    pub fn ports(&self) -> Vec<(String, u32)> {
+        let all = (0..).map(DeviceId).zip(&self.devices).zip(&self.device_names);
+        let ports = all.filter(|((id, _), _)| self.wires.is_port(*id));
+        ports.filter_map(|((_, device), name)| Some((name.clone(), device.as_ref()?.pin_count()))).collect()
+    }
+
+    /// The pin that "gpioa.7" names: the label of a port, and the number of one of its pins.
+    pub fn pin_named(&self, name: &str) -> Option<Pin> {
+        let (label, number) = name.rsplit_once('.')?;
+        let index = self.device_names.iter().position(|known| known == label)?;
+        let (port, device) = (DeviceId(index as u32), self.devices[index].as_ref()?);
+        let number = (0..device.pin_count()).find(|pin| pin.to_string() == number)?;
+        self.wires.is_port(port).then_some(Pin { port, number })
+    }
+
+    /// What users call a pin: "gpioa.7".
+    pub fn name_of_pin(&self, pin: Pin) -> String {
+        let label = self.device_names.get(pin.port.0 as usize).map_or("", String::as_str);
+        format!("{label}.{}", pin.number)
+    }
+
+    /// All lights, in the order of the board, with what they have done by `now`.
+    pub fn lights(&self, now: Ps) -> Vec<Light> {
+        let lights = self.devices.iter().flatten().flat_map(|device| device.lights(now));
+        lights.map(|light| Light { pin_name: self.name_of_pin(light.pin), ..light }).collect()
+    }
+
+    /// All buttons, in the order of the board.
+    pub fn keys(&self) -> impl Iterator<Item = &Key> {
+        self.devices.iter().flatten().flat_map(|device| device.keys())
+    }
+
     /// `port` itself drives its wires so from `now` on, and has these pull-ups on. Watchers are told before this
     /// returns.
     pub fn drive_port(&mut self, port: DeviceId, drive: Drive, pull_ups: u32, now: Ps) {
@@ -56,6 +102,9 @@ impl Bus {
         let disputed = wires.disputes() & !wires.disputed;
         if self.waves.is_on() {
             wires.record(changed, since, &self.waves);
+        }
+        if self.activities.records(Kind::Pin) {
+            wires.tell_pins(changed, since);
         }
         if disputed != 0 {
             wires.disputed |= disputed;

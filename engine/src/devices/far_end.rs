@@ -3,15 +3,20 @@
 //!
 //! The UART says when a character that begins now has been received, at its own settings; while its receiver takes
 //! none (it has no baud rate, is off, or holds the line by RTS), the far end waits.
+//!
+//! A script drives pins, too, and waits for them. One that has to do with nothing else is at no line.
 
 use crate::activity::{Detail, Kind};
+use crate::bus::Bus;
+use crate::bus::device::FAR_END_LOOKS;
 use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use crate::bus::lines::Failure;
 use crate::devices::support::activities;
-use crate::serial::script::Progress;
+use crate::serial::script::{Pins, Progress};
 use crate::serial::{FarEnd, Passage};
 use crate::state::State;
 use crate::time::Ps;
+use crate::wires::Pin;
 
 // Tokens 0 and 1 are others': to look (FAR_END_LOOKS), and the end of a step of the machine.
 const RECEIVED: u32 = 2;
@@ -31,8 +36,24 @@ pub struct FarEndDevice {
     ended: bool,
 }
 
+/// The board's pins at a time, as a script has them.
+struct At<'a> {
+    bus: &'a mut Bus,
+    now: Ps,
+}
+
+impl Pins for At<'_> {
+    fn level(&self, pin: Pin) -> bool {
+        self.bus.wires.level(pin)
+    }
+
+    fn drive(&mut self, pin: Pin, level: Option<bool>) {
+        self.bus.drive_pin(pin, level, self.now);
+    }
+}
+
 impl FarEndDevice {
-    /// At the line of `uart`.
+    /// At the line of `uart`, which is the device itself where it is at none.
     pub fn new(uart: DeviceId, end: FarEnd) -> FarEndDevice {
         FarEndDevice { uart, end, on_line: None, deadline: None, ended: false }
     }
@@ -43,7 +64,7 @@ impl FarEndDevice {
             self.end.hear(character);
         }
         if !self.ended {
-            match self.end.go_on(ctx.now) {
+            match self.end.go_on(ctx.now, &mut At { now: ctx.now, bus: ctx.bus }) {
                 Progress::Waits(until) => self.wait(until, ctx),
                 Progress::Ends(status) => {
                     self.ended = true;
@@ -123,6 +144,13 @@ impl Device for FarEndDevice {
             _ => {}
         }
         self.go_on(ctx);
+    }
+
+    fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+        // Whoever has changed them is still being called.
+        if self.end.pins_changed(port, changed, levels) && !self.ended {
+            ctx.schedule(ctx.now, FAR_END_LOOKS);
+        }
     }
 
     fn far_end(&mut self) -> Option<&mut FarEnd> {

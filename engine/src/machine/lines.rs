@@ -44,12 +44,29 @@ impl Machine {
         let Some(uart) = self.serial_device(port).filter(|uart| self.bus.lines.far_end(*uart).is_none()) else {
             return false;
         };
-        let far_end = DeviceId(self.bus.devices.len() as u32);
-        self.bus.lines.connect(uart, far_end, end.listens());
-        self.bus.devices.push(Some(Box::new(FarEndDevice::new(uart, end))));
-        self.bus.device_names.push(format!("the line of {port}"));
-        self.bus.events.schedule(self.latest(), far_end, FAR_END_LOOKS);
+        self.add_far_end(Some(uart), format!("the line of {port}"), end);
         true
+    }
+
+    /// Has a script go on that has to do with pins alone. False if it needs a line.
+    pub fn attach_at_pins(&mut self, end: FarEnd) -> bool {
+        let can_be = !end.needs_line();
+        if can_be {
+            self.add_far_end(None, "pins".to_owned(), end);
+        }
+        can_be
+    }
+
+    fn add_far_end(&mut self, uart: Option<DeviceId>, name: String, end: FarEnd) {
+        let far_end = DeviceId(self.bus.devices.len() as u32);
+        let uart = uart.unwrap_or(far_end);
+        self.bus.lines.connect(uart, far_end, end.listens());
+        for pin in end.watched() {
+            self.bus.wires.watch(pin, far_end, false);
+        }
+        self.bus.devices.push(Some(Box::new(FarEndDevice::new(uart, end))));
+        self.bus.device_names.push(name);
+        self.bus.events.schedule(self.latest(), far_end, FAR_END_LOOKS);
     }
 
     /// Somebody types characters, at [`Machine::latest`]. False if nobody is at the line of such a port.

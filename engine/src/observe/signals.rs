@@ -14,7 +14,7 @@ use crate::time::Ps;
 /// What a signal of a track is called; `None` of what wires show better, or nobody asks for.
 fn name_of(track: &Track) -> Option<String> {
     match track.activity.kind {
-        Kind::Frame | Kind::InPlace | Kind::Exception => None,
+        Kind::Frame | Kind::InPlace | Kind::Exception | Kind::Led | Kind::Pin => None,
         Kind::Busy => Some("busy".to_owned()),
         Kind::Bus => Some("bus_busy".to_owned()),
         Kind::Interrupt if track.part == 0 => Some("irq".to_owned()),

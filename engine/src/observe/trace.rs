@@ -416,6 +416,7 @@ fn title(track: &Track) -> String {
     match (track.line.is_empty(), track.part) {
         (false, _) if track.activity.kind == Kind::Bus => format!("{} of {}", track.activity.name, track.line),
         (false, _) => format!("{} to {}", track.activity.name, track.line),
+        (true, part) if track.activity.kind == Kind::Pin => format!("{} {part}", track.activity.name),
         (true, 0) => track.activity.name.to_owned(),
         (true, part) => format!("{} {part}", track.activity.name),
     }

@@ -34,6 +34,11 @@ impl SignalId {
     pub const fn place(self) -> usize {
         (self.0 & !COUNTED) as usize
     }
+
+    /// The signal that was made so many behind this one.
+    pub const fn plus(self, more: u32) -> SignalId {
+        SignalId(self.0 + more)
+    }
 }
 
 /// A wire, as the user sees it.
@@ -97,6 +102,8 @@ struct Recording {
     signals: Vec<Signal>,
     /// By signal: its changes are left out.
     left_out: Vec<bool>,
+    /// By signal: a change of it was recorded; as long as the last one that was.
+    moved: Vec<bool>,
     kept: Vec<Change>,
     spool: Option<Spool>,
     failure: Option<io::Error>,
@@ -121,6 +128,16 @@ impl Waves {
         let free = std::iter::once(name.to_owned()).chain(numbered).find(|name| !is_taken(name));
         recording.signals.push(Signal { scope: scope.to_owned(), name: free.unwrap_or_default(), first });
         SignalId(recording.signals.len() as u32 - 1)
+    }
+
+    /// Signals called "0", "1" and so on, with these levels at rest, of a node that has no others of such names: the
+    /// first of them.
+    pub fn numbered_signals(&self, scope: &str, levels: impl Iterator<Item = bool>) -> Option<SignalId> {
+        let mut recording = self.recording();
+        let first = recording.signals.len();
+        let signals = levels.enumerate().map(|(number, first)| (number.to_string(), first));
+        recording.signals.extend(signals.map(|(name, first)| Signal { scope: scope.to_owned(), name, first }));
+        (recording.signals.len() > first).then_some(SignalId(first as u32))
     }
 
     /// A signal that is high while it was raised more often than it was lowered; low at rest. Each change is told, in
@@ -195,6 +212,11 @@ impl Waves {
         self.recording().signals.clone()
     }
 
+    /// True of a signal, by its place, of which a change was recorded.
+    pub fn has_moved(&self, place: usize) -> bool {
+        self.recording().moved.get(place).is_some_and(|moved| *moved)
+    }
+
     /// What was recorded.
     pub fn summary(&self) -> Summary {
         let recording = self.recording();
@@ -255,6 +277,11 @@ impl Recording {
             return;
         }
         self.changes += 1;
+        let place = (signal & !COUNTED) as usize;
+        if self.moved.len() <= place {
+            self.moved.resize(place + 1, false);
+        }
+        self.moved[place] = true;
         self.note_time(at);
         self.kept.push(Change { at, signal, level });
         if self.spool.is_some() && self.kept.len() >= RUN_CHANGES {

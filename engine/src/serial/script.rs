@@ -1,7 +1,9 @@
-//! A session at a serial line, in simulated time: what is sent when, and what is to come within which time.
+//! A session at a serial line and at pins, in simulated time: what is sent and driven when, and what is to come within
+//! which time.
 
 use std::collections::VecDeque;
 
+use crate::dt::wiring::{DeviceId, Pin};
 use crate::state::{Fresh, State};
 use crate::time::Ps;
 
@@ -21,6 +23,34 @@ pub enum Action {
     At(Ps),
     /// Ends the run with this exit status.
     End(i32),
+    /// Drives a pin to a level from now on, or lets go of it.
+    Drive(Pin, Option<bool>),
+    /// Waits until a pin is so, at most for a time.
+    ExpectPin(Wanted, Option<Ps>),
+}
+
+/// What a pin is to be, or to do.
+#[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
+pub struct Wanted {
+    /// Which one.
+    pub pin: Pin,
+    /// The level that it is to have.
+    pub level: bool,
+    /// It has to come to that level from the other one.
+    pub is_edge: bool,
+    /// What is missing where it does not come: "gpiod.12 did not go high".
+    pub missing: String,
+    /// What it is while it is low, and while it is high: "on".
+    pub words: [String; 2],
+}
+
+/// The pins of the board that a script is for.
+pub trait Pins {
+    /// The level of a pin.
+    fn level(&self, pin: Pin) -> bool;
+
+    /// Drives a pin to a level, or lets go of it.
+    fn drive(&mut self, pin: Pin, level: Option<bool>);
 }
 
 /// A step of a script.
@@ -46,7 +76,7 @@ pub enum Progress {
 /// What a script had not done when the run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfinished {
-    /// It waited for a text, or would have.
+    /// It waited for a text or a pin, or would have.
     pub expects: bool,
     /// Which step it was at and what had come, for a message.
     pub text: String,
@@ -62,6 +92,10 @@ pub struct Script {
     searched: usize,
     /// When the step began, once it has.
     begun: Option<Ps>,
+    /// The pin that the step waits for is at this level.
+    level: bool,
+    /// It has been what it is waited for.
+    is_met: bool,
 }
 
 impl Script {
@@ -75,9 +109,32 @@ impl Script {
         self.heard.push(character);
     }
 
+    /// Pins of a port have changed, and have these levels. True if the step has waited for that.
+    pub fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32) -> bool {
+        let Some(Step { action: Action::ExpectPin(wanted, _), .. }) = self.steps.front() else { return false };
+        if self.begun.is_some() && wanted.pin.port == port && wanted.pin.of(changed) {
+            self.level = wanted.pin.of(levels);
+            self.is_met |= self.level == wanted.level;
+        }
+        self.is_met
+    }
+
+    /// The pins that it waits for.
+    pub fn watched(&self) -> impl Iterator<Item = Pin> {
+        self.steps.iter().filter_map(|step| match &step.action {
+            Action::ExpectPin(wanted, _) => Some(wanted.pin),
+            _ => None,
+        })
+    }
+
+    /// True if it sends or expects characters.
+    pub fn needs_line(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step.action, Action::Expect(..) | Action::Send(_)))
+    }
+
     /// Goes on as far as that is possible at `now`. `sent` says that nothing is on its way to the UART; characters to
     /// send go to `output`.
-    pub fn go_on(&mut self, now: Ps, mut sent: bool, output: &mut VecDeque<u8>) -> Progress {
+    pub fn go_on(&mut self, now: Ps, mut sent: bool, output: &mut VecDeque<u8>, pins: &mut dyn Pins) -> Progress {
         while let Some(step) = self.steps.front() {
             let first = self.begun.is_none();
             let begun = *self.begun.get_or_insert(now);
@@ -106,6 +163,21 @@ impl Script {
                 Action::Wait(time) => Some(begun.saturating_add(*time)).filter(|until| *until > now).map(Some),
                 Action::At(time) if *time < begun => return Progress::Failed(self.failure(step, now)),
                 Action::At(time) => Some(*time).filter(|until| *until > now).map(Some),
+                Action::Drive(pin, level) => {
+                    pins.drive(*pin, *level);
+                    None
+                }
+                Action::ExpectPin(wanted, within) => {
+                    if first {
+                        self.level = pins.level(wanted.pin);
+                        self.is_met = !wanted.is_edge && self.level == wanted.level;
+                    }
+                    let deadline = within.map(|within| begun.saturating_add(within));
+                    if !self.is_met && deadline.is_some_and(|deadline| deadline <= now) {
+                        return Progress::Failed(self.failure(step, now));
+                    }
+                    (!self.is_met).then_some(deadline)
+                }
                 Action::End(status) => {
                     let status = *status;
                     self.steps.clear();
@@ -123,7 +195,8 @@ impl Script {
 
     /// See [`Unfinished`]; `None` if all has been done.
     pub fn unfinished(&self, now: Ps) -> Option<Unfinished> {
-        let step = self.steps.iter().find(|step| matches!(step.action, Action::Expect(..)));
+        let is_expect = |step: &&Step| matches!(step.action, Action::Expect(..) | Action::ExpectPin(..));
+        let step = self.steps.iter().find(is_expect);
         let expects = step.is_some();
         let step = step.or(self.steps.front())?;
         Some(Unfinished { expects, text: self.failure(step, now) })
@@ -148,6 +221,17 @@ impl Script {
             Action::Wait(time) => format!("the wait of {time} was not over"),
             Action::At(time) if *time < begun => return format!("{}: {time} had passed: it is {now}", step.place),
             Action::At(time) => format!("{time} had not come"),
+            Action::Drive(..) => return format!("{}: the pin was not driven, it is {now}", step.place),
+            Action::ExpectPin(wanted, within) => {
+                let within = within.map_or_else(String::new, |within| format!(" within {within}"));
+                let is_front = self.steps.front().is_some_and(|front| std::ptr::eq(front, step));
+                let is = if self.begun.is_some() && is_front {
+                    format!("; it is {}", wanted.words[usize::from(self.level)])
+                } else {
+                    String::new()
+                };
+                return format!("{}: {}{within}, at {now}{is}", step.place, wanted.missing);
+            }
             Action::End(_) => "the end had not come".to_owned(),
         };
         let came = if self.heard.is_empty() {
@@ -180,6 +264,59 @@ mod tests {
         Script::new(actions.into_iter().enumerate().map(step).collect())
     }
 
+    /// No pins.
+    struct Still;
+
+    impl Pins for Still {
+        fn level(&self, _: Pin) -> bool {
+            false
+        }
+
+        fn drive(&mut self, _: Pin, _: Option<bool>) {}
+    }
+
+    /// One port's levels.
+    impl Pins for u32 {
+        fn level(&self, pin: Pin) -> bool {
+            pin.of(*self)
+        }
+
+        fn drive(&mut self, pin: Pin, level: Option<bool>) {
+            *self = *self & !pin.mask() | if level == Some(true) { pin.mask() } else { 0 };
+        }
+    }
+
+    const PORT: DeviceId = DeviceId(4);
+
+    fn expect_pin(number: u32, level: bool, is_edge: bool) -> Action {
+        let words = ["low", "high"].map(str::to_owned);
+        let missing = format!("gpioa.{number} did not go {}", words[usize::from(level)]);
+        Action::ExpectPin(Wanted { pin: Pin { port: PORT, number }, level, is_edge, missing, words }, Some(Ps(10)))
+    }
+
+    #[test]
+    fn pins_are_driven_and_waited_for() {
+        let (mut output, mut port) = (VecDeque::new(), 0b1000);
+        let drive = |level| Action::Drive(Pin { port: PORT, number: 1 }, level);
+        let steps = [drive(Some(true)), expect_pin(3, true, false), expect_pin(3, true, true), drive(None)];
+        let mut script = script(steps.into_iter().chain([expect_pin(3, false, false)]));
+        assert_eq!(script.go_on(Ps(5), true, &mut output, &mut port), Progress::Waits(Some(Ps(15))));
+        assert_eq!(port, 0b1010, "high is met at once, and an edge is still to come");
+        assert!(!script.pins_changed(PORT, 1 << 3, 0) && !script.pins_changed(PORT, 1, 1));
+        assert!(!script.pins_changed(DeviceId(5), 1 << 3, 1 << 3));
+        // It rises and falls again before anybody looks.
+        assert!(script.pins_changed(PORT, 1 << 3, 1 << 3) && script.pins_changed(PORT, 1 << 3, 0));
+        assert_eq!(script.go_on(Ps(7), true, &mut output, &mut port), Progress::Waits(Some(Ps(17))));
+        assert_eq!(port, 0b1000);
+        let left = script.unfinished(Ps(8)).unwrap();
+        assert_eq!(
+            (left.expects, left.text.as_str()),
+            (true, "s:5: gpioa.3 did not go low within 10 ps, at 8 ps; it is high")
+        );
+        let failed = Progress::Failed("s:5: gpioa.3 did not go low within 10 ps, at 17 ps; it is high".into());
+        assert_eq!(script.go_on(Ps(17), true, &mut output, &mut port), failed);
+    }
+
     fn expect(text: &str, within_us: u64) -> Action {
         Action::Expect(text.into(), Some(Ps::from_us(within_us)))
     }
@@ -193,14 +330,14 @@ mod tests {
         let mut output = VecDeque::new();
         let mut script =
             script([expect("> ", 10), Action::Send(b"go\n".to_vec()), Action::Wait(Ps::from_us(5)), Action::End(3)]);
-        assert_eq!(script.go_on(Ps(0), true, &mut output), Progress::Waits(Some(Ps::from_us(10))));
+        assert_eq!(script.go_on(Ps(0), true, &mut output, &mut Still), Progress::Waits(Some(Ps::from_us(10))));
         hear(&mut script, "hello\n> ");
         // It has begun to send at 2 us, and the last character has arrived at 4 us.
-        assert_eq!(script.go_on(Ps::from_us(2), true, &mut output), Progress::Waits(None));
+        assert_eq!(script.go_on(Ps::from_us(2), true, &mut output, &mut Still), Progress::Waits(None));
         assert_eq!(output, b"go\n");
-        assert_eq!(script.go_on(Ps::from_us(3), false, &mut output), Progress::Waits(None));
-        assert_eq!(script.go_on(Ps::from_us(4), true, &mut output), Progress::Waits(Some(Ps::from_us(9))));
-        assert_eq!(script.go_on(Ps::from_us(9), true, &mut output), Progress::Ends(3));
+        assert_eq!(script.go_on(Ps::from_us(3), false, &mut output, &mut Still), Progress::Waits(None));
+        assert_eq!(script.go_on(Ps::from_us(4), true, &mut output, &mut Still), Progress::Waits(Some(Ps::from_us(9))));
+        assert_eq!(script.go_on(Ps::from_us(9), true, &mut output, &mut Still), Progress::Ends(3));
         assert_eq!((output.len(), script.unfinished(Ps::from_us(9))), (3, None), "sent once, and done");
     }
 
@@ -209,35 +346,37 @@ mod tests {
         let mut output = VecDeque::new();
         let mut script = script([expect("a", 1), expect("a", 1), Action::End(0)]);
         hear(&mut script, "xaxx");
-        assert_eq!(script.go_on(Ps(0), true, &mut output), Progress::Waits(Some(Ps::from_us(1))));
+        assert_eq!(script.go_on(Ps(0), true, &mut output, &mut Still), Progress::Waits(Some(Ps::from_us(1))));
         hear(&mut script, "a");
-        assert_eq!(script.go_on(Ps(1), true, &mut output), Progress::Ends(0));
+        assert_eq!(script.go_on(Ps(1), true, &mut output, &mut Still), Progress::Ends(0));
     }
 
     #[test]
     fn a_wait_that_fails_says_what_came_instead() {
         let mut output = VecDeque::new();
         let mut script = script([expect("ok", 2)]);
-        script.go_on(Ps(0), true, &mut output);
+        script.go_on(Ps(0), true, &mut output, &mut Still);
         hear(&mut script, "err\r");
-        assert_eq!(script.go_on(Ps(1_999_999), true, &mut output), Progress::Waits(Some(Ps::from_us(2))));
+        assert_eq!(script.go_on(Ps(1_999_999), true, &mut output, &mut Still), Progress::Waits(Some(Ps::from_us(2))));
         let failed =
             Progress::Failed("s:1: \"ok\" did not come within 2.000 us, it is 2.000 us; what came: \"err\\r\"".into());
-        assert_eq!(script.go_on(Ps::from_us(2), true, &mut output), failed);
+        assert_eq!(script.go_on(Ps::from_us(2), true, &mut output, &mut Still), failed);
     }
 
     #[test]
     fn a_time_that_has_passed_is_a_failure() {
         let mut script = script([Action::At(Ps::from_us(1)), Action::At(Ps::from_us(1)), Action::At(Ps(7))]);
-        assert_eq!(script.go_on(Ps(0), true, &mut VecDeque::new()), Progress::Waits(Some(Ps::from_us(1))));
-        let Progress::Failed(text) = script.go_on(Ps::from_us(1), true, &mut VecDeque::new()) else { panic!() };
+        assert_eq!(script.go_on(Ps(0), true, &mut VecDeque::new(), &mut Still), Progress::Waits(Some(Ps::from_us(1))));
+        let Progress::Failed(text) = script.go_on(Ps::from_us(1), true, &mut VecDeque::new(), &mut Still) else {
+            panic!()
+        };
         assert_eq!(text, "s:3: 7 ps had passed: it is 1.000 us");
     }
 
     #[test]
     fn what_is_left_at_the_end_of_the_run_is_told() {
         let mut script = script([Action::Wait(Ps::from_us(1)), expect("x", 1), Action::End(0)]);
-        script.go_on(Ps(0), true, &mut VecDeque::new());
+        script.go_on(Ps(0), true, &mut VecDeque::new(), &mut Still);
         let left = script.unfinished(Ps(5)).unwrap();
         assert!(left.expects && left.text.starts_with("s:2: \"x\" did not come within"), "{}", left.text);
         assert_eq!(Script::new(Vec::new()).unfinished(Ps(5)), None);
@@ -252,7 +391,7 @@ mod tests {
             let mut ended = None;
             for (index, chunk) in heard.as_bytes().chunks(pieces).enumerate() {
                 chunk.iter().for_each(|character| script.hear(*character));
-                if ended.is_none() && script.go_on(Ps(0), true, &mut VecDeque::new()) == Progress::Ends(0) {
+                if ended.is_none() && script.go_on(Ps(0), true, &mut VecDeque::new(), &mut Still) == Progress::Ends(0) {
                     ended = Some(index);
                 }
             }
@@ -264,7 +403,7 @@ mod tests {
             let mut script = script([Action::Expect(b"never".to_vec(), None)]);
             for _ in 0..length {
                 script.hear(b'.');
-                script.go_on(Ps(0), true, &mut VecDeque::new());
+                script.go_on(Ps(0), true, &mut VecDeque::new(), &mut Still);
             }
             prop_assert!(script.heard.len() <= 4 * SHOWN_BYTES + 2);
             prop_assert!(script.heard.len() >= length.min(SHOWN_BYTES));

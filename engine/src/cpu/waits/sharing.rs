@@ -309,9 +309,18 @@ fn waited_by_era(bus: &Bus, known: &mut KnownRanks, eras: &Eras, episode: &Episo
 /// In which order a look at a device is for what went on: what its chips do comes before the wire that leads to them.
 fn rank(bus: &Bus, device: DeviceId, candidate: Candidate) -> Option<u8> {
     match (bus.hosts.get(candidate.scope), candidate.activity.kind) {
-        (_, Kind::InPlace | Kind::Bus | Kind::Queue | Kind::Frame | Kind::Core | Kind::Interrupt | Kind::Exception) => {
-            None
-        }
+        (
+            _,
+            Kind::InPlace
+            | Kind::Bus
+            | Kind::Queue
+            | Kind::Frame
+            | Kind::Core
+            | Kind::Interrupt
+            | Kind::Exception
+            | Kind::Led
+            | Kind::Pin,
+        ) => None,
         (Some(host), kind) if *host == device => Some(match kind {
             Kind::Busy => 0,
             Kind::Transfer | Kind::Conversion | Kind::Serial => 1,
@@ -335,7 +344,15 @@ fn rank_of_sleep(bus: &Bus, woken_by: Option<&str>, candidate: Candidate) -> Opt
     let is_own = woken_by
         .is_some_and(|scope| scope == candidate.scope || host(scope).is_some() && host(scope) == host(candidate.scope));
     let order = match candidate.activity.kind {
-        Kind::InPlace | Kind::Bus | Kind::Queue | Kind::Frame | Kind::Core | Kind::Interrupt | Kind::Exception => {
+        Kind::InPlace
+        | Kind::Bus
+        | Kind::Queue
+        | Kind::Frame
+        | Kind::Core
+        | Kind::Interrupt
+        | Kind::Exception
+        | Kind::Led
+        | Kind::Pin => {
             return None;
         }
         Kind::Busy => 0,

@@ -280,6 +280,10 @@ impl Device for Gpio {
         }
     }
 
+    fn pin_count(&self) -> u32 {
+        PINS.count_ones()
+    }
+
     fn passes_interrupts(&self) -> bool {
         true
     }

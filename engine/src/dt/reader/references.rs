@@ -42,6 +42,15 @@ impl NodeReader<'_, '_> {
         self.pin(name, index)
     }
 
+    /// The one pin of a property such as `gpios`, which must be there, with its flags (dt-bindings/gpio/gpio.h);
+    /// `None`, with a fault, where there is none.
+    pub fn required_gpio_with_flags(&mut self, name: &str, meaning: &str) -> Option<(Pin, u32)> {
+        let pin = *self.required_gpios(name, 1, meaning).first()?;
+        let cells = self.node.property(name).and_then(Property::cells).unwrap_or_default();
+        let has_flags = cells_of_pin(self.board.root, cells[0]) > 2;
+        Some((pin, cells.get(2).copied().filter(|_| has_flags).unwrap_or(0)))
+    }
+
     /// Those pins of which there must be at least one, up to `most`; no pins where there are none, which is a fault.
     pub fn required_gpios(&mut self, name: &str, most: usize, meaning: &str) -> Vec<Pin> {
         self.note(|| Declared::new(name, "pins", meaning).required());

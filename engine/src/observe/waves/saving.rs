@@ -29,6 +29,8 @@ impl State for Recording {
         self.signals.iter().map(|signal| signal.first).collect::<Vec<bool>>().save(to);
         to.field("left_out");
         self.left_out.save(to);
+        to.field("moved");
+        self.moved.save(to);
         // A file that can't be read is one that can't be written: its changes are lost.
         let spooled = self.spool.as_ref().map_or(Ok(Vec::new()), |spool| spool.runs());
         let lost = self.failure.as_ref().or(spooled.as_ref().err()).map(io::Error::to_string);
@@ -54,6 +56,7 @@ impl State for Recording {
         }
         self.signals.iter_mut().zip(levels).for_each(|(signal, level)| signal.first = level);
         self.left_out.load(from)?;
+        self.moved.load(from)?;
         let spooled: Vec<Vec<Change>> = Fresh::loaded(from)?;
         let failure: Option<String> = Fresh::loaded(from)?;
         self.failure = failure.map(io::Error::other);

@@ -1,0 +1,43 @@
+"""What the lights of a board did in a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Led:
+    """A light at a pin.
+
+    It went on `times_on` times and off `times_off` times, the last time at `last_ps`, and was on
+    for `on_ps` in all. `period_ps` is the mean of its last periods, up to eight, from one time that
+    it goes on to the next, and `on_in_period_ps` how long it was on in such a period; None unless
+    there are two and each is within a tenth of the mean.
+    """
+
+    label: str
+    pin: str
+    is_on: bool
+    times_on: int
+    times_off: int
+    on_ps: int
+    last_ps: int | None = None
+    period_ps: int | None = None
+    on_in_period_ps: int | None = None
+
+    @property
+    def moved(self) -> bool:
+        """Whether it went on or off at all."""
+        return self.times_on + self.times_off > 0
+
+    @property
+    def duty(self) -> float | None:
+        """For what part of its period it is on; None if it has none."""
+        if not self.period_ps or self.on_in_period_ps is None:
+            return None
+        return self.on_in_period_ps / self.period_ps
+
+    def to_dict(self) -> dict[str, Any]:
+        """As in the JSON of a run."""
+        return dict(vars(self))

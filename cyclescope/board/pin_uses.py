@@ -1,0 +1,162 @@
+"""What hangs on the pins of a board's ports, as its devicetree has it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+_Tree = dict[str, Any]
+_ACTIVE_LOW = 1
+# Properties of nodes other than lights and buttons that name pins end so.
+_PINS = ("-gpios", "-gpio", "gpios", "gpio")
+_BOARD_PINS = "cyclescope,board-pins"
+_PULLED = "a resistor of the board pulls it"
+_PULLS = {"cyclescope,board-pull-ups": "up", "cyclescope,board-pull-downs": "down"}
+_PARTS = {
+    "gpio-leds": ("LED", "on while low"),
+    "gpio-keys": ("button", "low while pressed"),
+    "gpio-keys-polled": ("button", "low while pressed"),
+}
+# A pin and its flags, and an interrupt and its type.
+_USUAL_CELLS = 2
+
+
+@dataclass(frozen=True)
+class PinUse:
+    """Something that hangs on a pin."""
+
+    port: str
+    number: int
+    what: str
+
+    @property
+    def pin(self) -> str:
+        """As scripts and waveforms have it: "gpioa.5"."""
+        return f"{self.port}.{self.number}"
+
+
+def pin_uses(tree: _Tree, ports: Mapping[str, int]) -> tuple[PinUse, ...]:
+    """All that hangs on pins of these ports, by port and number."""
+    handles = {node["phandle"]: _label(node) for node in _walk(tree) if node["phandle"] is not None}
+    cells = {
+        label: (_number(node, "#gpio-cells"), _number(node, "#interrupt-cells"))
+        for node in _walk(tree)
+        if (label := _label(node)) in ports
+    }
+    uses = [
+        PinUse(port, number, what)
+        for node, parent, controller in _with_parents(tree, None, None)
+        for port, number, what in _of_node(node, parent, handles.get(controller), handles, cells)
+        if number < ports.get(port, 0)
+    ]
+    # what something is comes before what holds its pin
+    return tuple(sorted(uses, key=lambda use: (use.port, use.number, use.what.startswith(_PULLED))))
+
+
+def _of_node(
+    node: _Tree,
+    parent: _Tree | None,
+    controller: str | None,
+    handles: Mapping[int, str],
+    cells: Mapping[str, tuple[int, int]],
+) -> Iterator[tuple[str, int, str]]:
+    label = _label(node)
+    part = _part(node, parent)
+    for prop in node["props"]:
+        name = prop["name"]
+        words = _words(prop)
+        if part is not None and name == "gpios":
+            yield from _of_part(part, _pins(words, handles, cells))
+        elif name.endswith(_PINS):
+            yield from _of_signal(label, name, list(_pins(words, handles, cells)))
+        elif name == _BOARD_PINS:
+            pairs = zip(words[::2], words[1::2], strict=False)
+            yield from ((handles.get(handle, ""), number, label) for handle, number in pairs)
+        elif name in _PULLS:
+            yield from ((label, number, f"{_PULLED} {_PULLS[name]}") for number in words)
+        elif name == "interrupts" and controller in cells:
+            step = max(cells[controller][1], 1)
+            yield from ((controller, number, f"{label}: interrupt") for number in words[::step])
+
+
+def _of_part(
+    part: tuple[str, str], pins: Iterable[tuple[str, int, int]]
+) -> Iterator[tuple[str, int, str]]:
+    what, low = part
+    for port, number, flags in pins:
+        yield port, number, f"{what}, {low}" if flags & _ACTIVE_LOW else what
+
+
+def _of_signal(
+    label: str, name: str, pins: Sequence[tuple[str, int, int]]
+) -> Iterator[tuple[str, int, str]]:
+    signal = name.removesuffix("s").removesuffix("gpio").removesuffix("-")
+    for index, (port, number, _) in enumerate(pins):
+        words = [signal] if signal else []
+        which = " ".join([*words, str(index)] if len(pins) > 1 else words)
+        yield port, number, f"{label}: {which}" if which else label
+
+
+def _part(node: _Tree, parent: _Tree | None) -> tuple[str, str] | None:
+    """What a light or a button is called, and what its flag means."""
+    for compatible in _strings(parent, "compatible") if parent else []:
+        if compatible in _PARTS:
+            kind, low = _PARTS[compatible]
+            name = (_strings(node, "label") or [_label(node)])[0]
+            return f"{kind} {name}", low
+    return None
+
+
+def _pins(
+    words: list[int], handles: Mapping[int, str], cells: Mapping[str, tuple[int, int]]
+) -> Iterator[tuple[str, int, int]]:
+    """Ports, numbers and flags of the pins that a property lists."""
+    at = 0
+    while at + 1 < len(words):
+        port = handles.get(words[at], "")
+        count = cells[port][0] if port in cells else _USUAL_CELLS
+        entry = words[at + 1 : at + 1 + count]
+        if port in cells and entry:
+            yield port, entry[0], entry[1] if len(entry) > 1 else 0
+        at += 1 + count
+
+
+def _walk(node: _Tree) -> Iterator[_Tree]:
+    for one, _, _ in _with_parents(node, None, None):
+        yield one
+
+
+def _with_parents(
+    node: _Tree, parent: _Tree | None, controller: int | None
+) -> Iterator[tuple[_Tree, _Tree | None, int | None]]:
+    """The nodes in use, each with its parent and the handle of its interrupt controller."""
+    if _strings(node, "status")[:1] in (["disabled"], ["reserved"], ["fail"]):
+        return
+    own = next((prop for prop in node["props"] if prop["name"] == "interrupt-parent"), None)
+    controller = (_words(own) or [0])[0] if own else controller
+    yield node, parent, controller
+    for child in node["children"]:
+        yield from _with_parents(child, node, controller)
+
+
+def _label(node: _Tree) -> str:
+    return str((node["labels"] or [node["name"]])[0])
+
+
+def _words(prop: _Tree) -> list[int]:
+    value: bytes = prop["value"]
+    whole = range(0, len(value) // 4 * 4, 4)
+    return [int.from_bytes(value[at : at + 4], "big") for at in whole]
+
+
+def _number(node: _Tree, name: str) -> int:
+    words = next((_words(prop) for prop in node["props"] if prop["name"] == name), [])
+    return words[0] if words and words[0] <= 16 else _USUAL_CELLS
+
+
+def _strings(node: _Tree, name: str) -> list[str]:
+    prop = next((prop for prop in node["props"] if prop["name"] == name), None)
+    if prop is None or prop["kind"] != "strings":
+        return []
+    return bytes(prop["value"]).decode(errors="replace").rstrip("\0").split("\0")

@@ -1,0 +1,31 @@
+"""What hangs on the pins of a board, as a section of `cyclescope board`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from cyclescope.board import Board
+
+
+def pins(board: Board) -> Iterator[RenderableType]:
+    """Each port, and the pins that something hangs on."""
+    ports = board.pins.ports
+    if not ports:
+        yield Text("the board has no GPIO ports whose pins are wires")
+        return
+    table = Table(title="pins", title_justify="left")
+    table.add_column("pin")
+    table.add_column("what hangs on it", overflow="fold")
+    found: dict[str, list[str]] = {}
+    for use in board.pin_uses:
+        found.setdefault(use.pin, []).append(use.what)
+    for pin, uses in found.items():
+        table.add_row(pin, Text("; ".join(uses)))
+    if found:
+        yield table
+    counts = ", ".join(f"{port} ({count} pins)" for port, count in sorted(ports.items()))
+    yield Text(f"ports: {counts}")

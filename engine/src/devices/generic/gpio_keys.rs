@@ -1,0 +1,70 @@
+//! `gpio-keys`: buttons on pins of GPIO ports (Linux's binding of that name, which Zephyr has too). Each child is one:
+//! `gpios` is its pin, and its `label`, or else its node's label or name, is what users call it. What the reference
+//! says of the node's properties is said of those of its children.
+//!
+//! Modelled: a button that is pressed connects its pin to the level that its flags have: low with GPIO_ACTIVE_LOW, else
+//! high. One that is not does nothing: what its pin is then, a resistor of the board says
+//! (`cyclescope,board-pull-ups` and `-pull-downs` of the port), or the port's own, which firmware sets; the flags
+//! GPIO_PULL_UP and GPIO_PULL_DOWN are for drivers that do so. Scripts press buttons (`press`).
+//!
+//! Not modelled: bouncing.
+
+use super::gpio_leds::{ACTIVE_LOW, names_of, signal_name};
+use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use crate::devices::model::{Group, Model};
+use crate::dt::reader::NodeReader;
+use crate::state::State;
+use crate::wires::parts::Key;
+
+/// The buttons of a node.
+#[derive(Debug, State)]
+pub struct Keys {
+    #[state(skip)]
+    keys: Vec<Key>,
+}
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::System, &["gpio-keys", "gpio-keys-polled"], 0, from_node);
+
+/// Builds the buttons of a node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    reader.known(&["autorepeat", "poll-interval", "debounce-interval-ms"]);
+    let mut keys = Vec::new();
+    if reader.is_documenting() {
+        keys.extend(key(reader));
+    }
+    for child in reader.children() {
+        keys.extend(reader.child(child, key));
+    }
+    Box::new(Keys { keys })
+}
+
+fn key(reader: &mut NodeReader) -> Option<Key> {
+    reader.known(&["linux,code", "linux,input-type", "zephyr,code", "debounce-interval", "wakeup-source"]);
+    let names = names_of(reader);
+    let (pin, flags) = reader.required_gpio_with_flags("gpios", "the button's pin")?;
+    Some(Key { names, pin, active_low: flags & ACTIVE_LOW != 0 })
+}
+
+impl Device for Keys {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        Err(SlaveError { done: ctx.now })
+    }
+
+    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        Err(SlaveError { done: ctx.now })
+    }
+
+    fn reset(&mut self, ctx: &mut Ctx) {
+        let scope = ctx.label().to_owned();
+        for key in &self.keys {
+            let level = ctx.bus.wires.level(key.pin);
+            let signal = ctx.bus.waves.signal(&scope, &signal_name(&key.names[0]), level);
+            ctx.bus.wires.name(key.pin, signal);
+        }
+    }
+
+    fn keys(&self) -> &[Key] {
+        &self.keys
+    }
+}

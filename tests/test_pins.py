@@ -1,0 +1,272 @@
+"""Lights, buttons and pins: what scripts press and wait for, what results and waveforms show."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, Command
+
+import cyclescope as package
+from cyclescope import firmware
+from cyclescope.board.scripts import (
+    DrivePin,
+    End,
+    ExpectLed,
+    ExpectPin,
+    Press,
+    Release,
+    Step,
+    Wait,
+    format_script,
+    parse_script,
+)
+from cyclescope.errors import EngineError, UsageError
+
+FOLDER = ROOT / "tests" / "firmware" / "stm32"
+FLAGS = (
+    *("-std=c11", "-O2", "-g", "-ffreestanding", "-fno-sanitize=undefined", "-mthumb"),
+    *("-Wall", "-Wextra", "-Werror", "-nostdlib", "-static", "-Wl,--gc-sections"),
+    "-Wl,--entry=reset",
+)
+MS = 10**9
+# The light and the button: label, port, pin; what the button reads while it is pressed.
+BOARDS = {
+    "stm32f4-disco": (("LD4", 3, 12), (0, 0), 1, ()),
+    "nucleo-f411re": (("LD2", 0, 5), (2, 13), 0, ()),
+    "nucleo-l4r5zi": (("LD3", 1, 14), (2, 13), 1, ("-DSTM32L4=1",)),
+}
+# Ways of writing to a port: by registers, and as LL, HAL and libopencm3 do.
+WAYS = 4
+BLINKS = 4
+
+
+def built(name: str, source: str, *flags: str) -> Path:
+    recipe = firmware.Recipe(
+        name=name,
+        target="thumb-freestanding-eabihf",
+        mcpu="cortex_m4+vfp4d16sp",
+        linker_script=FOLDER / "parts.ld",
+        include=(),
+        flags=(*FLAGS, *flags),
+        sources=(FOLDER / source,),
+    )
+    return firmware.build(recipe)
+
+
+def blinky(board: str) -> Path:
+    (_, led_port, led_pin), (key_port, key_pin), level, more = BOARDS[board]
+    pins = {"LED_PORT": led_port, "LED_PIN": led_pin, "KEY_PORT": key_port, "KEY_PIN": key_pin}
+    pins |= {"KEY_LEVEL": level}
+    return built(
+        f"blinky-{board}", "blinky.c", *(f"-D{name}={value}" for name, value in pins.items()), *more
+    )
+
+
+def pressing(led: str) -> list[Step]:
+    """Presses the button for each way, and twice more for interrupts."""
+    steps: list[Step] = []
+    for way in range(WAYS):
+        steps += [Wait((2 * BLINKS + 1) * (5 + way) * MS), ExpectLed(led, is_on=False)]
+        steps += [Press("B1"), ExpectLed(led, within_ps=MS), Wait(3 * MS), Release("B1")]
+        steps += [ExpectLed(led, is_on=False, within_ps=MS)]
+    steps += [Wait(MS), Press("B1"), ExpectLed(led, within_ps=MS), Wait(MS), Release("B1")]
+    return [*steps, ExpectLed(led, False, MS), Wait(MS), Press("B1", MS)]
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_blinky_shows_its_light_and_takes_its_button(
+    board: str, cyclescope: Command, tmp_path: Path
+) -> None:
+    label = BOARDS[board][0][0]
+    elf = blinky(board)
+    machine = package.Board(board).load(elf)
+    done = machine.run("1s", script=pressing(label))
+    assert (done.outcome, done.exit_code, done.notes) == ("exit", 0, ()), done.message
+    led = done.led(label)
+    # each way blinks, and is on while the button is pressed; interrupts toggle it four times
+    assert (led.times_on, led.times_off) == (WAYS * (BLINKS + 1) + 2,) * 2
+    assert not led.is_on
+    assert [other.label for other in done.leds if other.moved] == [label]
+    # the same from the command line, with the tables and files that people see
+    script, result, waves = tmp_path / "s.txt", tmp_path / "r.json", tmp_path / "w.vcd"
+    script.write_text(format_script(pressing(label)))
+    shown = cyclescope(
+        *("run", elf, "--board", board, "--script", script, "--json", result, "--vcd", waves),
+        *("--limit", "1s"),
+    )
+    assert shown.status == 0, shown.stderr
+    assert re.search(rf"│ {label} +│ {re.escape(led.pin)} +│ off │ +22 │ +22 │", shown.stdout)
+    told = json.loads(result.read_text())
+    assert next(one for one in told["leds"] if one["label"] == label) == led.to_dict()
+    assert told["elapsed_ps"] == done.elapsed_ps
+    assert f" {label} $end" in waves.read_text()
+
+
+def test_a_light_that_blinks_has_a_period() -> None:
+    board = package.Board("nucleo-f411re").load(blinky("nucleo-f411re"))
+    done = board.run("39ms")
+    led = done.led("LD2")
+    # on for 5 ms of 10, by a tick of 1 ms
+    assert led.period_ps == pytest.approx(10 * MS, abs=MS / 100)
+    assert led.duty == pytest.approx(0.5, abs=0.001)
+    assert (led.times_on, led.times_off, led.is_on, led.pin) == (4, 4, False, "gpioa.5")
+    assert led.on_ps == pytest.approx(20 * MS, abs=MS / 10)
+
+
+def test_pins_at_rest_are_what_the_boards_pull_them_to() -> None:
+    """A button that nobody presses, and pulls of a board against those of the port."""
+    for board, (_, (port, pin), level, _) in BOARDS.items():
+        name = f"gpio{'abc'[port]}.{pin}"
+        rest, pressed = ("low", "high") if level else ("high", "low")
+        steps = [ExpectPin(name, rest, 0), Press("B1"), ExpectPin(name, pressed, 0)]
+        steps += [Release("B1"), ExpectPin(name, rest, 0), End(5)]
+        done = package.Board(board).load(blinky(board)).run("1ms", script=steps)
+        assert (done.outcome, done.exit_code) == ("exit", 5), (board, done.message)
+
+
+def test_a_script_drives_pins_and_waits_for_edges() -> None:
+    board = package.Board("nucleo-f411re").load(blinky("nucleo-f411re"))
+    text = """
+        expect pin gpioa.5 rising within 20ms    # it blinks
+        expect pin gpioa.5 falling within 6ms
+        expect led LD2 on within 6ms
+        expect led "green_led_2" off within 6ms
+        expect pin gpiob.3 high within 1us       # nobody pulls it up
+        end
+    """
+    script = parse_script(text, "s.txt")
+    done = board.run("1s", script=script)
+    at = f"{done.elapsed_ps / MS:.3f} ms"
+    assert (done.outcome, done.message) == (
+        "script",
+        f"s.txt:6: gpiob.3 did not go high within 1.000 us, at {at}; it is low",
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("press B2", "s:1: no button 'B2'; the board's buttons are B1"),
+        ("expect led green on", "s:1: no light 'green'; the board's lights are LD2"),
+        ("pin gpiox.1 low", "s:1: no pin 'gpiox.1', which is a port and a number; did you mean"),
+        ("pin 7 low", "s:1: no pin '7', which is a port and a number; the board's GPIO ports are"),
+        ("expect pin gpioa.16 high", "s:1: no pin 'gpioa.16': gpioa has 0 to 15"),
+        ("expect pin gpioa.1 up", "s:1: expect pin gpioa.1 up: expected expect"),
+        ("expect led LD2 on within", "s:1: expect led LD2 on within: expected expect"),
+        ("press B1 for soon", "s:1: time 'soon'"),
+        ('press "B1', "s:1: a text has no closing quote"),
+    ],
+)
+def test_a_step_that_can_not_be_is_told_with_its_place(line: str, told: str) -> None:
+    board = package.Board("nucleo-f411re").load(blinky("nucleo-f411re"))
+    with pytest.raises(UsageError) as error:
+        board.run("1ms", script=parse_script(line, "s"))
+    assert str(error.value).startswith(told)
+
+
+def test_a_pin_that_two_drive_is_low_with_a_note() -> None:
+    """The firmware drives its light high, and somebody outside low; then it is let go of."""
+    steps = [ExpectPin("gpioa.5", "rising", 20 * MS), DrivePin("gpioa.5", "low")]
+    steps += [ExpectLed("LD2", False, 0), DrivePin("gpioa.5", "release"), ExpectLed("LD2", True, 0)]
+    done = package.Board("nucleo-f411re").load(blinky("nucleo-f411re")).run(script=[*steps, End()])
+    assert (done.outcome, done.exit_code) == ("exit", 0), done.message
+    (note,) = done.notes
+    assert "pin 5 and what is wired to it drive against each other: low wins" in note
+
+
+def test_a_script_of_pins_leaves_the_line_to_others(cyclescope: Command, tmp_path: Path) -> None:
+    """It is at no line, so somebody may type there; and a snapshot of the run goes on the same."""
+    elf, script = blinky("nucleo-f411re"), tmp_path / "pins.txt"
+    script.write_text("wait 1ms\npress B1 for 2ms\nexpect pin gpioa.5 falling within 20ms\nend 3\n")
+    (tmp_path / "typed").write_text("x")
+    run = ("run", elf, "--board", "nucleo-f411re", "--script", script, "--quiet")
+    done = cyclescope(*run, "--console", f"file:{tmp_path / 'typed'}")
+    assert (done.status, done.stderr) == (3, "")
+    done = cyclescope(*run, "--script", script)
+    assert done.status == 121
+    assert "another script has to do with pins alone already" in done.stderr
+    board = package.Board("nucleo-f411re").load(elf)
+    steps = parse_script(script.read_text(), "s")
+    whole = board.run(script=steps)
+    taken = board.run(script=steps, snapshot=tmp_path / "s.snapshot", snapshot_at="2ms")
+    later = board.run(script=steps, start_from=tmp_path / "s.snapshot")
+    assert whole.exit_code == 3
+    assert whole.leds == taken.leds == later.leds
+    assert whole.cores == taken.cores == later.cores
+    # without skipping polling loops, and without compiled code
+    assert board.run(script=steps, skip_polling=False).cores == whole.cores
+    assert board.run(script=steps, compile_after=0).leds == whole.leds
+
+
+def test_pins_of_ports_are_in_waveforms_by_number(cyclescope: Command, tmp_path: Path) -> None:
+    run = ("run", blinky("nucleo-f411re"), "--board", "nucleo-f411re", "--limit", "20ms")
+    waves = tmp_path / "w.vcd"
+
+    def signals(*options: str) -> set[str]:
+        done = cyclescope(*run, "--vcd", waves, *options)
+        assert done.status == 124, done.stderr
+        scope, found = "", set()
+        for line in waves.read_text().splitlines():
+            if line.startswith("$scope"):
+                scope = line.split()[2]
+            elif line.startswith("$var"):
+                found.add(f"{scope}.{line.split()[4]}")
+        return found
+
+    whole = signals()
+    assert {"leds.LD2", "buttons.B1"} <= whole
+    # the light's pin has a name; other pins do nothing
+    assert not {name for name in whole if name.startswith("gpio")}
+    assert signals("--vcd-signals", "gpioa*") == {f"gpioa.{number}" for number in range(16)}
+    changes = [line for line in waves.read_text().splitlines() if line.startswith("#")]
+    assert len(changes) >= 4
+    assert signals("--vcd-signals", "gpioa.5", "--vcd-signals", "leds.*") == {"gpioa.5", "leds.LD2"}
+    done = cyclescope(*run, "--vcd", waves, "--vcd-signals", "ports")
+    assert "gpioa.0 to gpioa.15, gpiob.0 to gpiob.15" in done.stderr
+
+
+def test_a_board_of_ones_own_has_lights_and_buttons(cyclescope: Command, tmp_path: Path) -> None:
+    board = tmp_path / "own.dts"
+    board.write_text("""
+/dts-v1/;
+/include/ "nucleo-f411re.dts"
+/ {
+	leds {
+		compatible = "gpio-leds";
+		alarm { gpios = <&gpioa 5 1>; label = "Alarm: low"; color = <2>; function = "status"; };
+	};
+	gpio_keys {
+		compatible = "gpio-keys";
+		stop { gpios = <&gpiob 1 0x11>; linux,code = <2>; };
+	};
+};
+&gpiob { cyclescope,board-pull-ups = <1>; cyclescope,board-pull-downs = <2 3>; };
+""")
+    shown = cyclescope("board", board, "--section", "pins")
+    lines = [line.strip("│ ") for line in shown.stdout.splitlines() if line.startswith("│")]
+    assert [re.sub(" *│ *", ": ", line) for line in lines] == [
+        "gpioa.5: LED LD2; LED Alarm: low, on while low",
+        "gpiob.1: button stop, low while pressed; a resistor of the board pulls it up",
+        "gpiob.2: a resistor of the board pulls it down",
+        "gpiob.3: a resistor of the board pulls it down",
+        "gpioc.13: button B1, low while pressed; a resistor of the board pulls it up",
+    ]
+    script = [ExpectPin("gpiob.1", "high", 0), Press("stop"), ExpectPin("gpiob.1", "low", 0)]
+    script += [ExpectLed("alarm", True, 20 * MS), ExpectLed("LD2", True, 20 * MS)]
+    script += [ExpectLed("Alarm: low", False, 0), End()]
+    done = package.Board(board).load(blinky("nucleo-f411re")).run(script=script)
+    assert (done.outcome, done.exit_code) == ("exit", 0), done.message
+    # two lights at one pin, lit by the two levels
+    assert [led.is_on for led in done.leds] == [True, False]
+    bad = tmp_path / "bad.dts"
+    for text, told in (
+        ("&gpiob { cyclescope,board-pull-ups = <16 40>; };", "a port has pins 0 to 31"),
+        ("&gpiob { cyclescope,board-pull-ups = <1>; cyclescope,board-pull-downs = <1>; };", "side"),
+        ('/ { leds { other { label = "x"; }; }; };', "gpios"),
+    ):
+        bad.write_text(board.read_text() + text)
+        with pytest.raises(EngineError, match=told):
+            package.Board(bad)
