@@ -6,6 +6,7 @@
 #include "mmio.h"
 #include "nvic.h"
 
+#define DBGMCU_CR 0xE0042004u
 #define RCC 0x40023800u
 #define RCC_AHB1ENR 0x30u
 #define RCC_APB1ENR 0x40u
@@ -76,6 +77,8 @@ static void start(void)
     mmio_write(RCC, RCC_AHB1ENR, mmio_read(RCC, RCC_AHB1ENR) | 1u << 22 | 1u << 4);
     mmio_write(RCC, RCC_APB1ENR, mmio_read(RCC, RCC_APB1ENR) | 1u << 0 | 1u << 21);
     mmio_write(RCC, RCC_APB2ENR, mmio_read(RCC, RCC_APB2ENR) | 1u << 12);
+    /* It counts on while the core sleeps: DBG_SLEEP. */
+    mmio_write(DBGMCU_CR, 0, 1);
     armv7m_start_cycle_counter();
 }
 

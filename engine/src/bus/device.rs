@@ -515,8 +515,8 @@ impl Ctx<'_> {
         self.bus.send_event(core, self.now);
     }
 
-    /// The same as [`Ctx::set_irq`] for a line of which each change is an interrupt, down as well as up: that of the system timer of an
-    /// M-profile core.
+    /// The same as [`Ctx::set_irq`] for a line of which each change is an interrupt, down as well as up: that of the
+    /// system timer of an M-profile core.
     pub fn change_irq(&mut self, line: Option<IrqLine>, level: bool) {
         self.set_irq(line, level);
         if let Some(line) = line {

@@ -52,8 +52,8 @@ impl Machine {
             let times = entered.once_more;
             let time = if times == 1 { "time" } else { "times" };
             lines.push(format!(
-                "{core}: {what} was taken once more at once, {times} {time}: its handler returned before the store that \
-                 clears its flag had arrived; clear it earlier, or read it back"
+                "{core}: {what} was taken once more at once, {times} {time}: its handler returned before the store \
+                 that clears its flag had arrived; clear it earlier, or read it back"
             ));
         }
         lines
