@@ -140,6 +140,10 @@ pub trait Device: State + Send {
     /// what is wired to them. `levels` tells those of `changed`.
     fn pins_changed(&mut self, _port: DeviceId, _changed: u32, _levels: u32, _ctx: &mut Ctx) {}
 
+    /// Pins that may carry signals of this device got other functions at `ctx.now`
+    /// ([`crate::devices::support::pin_functions`]).
+    fn pins_switched(&mut self, _ctx: &mut Ctx) {}
+
     /// `port` is about to read its wires: those that this device drives with a delay are brought up to `ctx.now`.
     fn pins_sampled(&mut self, _port: DeviceId, _ctx: &mut Ctx) {}
 

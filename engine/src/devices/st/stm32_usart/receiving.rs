@@ -1,8 +1,9 @@
 //! The receiver: what of USART_DR is read, its flags, and how a character comes in.
 
-use super::Usart;
 use super::registers::*;
+use super::{RX, Usart};
 use crate::bus::device::{Ctx, SerialPort, WhenReceived};
+use crate::devices::support::pin_functions::NOT_RECEIVED;
 use crate::devices::support::receiver::{Receiver, WhenFull, passage};
 use crate::devices::support::registers::flag;
 use crate::polling::Poll;
@@ -98,6 +99,10 @@ impl SerialPort for Usart {
         self.settle(ctx);
         let holds_sender = self.receiving.status() & SR_RXNE != 0 && self.control[2] & CR3_RTSE != 0;
         if !self.receives() || !self.params.gate.state(ctx.bus) || holds_sender {
+            return None;
+        }
+        if !self.params.pins.carries(RX) {
+            self.params.pins.note(RX, NOT_RECEIVED, ctx);
             return None;
         }
         self.receiving.idle_from = None;
