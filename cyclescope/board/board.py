@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from cyclescope._engine import Gdb, Machine, Stop
 from cyclescope.board import (
+    interrupt_lines,
     parameters,
     snapshots,
     timelines,
@@ -93,6 +94,7 @@ class Board:
             add_stubs(tree, Path(svd))
         set_unmapped(tree, unmapped)
         apply_overrides(tree, overrides or {})
+        self._root = tree
         self._tree = tree.to_dict()
         self._devices: dict[str, Model] = {}
         self._models = users_devices.models(self._devices)
@@ -115,6 +117,11 @@ class Board:
     def serial_ports(self) -> tuple[list[str], str | None]:
         """Labels of the serial ports that can receive, and that of the console's, if known."""
         return self._serial_ports
+
+    @property
+    def interrupts(self) -> list[interrupt_lines.Line]:
+        """The interrupts of devices: the device, its controller, and the number there."""
+        return interrupt_lines.lines(self._root)
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
