@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
 from cyclescope.board.results import RunResult
+from cyclescope.cli.fitted import Fitted
 from cyclescope.profile import calls, tables
 from cyclescope.profile.calls import Latency, Spread
 from cyclescope.profile.model import CoreProfile
@@ -24,9 +26,12 @@ _WAITS = "waited for"
 _LEAST_SHARE = 0.1
 _MOST_CAUSES = 3
 _WIDE_COLUMNS = 150
-_WIDE_INTERRUPTS_COLUMNS = 120
 _LARGE_CPI = 100
-_BAR_CELLS = 40
+_BAR_CELLS, _LEAST_BAR_CELLS = 40, 8
+# Columns of functions, lines, ... that a narrow screen has no room for, the first one first.
+_GOES = ("instructions", "CPI", "longest", *_CAUSES, "calls", "total", _WAITS)
+# The same of interrupts.
+_LATENCIES_GO = ("most, at", "least", "mean", "to end")
 _Cell = Callable[[CoreProfile, Row], str]
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
@@ -54,8 +59,7 @@ def profile(
             parts.append(_cycles(core, by, top, by_cause, columns >= _WIDE_COLUMNS))
     for function in functions:
         parts += _calls_of(found, function)
-    is_wide = columns >= _WIDE_INTERRUPTS_COLUMNS
-    parts += [_latencies(core, is_wide) for core in found.cores if core.interrupts]
+    parts += [_latencies(core) for core in found.cores if core.interrupts]
     return Group(*parts)
 
 
@@ -63,7 +67,7 @@ def _cycles(core: CoreProfile, by: str, top: int, by_cause: bool, is_wide: bool)
     rows = tables.rows(core, by)
     waits = core.waits is not None and by in tables.WAITED
     columns = _columns(by, by_cause, is_wide, waits)
-    table = Table(
+    table = Fitted(
         title=f"{core.name}: {core.cycles:,} cycles by {by}",
         title_justify="left",
         show_footer=True,
@@ -71,7 +75,14 @@ def _cycles(core: CoreProfile, by: str, top: int, by_cause: bool, is_wide: bool)
     whole = _sum(rows, "total")
     for heading, cell in columns.items():
         justify: Literal["left", "right"] = "left" if heading in (by, *_CAUSES, _WAITS) else "right"
-        table.add_column(heading, footer=cell(core, whole), justify=justify, overflow="fold")
+        table.add_column(
+            heading,
+            footer=cell(core, whole),
+            justify=justify,
+            overflow="fold",
+            goes=_GOES.index(heading) if heading in _GOES else None,
+            is_name=heading == by,
+        )
     for row in rows[:top]:
         table.add_row(*(Text(cell(core, row)) for cell in columns.values()))
         for cause, cycles in row.causes.items() if by_cause else ():
@@ -184,35 +195,46 @@ def _time(core: CoreProfile, cycles: int) -> str:
 
 
 def _histogram(spread: Spread) -> Table:
-    table = Table(title="cycles of a call", title_justify="left")
+    table = Fitted(title="cycles of a call", title_justify="left")
     table.add_column("from", justify="right")
     table.add_column("to", justify="right")
     table.add_column("calls", justify="right")
     table.add_column("")
     most = max(one.calls for one in spread.bins)
     for one in spread.bins:
-        bar = _bar(one.calls / most)
-        table.add_row(f"{one.least:,}", f"{one.below - 1:,}", f"{one.calls:,}", bar)
+        numbers = f"{one.least:,}", f"{one.below - 1:,}", f"{one.calls:,}"
+        table.add_row(*numbers, _Bar(one.calls / most))
     return table
 
 
-def _bar(share: float) -> str:
-    """A bar of eighths of a cell; the least that is not nothing is seen."""
-    eighths = round(share * _BAR_CELLS * 8) or (1 if share else 0)
-    return ("█" * (eighths // 8) + _EIGHTHS[eighths % 8]).rstrip()
+class _Bar:
+    """A bar of eighths of a cell, as long as a share of the room; what is not nothing is seen."""
+
+    def __init__(self, share: float) -> None:
+        self._share = share
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        """Bars are of one scale: any of them may be the longest."""
+        return Measurement(_LEAST_BAR_CELLS, _BAR_CELLS)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """The bar."""
+        cells = min(options.max_width, _BAR_CELLS)
+        eighths = round(self._share * cells * 8) or (1 if self._share else 0)
+        yield Text(("█" * (eighths // 8) + _EIGHTHS[eighths % 8]).rstrip())
 
 
-def _latencies(core: CoreProfile, is_wide: bool) -> Table:
+def _latencies(core: CoreProfile) -> Table:
     """Interrupts by lines: handlers in cycles and time, then how late they were."""
-    table = Table(title=f"{core.name}: interrupts", title_justify="left")
-    table.add_column("interrupt", overflow="fold")
-    late = ("least", "mean", "most", "most, at", "to end") if is_wide else ("most", "to end")
-    for heading in ("taken", "cycles", "time", *late):
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = Fitted(title=f"{core.name}: interrupts", title_justify="left")
+    table.add_column("interrupt", is_name=True)
+    for heading in ("taken", "cycles", "time", "least", "mean", "most", "most, at", "to end"):
+        goes = _LATENCIES_GO.index(heading) if heading in _LATENCIES_GO else None
+        table.add_column(heading, justify="right", goes=goes)
     for one in calls.latencies(core):
         cycles = "" if one.handler_cycles is None else f"{one.handler_cycles:,}"
         handler = (f"{one.taken:,}", cycles, format_ps(one.handler_ps))
-        table.add_row(Text(one.line), *handler, *_times(one, is_wide))
+        table.add_row(Text(one.line), *handler, *_times(one))
     table.caption = (
         "cycles and time of all handlers; from the line's edge to the first instruction of one, "
         "and to the end of the longest"
@@ -221,7 +243,6 @@ def _latencies(core: CoreProfile, is_wide: bool) -> Table:
     return table
 
 
-def _times(one: Latency, is_wide: bool) -> list[str]:
-    wide = (one.least_ps, one.mean_ps, one.most_ps, one.most_at_ps)
-    times = (*(wide if is_wide else (one.most_ps,)), one.longest_response_ps)
+def _times(one: Latency) -> list[str]:
+    times = (one.least_ps, one.mean_ps, one.most_ps, one.most_at_ps, one.longest_response_ps)
     return ["" if time_ps is None else format_ps(time_ps) for time_ps in times]

@@ -33,7 +33,7 @@ from cyclescope.units import parse_time_ps
 GROUPS = {
     "The board and its time": ("board", "sets", "devices", "unmapped", "svd", "limit"),
     "The program": ("core", "base", "entry"),
-    "Serial lines": ("consoles", "scripts", "save_script", "pace"),
+    "Serial lines": ("consoles", "scripts", "save_script", "pace", "no_console"),
     "The firmware's host": ("semihosting_dir", "stdin"),
 }
 """The options of `profiled_run_options` under headings."""

@@ -47,7 +47,7 @@ _GROUPS = {
         *("start_from", "snapshot", "snapshot_at"),
     ),
     "The program": ("core", "base", "entry"),
-    "Serial lines": ("consoles", "scripts", "save_script", "pace"),
+    "Serial lines": ("consoles", "scripts", "save_script", "pace", "no_console"),
     "What is measured": (
         *("sections", "calls", "longest", "waits", "waves", "vcd", "vcd_signals", "vcd_timescale"),
         *("trace", "trace_from", "trace_for", "trace_memory", "trace_kinds", "uncertainty"),
