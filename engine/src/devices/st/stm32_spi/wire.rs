@@ -7,6 +7,26 @@ use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 use crate::wire::spi::{Burst, Lines, PULLED_UP, Rate};
 
+/// Which way a word goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Out on MOSI, in on MISO.
+    Both,
+    /// Out on MOSI; nothing is sampled.
+    Out,
+    /// In on MISO; MOSI is let go.
+    In,
+    /// In on MOSI, which the interface has let go.
+    InOnMosi,
+}
+
+impl Way {
+    /// Words follow each other for as long as the interface is on, whether or not anything is to be sent.
+    pub const fn clocks_by_itself(self) -> bool {
+        matches!(self, Way::In | Way::InOnMosi)
+    }
+}
+
 /// A word on the wire.
 #[derive(Clone, Copy, Debug, State, Fresh)]
 struct Word {
@@ -27,6 +47,8 @@ pub struct Wire {
     /// When the last word ended.
     free: u64,
     selected: u32,
+    /// A word was sampled on a data line that no chip drives.
+    pub unheard: bool,
     pub words: u64,
     pub clocks: u64,
 }
@@ -35,7 +57,7 @@ impl Wire {
     /// At rest.
     pub fn new(chips: Chips) -> Wire {
         let signals = SpiSignals::default();
-        Wire { chips, signals, word: None, ready: 0, free: 0, selected: 0, words: 0, clocks: 0 }
+        Wire { chips, signals, word: None, ready: 0, free: 0, selected: 0, unheard: false, words: 0, clocks: 0 }
     }
 
     pub const fn is_busy(&self) -> bool {
@@ -82,27 +104,41 @@ impl Wire {
     }
 
     /// A word begins in the cycle `start`.
-    pub fn begin(&mut self, start: u64, frame: u16, control: u32, bits: u32, clock: Hz) {
+    pub fn begin(&mut self, start: u64, frame: u16, way: Way, control: u32, bits: u32, clock: Hz) {
         let half = 1 << (control >> CR1_BR & 7);
         let cpha = control & CR1_CPHA != 0;
         let end = start + 2 * half * u64::from(bits);
         let sampled_at = end - half;
         let ordered = |word: u32| if control & CR1_LSBFIRST != 0 { word.reverse_bits() >> (32 - bits) } else { word };
         let mask = u32::MAX >> (32 - bits);
-        let burst = Burst::output(Lines::Single, Rate::Single, bits, ordered(u32::from(frame) & mask));
+        // What the interface does not drive is pulled up.
+        let sent = if way.clocks_by_itself() { mask } else { ordered(u32::from(frame) & mask) };
+        let burst = Burst::output(Lines::Single, Rate::Single, bits, sent);
         let serial = SerialClock { source: clock, start, period: 2 * half, cpol: control & CR1_CPOL != 0, cpha };
-        let at = clock.ps_at_floor(Cycles(end));
-        let mut received = PULLED_UP;
-        for (select, chip) in self.chips.each() {
-            if self.selected >> select & 1 != 0 {
-                received = chip.shift(burst, at);
-                break;
+        let (answer, is_on_mosi) = self.answer(burst, clock.ps_at_floor(Cycles(end)));
+        let (mosi, miso) = if is_on_mosi { (answer, PULLED_UP) } else { (PULLED_UP, answer) };
+        let received = match way {
+            Way::Both | Way::In => Some(self.signals.burst(burst, miso, serial)),
+            Way::Out => {
+                self.signals.burst(burst, miso, serial);
+                None
             }
-        }
-        let received = ordered(self.signals.burst(burst, received, serial) & mask) as u16;
-        self.word = Some(Word { received: Some(received), sampled_at, end });
+            Way::InOnMosi => {
+                self.unheard |= !is_on_mosi;
+                Some(self.signals.burst_on_mosi(burst, (mosi, miso), serial))
+            }
+        };
+        let received = received.map(|received| ordered(received & mask) as u16);
+        self.word = Some(Word { received, sampled_at, end });
         self.words += 1;
         self.clocks += u64::from(bits);
+    }
+
+    /// What the chip that is selected drives, and whether it does that on MOSI.
+    fn answer(&mut self, burst: Burst, at: Ps) -> (u32, bool) {
+        let selected = self.selected;
+        let chip = self.chips.each().find(|(select, _)| selected >> select & 1 != 0);
+        chip.map_or((PULLED_UP, false), |(_, chip)| (chip.shift(burst, at), chip.is_on_three_wires()))
     }
 
     /// The word on the wire comes to nothing.
