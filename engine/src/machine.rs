@@ -216,6 +216,8 @@ pub struct Machine {
     told_storms: usize,
     /// Notes that belong to the end of the run.
     end_notes: Vec<String>,
+    /// What would end the waits for registers without a model in which the run ended, by their addresses.
+    answers: Vec<(u32, unmodelled::Answer)>,
     /// The core that ended the run by itself.
     ended_by: Option<usize>,
     /// When the limit or a device ended the run, if one has.
@@ -253,6 +255,7 @@ impl Machine {
             hand_over_at: None,
             told_storms: 0,
             end_notes: Vec::new(),
+            answers: Vec::new(),
             ended_by: None,
             ends_at: None,
             stop: StopRequest::default(),

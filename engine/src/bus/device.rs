@@ -302,6 +302,9 @@ pub trait Device: State + Send {
     fn unmodelled(&self) -> Vec<Touched> {
         Vec::new()
     }
+
+    /// Loads of a word without a model, by its range and offset, give this value from now on; `None`: what it holds.
+    fn answer_instead(&mut self, _instead: Option<((usize, u32), u32)>) {}
 }
 
 /// Characters on their way over a serial line.

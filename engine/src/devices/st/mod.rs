@@ -2,6 +2,7 @@
 
 pub mod lis3dh_accel;
 pub mod lis3dsh_accel;
+pub mod stm32_backup_sram;
 pub mod stm32_crc;
 pub mod stm32_dbgmcu;
 pub mod stm32_dma;
@@ -13,6 +14,7 @@ pub mod stm32_hwspinlock;
 pub mod stm32_i2c_v1;
 pub mod stm32_ospi;
 pub mod stm32_ospim;
+pub mod stm32_otgfs;
 pub mod stm32_rng;
 pub mod stm32_rtc;
 pub mod stm32_signature;
