@@ -75,6 +75,12 @@ def listing(elf: bytes) -> list[tuple[int, int, int, str, str | None, list[str]]
     leads, and the functions that begin there; data between code is there as well.
     """
 
+def function_meant(elf: bytes, name: str) -> int | None:
+    """Where the function of an ELF file begins that a name means, or None.
+
+    Raises `EngineError` for a name that may mean several.
+    """
+
 def bindings() -> list[dict[str, Any]]:
     """All compatibles that there are models of, with their properties."""
 

@@ -112,6 +112,9 @@ pub fn board_error(py: Python<'_>, faults: &[BoardFault]) -> PyErr {
 
 /// In one line, whatever was asked for.
 fn no_function(engine: &Engine, name: &str, what_for: &str) -> PyErr {
+    if let Some(several) = engine.several_functions(name) {
+        return EngineError::new_err(several);
+    }
     let near = engine.functions_like(name).join(" or ");
     let hint = if near.is_empty() { near } else { format!("; did you mean {near}?") };
     EngineError::new_err(format!("the firmware has no function '{}' {what_for}{hint}", name.escape_debug()))

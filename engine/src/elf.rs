@@ -1,5 +1,6 @@
 //! ELF files: the segments to load, the entry, and for messages symbols and source lines.
 
+pub mod asked;
 mod counted;
 pub mod debug;
 mod information;
@@ -15,6 +16,7 @@ use object::read::elf::{ElfFile, FileHeader, ProgramHeader, SectionHeader, Sym a
 use object::{Object, ObjectSymbol, SymbolKind};
 
 use crate::one_line::one_line;
+use names::{Names, without_parameters};
 use profile::Profile;
 use sections::{name_at, symbol_names};
 
@@ -363,14 +365,12 @@ impl Image {
         })
     }
 
-    /// The symbol that holds `addr`, as "name+0x24".
-    pub fn symbol_at(&self, addr: u32) -> Option<String> {
+    /// The function that holds `addr` as its programmer wrote it, without parameters: "flash::program+0x24".
+    pub fn place_at(&self, addr: u32, names: &Names) -> Option<String> {
         let symbol = self.function_at(addr)?;
-        Some(if addr == symbol.addr {
-            symbol.name.clone()
-        } else {
-            format!("{}+{:#x}", symbol.name, addr - symbol.addr)
-        })
+        let written = names.readable(&symbol.name);
+        let name = if written.is_empty() { &symbol.name } else { without_parameters(&written) };
+        Some(if addr == symbol.addr { name.to_owned() } else { format!("{name}+{:#x}", addr - symbol.addr) })
     }
 }
 

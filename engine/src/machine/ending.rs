@@ -58,7 +58,7 @@ impl Machine {
     pub(super) fn end(&mut self, outcome: Outcome, pause: Pause) -> RunReport {
         let now = self.now();
         self.answers = match outcome {
-            Outcome::Limit(_) | Outcome::Fault(_) => self.answers_to_waits(),
+            Outcome::Limit(_) | Outcome::Asleep(_) | Outcome::Fault(_) => self.answers_to_waits(),
             Outcome::Exit(_) | Outcome::Script(_) | Outcome::Interrupted => Vec::new(),
         };
         self.finish();

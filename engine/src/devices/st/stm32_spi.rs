@@ -33,7 +33,7 @@ pub use self::registers::REGISTERS;
 use std::collections::VecDeque;
 
 use self::registers::*;
-use self::wire::Wire;
+use self::wire::{Frame, Wire};
 use crate::activity::Activity;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
@@ -42,7 +42,7 @@ use crate::devices::support::dma_lines::DmaLine;
 use crate::devices::support::fifo_entries::Queues;
 use crate::devices::support::hosted_chip::{CONTROLLER_EVENT, Chips};
 use crate::devices::support::pin_functions::PinFunctions;
-use crate::devices::support::registers::{find, flag};
+use crate::devices::support::registers::find;
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::{ClockInput, Pin};
