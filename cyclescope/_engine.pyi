@@ -283,12 +283,14 @@ class Machine:
         self,
         parts: Sequence[tuple[int, bytes]],
         entry: int | None,
+        start: int | None,
         name: str,
         core: str | None = None,
     ) -> None:
         """Load a program in parts: addresses, and the bytes from there on.
 
-        `entry` is the address of the first instruction, where it is known.
+        `entry` is the address of the first instruction as the file has it, `start` as the user
+        wants it.
         """
 
     def watch(self, functions: list[str]) -> None:

@@ -227,18 +227,19 @@ impl Machine {
         })
     }
 
-    /// Loads a program without headers: parts of an address and bytes, and the address of the first instruction if it
-    /// is known. Raises ElfError, or EngineError if there is no such core.
-    #[pyo3(signature = (parts, entry, name, core=None))]
+    /// Loads a program without headers: parts of an address and bytes, the address of the first instruction as the
+    /// file has it, and as the user wants it. Raises ElfError, or EngineError if there is no such core.
+    #[pyo3(signature = (parts, entry, start, name, core=None))]
     fn load_raw(
         &self,
         parts: List<(u32, Vec<u8>)>,
         entry: Option<Arg<u32>>,
+        start: Option<Arg<u32>>,
         name: Arg<String>,
         core: Option<Arg<String>>,
     ) -> PyResult<()> {
         let parts = parts.0.into_iter().filter(|(_, bytes)| !bytes.is_empty()).collect();
-        let program = RawProgram { parts, entry: entry.map(|entry| entry.0) };
+        let program = RawProgram { parts, entry: entry.map(|entry| entry.0), start: start.map(|start| start.0) };
         self.with(|engine| {
             let core = core_named(engine, core)?;
             engine.load_raw(program, core).map_err(|error| ElfError::new_err(format!("{}: {error}", name.0)))

@@ -188,9 +188,9 @@ class Board:
     ) -> Board:
         """Load a program, from a path or from its bytes; gives the board itself.
 
-        An ELF, Intel HEX, S-record or UF2 file, or plain bytes that go to the address `base`; then,
-        `entry` is the address of the first instruction where the program's vector table does not
-        tell it. It is for the first core that it fits, or for the one called `core`; other cores
+        An ELF, Intel HEX, S-record or UF2 file, or plain bytes that go to the address `base`. A
+        Cortex-M starts at its reset vector, other cores at the file's entry point; a file without
+        headers starts at `entry`, if that is given. It is for the first core that it fits, or for the one called `core`; other cores
         than the board's first run alone. Raises `ElfError` if it is not an executable for this
         board, `UsageError` if it is no file, larger than 512 MiB, damaged, or the image of a chip,
         `EngineError` if there is no such core, `OSError` if it can't be read.

@@ -146,6 +146,8 @@ pub struct Image {
     pub segments: Vec<Segment>,
     /// Address of the first instruction; for Arm, bit 0 says that it is T32.
     pub entry: u32,
+    /// The file says so: a file of data alone does not.
+    pub names_entry: bool,
     /// Code symbols by address.
     pub symbols: Vec<Symbol>,
 }
@@ -232,17 +234,7 @@ pub fn read(data: &[u8], wanted: Machine) -> Result<Image, ElfError> {
         let detail = format!("its segments take {total} bytes together, more than there are addresses");
         return Err(ElfError::Damaged { detail });
     }
-    let entry = header.e_entry(endian);
-    let holds_entry = |header: &elf::ProgramHeader32<Endianness>| {
-        header.p_type(endian) == elf::PT_LOAD
-            && (entry & !wanted.function_bit())
-                .checked_sub(header.p_vaddr(endian))
-                .is_some_and(|offset| offset < header.p_memsz(endian))
-    };
-    if !headers.iter().any(holds_entry) {
-        return Err(ElfError::BadEntry { entry });
-    }
-    Ok(Image { segments, entry, symbols: symbols(&file, wanted) })
+    Ok(Image { segments, entry: header.e_entry(endian), names_entry: true, symbols: symbols(&file, wanted) })
 }
 
 /// Whether segments of so many bytes can be a program's: they may all be the same bytes of the file.
@@ -347,6 +339,12 @@ impl Image {
         let is_in = |from: u32, bytes: u32| addr.wrapping_sub(from) < bytes;
         let mut segments = self.segments.iter();
         segments.any(|s| is_in(s.addr, s.bytes.len() as u32) || is_in(s.runs_at, s.memory_bytes))
+    }
+
+    /// True if the entry point is in some segment, where it runs.
+    pub fn holds_entry(&self, machine: Machine) -> bool {
+        let entry = self.entry & !machine.function_bit();
+        self.segments.iter().any(|segment| entry.wrapping_sub(segment.runs_at) < segment.memory_bytes)
     }
 
     /// Where what runs at `addr` is stored; `addr` itself if it is in no segment.

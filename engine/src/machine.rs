@@ -190,6 +190,8 @@ pub struct Machine {
     main: usize,
     /// What runs on each core, as far as it is known.
     programs: Vec<Option<Program>>,
+    /// Where each core looks for its vector table after a reset, as the board has it.
+    reset_tables: Vec<Option<u32>>,
     /// Functions that are watched: core and name.
     watched: Vec<(usize, String)>,
     windows: Windows,
@@ -238,6 +240,7 @@ impl Machine {
             bus,
             programs: cores.iter().map(|_| None).collect(),
             progress: vec![Progress::default(); cores.len()],
+            reset_tables: cores.iter().map(|core| core.vector_table()).collect(),
             cores,
             description,
             main: 0,
