@@ -438,6 +438,26 @@ class Machine:
         while they are on or pressed.
         """
 
+    def can_controllers(self) -> list[tuple[str, str]]:
+        """Labels of the controllers that are on a CAN bus, each with that of its bus."""
+
+    def attach_can(
+        self,
+        label: str,
+        steps: list[tuple[str, str, tuple[int, bool, bool, int, bytes] | None, bool, int | None]]
+        | None = None,
+        logs: bool = False,
+        bits_per_second: int | None = None,
+    ) -> None:
+        """Put a node without firmware on a CAN bus; once for each, before the run.
+
+        It follows steps, prints a line of each frame on the stream of `label`, or both. A step is a
+        place for messages, one of "expect", "send", "wait", "at", "end", a frame (identifier,
+        whether that has 29 bits, whether it is remote, length code, data), whether any data will
+        do, and picoseconds or an exit status. `EngineError` if there is no such bus, or it has such
+        a node.
+        """
+
     def type_on(self, port: str, characters: bytes) -> None:
         """Type on a serial line, at the time that the board has reached."""
 

@@ -22,7 +22,7 @@ use crate::activities::{Activities, kinds_of};
 use crate::arguments::{Arg, List};
 use crate::caught::caught;
 use crate::gdb::{Gdb, Typist};
-use crate::lines::{StepItem, far_end};
+use crate::lines::{CanStepItem, StepItem, far_end, partner};
 use crate::profile::PlaceItem;
 use crate::python::calls::Calls;
 use crate::python::models::externals;
@@ -475,6 +475,27 @@ impl Machine {
             let keys = bus.keys().map(|it| (it.names.clone(), bus.name_of_pin(it.pin), it.active_low));
             Ok((bus.ports(), lights.collect(), keys.collect()))
         })
+    }
+
+    /// Labels of the controllers that are on a CAN bus, each with that of its bus.
+    fn can_controllers(&self) -> PyResult<Vec<(String, String)>> {
+        self.with(|engine| Ok(engine.can_controllers()))
+    }
+
+    /// Puts a node without firmware on a CAN bus, which a label of a controller or the bus stands for: it follows
+    /// steps (place, what, frame, whether any data will do, number), prints a line of each frame, or both. Raises
+    /// EngineError if there is no such bus, or it has such a node.
+    #[pyo3(signature = (label, steps=None, logs=Arg(false), bits_per_second=None))]
+    fn attach_can(
+        &self,
+        label: Arg<String>,
+        steps: Option<List<CanStepItem>>,
+        logs: Arg<bool>,
+        bits_per_second: Option<Arg<u32>>,
+    ) -> PyResult<()> {
+        let node = partner(&label.0, steps, logs.0, bits_per_second.map(|rate| rate.0))?;
+        let no_bus = || EngineError::new_err(format!("no CAN bus '{}' without a node", label.0.escape_debug()));
+        self.with(|engine| engine.attach_can(&label.0, node).then_some(()).ok_or_else(no_bus))
     }
 
     /// Types characters on a serial line, at the time that the board has reached; raises EngineError if nobody is at

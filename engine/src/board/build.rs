@@ -38,6 +38,8 @@ use crate::wires::Pin;
 const INPUTS_OF_CORES: RangeInclusive<u32> = 0..=31;
 /// The compatible of a memory that is no `device_type` of its own.
 const SRAM: &str = "mmio-sram";
+/// Devices that others name by a property of their own ([`NodeReader::device`]).
+const REFERENCED: [&str; 3] = ["cyclescope,can-bus", "st,stm32-dac", "st,stm32f4-gcan"];
 /// No interrupt controller has more inputs.
 const MOST_INPUTS: RangeInclusive<u32> = 0..=255;
 
@@ -365,6 +367,7 @@ fn interrupt_controllers(cpus: &[&Node], mapped_nodes: &[MappedNode]) -> Control
     for mapped in mapped_nodes {
         if let (Kind::Device(_, device), Some(phandle)) = (mapped.kind, mapped.node.phandle)
             && (devices::is_port(mapped.node)
+                || REFERENCED.iter().any(|name| mapped.node.compatibles().contains(name))
                 || ["interrupt-controller", "#dma-cells"].iter().any(|name| mapped.node.property(name).is_some()))
         {
             let line = IrqLine::Device { device, input: 0 };

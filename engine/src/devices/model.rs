@@ -28,6 +28,8 @@ pub enum Group {
     Serial,
     /// USB controllers.
     Usb,
+    /// CAN controllers and buses.
+    Can,
     /// Timers and counters.
     Timer,
     /// Interrupt controllers.
@@ -57,6 +59,7 @@ impl Group {
             Group::I2cChip => "I2C chips",
             Group::Serial => "Serial ports",
             Group::Usb => "USB controllers",
+            Group::Can => "CAN",
             Group::Timer => "Timers and counters",
             Group::Interrupt => "Interrupt controllers",
             Group::Dma => "DMA controllers",

@@ -8,6 +8,7 @@
 
 use super::Machine;
 use crate::bus::Target;
+use crate::elf::names::Names;
 use crate::elf::{self, Image, Segment};
 
 /// What start-up code calls its vector table: CMSIS, vendors' libraries, operating systems, compilers.
@@ -179,7 +180,7 @@ impl Machine {
         if entry & !1 == first & !1 || entry == 0 || image.stored_at(entry) == at || entry == at {
             return;
         }
-        let place = |addr: u32| match image.symbol_at(addr & !1) {
+        let place = |addr: u32| match image.place_at(addr & !1, &Names::default()) {
             Some(symbol) => format!("{addr:#010x} ({symbol})"),
             None => format!("{addr:#010x}"),
         };
