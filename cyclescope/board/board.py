@@ -191,8 +191,8 @@ class Board:
 
         An ELF, Intel HEX, S-record or UF2 file, or plain bytes that go to the address `base`. A
         Cortex-M starts at its reset vector, other cores at the file's entry point; a file without
-        headers starts at `entry`, if that is given. It is for the first core that it fits, or for the one called `core`; other cores
-        than the board's first run alone. Raises `ElfError` if it is not an executable for this
+        headers starts at `entry`, if that is given. It is for the first core that it fits, or for
+        the one called `core`; other cores than the board's first run alone. Raises `ElfError` if it is not an executable for this
         board, `UsageError` if it is no file, larger than 512 MiB, damaged, or the image of a chip,
         `EngineError` if there is no such core, `OSError` if it can't be read.
         """
