@@ -201,8 +201,8 @@ impl Otg {
         self.params.phy.is_needed(ctx);
         if self.params.phy.is_running() {
             ctx.note(
-                "a reset or a flush waits for the clock of a PHY by ULPI, which the board does not have (GUSBCFG.PHYSEL \
-                 is 0): its bit in GRSTCTL stays 1",
+                "a reset or a flush waits for the clock of a PHY by ULPI, which the board does not have \
+                 (GUSBCFG.PHYSEL is 0): its bit in GRSTCTL stays 1",
             );
         }
         Busy::WithoutClock
