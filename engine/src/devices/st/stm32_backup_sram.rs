@@ -22,6 +22,7 @@ const BYTES: usize = 0x1000;
 pub struct BackupSram {
     #[state(skip)]
     gate: ClockGate,
+    #[state(with = crate::state::fixed)]
     bytes: Vec<u8>,
     writes: u64,
 }

@@ -94,6 +94,7 @@ pub struct Otg {
     params: Params,
     /// By offset / 4: what the registers hold, with flags that are latched, and bits that firmware set in DCTL and in
     /// control registers of endpoints.
+    #[state(with = crate::state::fixed)]
     values: Vec<u32>,
     core_reset: Busy,
     /// Of the receive FIFO and of transmit FIFOs, as of their bits in GRSTCTL.
@@ -200,8 +201,8 @@ impl Otg {
         self.params.phy.is_needed(ctx);
         if self.params.phy.is_running() {
             ctx.note(
-                "a reset or a flush waits for the clock of a PHY by ULPI, which the board does not have (GUSBCFG.PHYSEL \
-                 is 0): its bit in GRSTCTL stays 1",
+                "a reset or a flush waits for the clock of a PHY by ULPI, which the board does not have \
+                 (GUSBCFG.PHYSEL is 0): its bit in GRSTCTL stays 1",
             );
         }
         Busy::WithoutClock
@@ -276,8 +277,8 @@ impl Otg {
     }
 
     fn mismatch(&mut self) {
+        self.version += u64::from(self.get(GINTSTS) & INT_MMIS == 0);
         *self.get_mut(GINTSTS) |= INT_MMIS;
-        self.version += 1;
     }
 
     fn read_register(&mut self, offset: u32, ctx: &mut Ctx) -> u32 {

@@ -168,14 +168,14 @@ macro_rules! register_map {
             )*
             $($device,)*
             $(
-                Register::new(concat!("OTG_DIEPCTL", $in), IN_ENDPOINTS + 0x20 * $in, Rw, control_of($in), u32::MAX),
+                Register::new(concat!("OTG_DIEPCTL", $in), IN_ENDPOINTS + 0x20 * $in, Rw, first_of($in), u32::MAX),
                 Register::new(concat!("OTG_DIEPINT", $in), IN_ENDPOINTS + 0x20 * $in + 8, W1c, 0x80, 0x3bfb),
                 Register::new(concat!("OTG_DIEPTSIZ", $in), IN_ENDPOINTS + 0x20 * $in + 0x10, Rw, 0, 0x7fff_ffff),
                 Register::new(concat!("OTG_DIEPDMA", $in), IN_ENDPOINTS + 0x20 * $in + 0x14, Rw, 0, u32::MAX),
                 Register::new(concat!("OTG_DTXFSTS", $in), IN_ENDPOINTS + 0x20 * $in + 0x18, Ro, 0, 0xffff),
             )*
             $(
-                Register::new(concat!("OTG_DOEPCTL", $out), OUT_ENDPOINTS + 0x20 * $out, Rw, control_of($out), u32::MAX),
+                Register::new(concat!("OTG_DOEPCTL", $out), OUT_ENDPOINTS + 0x20 * $out, Rw, first_of($out), u32::MAX),
                 Register::new(concat!("OTG_DOEPINT", $out), OUT_ENDPOINTS + 0x20 * $out + 8, W1c, 0, 0xf17f),
                 Register::new(concat!("OTG_DOEPTSIZ", $out), OUT_ENDPOINTS + 0x20 * $out + 0x10, Rw, 0, 0x7fff_ffff),
                 Register::new(concat!("OTG_DOEPDMA", $out), OUT_ENDPOINTS + 0x20 * $out + 0x14, Rw, 0, u32::MAX),
@@ -186,7 +186,7 @@ macro_rules! register_map {
 }
 
 /// Endpoint 0 is always active.
-const fn control_of(endpoint: u32) -> u32 {
+const fn first_of(endpoint: u32) -> u32 {
     if endpoint == 0 { EP_USBAEP } else { 0 }
 }
 
