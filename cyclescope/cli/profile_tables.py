@@ -210,8 +210,7 @@ def _latencies(core: CoreProfile, is_wide: bool) -> Table:
     for heading in ("taken", "cycles", "time", *late):
         table.add_column(heading, justify="right", no_wrap=True)
     for one in calls.latencies(core):
-        cycles = "" if one.handler_cycles is None else f"{one.handler_cycles:,}"
-        handler = (f"{one.taken:,}", cycles, format_ps(one.handler_ps))
+        handler = (f"{one.taken:,}", f"{one.handler_cycles:,}", format_ps(one.handler_ps))
         table.add_row(Text(one.line), *handler, *_times(one, is_wide))
     table.caption = (
         "cycles and time of all handlers; from the line's edge to the first instruction of one, "
