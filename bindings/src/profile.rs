@@ -53,12 +53,12 @@ fn path(path: &CallPath) -> PathItem<'_> {
     (number(path.parent), kind, number(path.address), &path.name, path.calls, elapsed, longest, shortest, longest_at)
 }
 
-/// Path, device, input, when the line went up, when it was taken, when its handler began and ended.
-type InterruptItem<'a> = (u32, Option<&'a str>, Option<u32>, Option<u64>, u64, u64, u64);
+/// Path, device, input, when the line went up, when it was taken, when its handler began and ended, cycles of that.
+type InterruptItem<'a> = (u32, Option<&'a str>, Option<u32>, Option<u64>, u64, u64, u64, u64);
 
 fn interrupt(interrupt: &TakenInterrupt) -> InterruptItem<'_> {
-    let TakenInterrupt { path, input, by, raised, taken, begun, ended } = interrupt;
-    (*path, by.as_deref(), *input, raised.map(|at| at.0), taken.0, begun.0, ended.0)
+    let TakenInterrupt { path, input, by, raised, taken, begun, ended, cycles } = interrupt;
+    (*path, by.as_deref(), *input, raised.map(|at| at.0), taken.0, begun.0, ended.0, cycles.0)
 }
 
 /// A place in the source.

@@ -233,8 +233,7 @@ def _latencies(core: CoreProfile) -> Table:
         goes = _LATENCIES_GO.index(heading) if heading in _LATENCIES_GO else None
         table.add_column(heading, justify="right", goes=goes)
     for one in calls.latencies(core):
-        cycles = "" if one.handler_cycles is None else f"{one.handler_cycles:,}"
-        handler = (f"{one.taken:,}", cycles, format_ps(one.handler_ps))
+        handler = (f"{one.taken:,}", f"{one.handler_cycles:,}", format_ps(one.handler_ps))
         table.add_row(Text(one.line), *handler, *_times(one))
     table.caption = (
         "cycles and time of all handlers; from the line's edge to the first instruction of one, "

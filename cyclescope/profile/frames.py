@@ -23,7 +23,7 @@ _LINES = ["core", "file", "line", "cycles", "instructions", "cpi"]
 _CALLS = ["core", "function", "begin_ps", "cycles", "path"]
 _WAITS = ["core", "function", "waited_for", "ps", "path"]
 _INTERRUPTS = ["core", "line", "input", "raised_ps", "taken_ps", "first_instruction_ps", "end_ps"]
-_INTERRUPTS += ["latency_ps", "response_ps"]
+_INTERRUPTS += ["cycles", "latency_ps", "response_ps"]
 
 
 def functions(cores: Cores, use_polars: bool) -> Frame:

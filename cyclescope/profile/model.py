@@ -95,7 +95,7 @@ class Interrupt:
 
     `line` is the device that raised it and the exception's name, `input` the number of the core's
     input; None for one of the core's own. `raised_ps` is None where it is not known when its line
-    went up.
+    went up. `cycles` are those from when it was taken to its end.
     """
 
     line: str
@@ -104,6 +104,7 @@ class Interrupt:
     taken_ps: int
     first_instruction_ps: int
     end_ps: int
+    cycles: int = 0
 
     @property
     def latency_ps(self) -> int | None:

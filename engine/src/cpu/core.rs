@@ -234,6 +234,7 @@ impl<I: Isa> Cpu<I> {
             self.run_once(bus, single);
         }
         self.settle_calls();
+        self.shell.name_task(bus);
         I::follow_jump(self, bus);
         (self.shell.instructions, self.shell.exceptions) != before
     }

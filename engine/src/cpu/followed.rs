@@ -48,8 +48,19 @@ impl Shell {
             profile.arrive(calls.here());
             self.counts = profile.counts();
         }
-        if calls.has_news() {
+        if calls.has_news() || self.profile.as_ref().is_some_and(|profile| profile.has_unnamed()) {
             self.deadline.hold();
+        }
+    }
+
+    /// A stack of calls that has just begun gets its name, before the core does anything else.
+    #[inline(always)]
+    pub fn name_task(&mut self, bus: &Bus) {
+        if let Some(profile) = &mut self.profile
+            && profile.has_unnamed()
+        {
+            profile.name_task(bus);
+            self.deadline.release();
         }
     }
 
@@ -177,6 +188,7 @@ impl<I: Isa> Cpu<I> {
         self.tell_calls(|calls, profile| {
             profile.iter_mut().for_each(|profile| profile.look_at_task(bus));
             calls.exception_return(profile, pc, sp, now);
+            profile.iter_mut().for_each(|profile| profile.leave_unnamed());
         });
     }
 

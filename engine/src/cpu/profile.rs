@@ -66,6 +66,8 @@ pub struct Profile {
     names_tasks: Option<TaskName>,
     /// What it is called now: of the stack that begins.
     task_name: String,
+    /// A stack that has begun without a look at that: its path.
+    unnamed: Option<u32>,
     /// Interrupts that were taken.
     interrupts: Vec<Taken>,
     /// Calls for a timeline.
@@ -124,6 +126,7 @@ impl Profile {
             repeated: None,
             names_tasks: options.task_name.clone(),
             task_name: String::new(),
+            unnamed: None,
             interrupts: Vec::new(),
             slices: options.slices.map(KeptSlices::new),
             switches: options.slices.map(|slices| Switches::new(slices.most, Switch { at: now, task })),
@@ -183,7 +186,30 @@ impl Profile {
     /// The path of a stack that begins at an address; `None` if there is no room.
     pub fn add_task(&mut self, address: u32) -> Option<u32> {
         let name = std::mem::take(&mut self.task_name);
-        self.paths.add_task(self.counters.get_mut(), address, name)
+        let is_unnamed = name.is_empty() && self.names_tasks.is_some();
+        let task = self.paths.add_task(self.counters.get_mut(), address, name);
+        self.unnamed = task.filter(|_| is_unnamed);
+        task
+    }
+
+    /// A stack that has begun has no name.
+    pub fn leave_unnamed(&mut self) {
+        self.unnamed = None;
+    }
+
+    /// True if a stack has begun that has no name yet, though its kernel has one.
+    #[inline]
+    pub fn has_unnamed(&self) -> bool {
+        self.unnamed.is_some()
+    }
+
+    /// Gives it the name of the task that runs.
+    pub fn name_task(&mut self, bus: &Bus) {
+        self.look_at_task(bus);
+        let name = std::mem::take(&mut self.task_name);
+        if let Some(task) = self.unnamed.take() {
+            self.paths.name_task(task, name);
+        }
     }
 
     /// The core is on the stack of another task.

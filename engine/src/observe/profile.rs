@@ -157,6 +157,8 @@ pub struct TakenInterrupt {
     pub begun: Ps,
     /// When the handler had ended.
     pub ended: Ps,
+    /// Cycles from the second to the last.
+    pub cycles: Cycles,
 }
 
 /// The profile of a core.

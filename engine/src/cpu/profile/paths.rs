@@ -147,6 +147,13 @@ impl Paths {
         self.add(counters, None, Kind::Task(address, name), NO_SITE)
     }
 
+    /// A task is called so.
+    pub fn name_task(&mut self, task: u32, called: String) {
+        if let Some(Kind::Task(_, name)) = self.all.get_mut(task as usize).map(|path| &mut path.kind) {
+            *name = called;
+        }
+    }
+
     /// The path of a call of the function at `address` from another path, which returns to `site`; that path itself if
     /// there is no room.
     #[inline]

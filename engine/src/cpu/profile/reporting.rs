@@ -173,6 +173,7 @@ fn told_interrupt(taken: &Taken, told: &Told) -> Option<TakenInterrupt> {
         taken: told.time(taken.taken),
         begun: told.time(taken.begun?),
         ended: told.time(taken.ended?),
+        cycles: Cycles(taken.ended?.saturating_sub(taken.taken)),
     })
 }
 

@@ -70,6 +70,7 @@ impl Fresh for Profile {
             repeated: None,
             names_tasks: None,
             task_name: String::new(),
+            unnamed: None,
             interrupts: Vec::new(),
             slices: None,
             switches: None,

@@ -87,7 +87,11 @@ impl Picorv32 {
             }
             let (done_cycles, entry_and_value) = self.read_alone(bus, addr, begins);
             if done_cycles == NEVER {
-                return self.read_over_bus(bus, addr, begins);
+                let answer = self.read_over_bus(bus, addr, begins);
+                if bus.origins.are_wanted() {
+                    bus.origins.tell(bus.master.unwrap_or(0), next.addr);
+                }
+                return answer;
             }
             let (value, entry) = (entry_and_value as u32, (entry_and_value >> u32::BITS) as usize);
             Ok(Answer { value, done_cycles, entry, interconnect_cycles: 0 })

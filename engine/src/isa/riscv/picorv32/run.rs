@@ -63,6 +63,7 @@ impl Picorv32 {
                     self.launch_one(bus);
                 }
                 self.settle_calls();
+                self.shell.name_task(bus);
                 self.look_ahead();
             }
             if single {
