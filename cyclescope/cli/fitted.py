@@ -70,6 +70,8 @@ class Fitted(Table):
 
     def _fitted(self, console: Console, options: ConsoleOptions) -> Table:
         fits = [self._fit(console, options, number) for number in range(len(self.columns))]
+        if options.max_width >= _NARROW and self._keeps_numbers(console, options, fits):
+            return self
         order = sorted(self._goes, key=lambda number: self._goes[number])
         gone: list[Column] = []
         width = options.max_width
@@ -111,13 +113,17 @@ class Fitted(Table):
         if column.justify == "right" or column.no_wrap:
             return _Fit(column, max(heading.minimum, longest), natural, is_flexible=False)
         word = max((part.minimum for part in parts), default=0)
-        if number in self._names:
-            least = min(longest, _LEAST_NAME)
-        elif options.max_width >= _NARROW and column.min_width:
-            least = column.min_width
-        else:
-            least = min(word, _LEAST_WORDS)
+        least = min(longest, _LEAST_NAME) if number in self._names else min(word, _LEAST_WORDS)
         return _Fit(column, max(heading.minimum, least), natural, is_flexible=True)
+
+    def _keeps_numbers(self, console: Console, options: ConsoleOptions, fits: list[_Fit]) -> bool:
+        """Whether rich by itself breaks no number; it wraps names and words as is best."""
+        widths = self._calculate_column_widths(console, options)
+        sides = [self._get_padding_width(number) for number in range(len(fits))]
+        return all(
+            fit.is_flexible or width - side >= fit.least
+            for fit, width, side in zip(fits, widths, sides, strict=True)
+        )
 
     def _room(self, fits: list[_Fit], width: int) -> int:
         """The cells that are left when each column has the least that it needs."""
