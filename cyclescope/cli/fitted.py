@@ -159,6 +159,9 @@ def _column(fit: _Fit, is_shortened: bool) -> Column:
     column = copy.copy(fit.column)
     column.width = fit.width
     column.min_width = None
+    if not fit.is_flexible:
+        # what is in it fits; only its heading may be wrapped, between words
+        column.no_wrap = False
     if is_shortened:
         column._cells = [shortened(cell, fit.width) for cell in fit.column.cells]
     return column
