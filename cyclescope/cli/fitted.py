@@ -29,13 +29,18 @@ class _Fit:
     is_flexible: bool
     width: int = 0
 
+    @property
+    def slack(self) -> int:
+        """The cells that names and words can do without, at worst."""
+        return max(self.least - _LEAST_AT_ALL, 0) if self.is_flexible else 0
+
 
 class Fitted(Table):
     """A table whose numbers (columns to the right, and those that don't wrap) stay whole.
 
     Where the screen is too narrow, the columns with `goes` are left out, the lowest number first,
     and a line says which. Then columns with `is_name` are shortened in their middle, and words are
-    wrapped.
+    wrapped; if that does not do either, the last columns are left out.
     """
 
     def __init__(self, *headers: Column | str, **more: Any) -> None:
@@ -79,6 +84,9 @@ class Fitted(Table):
             column = self.columns[order.pop(0)]
             fits = [fit for fit in fits if fit.column is not column]
             gone.append(column)
+        # whatever columns there are: what is left out is better than numbers that are broken
+        while len(fits) > 1 and self._room(fits, width) + sum(fit.slack for fit in fits) < 0:
+            gone.append(fits.pop().column)
         _share_out(fits, self._room(fits, width))
         shown = copy.copy(self)
         is_narrow = width < _NARROW
@@ -87,15 +95,17 @@ class Fitted(Table):
             _column(fit, is_narrow and any(fit.column is name for name in names)) for fit in fits
         ]
         if gone:
-            left_out = Text("too narrow for: ") + Text(", ").join(
-                Text(str(column.header)) for column in self.columns if column in gone
-            )
-            lines = [caption for caption in (self.caption, left_out) if caption]
-            shown.caption = Text("\n").join(
-                line if isinstance(line, Text) else Text(str(line)) for line in lines
-            )
+            shown.caption = self._with_left_out(gone)
             shown.caption_justify = "left"
         return shown
+
+    def _with_left_out(self, gone: list[Column]) -> Text:
+        """The caption, and a line that names the columns that are left out."""
+        left = set(map(id, gone))
+        headings = [str(column.header) for column in self.columns if id(column) in left]
+        lines = [] if not self.caption else [self.caption]
+        texts = [line if isinstance(line, Text) else Text(str(line)) for line in lines]
+        return Text("\n").join([*texts, Text(f"too narrow for: {', '.join(headings)}")])
 
     def _fit(self, console: Console, options: ConsoleOptions, number: int) -> _Fit:
         column = self.columns[number]
