@@ -48,6 +48,19 @@ def test_columns_go_and_names_are_shortened_before_a_number_is_broken() -> None:
     assert shortened("abcdefghij", 5) == "abcdefghij"
 
 
+@pytest.mark.parametrize("columns", [200, 60, 30, 12])
+def test_of_very_many_columns_the_last_are_left_out(columns: int) -> None:
+    table = Fitted()
+    table.add_column("name", is_name=True)
+    for number in range(20):
+        table.add_column(f"value of {number}", justify="right")
+    table.add_row(Text("a_long_name_of_something"), *["1,234,567"] * 20)
+    text = rendered(table, columns)
+    assert set(NUMBER.findall(text.split("too narrow")[0].split("┡")[1])) <= {"1,234,567"}
+    assert max(map(len, text.splitlines())) <= columns
+    assert "too narrow for: " in " ".join(text.split())
+
+
 @pytest.fixture(scope="module")
 def hello() -> Path:
     return firmware.build_app("hello", "stm32f4-disco", {})

@@ -91,8 +91,11 @@ def _pivot(pivot: pivots.Table) -> Iterator[Table | Text]:
     table.show_footer = bool(pivot.whole.published)
     for number, name in enumerate(pivot.line_headings):
         table.add_column(name, footer="" if number else pivot.total_name, no_wrap=True)
-    for heading, group in zip(pivot.headings, pivot.total, strict=True):
-        table.add_column(heading, footer=group.total, justify="right", overflow="fold")
+    columns = zip(pivot.headings, pivot.total, strict=True)
+    for number, (heading, group) in enumerate(columns):
+        # the first group is what the others are beside
+        goes = len(pivot.headings) - number if number else None
+        table.add_column(heading, footer=group.total, justify="right", goes=goes)
     for names, groups in pivot.lines:
         table.add_row(*names, *(group.text for group in groups))
     yield table

@@ -29,13 +29,18 @@ class _Fit:
     is_flexible: bool
     width: int = 0
 
+    @property
+    def slack(self) -> int:
+        """The cells that names and words can do without, at worst."""
+        return max(self.least - _LEAST_AT_ALL, 0) if self.is_flexible else 0
+
 
 class Fitted(Table):
     """A table whose numbers (columns to the right, and those that don't wrap) stay whole.
 
     Where the screen is too narrow, the columns with `goes` are left out, the lowest number first,
     and a line says which. Then columns with `is_name` are shortened in their middle, and words are
-    wrapped.
+    wrapped; if that does not do either, the last columns are left out.
     """
 
     def __init__(self, *headers: Column | str, **more: Any) -> None:
@@ -70,6 +75,8 @@ class Fitted(Table):
 
     def _fitted(self, console: Console, options: ConsoleOptions) -> Table:
         fits = [self._fit(console, options, number) for number in range(len(self.columns))]
+        if options.max_width >= _NARROW and self._keeps_numbers(console, options, fits):
+            return self
         order = sorted(self._goes, key=lambda number: self._goes[number])
         gone: list[Column] = []
         width = options.max_width
@@ -77,6 +84,9 @@ class Fitted(Table):
             column = self.columns[order.pop(0)]
             fits = [fit for fit in fits if fit.column is not column]
             gone.append(column)
+        # whatever columns there are: what is left out is better than numbers that are broken
+        while len(fits) > 1 and self._room(fits, width) + sum(fit.slack for fit in fits) < 0:
+            gone.append(fits.pop().column)
         _share_out(fits, self._room(fits, width))
         shown = copy.copy(self)
         is_narrow = width < _NARROW
@@ -85,15 +95,17 @@ class Fitted(Table):
             _column(fit, is_narrow and any(fit.column is name for name in names)) for fit in fits
         ]
         if gone:
-            left_out = Text("too narrow for: ") + Text(", ").join(
-                Text(str(column.header)) for column in self.columns if column in gone
-            )
-            lines = [caption for caption in (self.caption, left_out) if caption]
-            shown.caption = Text("\n").join(
-                line if isinstance(line, Text) else Text(str(line)) for line in lines
-            )
+            shown.caption = self._with_left_out(gone)
             shown.caption_justify = "left"
         return shown
+
+    def _with_left_out(self, gone: list[Column]) -> Text:
+        """The caption, and a line that names the columns that are left out."""
+        left = set(map(id, gone))
+        headings = [str(column.header) for column in self.columns if id(column) in left]
+        lines = [] if not self.caption else [self.caption]
+        texts = [line if isinstance(line, Text) else Text(str(line)) for line in lines]
+        return Text("\n").join([*texts, Text(f"too narrow for: {', '.join(headings)}")])
 
     def _fit(self, console: Console, options: ConsoleOptions, number: int) -> _Fit:
         column = self.columns[number]
@@ -111,13 +123,17 @@ class Fitted(Table):
         if column.justify == "right" or column.no_wrap:
             return _Fit(column, max(heading.minimum, longest), natural, is_flexible=False)
         word = max((part.minimum for part in parts), default=0)
-        if number in self._names:
-            least = min(longest, _LEAST_NAME)
-        elif options.max_width >= _NARROW and column.min_width:
-            least = column.min_width
-        else:
-            least = min(word, _LEAST_WORDS)
+        least = min(longest, _LEAST_NAME) if number in self._names else min(word, _LEAST_WORDS)
         return _Fit(column, max(heading.minimum, least), natural, is_flexible=True)
+
+    def _keeps_numbers(self, console: Console, options: ConsoleOptions, fits: list[_Fit]) -> bool:
+        """Whether rich by itself breaks no number; it wraps names and words as is best."""
+        widths = self._calculate_column_widths(console, options)
+        sides = [self._get_padding_width(number) for number in range(len(fits))]
+        return all(
+            fit.is_flexible or width - side >= fit.least
+            for fit, width, side in zip(fits, widths, sides, strict=True)
+        )
 
     def _room(self, fits: list[_Fit], width: int) -> int:
         """The cells that are left when each column has the least that it needs."""
@@ -153,6 +169,9 @@ def _column(fit: _Fit, is_shortened: bool) -> Column:
     column = copy.copy(fit.column)
     column.width = fit.width
     column.min_width = None
+    if not fit.is_flexible:
+        # what is in it fits; only its heading may be wrapped, between words
+        column.no_wrap = False
     if is_shortened:
         column._cells = [shortened(cell, fit.width) for cell in fit.column.cells]
     return column

@@ -182,13 +182,18 @@ def _spread(core: CoreProfile, function: str, spread: Spread, times: Times | Non
         "longest": spread.longest,
         "all": spread.total,
     }
-    in_ps = astuple(times) if times is not None else [None] * len(shown)
+    has_one_clock = len(set(core.rates_hz)) == 1 and bool(core.rates_hz[0])
+    in_ps: Sequence[int | None]
+    if has_one_clock:
+        in_ps = [cycles * 10**12 // core.rates_hz[0] for cycles in shown.values()]
+    else:
+        in_ps = astuple(times) if times is not None else [None] * len(shown)
     for (name, cycles), ps in zip(shown.items(), in_ps, strict=True):
         time = "" if ps is None else format_ps(ps)
         facts.add_row(Text(name, justify="left"), f"{cycles:,}", time)
     path = " > ".join(core.names(spread.worst.path))
     told = [f"the longest began at {format_ps(spread.worst.begin_ps)}: {path}"]
-    if len(set(core.rates_hz)) > 1:
+    if not has_one_clock:
         rates = ", then ".join(map(format_hz, core.rates_hz))
         told.append(f"the clock changed ({rates}): cycles and times are ranked apart")
     lines = Text("\n".join(told))
