@@ -23,6 +23,7 @@ from cyclescope.board.scripts import (
     format_script,
     parse_script,
 )
+from cyclescope.devices import Device, SpiChip, registry
 from cyclescope.errors import EngineError, UsageError
 
 FOLDER = ROOT / "tests" / "firmware" / "stm32"
@@ -243,16 +244,19 @@ def test_a_board_of_ones_own_has_lights_and_buttons(cyclescope: Command, tmp_pat
 		stop { gpios = <&gpiob 1 0x11>; linux,code = <2>; };
 	};
 };
-&gpiob { cyclescope,board-pull-ups = <1>; cyclescope,board-pull-downs = <2 3>; };
+&gpiob {
+	cyclescope,board-pull-ups = <1 4700>;
+	cyclescope,board-pull-downs = <2 100>, <3 1000000>;
+};
 """)
     shown = cyclescope("board", board, "--section", "pins")
     lines = [line.strip("│ ") for line in shown.stdout.splitlines() if line.startswith("│")]
     assert [re.sub(" *│ *", ": ", line) for line in lines] == [
         "gpioa.5: LED LD2; LED Alarm: low, on while low",
-        "gpiob.1: button stop, low while pressed; a resistor of the board pulls it up",
-        "gpiob.2: a resistor of the board pulls it down",
-        "gpiob.3: a resistor of the board pulls it down",
-        "gpioc.13: button B1, low while pressed; a resistor of the board pulls it up",
+        "gpiob.1: button stop, low while pressed; a resistor of the board pulls it up (4,700 ohms)",
+        "gpiob.2: a resistor of the board pulls it down (100 ohms)",
+        "gpiob.3: a resistor of the board pulls it down (1,000,000 ohms)",
+        "gpioc.13: button B1, low while pressed; a resistor of the board pulls it up (4,700 ohms)",
     ]
     script = [ExpectPin("gpiob.1", "high", 0), Press("stop"), ExpectPin("gpiob.1", "low", 0)]
     script += [ExpectLed("alarm", True, 20 * MS), ExpectLed("LD2", True, 20 * MS)]
@@ -263,10 +267,69 @@ def test_a_board_of_ones_own_has_lights_and_buttons(cyclescope: Command, tmp_pat
     assert [led.is_on for led in done.leds] == [True, False]
     bad = tmp_path / "bad.dts"
     for text, told in (
-        ("&gpiob { cyclescope,board-pull-ups = <16 40>; };", "a port has pins 0 to 31"),
-        ("&gpiob { cyclescope,board-pull-ups = <1>; cyclescope,board-pull-downs = <1>; };", "side"),
+        ("&gpiob { cyclescope,board-pull-ups = <16 47>, <40 47>; };", "a port has pins 0 to 31"),
+        (
+            "&gpiob { cyclescope,board-pull-ups = <1 5>; cyclescope,board-pull-downs = <1 5>; };",
+            "side",
+        ),
         ('/ { leds { other { label = "x"; }; }; };', "gpios"),
     ):
         bad.write_text(board.read_text() + text)
         with pytest.raises(EngineError, match=told):
             package.Board(bad)
+
+
+def test_a_device_in_python_drives_and_watches_pins(tmp_path: Path) -> None:
+    """It follows the light's pin with another one, turned round."""
+    text = '/ { inverter0: inverter { compatible = "test,inverter"; in-gpios = <&gpioa 5 0>;'
+    board = tmp_path / "own.dts"
+    board.write_text(
+        f'/dts-v1/;\n/include/ "nucleo-f411re.dts"\n{text} out-gpios = <&gpiob 1 0>; }}; }};\n'
+    )
+
+    @package.device(
+        "test,inverter", ranges=0, pins={"in-gpios": "the input", "out-gpios": "the output"}
+    )
+    class Inverter(Device):
+        def reset(self) -> None:
+            self.seen: list[tuple[int, str, bool]] = []
+            self.drive("out", not self.level("in"))
+
+        def pin_changed(self, pin: str, level: bool) -> None:
+            self.seen.append((self.now_ps, pin, level))
+            assert self.level("in") == level
+            self.drive("out", not level)
+            assert self.level("out") != level
+            if len(self.seen) == 3:
+                self.drive("aux", True)
+
+    try:
+        machine = package.Board(board).load(blinky("nucleo-f411re"))
+        steps = [ExpectPin("gpiob.1", "high", 0), ExpectPin("gpiob.1", "falling", 9 * MS)]
+        steps += [ExpectPin("gpioa.5", "high", 0), ExpectPin("gpiob.1", "rising", 9 * MS)]
+        waves = tmp_path / "w.vcd"
+        done = machine.run("20ms", script=steps, vcd=waves, vcd_signals=["inverter0.*"])
+        # the device's own mistake ends the run, with what it has
+        assert done.outcome == "fault"
+        assert "Inverter has no pin 'aux'; it has in, out" in str(done.message)
+        seen = machine.device("inverter0").seen  # type: ignore[attr-defined]
+        assert [(pin, level) for _, pin, level in seen] == [
+            ("in", True),
+            ("in", False),
+            ("in", True),
+        ]
+        assert {" in $end", " out $end"} <= {
+            line[line.rindex(" ", 0, -5) :]
+            for line in waves.read_text().splitlines()
+            if "$var" in line
+        }
+    finally:
+        registry.forget(__file__)
+    for pins, told in (({"in": "x"}, "end with -gpios"), ({"-gpios": "x"}, "names no pin")):
+        with pytest.raises(UsageError, match=told):
+            package.device("test,inverter", pins=pins)(Inverter)
+    with pytest.raises(UsageError, match="a chip has no pins of ports"):
+
+        @package.device("test,chip", pins={"in-gpios": "x"})
+        class Chip(SpiChip):
+            pass
