@@ -28,6 +28,7 @@ class Status(IntEnum):
 
     SUCCESS = 0, "success"
     FAILED = 1, "bench, ipc or compare --fail-over failed, or doctor lacks something (not run)"
+    ASLEEP = 119, "all cores sleep, and nothing is left that would wake one (run)"
     UNSAVED = 120, "what the run made could not be saved (run, profile, annotate)"
     USAGE = 121, "bad usage, a bad board or ELF, or a file that can't be read or written"
     OWN_FAULT = 122, "a fault of Cyclescope's own"

@@ -9,6 +9,7 @@ from conftest import ROOT
 
 import cyclescope as package
 from cyclescope import firmware
+from cyclescope.profile.calls import latencies
 
 BOARD = "minimal-armv7m"
 TICKS = 400
@@ -42,3 +43,19 @@ def test_a_run_is_the_same_with_every_round_of_polling_loops_run(exceptions: Pat
         package.Board(BOARD).load(exceptions).run("1s", skip_polling=skip) for skip in (True, False)
     ]
     assert runs[0].cores == runs[1].cores
+
+
+def test_exceptions_of_the_core_s_own_are_in_the_table_of_interrupts_once(exceptions: Path) -> None:
+    done = package.Board(BOARD).load(exceptions).run("1s", profile=True)
+    assert done.profile is not None
+    (core,) = done.profile.cores
+    rows = latencies(core)
+    lines = {one.line: one for one in rows}
+    assert len(lines) == len(rows)
+    third = TICKS // 3
+    taken = {"systick (SysTick)": TICKS, "PendSV": TICKS, "SVCall": third}
+    assert {line: lines[line].taken for line in taken} == taken
+    for line in taken:
+        assert (lines[line].handler_cycles or 0) > 12 * lines[line].taken
+        assert (lines[line].most_ps is None) == (line != "systick (SysTick)")
+    assert sum(one.handler_ps for one in rows) < done.elapsed_ps

@@ -80,9 +80,10 @@ def test_list_names_each_board_and_experiment(cyclescope: Command) -> None:
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_board_shows_everything_with_provenance(cyclescope: Command, name: str) -> None:
-    done = cyclescope("board", name)
+    done = cyclescope("board", name, "--section", "all")
     assert done.status == 0
-    for title in ("cores", "clocks", "memory map", "devices", "timing parameters"):
+    titles = ("cores", "clocks", "memory map", "devices", "interrupts", "serial lines")
+    for title in (*titles, "timing parameters"):
         assert title in done.stdout
     shown = done.stdout.replace("\n", "")
     for parameter in package.Board(name).parameters:

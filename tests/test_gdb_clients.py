@@ -14,6 +14,8 @@ from conftest import BOARD, Command
 from debugged import TARGETS
 from tiers import mostly_long
 
+from cyclescope.statuses import Status
+
 RV32 = TARGETS["rv32"]
 
 
@@ -35,6 +37,20 @@ def test_a_client_interrupts_and_lets_go(tmp_path: Path, program: Callable[[str]
     # the firmware goes on to its limit, which is said as ever
     assert status == 124
     assert "cyclescope: error:" in errors
+
+
+def test_a_client_is_told_that_nothing_ends_a_sleep(
+    tmp_path: Path, program: Callable[[str], Path]
+) -> None:
+    elf = program("sleep_forever")
+    with rsp.served(tmp_path, elf, "--board", BOARD, "-q") as (run, client):
+        assert isinstance(client, rsp.Client)
+        # SIGWAITING
+        assert client.ask("vCont;c").startswith("T24thread:01;")
+        assert client.ask("D") == "OK"
+        status, _, errors = rsp.wait(run)
+    assert status == Status.ASLEEP
+    assert "nothing on the board is due to raise one" in errors
 
 
 def test_a_client_ends_the_run(tmp_path: Path) -> None:

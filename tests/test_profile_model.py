@@ -130,6 +130,13 @@ def test_latency_of_interrupts() -> None:
     unknown = raw() | {"interrupts": [(6, None, None, None, 5, 6, 7)]}
     (own,) = latencies(core_profile(unknown, places_of(PLACES), CYCLES, ["work"]))
     assert (own.taken, own.most_ps, own.longest_response_ps) == (1, None, None)
+    # One that another one interrupts, and a device that is known once.
+    taken = [(6, None, None, None, 10, 11, 50), (6, "timer", 28, 20, 21, 22, 30)]
+    (one,) = latencies(
+        core_profile(raw() | {"interrupts": taken}, places_of(PLACES), CYCLES, ["work"])
+    )
+    assert one.line.startswith("timer (")
+    assert (one.taken, one.handler_ps) == (2, 40)
 
 
 def test_calls_are_known_by_the_name_that_was_asked_for() -> None:

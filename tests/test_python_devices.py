@@ -87,7 +87,8 @@ def test_a_note_is_told_once(bench: Bench) -> None:
     bench.program([(BASE, 1), (BASE, 2)])
     notes = bench.result()["notes"]
     # the store is the fifth instruction, each of a cycle of 10 ns
-    assert [note for note in notes if "part0" in note] == ["part0: is written (first at 50.000 ns)"]
+    said = "part0: is written (first at 50.000 ns, by 0x80000010)"
+    assert [note for note in notes if "part0" in note] == [said]
 
 
 def test_a_bus_error_is_the_core_s_to_take(bench: Bench) -> None:

@@ -13,7 +13,7 @@ from cyclescope.errors import EngineError, SettingError, UsageError
 from cyclescope.statuses import Status
 
 PROGRAMS = tomllib.loads((ROOT / "tests" / "firmware" / "programs.toml").read_text())
-LIMIT_STATUS, FAULT_STATUS = 124, 125
+ASLEEP_STATUS, LIMIT_STATUS, FAULT_STATUS = 119, 124, 125
 
 Program = Callable[[str], Path]
 
@@ -24,7 +24,7 @@ def test_each_program_ends_as_its_description_says(
 ) -> None:
     expected = PROGRAMS[name]
     done = cyclescope("run", program(name), "--board", BOARD, "--limit", "2s")
-    statuses = {"limit": LIMIT_STATUS, "fault": FAULT_STATUS}
+    statuses = {"limit": LIMIT_STATUS, "fault": FAULT_STATUS, "asleep": ASLEEP_STATUS}
     assert done.status == statuses.get(expected["ends"], expected.get("status")), done.stderr
     assert expected.get("console", "") in done.stdout
     if expected["ends"] != "exit":

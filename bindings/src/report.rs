@@ -17,6 +17,7 @@ pub fn report<'py>(py: Python<'py>, report: &RunReport) -> PyResult<Bound<'py, P
     let (outcome, code, message) = match &report.outcome {
         Outcome::Exit(code) => ("exit", Some(*code), None),
         Outcome::Limit(message) => ("limit", None, Some(message.as_str())),
+        Outcome::Asleep(message) => ("asleep", None, Some(message.as_str())),
         Outcome::Fault(message) => ("fault", None, Some(message.as_str())),
         Outcome::Script(message) => ("script", None, Some(message.as_str())),
         Outcome::Interrupted => ("interrupted", None, Some("stopped by the user")),

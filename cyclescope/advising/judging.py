@@ -11,7 +11,7 @@ from cyclescope.sweeps import measures
 from cyclescope.sweeps.measures import ELAPSED, Measure, Namer, Number, default_metrics
 from cyclescope.sweeps.outcomes import Outcome
 from cyclescope.sweeps.requests import Request
-from cyclescope.sweeps.results import check_metrics
+from cyclescope.sweeps.results import check_metrics, unknown
 
 # What is counted, and gets neither faster nor slower.
 _COUNTS = {"instructions", "misses", "errors", "retries", "calls"}
@@ -26,6 +26,10 @@ def metrics_of(request: Request, first: Outcome) -> list[Measure]:
     check_metrics(request.metrics, request.worse, first)
     known = measures.all_measures(Namer([first]), [first], request.worse)
     if request.metrics:
+        named = {name for one in known for name in (one, measures.plain(one))}
+        for name in request.metrics:
+            if name not in named:
+                raise unknown("--metric", name, known)
         wanted = set(request.metrics)
         return [one for one in known.values() if {one.name, measures.plain(one.name)} & wanted]
     values = Namer([first]).values(first)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cyclescope import reprs
 from cyclescope.advising.whatifs import WhatIf
 from cyclescope.sweeps.measures import Measure, Number
 
@@ -86,6 +87,17 @@ class Advice:
     tried: tuple[Tried, ...]
     at_once: Tried | None
     untried: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        """What gains most; `to_dict()` has all."""
+        return reprs.short(
+            self,
+            target=self.target,
+            board=self.board,
+            metrics=reprs.names(one.name for one in self.measures),
+            gains=reprs.names(f"{one.what_if.what}: {one.gain_pct:.1f} %" for one in self.gains),
+            tried=len(self.tried),
+        )
 
     @property
     def gains(self) -> tuple[Tried, ...]:

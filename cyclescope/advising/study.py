@@ -135,6 +135,9 @@ class Study:
 
         def ended(row: int, outcome: Outcome) -> None:
             nonlocal done
+            if what_ifs[row] is None and outcome.error is None:
+                # a misspelt metric does not wait for all other runs
+                judging.metrics_of(self.request, outcome)
             done += 1
             how.ended(done, len(what_ifs))
 

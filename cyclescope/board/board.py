@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from cyclescope._engine import Gdb, Machine, Stop
 from cyclescope.board import (
+    interrupt_lines,
     parameters,
     snapshots,
     timelines,
@@ -95,6 +96,7 @@ class Board:
             add_stubs(tree, Path(svd))
         set_unmapped(tree, unmapped)
         apply_overrides(tree, overrides or {})
+        self._root = tree
         self._tree = tree.to_dict()
         self._devices: dict[str, Model] = {}
         self._models = users_devices.models(self._devices)
@@ -127,6 +129,11 @@ class Board:
     def pin_uses(self) -> tuple[PinUse, ...]:
         """What hangs on the pins of its ports."""
         return pin_uses(self._tree, self.pins.ports)
+
+    @property
+    def interrupts(self) -> list[interrupt_lines.Line]:
+        """The interrupts of devices: the device, its controller, and the number there."""
+        return interrupt_lines.lines(self._root)
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:

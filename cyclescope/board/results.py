@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from cyclescope import reprs
 from cyclescope.board.critical_path import CriticalPath
 from cyclescope.board.frames import Frame
 from cyclescope.board.kept_calls import FRAME_COLUMNS, Call, frame_row
@@ -51,6 +52,17 @@ class Section:
     waits: tuple[WaitEntry, ...] | None = None
     shortest_ps: int | None = None
     longest_calls: tuple[Call, ...] | None = None
+
+    def __repr__(self) -> str:
+        """Its sums."""
+        return reprs.short(
+            self,
+            name=self.name,
+            calls=self.calls,
+            instructions=self.instructions,
+            cycles=self.cycles,
+            ps=self.ps,
+        )
 
     @property
     def ps(self) -> int:
@@ -114,6 +126,18 @@ class CoreResult:
     never_compiled: int = 0
     clock_rates: tuple[ClockRate, ...] = ()
     waits: tuple[WaitEntry, ...] | None = None
+
+    def __repr__(self) -> str:
+        """Its sums, and the names of its sections."""
+        return reprs.short(
+            self,
+            name=self.name,
+            hz=self.hz,
+            instructions=self.instructions,
+            cycles=self.cycles,
+            stack=reprs.names(entry.cause for entry in self.stack),
+            sections=reprs.names(section.name for section in self.sections),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """As in the JSON of a run.
@@ -212,9 +236,10 @@ class RunResult:
     """One execution of one firmware on one virtual board.
 
     `outcome` is "exit" (the firmware ended by itself, with `exit_code`), "limit" (the limit on
-    simulated time was reached), "fault" (the firmware did what can't go on), "script" (a script
-    did not get what it expected from it) or "interrupted" (it was stopped); `message` is one line
-    for all but the first. `elapsed_ps` is simulated time in picoseconds, `wall_ns` the host's time
+    simulated time was reached), "asleep" (all cores sleep, and nothing is left that would wake
+    one), "fault" (the firmware did what can't go on), "script" (a script did not get what it
+    expected from it) or "interrupted" (it was stopped); `message` is one line for all but the
+    first. `elapsed_ps` is simulated time in picoseconds, `wall_ns` the host's time
     in nanoseconds. `results` has the words that the firmware
     wrote to each device that takes results (a `cyclescope,result-port`), in order, by the device's
     label. `streams` has what was printed on serial lines beside the console, by the device's label.
@@ -250,6 +275,25 @@ class RunResult:
     critical_path: CriticalPath | None = None
     triggers: tuple[TriggerResult, ...] = ()
     leds: tuple[Led, ...] = ()
+
+    def __repr__(self) -> str:
+        """How it ended, and what it has: a few lines, whatever the firmware printed."""
+        return reprs.short(
+            self,
+            board=self.board,
+            firmware=self.firmware,
+            outcome=self.outcome,
+            exit_code=self.exit_code,
+            message=self.message,
+            elapsed_ps=self.elapsed_ps,
+            cycles=self.cycles,
+            instructions=self.instructions,
+            cores=[core.name for core in self.cores],
+            sections=reprs.names(one.name for core in self.cores for one in core.sections),
+            metrics=reprs.names(metric.name for metric in self.metrics),
+            console=f"{len(self.console.splitlines()):,} lines",
+            notes=len(self.notes),
+        )
 
     @property
     def instructions(self) -> int:

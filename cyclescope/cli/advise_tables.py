@@ -10,6 +10,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from cyclescope.cli.fitted import Fitted
 from cyclescope.sweeps.measures import ELAPSED
 from cyclescope.units import format_ps, rounded
 
@@ -38,11 +39,11 @@ def screen(found: Advice) -> Iterator[RenderableType]:
 
 
 def _gains(found: Advice) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Fitted(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("saves", justify="right", no_wrap=True)
-    table.add_column("what if", overflow="fold", ratio=3)
-    table.add_column("what it takes", overflow="fold", ratio=2)
-    table.add_column("how", overflow="fold", ratio=3)
+    table.add_column("what if", overflow="fold")
+    table.add_column("what it takes", overflow="fold", goes=1)
+    table.add_column("how", overflow="fold")
     for one in found.gains:
         what = one.what_if
         table.add_row(f"[bold]{pct(one)}[/]", Text(what.what), Text(what.takes), Text(what.how))

@@ -77,7 +77,7 @@ def annotate_command(
 
         screen = tables.console()
         for one in found:
-            screen.print(annotated_text.text(one), soft_wrap=True, end="")
+            screen.print(annotated_text.text(one, screen.width), soft_wrap=True, end="")
         sys.stdout.flush()
         for note in () if options.quiet else dict.fromkeys(n for one in found for n in one.notes):
             tell(note)

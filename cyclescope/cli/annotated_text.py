@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from rich.text import Text
 
@@ -14,24 +15,68 @@ _HOT, _WARM = 0.1, 0.02
 # Of more instructions in a row that never ran only the number is shown.
 _MOST_IDLE = 8
 _CAUSE_CELLS = 32
-_HEAD = f"{'cycles':>13} {'share':>7} {'ran':>11} {'CPI':>8}  {'main cause':<{_CAUSE_CELLS}}  "
+# On narrower screens the source comes sooner: numbers take what they need, causes go, and CPI.
+_WIDE_COLUMNS = 120
+_LEAST_SOURCE = 50
 
 
-def text(annotation: Annotation) -> Text:
-    """The whole of it; lines that took much are coloured."""
+@dataclass(frozen=True)
+class _Layout:
+    """How many cells the numbers before the source take; 0 for those that are left out."""
+
+    cycles: int = 13
+    share: int = 7
+    ran: int = 11
+    cpi: int = 8
+    cause: int = _CAUSE_CELLS
+
+    @property
+    def head(self) -> str:
+        """The headings."""
+        return self.line("cycles", "share", "ran", "CPI", "main cause")
+
+    @property
+    def blank(self) -> str:
+        """Of a line that has no numbers."""
+        return " " * len(self.head)
+
+    def line(self, cycles: str, share: str, ran: str, cpi: str, cause: str) -> str:
+        """The numbers of a line, each in its place."""
+        cells = (cycles, self.cycles), (share, self.share), (ran, self.ran), (cpi, self.cpi)
+        line = " ".join(text.rjust(width) for text, width in cells if width)
+        return f"{line}  {cause[: self.cause].ljust(self.cause)}  " if self.cause else f"{line}  "
+
+
+def text(annotation: Annotation, columns: int = _WIDE_COLUMNS) -> Text:
+    """The whole of it for a screen of so many columns; lines that took much are coloured."""
     found = Text()
-    for line in _all(annotation):
+    for line in _all(annotation, _layout(annotation, columns)):
         found.append_text(line).append("\n")
     return found
 
 
-def _all(annotation: Annotation) -> Iterator[Text]:
+def _layout(annotation: Annotation, columns: int) -> _Layout:
+    """All numbers on a wide screen; on a narrow one as many as leave room for the source."""
+    if columns >= _WIDE_COLUMNS:
+        return _Layout()
+    spent = [annotation.spent, *(one.spent for one in annotation.instructions)]
+    cycles = max(len("cycles"), *(len(f"{one.cycles:,}") for one in spent))
+    ran = max(len("ran"), *(len(f"{one.executions:,}") for one in spent[1:]))
+    cpi = max(len("CPI"), *(len(_cpi(one)) for one in spent))
+    layout = _Layout(cycles, 7, ran, cpi, 0)
+    for narrower in (_Layout(cycles, 7, ran, 0, 0), _Layout(cycles, 7, 0, 0, 0)):
+        if columns - len(layout.head) < _LEAST_SOURCE:
+            layout = narrower
+    return layout
+
+
+def _all(annotation: Annotation, layout: _Layout) -> Iterator[Text]:
     yield _title(annotation)
     for source in annotation.sources:
         yield Text()
-        yield from _source(source, annotation.spent.cycles)
+        yield from _source(source, annotation.spent.cycles, layout)
     yield Text()
-    yield from _instructions(annotation)
+    yield from _instructions(annotation, layout)
 
 
 def _title(annotation: Annotation) -> Text:
@@ -48,32 +93,32 @@ def _title(annotation: Annotation) -> Text:
     )
 
 
-def _source(source: Source, whole: int) -> Iterator[Text]:
+def _source(source: Source, whole: int, layout: _Layout) -> Iterator[Text]:
     what = f"{source.file}: {source.function}" + (" (inlined)" if source.is_inlined else "")
-    yield Text(_HEAD + what, style="italic")
+    yield Text(layout.head + what, style="italic")
     before = None
     for line in source.lines:
         if before is not None and line.number != before + 1:
-            yield Text(" " * len(_HEAD) + "  ...")
+            yield Text(layout.blank + "  ...")
         before = line.number
         words = f"{line.number:>5} | {line.text or ''}".rstrip()
-        yield _row(line.spent, whole, words, bool(line.addresses))
+        yield _row(line.spent, whole, words, layout, has_code=bool(line.addresses))
 
 
-def _instructions(annotation: Annotation) -> Iterator[Text]:
-    yield Text(_HEAD + "instructions", style="italic")
+def _instructions(annotation: Annotation, layout: _Layout) -> Iterator[Text]:
+    yield Text(layout.head + "instructions", style="italic")
     whole = annotation.spent.cycles
     place = ""
     for group in _groups(annotation.instructions):
         if not group[0].spent.executions and len(group) > _MOST_IDLE:
-            yield Text(" " * len(_HEAD) + f"... {len(group):,} instructions that did not run")
+            yield Text(layout.blank + f"... {len(group):,} instructions that did not run")
             continue
         for one in group:
             now = _place(one)
             if now != place and now:
-                yield Text(" " * len(_HEAD) + now, style="dim")
+                yield Text(layout.blank + now, style="dim")
             place = now
-            yield _row(one.spent, whole, _words(one), True)
+            yield _row(one.spent, whole, _words(one), layout, has_code=True)
 
 
 def _groups(instructions: Sequence[Instruction]) -> Iterator[list[Instruction]]:
@@ -104,17 +149,22 @@ def _words(one: Instruction) -> str:
     return f"  {code.address:08x}:  {encoding}  {code.text}{leads}"
 
 
-def _row(spent: Spent, whole: int, words: str, has_code: bool) -> Text:
+def _cpi(spent: Spent) -> str:
+    return "" if spent.cpi is None else f"{spent.cpi:.2f}"
+
+
+def _row(spent: Spent, whole: int, words: str, layout: _Layout, *, has_code: bool) -> Text:
     if not has_code:
-        return Text(" " * len(_HEAD) + words)
+        return Text(layout.blank + words)
     if not spent.executions and not spent.cycles:
-        return Text(" " * len(_HEAD) + words, style="dim")
+        return Text(layout.blank + words, style="dim")
     share = spent.cycles / whole if whole else 0
-    cpi = "" if spent.cpi is None else f"{spent.cpi:.2f}"
-    cause = spent.main_cause[:_CAUSE_CELLS]
-    numbers = (
-        f"{spent.cycles:>13,} {100 * share:>5.1f} % {spent.executions:>11,} {cpi:>8}  "
-        f"{cause:<{_CAUSE_CELLS}}  "
+    numbers = layout.line(
+        f"{spent.cycles:,}",
+        f"{100 * share:.1f} %",
+        f"{spent.executions:,}",
+        _cpi(spent),
+        spent.main_cause,
     )
     style = "bold red" if share >= _HOT else "yellow" if share >= _WARM else ""
     return Text(numbers, style=style).append(words, style=style)

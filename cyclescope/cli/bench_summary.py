@@ -8,13 +8,13 @@ from pathlib import Path
 
 from rich import box
 from rich.console import Group
-from rich.table import Table
 from rich.text import Text
 
 from cyclescope.bench import trust
 from cyclescope.bench.results import ExperimentResult
 from cyclescope.bench.rows import Row, RunRecord
 from cyclescope.bench.trust import Trust
+from cyclescope.cli.fitted import Fitted
 from cyclescope.units import count, format_duration
 
 # The screen has 24 lines: of more failures the report tells.
@@ -40,15 +40,15 @@ def screen(results: Sequence[ExperimentResult], report: Path | None, took: Took)
 
     `report` is the report's path, None if it could not be saved.
     """
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_footer=len(results) > 1)
+    table = Fitted(box=box.SIMPLE_HEAD, pad_edge=False, show_footer=len(results) > 1)
     found = trust.overall(results).measured
     runs = [run for result in results for run in result.runs]
     seconds = f"{_host_s(runs):.1f}"
     table.add_column("experiment", footer="measured on hardware", no_wrap=True)
-    table.add_column("cells", footer=str(found.published), justify="right")
+    table.add_column("cells", footer=str(found.published), justify="right", goes=2)
     table.add_column("within 10 %", footer=_within(found), justify="right", no_wrap=True)
-    table.add_column("worst", footer=_worst(found), overflow="ellipsis", no_wrap=True)
-    table.add_column("host s", footer=seconds, justify="right")
+    table.add_column("worst", footer=_worst(found), is_name=True)
+    table.add_column("host s", footer=seconds, justify="right", goes=1)
     for result in results:
         table.add_row(*_line(result))
     return Group(table, *_rests_on(found), *_failures(runs), *_where(results, report, took))

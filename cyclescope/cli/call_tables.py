@@ -11,6 +11,7 @@ from rich.text import Text
 
 from cyclescope.board.kept_calls import KINDS, Call
 from cyclescope.board.results import Section
+from cyclescope.cli.fitted import Fitted
 from cyclescope.units import format_ps, format_share
 
 # What the longest call waited for is named down to this share of it.
@@ -48,12 +49,13 @@ def _spread(section: Section, longest: Call) -> Table:
 
 def _all_calls(section: Section) -> Table:
     """What all calls waited for: the kinds in their order, each with its longest wait first."""
-    table = Table(title="what they waited for", title_justify="left", show_footer=True)
-    table.add_column("kind", footer="total")
+    table = Fitted(title="what they waited for", title_justify="left", show_footer=True)
+    table.add_column("kind", footer="total", no_wrap=True)
     table.add_column("waited for")
     table.add_column("time", footer=format_ps(section.ps), justify="right")
     table.add_column("share", footer="100.0 %", justify="right")
-    table.add_column("a call", footer=format_ps(section.ps // section.calls), justify="right")
+    each = format_ps(section.ps // section.calls)
+    table.add_column("a call", footer=each, justify="right", goes=1)
     kind = ""
     for entry in sorted(section.waits or (), key=lambda entry: KINDS.index(entry.kind)):
         shown = "" if entry.kind == kind else entry.kind
@@ -73,13 +75,15 @@ def _longest(section: Section, longest: tuple[Call, ...]) -> Table:
     few = f"the longest {len(longest):,} of {section.calls:,}"
     title = few if len(longest) < section.calls else "each call"
     common = [text for name, text in _told(longest[0]).items() if name in alike]
-    table = Table(title=title, title_justify="left")
+    table = Fitted(title=title, title_justify="left")
     if common:
         table.caption = f"all of them: {', '.join(common)}"
         table.caption_justify = "left"
     kinds = [kind for kind in KINDS if any(kind in call.by_kind for call in longest)]
-    for heading in ("call", "began", "took", *kinds):
+    for heading in ("call", "began", "took"):
         table.add_column(heading, justify="right", no_wrap=True)
+    for number, kind in enumerate(kinds):
+        table.add_column(kind, justify="right", no_wrap=True, goes=len(kinds) - number)
     table.add_column("with")
     for call in longest:
         times = f"{call.number:,}", format_ps(call.begin_ps), format_ps(call.ps)

@@ -220,7 +220,7 @@ def _instructions(comparison: Comparison, top: int) -> Instructions:
 
 def _notes(comparison: Comparison, is_limited: bool, worse: dict[str, str]) -> list[str]:
     both = comparison.before, comparison.after
-    notes = [f"{run.label}: {run.message}" for run in both if run.outcome == "limit"]
+    notes = [f"{run.label}: {run.message}" for run in both if run.outcome in ("limit", "asleep")]
     notes += [f"{run.label}: {note}" for run in both if run.profile for note in run.profile.notes]
     names = {metric.name for metric in comparison.metrics}
     notes += [f"no metric is called {name}" for name in worse if name not in names]
@@ -244,7 +244,7 @@ def _complaint(one: Exceeded, fail_over: str | None) -> str:
 def _status(comparison: Comparison, exceeded: list[Exceeded], is_limited: bool) -> int:
     """A run that could not go on is told first; without --fail-over no difference is an error."""
     for run in (comparison.before, comparison.after):
-        if run.outcome not in (None, "exit", "limit", "interrupted") and run.profile:
+        if run.outcome in ("fault", "script") and run.profile:
             complain(f"{run.label}: {run.message or run.outcome}")
             return Status.SCRIPT if run.outcome == "script" else Status.FIRMWARE_FAULT
     if is_limited and not comparison.ends_alike:

@@ -8,6 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from cyclescope.cli.fitted import Fitted
 from cyclescope.comparing import lines, words
 from cyclescope.comparing.differences import Change, Comparison, CoreChange, MetricChange
 from cyclescope.comparing.lines import Line
@@ -51,11 +52,12 @@ def _changes(
     title: str, first: str, rows: Iterable[Line], total: Change | None = None, *, why: bool = False
 ) -> Table:
     """A row for each; `total` at the foot."""
-    table = Table(title=Text(title), title_justify="left", show_footer=total is not None)
+    table = Fitted(title=Text(title), title_justify="left", show_footer=total is not None)
     footer = ("", "", "", "", "") if total is None else ("total", *Line("", total).numbers)
-    table.add_column(first, footer=footer[0], overflow="fold")
-    for heading, foot in zip(("before", "after", "difference", "%"), footer[1:], strict=True):
-        table.add_column(heading, footer=foot, justify="right", no_wrap=True)
+    table.add_column(first, footer=footer[0], is_name=True)
+    goes = {"before": 2, "after": 1, "difference": None, "%": 3}
+    for heading, foot in zip(goes, footer[1:], strict=True):
+        table.add_column(heading, footer=foot, justify="right", no_wrap=True, goes=goes[heading])
     if why:
         table.add_column("why")
     for row in rows:
@@ -65,8 +67,8 @@ def _changes(
 
 
 def _metrics(metrics: Sequence[MetricChange]) -> Table:
-    table = Table(title="what the firmware printed", title_justify="left")
-    table.add_column("metric", overflow="fold")
+    table = Fitted(title="what the firmware printed", title_justify="left")
+    table.add_column("metric", is_name=True)
     for heading in ("before", "after", "%"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("")

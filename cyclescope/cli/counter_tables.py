@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cyclescope.board.results import CoreResult, RunResult
+from cyclescope.cli.fitted import Fitted
 
 # Of a core: the engine's name, what users call it, and what else there is to say, by its name.
 _OF_CORES = (
@@ -30,6 +31,8 @@ _HEADINGS = {
     "also": "also",
 }
 _TEXTS = ("where", "also")
+# On a narrow screen, the lowest first.
+_GOES = {"also": 1, "rate": 2}
 _SECOND_LEVEL = (
     ("instruction reads", "instruction read hits"),
     ("data reads", "data read hits"),
@@ -72,11 +75,11 @@ class _Row:
 
 def _misses(rows: list[_Row]) -> Table:
     """A table with those columns that say something."""
-    table = Table(title="misses", title_justify="left")
+    table = Fitted(title="misses", title_justify="left")
     shown = [field for field in _HEADINGS if any(getattr(row, field) for row in rows)]
     for field in shown:
         justify = "left" if field in _TEXTS else "right"
-        table.add_column(_HEADINGS[field], justify=justify)
+        table.add_column(_HEADINGS[field], justify=justify, goes=_GOES.get(field))
     for row in rows:
         table.add_row(*(getattr(row, field) for field in shown))
     return table
@@ -102,7 +105,7 @@ def _of_second_level(name: str, counts: Mapping[str, int]) -> Iterator[_Row]:
 
 
 def _devices(devices: Mapping[str, Mapping[str, int]]) -> Table:
-    table = Table(title="devices", title_justify="left")
+    table = Fitted(title="devices", title_justify="left")
     table.add_column("device", no_wrap=True)
     table.add_column("what it did", overflow="fold")
     for name, counts in devices.items():

@@ -18,6 +18,7 @@ from cyclescope.board.results import CoreResult, RunResult
 from cyclescope.board.stack_entries import StackEntry
 from cyclescope.cli.advise_tables import pct
 from cyclescope.cli.annotate_command import source_lines
+from cyclescope.cli.fitted import Fitted
 from cyclescope.cli.tables import stack_table
 from cyclescope.profile.model import CoreProfile
 from cyclescope.profile.tables import Row, rows
@@ -78,7 +79,7 @@ def hottest(core: CoreProfile) -> list[Row]:
 
 def _hottest(core: CoreProfile) -> Table:
     table = _headed("cycles", "share")
-    table.add_column("hottest line", no_wrap=True)
+    table.add_column("hottest line", is_name=True)
     table.add_column("source", overflow="fold")
     for row in hottest(core):
         share = format_share(row.self_cycles, core.cycles)
@@ -120,7 +121,7 @@ def commands(elf: Path, board: str) -> Text:
 
 def _headed(*numbers: str) -> Table:
     """A table with these columns of numbers first."""
-    table = _plain(Table())
+    table = _plain(Fitted())
     for heading in numbers:
         table.add_column(heading, justify="right", no_wrap=True)
     return table

@@ -14,6 +14,7 @@ from cyclescope.board import devicetree_bindings
 from cyclescope.board.devicetree_bindings import Binding, BindingProperty
 from cyclescope.cli import completions, json_output, tables
 from cyclescope.cli.board_options import devices_option
+from cyclescope.cli.fitted import Fitted
 from cyclescope.cli.json_output import json_option
 
 
@@ -42,7 +43,7 @@ def _plain(entries: list[Binding]) -> dict[str, Any]:
 
 
 def _all() -> Table:
-    table = Table(box=None, pad_edge=False)
+    table = Fitted(box=None, pad_edge=False)
     table.add_column("compatible", no_wrap=True)
     table.add_column("what it is")
     group = None
@@ -56,7 +57,7 @@ def _all() -> Table:
 
 
 def _one(entry: Binding) -> Group:
-    table = Table(title=entry.compatible, title_justify="left")
+    table = Fitted(title=entry.compatible, title_justify="left")
     table.add_column("property", overflow="fold")
     table.add_column("value", overflow="fold")
     table.add_column("need", overflow="fold")

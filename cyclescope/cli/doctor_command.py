@@ -16,6 +16,7 @@ from rich.text import Text
 
 from cyclescope import resources
 from cyclescope.cli import json_output, tables
+from cyclescope.cli.fitted import Fitted
 from cyclescope.cli.json_output import json_option
 from cyclescope.errors import complain
 from cyclescope.host import programs
@@ -171,7 +172,7 @@ def _screen(found: list[Finding]) -> Group:
 
 
 def _table(title: str, found: list[Finding]) -> Table:
-    table = Table(title=title, title_justify="left")
+    table = Fitted(title=title, title_justify="left")
     for heading in ("what", "version", "for"):
         table.add_column(heading, overflow="fold")
     for one in found:
@@ -184,7 +185,7 @@ def _state(one: Finding) -> str:
 
 
 def _missing(found: list[Finding]) -> Table:
-    table = Table(title="optional, and not installed", title_justify="left")
+    table = Fitted(title="optional, and not installed", title_justify="left")
     for heading in ("what", "would give", "how to install"):
         table.add_column(heading, overflow="fold")
     for one in found:

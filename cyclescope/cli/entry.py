@@ -118,7 +118,8 @@ def _run(arguments: list[str] | None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     if any("\0" in argument for argument in given):
         raise UsageError("an argument has a zero byte")
-    return cli.main(arguments, prog_name="cyclescope", standalone_mode=False) or 0
+    # click's own help of a group without arguments is an error
+    return cli.main(given or ["--help"], prog_name="cyclescope", standalone_mode=False) or 0
 
 
 def _flush(status: int) -> int:

@@ -12,6 +12,7 @@ from cyclescope.bench import influence, pivots, trust
 from cyclescope.bench.results import ExperimentResult
 from cyclescope.bench.uncertainty import LEVEL_PCT
 from cyclescope.board.parameters import Parameter
+from cyclescope.cli.fitted import Fitted
 from cyclescope.units import count
 
 MOST_OFF = 20
@@ -22,13 +23,13 @@ def experiment_table(result: ExperimentResult) -> Group:
 
     Rows that a pivot shows together are in tables of their own.
     """
-    table = Table(title=f"{result.name}: {result.title}", title_justify="left")
-    table.add_column("row")
-    table.add_column("settings", overflow="fold")
+    table = Fitted(title=f"{result.name}: {result.title}", title_justify="left")
+    table.add_column("row", is_name=True)
+    table.add_column("settings", overflow="fold", goes=1)
     for heading in ("published", "simulated", "error"):
         table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("plausible", justify="right", no_wrap=True)
-    table.add_column("basis", no_wrap=True)
+    table.add_column("plausible", justify="right", no_wrap=True, goes=3)
+    table.add_column("basis", no_wrap=True, goes=2)
     for row in pivots.loose(result.rows):
         table.add_row(
             row.label,
@@ -86,7 +87,7 @@ def names(parameter: Parameter) -> tuple[str, ...]:
 
 def _pivot(pivot: pivots.Table) -> Iterator[Table | Text]:
     """A table of groups, a sentence on all of them, and the rows that are furthest off."""
-    table = Table(title=pivot.full_title, title_justify="left")
+    table = Fitted(title=pivot.full_title, title_justify="left")
     table.show_footer = bool(pivot.whole.published)
     for number, name in enumerate(pivot.line_headings):
         table.add_column(name, footer="" if number else pivot.total_name, no_wrap=True)

@@ -10,6 +10,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from cyclescope.cli.fitted import Fitted
 from cyclescope.units import count
 
 if TYPE_CHECKING:
@@ -31,12 +32,12 @@ def screen(result: FitResult) -> Iterator[RenderableType]:
 def _parameters(result: FitResult) -> Table:
     from cyclescope.fitting.results import possible
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("parameter", overflow="fold")
+    table = Fitted(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("parameter", is_name=True)
     for heading in ("before", "fitted", "95 % interval"):
         table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("unit")
-    table.add_column("by these cells", overflow="fold")
+    table.add_column("unit", goes=2)
+    table.add_column("by these cells", overflow="fold", goes=1)
     for one in result.parameters:
         path = one.free.path.replace("cyclescope,", "")
         table.add_row(
@@ -63,8 +64,8 @@ def _cells(cells: Sequence[FittedCell]) -> Iterator[RenderableType]:
     if len(shown) > _MOST_CELLS:
         shown = sorted(shown, key=lambda cell: -abs(cell.after_pct))[:_MOST_CELLS]
         yield Text(f"the {len(shown)} cells of {len(cells):,} that come out worst")
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("cell", overflow="fold")
+    table = Fitted(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("cell", is_name=True)
     for heading in ("measured", "fitted", "before", "after"):
         table.add_column(heading, justify="right", no_wrap=True)
     has_others = not all(cell.is_fitted for cell in cells)
@@ -84,7 +85,7 @@ def _cells(cells: Sequence[FittedCell]) -> Iterator[RenderableType]:
 
 
 def _errors(result: FitResult) -> Iterator[RenderableType]:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Fitted(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("how far off, mean (worst)", overflow="fold")
     table.add_column("board as it was", justify="right", no_wrap=True)
     table.add_column("fitted", justify="right", no_wrap=True)

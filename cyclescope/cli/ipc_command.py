@@ -18,6 +18,7 @@ from cyclescope.board.overrides import parse_set
 from cyclescope.board.results import Value
 from cyclescope.cli import completions, tables
 from cyclescope.cli.board_options import devices_option
+from cyclescope.cli.fitted import Fitted
 from cyclescope.errors import IpcError, OutputError, UsageError, complain
 from cyclescope.experiments.rpmsg_tty import LINUX_DELAY_US
 from cyclescope.host.interrupts import Interrupted
@@ -228,7 +229,7 @@ def _write(json_file: str, text: str, results: Results) -> None:
 def results_table(results: Results) -> Table:
     """Published beside measured, a line a test."""
     title = f"RPMsg over {results.port}, {results.clock} time"
-    table = Table(title=title, title_justify="left")
+    table = Fitted(title=title, title_justify="left")
     for heading in ("test", "bytes", "published", "measured", "error", "KiB/s"):
         table.add_column(heading, justify="left" if heading == "test" else "right", no_wrap=True)
     for measured in results.measured:

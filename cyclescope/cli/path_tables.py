@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cyclescope.board.critical_path import CriticalPath
+from cyclescope.cli.fitted import Fitted
 from cyclescope.units import format_ps
 
 MOST_STAYS = 10
@@ -23,7 +24,7 @@ def path_tables(path: CriticalPath) -> Iterator[Table]:
 
 def _rows(path: CriticalPath) -> Table:
     total_ps = sum(row.ps for row in path.rows)
-    table = Table(title="critical path: what held the run up", title_justify="left")
+    table = Fitted(title="critical path: what held the run up", title_justify="left")
     table.show_footer = True
     table.add_column("core", footer="total")
     table.add_column("what")
@@ -36,11 +37,12 @@ def _rows(path: CriticalPath) -> Table:
 
 
 def _hand_overs(path: CriticalPath) -> Table:
-    table = Table(title="who held whom up on it", title_justify="left")
-    for heading in ("who", "whom", "woken by"):
+    table = Fitted(title="who held whom up on it", title_justify="left")
+    for heading in ("who", "whom"):
         table.add_column(heading)
-    for heading in ("times", "time", "longest", "from"):
-        table.add_column(heading, justify="right")
+    table.add_column("woken by", goes=2)
+    for heading, goes in {"times": 3, "time": None, "longest": 4, "from": 1}.items():
+        table.add_column(heading, justify="right", goes=goes)
     for one in path.hand_overs:
         names = map(Text, (one.waited_for, one.held_up, one.device))
         times = map(format_ps, (one.ps, one.longest_ps, one.longest_from_ps))
@@ -51,7 +53,7 @@ def _hand_overs(path: CriticalPath) -> Table:
 def _stays(path: CriticalPath) -> Table:
     """The longest, in their order."""
     longest = sorted(path.stays, key=lambda stay: (stay.begin_ps - stay.end_ps, stay.begin_ps))
-    table = Table(title="where it stays longest", title_justify="left")
+    table = Fitted(title="where it stays longest", title_justify="left")
     table.add_column("from", justify="right")
     table.add_column("core")
     table.add_column("time", justify="right")

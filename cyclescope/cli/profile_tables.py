@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
 from cyclescope.board.results import RunResult
+from cyclescope.cli.fitted import Fitted
 from cyclescope.profile import calls, tables
 from cyclescope.profile.calls import Latency, Spread
 from cyclescope.profile.model import CoreProfile
@@ -25,7 +27,11 @@ _LEAST_SHARE = 0.1
 _MOST_CAUSES = 3
 _WIDE_COLUMNS = 150
 _LARGE_CPI = 100
-_BAR_CELLS = 40
+_BAR_CELLS, _LEAST_BAR_CELLS = 40, 8
+# Columns of functions, lines, ... that a narrow screen has no room for, the first one first.
+_GOES = ("instructions", "CPI", "longest", *_CAUSES, "calls", "total", _WAITS)
+# The same of interrupts.
+_LATENCIES_GO = ("most, at", "least", "mean", "to end")
 _Cell = Callable[[CoreProfile, Row], str]
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
@@ -61,7 +67,7 @@ def _cycles(core: CoreProfile, by: str, top: int, by_cause: bool, is_wide: bool)
     rows = tables.rows(core, by)
     waits = core.waits is not None and by in tables.WAITED
     columns = _columns(by, by_cause, is_wide, waits)
-    table = Table(
+    table = Fitted(
         title=f"{core.name}: {core.cycles:,} cycles by {by}",
         title_justify="left",
         show_footer=True,
@@ -69,7 +75,14 @@ def _cycles(core: CoreProfile, by: str, top: int, by_cause: bool, is_wide: bool)
     whole = _sum(rows, "total")
     for heading, cell in columns.items():
         justify: Literal["left", "right"] = "left" if heading in (by, *_CAUSES, _WAITS) else "right"
-        table.add_column(heading, footer=cell(core, whole), justify=justify, overflow="fold")
+        table.add_column(
+            heading,
+            footer=cell(core, whole),
+            justify=justify,
+            overflow="fold",
+            goes=_GOES.index(heading) if heading in _GOES else None,
+            is_name=heading == by,
+        )
     for row in rows[:top]:
         table.add_row(*(Text(cell(core, row)) for cell in columns.values()))
         for cause, cycles in row.causes.items() if by_cause else ():
@@ -182,32 +195,50 @@ def _time(core: CoreProfile, cycles: int) -> str:
 
 
 def _histogram(spread: Spread) -> Table:
-    table = Table(title="cycles of a call", title_justify="left")
+    table = Fitted(title="cycles of a call", title_justify="left")
     table.add_column("from", justify="right")
     table.add_column("to", justify="right")
     table.add_column("calls", justify="right")
     table.add_column("")
     most = max(one.calls for one in spread.bins)
     for one in spread.bins:
-        bar = _bar(one.calls / most)
-        table.add_row(f"{one.least:,}", f"{one.below - 1:,}", f"{one.calls:,}", bar)
+        numbers = f"{one.least:,}", f"{one.below - 1:,}", f"{one.calls:,}"
+        table.add_row(*numbers, _Bar(one.calls / most))
     return table
 
 
-def _bar(share: float) -> str:
-    """A bar of eighths of a cell; the least that is not nothing is seen."""
-    eighths = round(share * _BAR_CELLS * 8) or (1 if share else 0)
-    return ("█" * (eighths // 8) + _EIGHTHS[eighths % 8]).rstrip()
+class _Bar:
+    """A bar of eighths of a cell, as long as a share of the room; what is not nothing is seen."""
+
+    def __init__(self, share: float) -> None:
+        self._share = share
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        """Bars are of one scale: any of them may be the longest."""
+        return Measurement(_LEAST_BAR_CELLS, _BAR_CELLS)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """The bar."""
+        cells = min(options.max_width, _BAR_CELLS)
+        eighths = round(self._share * cells * 8) or (1 if self._share else 0)
+        yield Text(("█" * (eighths // 8) + _EIGHTHS[eighths % 8]).rstrip())
 
 
 def _latencies(core: CoreProfile) -> Table:
-    table = Table(title=f"{core.name}: interrupts", title_justify="left")
-    table.add_column("interrupt")
-    for heading in ("taken", "least", "mean", "most", "most, at", "longest to end"):
-        table.add_column(heading, justify="right")
+    """Interrupts by lines: handlers in cycles and time, then how late they were."""
+    table = Fitted(title=f"{core.name}: interrupts", title_justify="left")
+    table.add_column("interrupt", is_name=True)
+    for heading in ("taken", "cycles", "time", "least", "mean", "most", "most, at", "to end"):
+        goes = _LATENCIES_GO.index(heading) if heading in _LATENCIES_GO else None
+        table.add_column(heading, justify="right", goes=goes)
     for one in calls.latencies(core):
-        table.add_row(Text(one.line), f"{one.taken:,}", *_times(one))
-    table.caption = "from the line's edge to the handler's first instruction, and to its end"
+        cycles = "" if one.handler_cycles is None else f"{one.handler_cycles:,}"
+        handler = (f"{one.taken:,}", cycles, format_ps(one.handler_ps))
+        table.add_row(Text(one.line), *handler, *_times(one))
+    table.caption = (
+        "cycles and time of all handlers; from the line's edge to the first instruction of one, "
+        "and to the end of the longest"
+    )
     table.caption_justify = "left"
     return table
 

@@ -33,7 +33,7 @@ from cyclescope.units import parse_time_ps
 GROUPS = {
     "The board and its time": ("board", "sets", "devices", "unmapped", "svd", "limit"),
     "The program": ("core", "base", "entry"),
-    "Serial lines": ("consoles", "scripts", "save_script", "pace"),
+    "Serial lines": ("consoles", "scripts", "save_script", "pace", "no_console"),
     "The firmware's host": ("semihosting_dir", "stdin"),
 }
 """The options of `profiled_run_options` under headings."""
@@ -121,7 +121,7 @@ def _status(result: RunResult) -> int:
     """A profile is as good whatever the firmware's own status is, and up to any limit."""
     if result.outcome in ("exit", INTERRUPTED):
         return Status.SUCCESS
-    if result.outcome == "limit":
+    if result.outcome in ("limit", "asleep"):
         tell(str(result.message))
         return Status.SUCCESS
     complain(result.message or result.outcome)

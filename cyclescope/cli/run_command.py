@@ -37,6 +37,8 @@ from cyclescope.units import parse_time_ps
 _LONGEST_CALLS = 10
 _TABLES = "cyclescope.cli.tables"
 _DETAILS = "cyclescope.cli.run_details"
+# Other ends than the firmware's own.
+_BY_OUTCOME = {"limit": Status.LIMIT, "asleep": Status.ASLEEP, "script": Status.SCRIPT}
 
 
 _GROUPS = {
@@ -45,7 +47,7 @@ _GROUPS = {
         *("start_from", "snapshot", "snapshot_at"),
     ),
     "The program": ("core", "base", "entry"),
-    "Serial lines": ("consoles", "scripts", "save_script", "pace"),
+    "Serial lines": ("consoles", "scripts", "save_script", "pace", "no_console"),
     "What is measured": (
         *("sections", "calls", "longest", "waits", "waves", "vcd", "vcd_signals", "vcd_timescale"),
         *("trace", "trace_from", "trace_for", "trace_memory", "trace_kinds", "uncertainty"),
@@ -363,6 +365,4 @@ def _status(result: RunResult, ran: bool, quiet: bool) -> int:
         # at the keyboard, as one leaves a terminal program
         return Status.SUCCESS
     complain(result.message or result.outcome)
-    if result.outcome == "script":
-        return Status.SCRIPT
-    return Status.LIMIT if result.outcome == "limit" else Status.FIRMWARE_FAULT
+    return _BY_OUTCOME.get(result.outcome, Status.FIRMWARE_FAULT)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rich.console import Group
-from rich.table import Table
 from rich.text import Text
 
 from cyclescope.board import Board
 from cyclescope.board.board import LoadedSegment
 from cyclescope.board.results import RunResult
+from cyclescope.cli.fitted import Fitted
 
 
 def before(board: Board) -> Iterator[str]:
@@ -41,12 +41,12 @@ def _where(regions: list[dict[str, int]], segment: LoadedSegment) -> str:
 
 def after(result: RunResult) -> Group:
     """All counters, and how the host ran each core's code."""
-    counters = Table(title="counters", title_justify="left")
+    counters = Fitted(title="counters", title_justify="left")
     counters.add_column("name")
     counters.add_column("total", justify="right")
     for name, total in sorted(result.counters.items()):
         counters.add_row(Text(name), f"{total:,}")
-    host = Table(title="on this host", title_justify="left")
+    host = Fitted(title="on this host", title_justify="left")
     for heading in ("core", "regions compiled", "not compilable", "never compiled", "skipped"):
         host.add_column(heading, justify="left" if heading == "core" else "right")
     for core, work in zip(result.cores, result.host_work, strict=True):

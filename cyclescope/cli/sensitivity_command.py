@@ -8,7 +8,6 @@ from pathlib import Path
 
 from rich import box
 from rich.console import Group
-from rich.table import Table
 from rich.text import Text
 
 from cyclescope.bench import influence, moves, sensitivity
@@ -16,6 +15,7 @@ from cyclescope.bench.experiment import Experiment
 from cyclescope.bench.influence import MOST_PCT, Change, Influence
 from cyclescope.cli import tables
 from cyclescope.cli.counted_runs import CountedRuns
+from cyclescope.cli.fitted import Fitted
 from cyclescope.errors import UsageError
 from cyclescope.host import interrupts, outputs
 from cyclescope.host.interrupts import Interrupted
@@ -65,7 +65,7 @@ def _tables(experiments: Sequence[Experiment], changes: Sequence[Change]) -> Ite
 
 
 def _table(name: str, strongest: Sequence[tuple[influence.Move, str, float]]) -> Group:
-    table = Table(title=name, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Fitted(title=name, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("class", "parameter or choice", "value", "moved to", "cell that it moves most"):
         table.add_column(heading, overflow="fold")
     table.add_column("change", justify="right", no_wrap=True)

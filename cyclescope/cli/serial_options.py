@@ -40,6 +40,7 @@ class SerialLines:
     terminals: dict[str | None, Opened] = field(default_factory=dict)
     shown_elsewhere: set[str] = field(default_factory=set)
     console: str | None = None
+    is_hidden: bool = False
     session: Session = field(default_factory=Session)
     _is_closed: bool = False
 
@@ -68,8 +69,8 @@ class SerialLines:
 
     @property
     def hides_console(self) -> bool:
-        """Whether the console's text is shown elsewhere than on standard output."""
-        return self.console in self.shown_elsewhere
+        """Whether the console's text is shown elsewhere than on standard output, or nowhere."""
+        return self.is_hidden or self.console in self.shown_elsewhere
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,7 @@ class LineOptions:
     scripts: tuple[str, ...]
     save_script: str | None
     pace: bool
+    no_console: bool = False
 
     @contextmanager
     def opened(self, board: Board, stdin_is_taken: bool) -> Iterator[SerialLines]:
@@ -89,6 +91,7 @@ class LineOptions:
                 raise UsageError(
                     "--save-script is of use where somebody may type on one serial line"
                 )
+            lines.is_hidden = self.no_console
             yield lines
 
     def arguments(self, lines: SerialLines) -> dict[str, Any]:
@@ -142,6 +145,7 @@ def line_options(command: Callable[..., Any]) -> Callable[..., Any]:
         default=True,
         help="Where somebody may type, hold simulated time back to real time, or not.",
     )
+    @click.option("--no-console", is_flag=True, help="Do not show what is printed on serial lines.")
     @wraps(command)
     def with_options(
         *,
@@ -149,9 +153,11 @@ def line_options(command: Callable[..., Any]) -> Callable[..., Any]:
         scripts: tuple[str, ...],
         save_script: str | None,
         pace: bool,
+        no_console: bool,
         **others: Any,
     ) -> Any:
-        return command(line=LineOptions(consoles, scripts, save_script, pace), **others)
+        line = LineOptions(consoles, scripts, save_script, pace, no_console)
+        return command(line=line, **others)
 
     return with_options
 

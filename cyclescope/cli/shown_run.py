@@ -57,7 +57,7 @@ def run(
         lambda: loaded.run(
             limit_ps,
             console=None if lines.hides_console else writer.console,
-            stream=writer.stream,
+            stream=None if lines.is_hidden else writer.stream,
             stop=held.stop,
             note=None if quiet else writer.note,
             **arguments,

@@ -10,9 +10,14 @@ from rich.text import Text
 
 from cyclescope.bench.results import ExperimentResult
 from cyclescope.bench.rows import Row
+from cyclescope.cli.fitted import Fitted
 from cyclescope.suites import summary
 from cyclescope.suites.running import span
 from cyclescope.suites.suite import Suite
+
+# On a narrow screen, the lowest first.
+_GOES = {"unit": 1, "inside": 2, "min": 3, "max": 4}
+_GROUPS_GO = {"steady": 1, "from .. to": 2}
 
 
 def table(suite: Suite, result: ExperimentResult) -> Group:
@@ -26,10 +31,11 @@ def table(suite: Suite, result: ExperimentResult) -> Group:
 
 
 def _of_board(suite: Suite, board: str, result: ExperimentResult) -> Table:
-    shown = Table(title=board, title_justify="left")
-    shown.add_column("row", overflow="fold")
+    shown = Fitted(title=board, title_justify="left")
+    shown.add_column("row", is_name=True)
     for heading in _headings(suite):
-        shown.add_column(heading, justify="right", no_wrap=True)
+        goes = _GOES.get(heading)
+        shown.add_column(heading, justify="right", no_wrap=True, goes=goes)
     for row in result.rows:
         if row.board == board:
             shown.add_row(row.label, *_cells(suite, row))
@@ -63,10 +69,11 @@ def _close(suite: Suite, result: ExperimentResult) -> Iterator[Table]:
     found = summary.groups(suite, result.rows)
     if not found:
         return
-    shown = Table()
+    shown = Fitted()
     heads = ("board", "class", "published", "steady", "median error", "from .. to")
     for number, heading in enumerate((*heads, *(f"within {pct} %" for pct in summary.CLOSE_PCT))):
-        shown.add_column(heading, justify="right" if number > 1 else "left", no_wrap=True)
+        justify = "right" if number > 1 else "left"
+        shown.add_column(heading, justify=justify, no_wrap=True, goes=_GROUPS_GO.get(heading))
     for group in found:
         ends = group.ends_pct
         shown.add_row(

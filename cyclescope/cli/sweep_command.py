@@ -23,10 +23,12 @@ from cyclescope.cli.direction_options import direction_options
 from cyclescope.cli.option_groups import GroupedCommand
 from cyclescope.cli.program_options import program_options
 from cyclescope.cli.runs_options import again_option, jobs_option, run_limit_option
+from cyclescope.cli.serial_options import script_option
 from cyclescope.errors import warn
 from cyclescope.host import interrupts, outputs, processors, terminal
 from cyclescope.host.interrupts import Held, Interrupted
 from cyclescope.sweeps import designs, files
+from cyclescope.sweeps import scripts as line_scripts
 from cyclescope.sweeps.axes import parse_vary
 from cyclescope.sweeps.designs import Design
 from cyclescope.sweeps.outcomes import Outcome
@@ -42,7 +44,7 @@ TOML = ".toml"
 _GROUPS = {
     "What is varied": ("vary", "zips", "samples", "sampling", "seed"),
     "The board and its time": ("board", "sets", "devices", "unmapped", "svd", "limit"),
-    "The program": ("core", "base", "entry"),
+    "The program": ("core", "base", "entry", "scripts"),
     "What is measured": (
         *("metrics", "sections", "more_is_worse", "less_is_worse", "price_texts"),
     ),
@@ -84,6 +86,7 @@ _GROUPS = {
 @devices_option
 @program_options
 @run_limit_option
+@script_option
 @click.option(
     "--metric",
     "metrics",
@@ -134,6 +137,7 @@ def sweep_command(
     sets: tuple[str, ...],
     program: Loading,
     limit: str | None,
+    scripts: tuple[str, ...],
     metrics: tuple[str, ...],
     sections: tuple[str, ...],
     worse: dict[str, str],
@@ -163,6 +167,7 @@ def sweep_command(
         prices=Prices((*request.prices.axes, *map(parse_price, price_texts))),
         limit=limit or request.limit,
         loading=program,
+        scripts=(*request.scripts, *map(line_scripts.read, scripts)),
     )
     own_json = None if json_file == "-" else json_file
     planned = request.plan()

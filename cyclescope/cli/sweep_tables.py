@@ -10,6 +10,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from cyclescope.cli.fitted import Fitted
 from cyclescope.sweeps import SweepResult, SweepRow, effects, words
 from cyclescope.sweeps.designs import GRID
 from cyclescope.units import count, rounded
@@ -45,14 +46,17 @@ def _rows(result: SweepResult, rows: Sequence[SweepRow]) -> Iterator[RenderableT
 
 
 def _table(result: SweepResult, rows: Sequence[SweepRow]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Fitted(box=box.SIMPLE_HEAD, pad_edge=False)
     told = _telling(result)
     for heading in told.values():
         table.add_column(Text(heading), justify="right", overflow="fold")
     if result.is_priced:
         table.add_column("price", justify="right", no_wrap=True)
-    for name in result.metrics:
-        table.add_column(Text(words.with_unit(result, name)), justify="right", overflow="fold")
+    for number, name in enumerate(result.metrics):
+        # the first is what the sweep is about
+        goes = len(result.metrics) - number if number else None
+        heading = Text(words.with_unit(result, name))
+        table.add_column(heading, justify="right", overflow="fold", goes=goes)
     best = result.best()
     for row in rows:
         settings = [Text(words.value(row.settings.get(name, ""))) for name in told]
@@ -67,12 +71,12 @@ def _effects(result: SweepResult) -> Iterator[RenderableType]:
     if not found.effects:
         return
     yield Text(f"what matters for {found.metric}")
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("setting", overflow="fold")
+    table = Fitted(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("setting", is_name=True)
     for heading in ("alone", "with others") if found.has_totals else ("part of the variance",):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("best at", overflow="fold")
-    table.add_column("worst at", overflow="fold")
+    table.add_column("worst at", overflow="fold", goes=1)
     for effect in found.effects:
         parts = [words.part(effect.first, effect.first_error)]
         if found.has_totals:

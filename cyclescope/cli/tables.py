@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 
@@ -12,6 +13,7 @@ from rich.text import Text
 from cyclescope.board.results import CoreResult, RunResult, StackEntry, TriggerResult
 from cyclescope.board.unmodelled import UnmodelledRegister
 from cyclescope.cli import call_tables, counter_tables
+from cyclescope.cli.fitted import Fitted
 from cyclescope.cli.led_table import led_table
 from cyclescope.cli.path_tables import path_tables
 from cyclescope.units import format_hz, format_ps, format_share
@@ -45,10 +47,10 @@ def run_summary(result: RunResult) -> Group:
 
 def triggers_table(triggers: tuple[TriggerResult, ...]) -> Table:
     """How often conditions became true, when, and for how long they were."""
-    table = Table(title="conditions", title_justify="left")
+    table = Fitted(title="conditions", title_justify="left")
     table.add_column("condition", overflow="fold")
-    for column in ("times", "true for", "first at", "last at"):
-        table.add_column(column, justify="right")
+    for column, goes in {"times": None, "true for": 2, "first at": 3, "last at": 1}.items():
+        table.add_column(column, justify="right", goes=goes)
     for one in triggers:
         times = [None if at is None else format_ps(at) for at in (one.first_ps, one.last_ps)]
         shown = [at or "never" for at in times]
@@ -58,13 +60,13 @@ def triggers_table(triggers: tuple[TriggerResult, ...]) -> Table:
 
 def unmodelled_table(registers: tuple[UnmodelledRegister, ...]) -> Table:
     """What the firmware used that is not modelled, and whether it matters for time."""
-    table = Table(title="registers without a model", title_justify="left")
-    table.add_column("register")
-    table.add_column("address")
-    table.add_column("loads", justify="right")
-    table.add_column("stores", justify="right")
-    table.add_column("first from")
-    table.add_column("matters for time")
+    table = Fitted(title="registers without a model", title_justify="left")
+    table.add_column("register", is_name=True)
+    table.add_column("address", no_wrap=True)
+    table.add_column("loads", justify="right", goes=3)
+    table.add_column("stores", justify="right", goes=2)
+    table.add_column("first from", is_name=True)
+    table.add_column("matters for time", goes=1)
     for one in registers[:MOST_LINES]:
         place = _FOLDERS.sub("", one.places[0]) if one.places else "a DMA engine"
         counts = f"{one.reads:,}", f"{one.writes:,}"
@@ -105,7 +107,7 @@ def _core_stacks(core: CoreResult) -> Iterator[RenderableType]:
 
 
 def _rates_table(core: CoreResult) -> Table:
-    table = Table(title=f"clock of {core.name}", title_justify="left")
+    table = Fitted(title=f"clock of {core.name}", title_justify="left")
     for heading in ("rate", "cycles", "time"):
         table.add_column(heading, justify="right")
     for rate in core.clock_rates:
@@ -115,12 +117,12 @@ def _rates_table(core: CoreResult) -> Table:
 
 def stack_table(title: str, stack: Sequence[StackEntry]) -> Table:
     """A cycle stack with its total, the cause of most time first."""
-    table = Table(title=title, title_justify="left", show_footer=True)
+    table = Fitted(title=title, title_justify="left", show_footer=True)
     table.add_column("cause", footer="total")
     total_cycles = sum(entry.cycles for entry in stack)
     table.add_column("cycles", footer=f"{total_cycles:,}", justify="right")
     total_ps = sum(entry.ps for entry in stack)
-    table.add_column("time", footer=format_ps(total_ps), justify="right")
+    table.add_column("time", footer=format_ps(total_ps), justify="right", goes=1)
     table.add_column("share", footer="100.0 %", justify="right")
     for entry in sorted(stack, key=lambda entry: -entry.ps):
         share = format_share(entry.ps, total_ps)
@@ -131,7 +133,7 @@ def stack_table(title: str, stack: Sequence[StackEntry]) -> Table:
 def _waits_table(title: str, waits: tuple[StackEntry, ...]) -> Table:
     """What was waited for, in its own order: waits, other accesses, the core's own work."""
     total_ps = sum(entry.ps for entry in waits)
-    table = Table(title=title, title_justify="left", show_footer=True)
+    table = Fitted(title=title, title_justify="left", show_footer=True)
     table.add_column("waited for", footer="total")
     table.add_column("time", footer=format_ps(total_ps), justify="right")
     table.add_column("share", footer="100.0 %", justify="right")
@@ -154,6 +156,8 @@ class _Console(Console):
 
 
 def console(stderr: bool = False) -> Console:
-    """A terminal of its width, or lines of 120 characters into a file or pipe."""
+    """A terminal of its width, or lines of 120 characters (or COLUMNS) into a file or pipe."""
     probe = _Console(stderr=stderr)
-    return probe if probe.is_terminal else _Console(stderr=stderr, width=120)
+    if probe.is_terminal or os.environ.get("COLUMNS", "").isdecimal():
+        return probe
+    return _Console(stderr=stderr, width=120)

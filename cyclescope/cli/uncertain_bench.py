@@ -16,6 +16,7 @@ from cyclescope.bench.experiment import Experiment
 from cyclescope.bench.uncertainty import LEVEL_PCT, Spread
 from cyclescope.cli import tables
 from cyclescope.cli.counted_runs import CountedRuns
+from cyclescope.cli.fitted import Fitted
 from cyclescope.errors import UsageError, complain
 from cyclescope.host import interrupts, outputs
 from cyclescope.host.interrupts import Interrupted
@@ -23,6 +24,8 @@ from cyclescope.statuses import Status
 from cyclescope.sweeps import Store, cell_draws
 from cyclescope.sweeps.cell_draws import Study
 from cyclescope.units import count, format_duration
+
+_WITHIN = f"{LEVEL_PCT} % within: median"
 
 
 def run(experiments: Sequence[Experiment], out: Path, threads: int, samples: int) -> int:
@@ -60,13 +63,13 @@ def run(experiments: Sequence[Experiment], out: Path, threads: int, samples: int
 
 
 def _table(planned: Sequence[Study], spreads: Sequence[Spread]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Fitted(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("experiment", "board"):
-        table.add_column(heading, overflow="fold")
-    for heading in ("values drawn", "cells", f"{LEVEL_PCT} % within: median"):
-        table.add_column(heading, justify="right")
+        table.add_column(heading, is_name=True)
+    for heading, goes in {"values drawn": 1, "cells": 2, _WITHIN: None}.items():
+        table.add_column(heading, justify="right", goes=goes)
     table.add_column("the widest", justify="right")
-    table.add_column("of", overflow="fold")
+    table.add_column("of", is_name=True)
     for study in planned:
         name, board = study.experiment.name, study.board
         own = [one for one in spreads if (one.experiment, one.board) == (name, board)]

@@ -11,7 +11,6 @@ import click
 from click.core import ParameterSource
 from rich import box
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from cyclescope import sweeps
@@ -19,6 +18,7 @@ from cyclescope.board.loading import Loading
 from cyclescope.board.overrides import parse_set
 from cyclescope.cli import tables
 from cyclescope.cli.counted_runs import CountedRuns
+from cyclescope.cli.fitted import Fitted
 from cyclescope.errors import UsageError, complain
 from cyclescope.host import interrupts, outputs, processors, terminal
 from cyclescope.host.interrupts import Held, Interrupted
@@ -113,14 +113,14 @@ def _screen(found: Uncertainty) -> Iterator[RenderableType]:
         f"{count(found.samples, 'run')} with {count(len(found.ranged), 'value')} drawn that no "
         f"document settles: {part} of them lie between"
     )
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("number", overflow="fold")
+    table = Fitted(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("number", is_name=True)
     for heading in ("as the board has it", "from", "to"):
         table.add_column(heading, justify="right", no_wrap=True)
     moved = [one for one in found.intervals if not one.is_sure]
     tells_causes = any(one.causes for one in moved)
     if tells_causes:
-        table.add_column("mostly because of", overflow="fold")
+        table.add_column("mostly because of", overflow="fold", goes=1)
     for one in moved:
         numbers = [_number(value) for value in (one.nominal, one.low, one.high)]
         causes = [Text(_causes(one))] if tells_causes else []

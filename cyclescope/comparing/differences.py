@@ -11,6 +11,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
+from cyclescope import reprs
 from cyclescope.board.results import Metric, Settings
 from cyclescope.comparing import directions
 from cyclescope.comparing.runs import Core, Cycles, Function, Run, Watched, base
@@ -220,6 +221,19 @@ class Comparison:
     cores: tuple[CoreChange, ...]
     metrics: tuple[MetricChange, ...]
     counters: Mapping[str, Change]
+
+    def __repr__(self) -> str:
+        """Which runs, and how many parts of them differ."""
+        return reprs.short(
+            self,
+            before=self.before.label,
+            after=self.after.label,
+            is_equal=self.is_equal,
+            elapsed_ps=self.elapsed_ps,
+            cores=[core.name for core in self.cores if not core.is_equal],
+            metrics=reprs.names(one.name for one in self.metrics if one.verdict != "same"),
+            counters=len(self.counters),
+        )
 
     @property
     def ends_alike(self) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from cyclescope import reprs
 from cyclescope.fitting.crossing import HeldOut
 from cyclescope.fitting.judging import NO_EFFECT, TOGETHER, WEAK, Judgement, Untold
 from cyclescope.fitting.parameters import words
@@ -64,6 +65,18 @@ class FitResult:
     elsewhere: tuple[int, ...] | None
     prior: float | None
     runs: int
+
+    def __repr__(self) -> str:
+        """The fitted values; `to_dict()` has all."""
+        return reprs.short(
+            self,
+            target=self.target,
+            board=self.board,
+            table=self.table,
+            values=self.values,
+            cells=len(self.cells),
+            runs=self.runs,
+        )
 
     @property
     def fitted(self) -> tuple[FittedCell, ...]:

@@ -65,10 +65,7 @@ def core_profile(
             name: tuple(Call(*call) for call in calls)
             for name, calls in zip(_kept(raw, functions), raw["calls"], strict=True)
         },
-        interrupts=tuple(
-            Interrupt(_line(tree.paths[path].name, device), *more)
-            for path, device, *more in raw["interrupts"]
-        ),
+        interrupts=_interrupts(tree, raw["interrupts"]),
         notes=tuple(raw["notes"]),
         waits=tuple(Wait(*wait) for wait in raw["waits"]) if waits else None,
     )
@@ -199,6 +196,20 @@ def _cost(tree: _Tree, known: _Known, raw: tuple[int, int, int], charges: Sequen
         executions=executions,
         charges=tuple(charges),
         cycles=sum(charge.cycles for charge in charges),
+    )
+
+
+def _interrupts(tree: _Tree, raw: Sequence[Sequence[Any]]) -> tuple[Interrupt, ...]:
+    """The interrupts; one that nobody is known to have raised is its only device's."""
+    devices: dict[str, set[str]] = {}
+    for path, device, *_ in raw:
+        if device:
+            devices.setdefault(tree.paths[path].name, set()).add(device)
+    only = {name: found.pop() for name, found in devices.items() if len(found) == 1}
+    return tuple(
+        Interrupt(_line(name, device or only.get(name)), *more)
+        for path, device, *more in raw
+        for name in (tree.paths[path].name,)
     )
 
 

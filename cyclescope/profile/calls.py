@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from cyclescope.profile.model import Call, CoreProfile
+from cyclescope.profile.model import Call, CoreProfile, Interrupt
 
 _MOST_BINS = 16
 # Where the longest takes so many times the shortest, bins of one width would show one bar.
 _WIDE = 16
+_PS = 10**12
 
 
 @dataclass(frozen=True)
@@ -109,12 +110,16 @@ def _round_up(width: int) -> int:
 class Latency:
     """The interrupts of one line: how many, and how late the core was, in picoseconds.
 
-    The latency lasts from the line's edge to the handler's first instruction; that of the latest
-    began at `most_at_ps`. The times are None where no edge is known.
+    `handler_ps` is the time that the core spent entering, running and leaving their handlers, less
+    that of interrupts that came meanwhile; `handler_cycles` the same in cycles, None if the core's
+    clock has changed. The latency lasts from the line's edge to the handler's first instruction;
+    that of the latest began at `most_at_ps`. The other times are None where no edge is known.
     """
 
     line: str
     taken: int
+    handler_ps: int
+    handler_cycles: int | None
     least_ps: int | None = None
     mean_ps: int | None = None
     most_ps: int | None = None
@@ -125,13 +130,18 @@ class Latency:
 def latencies(core: CoreProfile) -> list[Latency]:
     """The latency of each interrupt line of a core, the slowest first."""
     lines = defaultdict(list)
-    for one in core.interrupts:
+    handlers_ps: dict[str, int] = defaultdict(int)
+    for one, own_ps in zip(core.interrupts, _own_times(core.interrupts), strict=True):
         lines[one.line].append(one)
+        handlers_ps[one.line] += own_ps
+    rate = core.rates_hz[0] if len(set(core.rates_hz)) == 1 else None
     found = []
     for line, taken in lines.items():
         edges = [one for one in taken if one.raised_ps is not None]
+        handler_ps = handlers_ps[line]
+        cycles = None if rate is None else (handler_ps * rate + _PS // 2) // _PS
         if not edges:
-            found.append(Latency(line, len(taken)))
+            found.append(Latency(line, len(taken), handler_ps, cycles))
             continue
         late_ps = [one.latency_ps or 0 for one in edges]
         most_ps = max(late_ps)
@@ -139,6 +149,8 @@ def latencies(core: CoreProfile) -> list[Latency]:
             Latency(
                 line=line,
                 taken=len(taken),
+                handler_ps=handler_ps,
+                handler_cycles=cycles,
                 least_ps=min(late_ps),
                 mean_ps=sum(late_ps) // len(late_ps),
                 most_ps=most_ps,
@@ -147,3 +159,18 @@ def latencies(core: CoreProfile) -> list[Latency]:
             )
         )
     return sorted(found, key=lambda one: (-(one.most_ps or 0), one.line))
+
+
+def _own_times(interrupts: Sequence[Interrupt]) -> list[int]:
+    """The time in each handler, less that of handlers that interrupted it."""
+    own = [one.end_ps - one.taken_ps for one in interrupts]
+    open_ones: list[int] = []
+    for place in sorted(range(len(own)), key=lambda place: interrupts[place].taken_ps):
+        begin_ps = interrupts[place].taken_ps
+        while open_ones and interrupts[open_ones[-1]].end_ps <= begin_ps:
+            open_ones.pop()
+        if open_ones:
+            outer = open_ones[-1]
+            own[outer] -= min(interrupts[place].end_ps, interrupts[outer].end_ps) - begin_ps
+        open_ones.append(place)
+    return [max(one, 0) for one in own]

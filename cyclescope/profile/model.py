@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from cyclescope import reprs
+
 TASK, FUNCTION, EXCEPTION, INLINED = "task", "function", "exception", "inlined"
 """Kinds of call paths: what their innermost frame is."""
 
@@ -143,6 +145,18 @@ class CoreProfile:
     interrupts: tuple[Interrupt, ...] = ()
     notes: tuple[str, ...] = ()
     waits: tuple[Wait, ...] | None = None
+
+    def __repr__(self) -> str:
+        """Its sums."""
+        return reprs.short(
+            self,
+            name=self.name,
+            cycles=self.cycles,
+            instructions=self.instructions,
+            paths=len(self.paths),
+            calls=reprs.names(self.calls),
+            interrupts=len(self.interrupts),
+        )
 
     @cached_property
     def cycles(self) -> int:

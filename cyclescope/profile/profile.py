@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cyclescope import reprs
 from cyclescope.profile import frames
 from cyclescope.profile.model import CoreProfile
 
@@ -29,6 +30,16 @@ class Profile:
     elapsed_ps: int
     cores: tuple[CoreProfile, ...]
     by_call_site: tuple[CoreProfile, ...] | None = None
+
+    def __repr__(self) -> str:
+        """What it is of; `functions()`, `lines()` and `calls()` have all of it."""
+        return reprs.short(
+            self,
+            board=self.board,
+            firmware=self.firmware,
+            elapsed_ps=self.elapsed_ps,
+            cores=list(self.cores),
+        )
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -57,6 +57,7 @@ def sweep(
     less_is_worse: Iterable[str] = (),
     prices: Mapping[str, Any] | None = None,
     limit: str | None = None,
+    scripts: Iterable[str] = (),
     threads: int | None = None,
     dask: str | Client | None = None,
     again: bool = False,
@@ -71,6 +72,8 @@ def sweep(
     `zips` names paths that advance together. With `samples`, so many points are drawn: `sampling`
     is "random", "latin" (a Latin hypercube) or "sobol". `more_is_worse` and `less_is_worse` name
     metrics whose units do not tell which row is better. `prices` has the prices of values by path.
+    `scripts` are files with what is sent on the console's line and expected there ("LABEL=FILE" for
+    another serial port).
     `threads` runs are made at a time, by default one a core; with `dask`, on the workers of a
     cluster: a client, the address of a scheduler, or "local" for as many processes. Runs that were
     made before are taken from the cache unless they are to be made `again`. `ended` is called with
@@ -94,6 +97,7 @@ def sweep(
         less_is_worse=list(less_is_worse),
         prices=dict(prices or {}),
         limit=limit,
+        scripts=list(scripts),
     )
     planned = request.plan()
     with runner(threads or processors.count(), dask) as made:

@@ -17,7 +17,7 @@ from cyclescope.errors import UsageError
 from cyclescope.host import toml_files
 from cyclescope.host.inputs import printable
 from cyclescope.near import did_you_mean
-from cyclescope.sweeps import axes, designs, planning, prices
+from cyclescope.sweeps import axes, designs, planning, prices, scripts
 from cyclescope.sweeps.axes import Axis
 from cyclescope.sweeps.designs import Design
 from cyclescope.sweeps.outcomes import Outcome
@@ -25,6 +25,7 @@ from cyclescope.sweeps.planning import Plan
 from cyclescope.sweeps.prices import Price, Prices
 from cyclescope.sweeps.results import SweepResult, check_metrics, tabulate
 from cyclescope.sweeps.running import Ended
+from cyclescope.sweeps.scripts import LineScript
 from cyclescope.sweeps.store import Store
 from cyclescope.sweeps.targets import ElfTarget, ExperimentTarget
 from cyclescope.units import parse_time_ps
@@ -39,7 +40,7 @@ class Request:
     """A sweep as it was asked for. `limit` None is the usual one, or the experiment's own.
 
     `target` is the path of an ELF or the name of an experiment. `worse` says by metric which way
-    it gets worse, as `directions.given` has it.
+    it gets worse, as `directions.given` has it. `scripts` are for the serial lines of each run.
     """
 
     target: str
@@ -53,6 +54,7 @@ class Request:
     prices: Prices = field(default_factory=Prices)
     limit: str | None = None
     loading: Loading = field(default_factory=Loading)
+    scripts: tuple[LineScript, ...] = ()
 
     @property
     def is_experiment(self) -> bool:
@@ -119,9 +121,12 @@ class Request:
                 )
             board = varied.values[0]
         limit = self.limit or DEFAULT_LIMIT
-        return ElfTarget(path, board, self.sets, limit, self.sections, self.loading)
+        found = ElfTarget(path, board, self.sets, limit, self.sections, self.loading)
+        return replace(found, scripts=self.scripts)
 
     def _experiment(self) -> ExperimentTarget:
+        if self.scripts:
+            raise UsageError(f"--script: not for {self.target}, whose runs have their own input")
         if self.loading != Loading():
             raise UsageError(f"--core, --base, --entry, --unmapped, --svd: not for {self.target}")
         sets = [(path, str(value)) for path, value in self.sets.items()]
@@ -197,6 +202,7 @@ def from_data(data: Mapping[str, Any], folder: Path = Path()) -> Request:
         worse=directions.given(data.get("more_is_worse", ()), data.get("less_is_worse", ())),
         prices=Prices(tuple(_price(*item) for item in data.get("prices", {}).items())),
         limit=data.get("limit"),
+        scripts=tuple(scripts.read(value, folder) for value in data.get("scripts", ())),
     )
 
 
@@ -215,6 +221,7 @@ _KEYS: Mapping[str, type] = {
     "less_is_worse": list,
     "prices": dict,
     "limit": str,
+    "scripts": list,
 }
 _WORDS = {str: "a text", dict: "a table", list: "a list", int: "a number"}
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from cyclescope import reprs
 from cyclescope.board.results import Value
 from cyclescope.comparing import directions
 from cyclescope.dataframes import dataframe
@@ -26,6 +27,12 @@ if TYPE_CHECKING:
     import pandas
 
 PRICE, ERROR = "price", "error"
+
+
+_ENDLESS = (
+    "it did not end within its limit of simulated time: raise --limit, let a --script end it "
+    "(`expect` of what it prints, then `end`), or say what counts, as in --section FUNCTION"
+)
 
 
 @dataclass(frozen=True)
@@ -67,6 +74,19 @@ class SweepResult:
     measures: Mapping[str, Measure]
     rows: tuple[SweepRow, ...]
     planned: int
+
+    def __repr__(self) -> str:
+        """What was varied, and how many rows there are; `to_dataframe()` has them."""
+        return reprs.short(
+            self,
+            target=self.target,
+            board=self.board,
+            varied=reprs.names(axis.path for axis in self.axes),
+            metrics=reprs.names(self.metrics),
+            rows=len(self.rows),
+            failures=len(self.failures),
+            planned=self.planned,
+        )
 
     @cached_property
     def failures(self) -> tuple[SweepRow, ...]:
@@ -176,17 +196,18 @@ def check_metrics(metrics: Sequence[str], worse: Mapping[str, str], first: Outco
 def _check_metrics(metrics: Sequence[str], known: Mapping[str, Measure]) -> None:
     for name in metrics:
         if known and name not in known:
-            raise _unknown("--metric", name, known)
+            raise unknown("--metric", name, known)
 
 
 def _check_worse(worse: Mapping[str, str], known: Mapping[str, Measure]) -> None:
     names = {*known, *map(measures.plain, known)}
     for name, way in worse.items():
         if known and name not in names:
-            raise _unknown(directions.OPTIONS[way], name, known)
+            raise unknown(directions.OPTIONS[way], name, known)
 
 
-def _unknown(option: str, name: str, known: Mapping[str, Measure]) -> SettingError:
+def unknown(option: str, name: str, known: Mapping[str, Measure]) -> SettingError:
+    """The error about a metric that no run has, with those that there are."""
     shown = [one for one in known if ".stack." not in one]
     hint = did_you_mean_or(name, list(known), f"there are {', '.join(shown)}")
     return SettingError(f"{option} {name}: no run has it{hint}")
@@ -217,7 +238,7 @@ def _missing(
     """Why a run that did not fail gives nothing all the same."""
     without = [name for name in metrics if name not in numbers] if asked else []
     if outcome.ended == "limit" and (without or not (asked or _has_measured(outcome))):
-        return "it did not end within its limit of simulated time: --limit"
+        return _ENDLESS
     return f"it gave no {', '.join(without)}" if without else None
 
 

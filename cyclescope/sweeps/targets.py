@@ -27,6 +27,7 @@ from cyclescope.firmware import load_app
 from cyclescope.host.inputs import printable
 from cyclescope.sweeps import caches
 from cyclescope.sweeps.axes import Axis
+from cyclescope.sweeps.scripts import LineScript
 from cyclescope.sweeps.trials import (
     AppTrial,
     Boards,
@@ -78,6 +79,7 @@ class ElfTarget:
     sections: tuple[str, ...] = ()
     loading: Loading = field(default_factory=Loading)
     bases: tuple[Mapping[str, Value], ...] = ({},)
+    scripts: tuple[LineScript, ...] = ()
     _boards: Boards = field(default_factory=Boards, repr=False)
     _read: dict[str, LoadedProgram] = field(default_factory=dict, repr=False)
 
@@ -113,6 +115,7 @@ class ElfTarget:
             self.sections,
             self.loading,
             self._boards,
+            scripts=self.scripts,
         )
 
     def boards(self) -> Sequence[str]:

@@ -30,6 +30,7 @@ from cyclescope.errors import EngineError, FirmwareError, told
 from cyclescope.firmware import build_app, clocks, digest_of
 from cyclescope.sweeps import outcomes
 from cyclescope.sweeps.outcomes import Outcome
+from cyclescope.sweeps.scripts import LineScript, of_lines
 
 Overrides = Mapping[str, OverrideValue]
 
@@ -67,11 +68,12 @@ class ElfTrial:
     loading: Loading
     boards: Boards = field(repr=False, compare=False)
     presets: tuple[Preset, ...] = ()
+    scripts: tuple[LineScript, ...] = ()
 
     def check(self) -> None:
         """Raises as `Board` and `Board.load` do."""
         with inserted(self.overrides) as (overrides, _):
-            self.loaded_board(overrides)
+            of_lines(self.scripts, self.loaded_board(overrides))
 
     def depends_on(self) -> list[object]:
         """The board, the program and how it is run."""
@@ -86,6 +88,7 @@ class ElfTrial:
             vars(loading),
             None if svd is None else hashlib.sha256(read_bytes(svd)).hexdigest(),
             *([] if not self.presets else [[vars(preset) for preset in self.presets]]),
+            *([] if not self.scripts else [[(one.label, one.digest) for one in self.scripts]]),
         ]
 
     def run(self, stop: Stop) -> Outcome:
@@ -99,6 +102,7 @@ class ElfTrial:
                     sections=dict.fromkeys(self.sections),
                     stop=stop,
                     start_from=begin,
+                    script=of_lines(self.scripts, board) or None,
                 )
         except EngineError as error:
             return outcomes.failed(told(error))
@@ -113,7 +117,7 @@ class ElfTrial:
 
 def _failure(result: RunResult) -> str | None:
     """Why the run of a user's program counts as failed."""
-    if result.outcome == "limit":
+    if result.outcome in ("limit", "asleep"):
         return None
     if result.outcome != "exit":
         return result.message or result.outcome

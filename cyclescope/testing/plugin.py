@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from cyclescope.testing.fixture import Bench
 
 _WRITTEN = pytest.StashKey[list[str]]()
@@ -36,6 +38,22 @@ def pytest_terminal_summary(
     """Say which snapshots were written: they are for a commit."""
     for path in config.stash[_WRITTEN]:
         terminalreporter.write_line(f"cyclescope: wrote {path}")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """What is wrong with a board or a run is a line, as on the command line: no traceback."""
+    report = yield
+    if call.excinfo is not None and "cyclescope" in getattr(item, "fixturenames", ()):
+        from cyclescope.errors import EngineError, told
+
+        if isinstance(call.excinfo.value, EngineError):
+            own = [entry for entry in call.excinfo.traceback if entry.path == item.path]
+            line = f":{own[-1].lineno + 1}" if own else ""
+            report.longrepr = f"{item.location[0]}{line}: {told(call.excinfo.value)}"
+    return report
 
 
 @pytest.fixture

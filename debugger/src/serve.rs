@@ -387,6 +387,7 @@ fn ended_reason(outcome: &Outcome, was_told: bool, held: &Held) -> MultiThreadSt
     match outcome {
         Outcome::Exit(code) => MultiThreadStopReason::Exited(*code as u8),
         Outcome::Fault(_) if !was_told => MultiThreadStopReason::SignalWithThread { tid, signal: Signal::SIGSEGV },
+        Outcome::Asleep(_) if !was_told => MultiThreadStopReason::SignalWithThread { tid, signal: Signal::SIGWAITING },
         Outcome::Limit(_) if !was_told => MultiThreadStopReason::SignalWithThread { tid, signal: Signal::SIGXCPU },
         _ => MultiThreadStopReason::Exited(1),
     }
@@ -405,7 +406,7 @@ fn text_of_trigger(halt: &Halt, held: &Held) -> Option<String> {
 
 fn text_of(outcome: &Outcome) -> Option<&str> {
     match outcome {
-        Outcome::Fault(text) | Outcome::Limit(text) | Outcome::Script(text) => Some(text),
+        Outcome::Asleep(text) | Outcome::Fault(text) | Outcome::Limit(text) | Outcome::Script(text) => Some(text),
         Outcome::Exit(_) | Outcome::Interrupted => None,
     }
 }

@@ -256,6 +256,10 @@ pub struct Bus {
     pub order: Order,
     /// Interrupt inputs of each core.
     pub core_irqs: Vec<Inputs>,
+    /// The clocks of cores go on while they sleep, as a debugger wants it.
+    pub clocked_asleep: bool,
+    /// Cores that hear each other's events: a bit each.
+    pub cluster: u64,
     /// What the firmware printed and nobody has taken yet: see [`Bus::print`].
     pub output: Output,
     /// A device asked for the end of the run.
@@ -293,6 +297,8 @@ pub struct Bus {
     transactions: Transactions,
     /// The device that is called: of several, the innermost.
     calling: Option<DeviceId>,
+    /// What happens now is an access of a core's, and no event.
+    is_by_core: bool,
     /// Where the last address was: the next one is mostly there, too.
     last_entry: Cell<usize>,
     /// Up to when each device has been told what happens, where several cores may come to it.
@@ -419,6 +425,7 @@ impl Bus {
             return;
         }
         let master = self.master.take();
+        let is_by_core = std::mem::take(&mut self.is_by_core);
         while let Some(event) = self.events.pop_due(now) {
             if self.storms.event(event.device, event.due) {
                 self.events.schedule(event.due, event.device, event.token);
@@ -432,6 +439,7 @@ impl Bus {
             self.store_over();
         }
         self.master = master;
+        self.is_by_core = is_by_core;
     }
 
     /// Runs the events that come before a request which a core makes at `at` reaches what answers at `addr`.
@@ -458,6 +466,8 @@ impl Bus {
                     if level {
                         self.risen.come(core, now, self.calling);
                         self.core_raised(core as usize, now);
+                    } else {
+                        self.storms.entries.fell(core, bit);
                     }
                 }
             }
@@ -473,6 +483,19 @@ impl Bus {
                 self.with_device(device, now, |controller, ctx| controller.irq_input(input, level, ctx));
             }
         }
+    }
+
+    /// An event comes to a core, which ends its `wfe` or lets the next one pass.
+    pub fn send_event(&mut self, core: u32, now: Ps) {
+        self.core_irqs[core as usize].send_event(now);
+        self.order.rouse(core as usize, now);
+        self.risen.come(core, now, self.calling);
+    }
+
+    /// A core tells the others of its cluster (`sev`).
+    pub fn send_event_from(&mut self, core: u32, now: Ps) {
+        let others = (0..self.core_irqs.len() as u32).filter(|other| *other != core && self.cluster >> other & 1 != 0);
+        others.collect::<Vec<u32>>().into_iter().for_each(|other| self.send_event(other, now));
     }
 
     /// Holds a core in reset from `at` on, or lets it go: it then begins with its reset.
@@ -535,7 +558,10 @@ impl Bus {
         let core = self.master.take();
         let now = if self.core_irqs.len() > 1 { self.in_turn(core, id, now) } else { now };
         let (outer, cause) = (self.calling.replace(id), self.risen.begin(id));
+        let was_by_core = self.is_by_core;
+        self.is_by_core |= core.is_some();
         let result = call(device.as_mut(), &mut Ctx { now, id, core, bus: self });
+        self.is_by_core = was_by_core;
         self.risen.end(cause);
         self.calling = outer;
         self.master = core;
@@ -606,7 +632,17 @@ impl Bus {
     /// Records a line for the user, once for each device and text.
     pub fn note(&mut self, id: DeviceId, now: Ps, what: &str) {
         let name = &self.device_names[id.0 as usize];
-        self.noted.add(Some(id), what, || format!("{name}: {what} (first at {now})"));
+        let note = self.noted.add(Some(id), what, || format!("{name}: {what} (first at {now})"));
+        if let Some(note) = note.filter(|_| self.is_by_core) {
+            self.origins.want_of_note(note);
+        }
+    }
+
+    /// Records a line about the core that runs, once for each text, with the place of the instruction.
+    pub fn note_of_core(&mut self, what: &str, line: impl FnOnce() -> String) {
+        if let Some(note) = self.noted.add(None, what, line) {
+            self.origins.want_of_note(note);
+        }
     }
 
     /// Records an exception of the core that runs, which the firmware's own handler got.

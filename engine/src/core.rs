@@ -66,6 +66,15 @@ pub struct Compiled {
     pub times_full: u64,
 }
 
+/// What a core that sleeps waits for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Awaited {
+    /// An event, which an interrupt that is taken is, too; else an interrupt.
+    pub is_event: bool,
+    /// An interrupt that is pending, and why it does not end the sleep.
+    pub held_back: Option<String>,
+}
+
 /// What a core has done so far.
 #[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct CoreReport {
@@ -367,6 +376,16 @@ pub trait Core: Debugged + State + Send {
 
     /// Lets a waiting core's local time pass to the first of its edges at `until` or later.
     fn idle(&mut self, until: Ps);
+
+    /// What it waits for, where it does.
+    fn awaits(&self, _bus: &Bus) -> Awaited {
+        Awaited::default()
+    }
+
+    /// True if its interrupt input `bit` would wake it, if that was up.
+    fn would_wake(&self, _bus: &Bus, _bit: u32) -> bool {
+        true
+    }
 
     /// The instruction set, as ELF files name it.
     fn machine(&self) -> Machine;

@@ -8,6 +8,8 @@ use crate::time::Ps;
 pub struct Inputs {
     levels: [u32; Inputs::WORDS],
     changes: u32,
+    /// Pulses at the event input, of cores that have one.
+    events: u32,
     since: Ps,
 }
 
@@ -29,6 +31,19 @@ impl Inputs {
         changed
     }
 
+    /// An event comes at `now`: what the `wfe` of an Arm core waits for.
+    pub fn send_event(&mut self, now: Ps) {
+        self.events = self.events.wrapping_add(1);
+        self.changes = self.changes.wrapping_add(1);
+        self.since = now;
+    }
+
+    /// How many events have come so far.
+    #[inline]
+    pub const fn events(&self) -> u32 {
+        self.events
+    }
+
     /// Inputs 0 to 31: bit n is input n.
     #[inline]
     pub const fn low(&self) -> u32 {
@@ -38,6 +53,11 @@ impl Inputs {
     /// All of them: bit n of word m is input 32 m + n.
     pub const fn levels(&self) -> &[u32; Inputs::WORDS] {
         &self.levels
+    }
+
+    /// True if input `number`, which is below [`Inputs::MOST`], is up.
+    pub const fn is_up(&self, number: u32) -> bool {
+        self.levels[number as usize / 32] >> (number % 32) & 1 != 0
     }
 
     /// When one of them changed last. A core that does not wait for the end of its stores may not have come so far.

@@ -1,5 +1,6 @@
 //! The machine: cores, bus and events on one time line.
 
+mod asleep;
 mod calls;
 mod critical_path;
 pub mod debugging;
@@ -130,6 +131,8 @@ pub enum Outcome {
     Exit(i32),
     /// The limit on simulated time came first.
     Limit(String),
+    /// All cores sleep, and nothing is left that would wake one.
+    Asleep(String),
     /// The firmware could not go on.
     Fault(String),
     /// A script did not get what it expected from a serial line.
@@ -473,7 +476,7 @@ impl Machine {
     }
 
     fn notes(&self) -> Vec<String> {
-        let mut notes = [&self.program_notes, self.bus.notes(), self.bus.host.notes.lines()].concat();
+        let mut notes = [&self.program_notes[..], &self.device_notes(), self.bus.host.notes.lines()].concat();
         notes.extend(self.storm_notes());
         if self.bus.noted.has_more() || self.bus.host.notes.has_more() {
             let kept = self.bus.notes().len() + self.bus.host.notes.lines().len();

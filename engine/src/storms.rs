@@ -5,6 +5,10 @@
 //! in simulated milliseconds; where one goes on at such a rate for long enough, the user is told which. All of it
 //! follows from simulated time alone. Counting happens at events and exceptions only.
 
+mod entries;
+
+pub use entries::{Entered, Entries};
+
 use crate::dt::wiring::{DeviceId, IrqLine};
 use crate::state::{Fresh, State};
 use crate::time::Ps;
@@ -99,6 +103,8 @@ pub struct Storms {
     taken: Vec<Taken>,
     /// Who raised each line last.
     raised: Vec<(IrqLine, DeviceId)>,
+    /// Entries into the handlers of interrupts.
+    pub entries: Entries,
     /// Storms so far, with the times at which they were noticed.
     pub found: Vec<(Storm, Ps)>,
     /// A device whose events have no end, and the time that does not pass.
@@ -160,7 +166,8 @@ impl Storms {
         }
     }
 
-    fn raisers(&self, core: u32, source: Source) -> [Option<DeviceId>; 2] {
+    /// The device that raised an interrupt last, and the one behind that, if it is an interrupt controller.
+    pub fn raisers(&self, core: u32, source: Source) -> [Option<DeviceId>; 2] {
         let last = |is: &dyn Fn(IrqLine) -> bool| {
             self.raised.iter().rev().find(|(line, _)| is(*line)).map(|(_, device)| *device)
         };

@@ -15,8 +15,10 @@
 //! So a port looks at its wires again when it has driven them; edges in between are kept for it
 //! ([`Wires::take_edges`]).
 
+pub mod functions;
 pub mod parts;
 
+use self::functions::Shared;
 use crate::activity::{Activity, Kind, Scope};
 use crate::dt::wiring::DeviceId;
 pub use crate::dt::wiring::{PINS_OF_PORT, Pin};
@@ -55,6 +57,8 @@ pub(crate) struct Watcher {
 #[derive(Debug, State)]
 pub(crate) struct Port {
     pub(crate) own: Drive,
+    /// Pins that the port leaves to other peripherals of the chip.
+    pub(crate) shared: Shared,
     pub(crate) far: Drive,
     pub(crate) pull_ups: u32,
     /// Wires that the port pulls down.
@@ -87,6 +91,7 @@ impl Port {
     fn new() -> Port {
         Port {
             own: Drive::default(),
+            shared: Shared::default(),
             far: Drive::default(),
             pull_ups: u32::MAX,
             pull_downs: 0,
@@ -104,14 +109,22 @@ impl Port {
         }
     }
 
+    /// What the chip does to its wires: the port, and peripherals that have pins of it.
+    fn near(&self) -> Drive {
+        let (own, shared) = (self.own, self.shared.drive);
+        Drive { enables: own.enables | shared.enables, levels: own.high() | shared.high() }
+    }
+
     pub(crate) fn disputes(&self) -> u32 {
-        self.own.enables & self.far.enables & (self.own.levels ^ self.far.levels)
+        let near = self.near();
+        near.enables & self.far.enables & (near.levels ^ self.far.levels)
     }
 
     /// Works the levels out anew: which of them changed.
     pub(crate) fn settle(&mut self) -> u32 {
-        let driven = self.own.enables | self.far.enables;
-        let high = (self.own.high() | self.far.high()) & !self.disputes();
+        let near = self.near();
+        let driven = near.enables | self.far.enables;
+        let high = (near.high() | self.far.high()) & !self.disputes();
         let ([strong_ups, weak_ups], [strong_downs, weak_downs]) = (self.board_pull_ups, self.board_pull_downs);
         let unpulled = weak_ups | self.levels & !weak_downs;
         let inside = self.pull_ups | unpulled & !self.pull_downs;

@@ -5,7 +5,9 @@
 #include "console.h"
 #include "mmio.h"
 #include "nvic.h"
+#include "stm32_gpio.h"
 
+#define DBGMCU_CR 0xE0042004u
 #define RCC 0x40023800u
 #define RCC_AHB1ENR 0x30u
 #define RCC_APB1ENR 0x40u
@@ -14,6 +16,8 @@
 #define TIM2_INTERRUPT 28u
 #define DMA2 0x40026400u
 #define DMA2_STREAM0_INTERRUPT 56u
+#define GPIOA 0x40020000u
+#define GPIOB 0x40020400u
 #define GPIOE 0x40021000u
 #define SPI1 0x40013000u
 #define I2C1 0x40005400u
@@ -73,9 +77,19 @@ static void start(void)
         vectors[index] = vector_table[index];
     }
     mmio_write(ARMV7M_SCS_BASE, SCB_VTOR, (uint32_t)(uintptr_t)vectors);
-    mmio_write(RCC, RCC_AHB1ENR, mmio_read(RCC, RCC_AHB1ENR) | 1u << 22 | 1u << 4);
+    mmio_write(RCC, RCC_AHB1ENR, mmio_read(RCC, RCC_AHB1ENR) | 1u << 22 | 1u << 4 | 3u);
     mmio_write(RCC, RCC_APB1ENR, mmio_read(RCC, RCC_APB1ENR) | 1u << 0 | 1u << 21);
     mmio_write(RCC, RCC_APB2ENR, mmio_read(RCC, RCC_APB2ENR) | 1u << 12);
+    /* It counts on while the core sleeps: DBG_SLEEP. */
+    mmio_write(DBGMCU_CR, 0, 1);
+    /* SPI1 at PA5 to PA7, I2C1 at PB8 and PB9, which are open-drain. */
+    for (uint32_t pin = 5; pin <= 7; pin++) {
+        stm32_gpio_alternate(GPIOA, pin, 5);
+    }
+    for (uint32_t pin = 8; pin <= 9; pin++) {
+        stm32_gpio_alternate(GPIOB, pin, 4);
+    }
+    mmio_write(GPIOB, 0x04, 3u << 8);
     armv7m_start_cycle_counter();
 }
 

@@ -135,7 +135,7 @@ def _run(machine: Machine, made: Input) -> dict[str, Any]:
 
 def check_report(report: dict[str, Any]) -> None:
     """Raises `MisbehaviourError` if a core's time does not add up, or an end has no reason."""
-    if report["outcome"] not in ("exit", "fault", "limit"):
+    if report["outcome"] not in ("exit", "asleep", "fault", "limit"):
         raise MisbehaviourError(f"the run ended by {report['outcome']}")
     if report["outcome"] != "exit":
         message = report["message"]

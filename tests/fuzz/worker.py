@@ -19,7 +19,7 @@ import landlock
 
 from fuzz.inputs import Input, MisbehaviourError
 
-OUTCOMES = ("refused", "exit", "fault", "limit", "done")
+OUTCOMES = ("refused", "exit", "asleep", "fault", "limit", "done")
 """What becomes of an input that is as it should be."""
 
 # A board may have as much memory as there are addresses; next to nothing of it is touched.

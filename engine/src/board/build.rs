@@ -122,6 +122,9 @@ pub fn build_with(root: &Node, externals: &Externals) -> Result<Machine, Vec<Boa
                 kind: FaultKind::Incomplete { what },
             });
         }
+        if info.compatible.starts_with("arm,cortex-a") {
+            bus.cluster |= 1 << index;
+        }
         description.cores.push(info);
         cores.push(core);
         bus.add_core();

@@ -56,6 +56,10 @@ impl Bus {
     /// Core number `core` takes an exception at `now`.
     pub fn exception(&mut self, core: u32, now: Ps, source: Source) {
         self.storms.exception(core, now, source);
+        if let Some(input) = source.input {
+            let is_up = self.core_irqs[core as usize].is_up(input);
+            self.storms.entries.entered(core, input, is_up);
+        }
         if self.activities.records(Kind::Exception) {
             let Source { name, number, input } = source;
             self.core_scopes[core as usize].mark(&EXCEPTION, now, Detail::Exception { name, number, input });

@@ -140,6 +140,10 @@ pub trait Device: State + Send {
     /// what is wired to them. `levels` tells those of `changed`.
     fn pins_changed(&mut self, _port: DeviceId, _changed: u32, _levels: u32, _ctx: &mut Ctx) {}
 
+    /// Pins that may carry signals of this device got other functions at `ctx.now`
+    /// ([`crate::devices::support::pin_functions`]).
+    fn pins_switched(&mut self, _ctx: &mut Ctx) {}
+
     /// `port` is about to read its wires: those that this device drives with a delay are brought up to `ctx.now`.
     fn pins_sampled(&mut self, _port: DeviceId, _ctx: &mut Ctx) {}
 
@@ -284,6 +288,11 @@ pub trait Device: State + Send {
         None
     }
 
+    /// Names of the flags by which its interrupt is up now, for the user; `None` if it does not tell.
+    fn interrupt_flags(&self) -> Option<String> {
+        None
+    }
+
     /// Named totals since reset, for the results.
     fn counters(&self) -> Vec<(String, u64)> {
         Vec::new()
@@ -304,6 +313,24 @@ pub struct Unsent {
     pub next_change: Option<Ps>,
 }
 
+/// What a serial port does when it has received a character.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WhenReceived {
+    /// Nothing that a core would notice by itself: the receiver or its interrupt is off.
+    Nothing,
+    /// It raises these interrupts.
+    Raises(Vec<IrqLine>),
+    /// It asks a DMA controller, whose interrupt may come then.
+    AsksDma,
+}
+
+impl WhenReceived {
+    /// An interrupt, if that is `on`.
+    pub fn raises(on: bool, line: Option<IrqLine>) -> WhenReceived {
+        if on { WhenReceived::Raises(line.into_iter().collect()) } else { WhenReceived::Nothing }
+    }
+}
+
 /// The receiver of a UART. Whatever lets it take characters again that [`SerialPort::begin`] refused (a baud rate, its
 /// enable bit, room for a character where that holds the sender) is told by [`Ctx::line_changed`].
 pub trait SerialPort {
@@ -313,6 +340,11 @@ pub trait SerialPort {
 
     /// The character has been received, at `ctx.now`.
     fn receive(&mut self, character: u8, ctx: &mut Ctx);
+
+    /// What a character would set off: a firmware that sleeps may wait for that.
+    fn when_received(&self) -> WhenReceived {
+        WhenReceived::Nothing
+    }
 }
 
 /// A system register that instructions of a core name (Arm: those of coprocessor 15).
@@ -482,10 +514,18 @@ impl Ctx<'_> {
         }
     }
 
-    /// The same for a line of which each change is an interrupt, down as well as up: that of the system timer of an
-    /// M-profile core.
+    /// An event comes to a core, which ends its `wfe` or lets the next one pass.
+    pub fn send_event(&mut self, core: u32) {
+        self.bus.send_event(core, self.now);
+    }
+
+    /// The same as [`Ctx::set_irq`] for a line of which each change is an interrupt, down as well as up: that of the
+    /// system timer of an M-profile core.
     pub fn change_irq(&mut self, line: Option<IrqLine>, level: bool) {
         self.set_irq(line, level);
+        if let Some(line) = line {
+            self.bus.risen.change(line, self.id, self.now);
+        }
         if let Some(IrqLine::Core { core, .. }) = line.filter(|_| !level) {
             self.bus.risen.come(core, self.now, Some(self.id));
         }

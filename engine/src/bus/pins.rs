@@ -4,6 +4,7 @@ use super::Bus;
 use crate::activity::Kind;
 use crate::dt::wiring::DeviceId;
 use crate::time::Ps;
+use crate::wires::functions::Functions;
 use crate::wires::parts::{Key, Light};
 use crate::wires::{Drive, PINS_OF_PORT, Pin};
 
@@ -58,6 +59,31 @@ impl Bus {
         let Some(wires) = self.wires.port_mut(port) else { return };
         (wires.own, wires.pull_ups) = (drive, pull_ups);
         self.settle_wires(port, now, now);
+    }
+
+    /// The registers of `port` give its pins these functions from `now` on: peripherals that have pins there are told
+    /// before this returns. The port drives its wires behind that ([`Bus::drive_port`]), so that none goes through a
+    /// level that nobody meant.
+    pub fn switch_pins(&mut self, port: DeviceId, functions: Functions, now: Ps) {
+        if !self.wires.set_functions(port, functions) {
+            return;
+        }
+        for index in 0.. {
+            let Some(user) = self.wires.user_of_functions(port, index) else { break };
+            if !self.is_busy(user) {
+                self.with_device(user, now, |user, ctx| user.pins_switched(ctx));
+            }
+        }
+    }
+
+    /// A peripheral of the chip drives a pin that the port leaves to it, or lets go of it, from `now` on.
+    pub fn drive_function(&mut self, pin: Pin, level: Option<bool>, now: Ps) {
+        if self.wires.set_function_drive(pin, level) {
+            let (changed, levels) = self.settle_wires(pin.port, now, now);
+            if changed != 0 && !self.is_busy(pin.port) {
+                self.with_device(pin.port, now, |port, ctx| port.pins_changed(pin.port, changed, levels, ctx));
+            }
+        }
     }
 
     /// What is wired to `pin` drives it to a level, or lets go of it, from `now` on. The port is told, unless it is

@@ -100,6 +100,15 @@ impl Risen {
         }
     }
 
+    /// A device drives a line of which each change is an interrupt.
+    #[inline]
+    pub fn change(&mut self, line: IrqLine, by: DeviceId, now: Ps) {
+        if self.is_on {
+            let cause = self.cause.unwrap_or(by);
+            self.up.insert(line, Up { since: now, by, cause, taken: false, is_pulse: false });
+        }
+    }
+
     fn follow(&mut self, line: IrqLine, by: DeviceId, level: bool, now: Ps) {
         let cause = self.cause.unwrap_or(by);
         match (level, self.up.get_mut(&line)) {

@@ -112,6 +112,8 @@ impl Bus {
         self.order.save(to);
         to.field("core_irqs");
         fixed::save(&self.core_irqs, to);
+        to.field("clocked_asleep");
+        self.clocked_asleep.save(to);
         to.field("output");
         self.output.save(to);
         to.field("exit");
@@ -139,6 +141,7 @@ impl Bus {
         fixed::load(&mut self.core_clocks, from)?;
         self.order.load(from)?;
         fixed::load(&mut self.core_irqs, from)?;
+        self.clocked_asleep.load(from)?;
         self.output.load(from)?;
         (self.exit, self.exit_is_reset, self.failure, self.paused) = Fresh::loaded(from)?;
         self.code_written.load(from)?;

@@ -352,6 +352,9 @@ impl<I: Isa> Cpu<I> {
     fn refused(&mut self, bus: &mut Bus, index: u32, at: u32, abort: AbortOf<I>) -> bool {
         // The instruction does not count: what comes next has the stamp of its other accesses.
         self.memory.learn_uses();
+        if bus.origins.are_wanted() {
+            self.tell_origin(bus, index, at);
+        }
         self.charge_at(index, at);
         self.raise_at(bus, index, at, I::data_abort(abort))
     }
@@ -447,7 +450,7 @@ impl<I: Isa> Cpu<I> {
 
     /// Tells that the instruction at the current address, before which its block was left, is what accessed a register
     /// without a model, if one was.
-    fn tell_own_origin(&self, bus: &mut Bus) {
+    pub(super) fn tell_own_origin(&self, bus: &mut Bus) {
         if bus.origins.are_wanted() {
             bus.origins.tell(bus.master.unwrap_or(0), self.pc & I::ADDRESS_MASK);
         }

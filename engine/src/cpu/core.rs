@@ -11,7 +11,7 @@ use super::shell::Shell;
 use super::spins::Spins;
 use crate::bus::Bus;
 use crate::core::debug::Debugged as _;
-use crate::core::{CallMark, Compiled, Compiling, Core, CoreReport, Cut, Stop, WaitedIn, WindowEras};
+use crate::core::{Awaited, CallMark, Compiled, Compiling, Core, CoreReport, Cut, Stop, WaitedIn, WindowEras};
 use crate::elf::Machine;
 use crate::inputs::Inputs;
 use crate::memory::cache::CacheShape;
@@ -178,6 +178,7 @@ impl<I: Isa> Cpu<I> {
         }
         if std::mem::take(&mut self.shell.waiting) {
             self.shell.wakes(bus);
+            self.woken(bus);
         }
         loop {
             if let Some(stop) = self.shell.stop.take().or_else(|| self.shell.stops_for_calls(single)) {
@@ -408,7 +409,15 @@ impl<I: Isa> Cpu<I> {
         }
         if self.shell.waiting {
             self.shell.stop = Some(Stop::Waiting);
+        } else {
+            self.woken(bus);
         }
+    }
+
+    /// A wait for an interrupt has ended, or did not begin.
+    fn woken(&mut self, bus: &Bus) {
+        let inputs = *self.interrupts(bus);
+        self.isa.woken(&inputs);
     }
 
     pub(super) fn begin(&mut self, bus: &mut Bus, until: Ps) {
@@ -480,6 +489,16 @@ impl<I: Isa> Core for Cpu<I> {
     fn idle(&mut self, until: Ps) {
         let cycles = self.shell.idle(until);
         I::rest(&mut self.pending, cycles);
+    }
+
+    fn awaits(&self, bus: &Bus) -> Awaited {
+        self.isa.awaits(self.interrupts(bus))
+    }
+
+    fn would_wake(&self, bus: &Bus, bit: u32) -> bool {
+        let mut inputs = *self.interrupts(bus);
+        inputs.set(bit, true, self.shell.now());
+        self.isa.wakes(&inputs)
     }
 
     fn machine(&self) -> Machine {

@@ -17,6 +17,7 @@ impl<I: Isa> Cpu<I> {
             Via::Uncached if I::FETCHES_IN_BLOCKS => self.code_stays(bus, index),
             Via::Uncached => I::FETCHES_FIRST || self.fetch_one(bus, index),
         };
+        self.tell_own_origin(bus);
         self.charge(pc);
         fetched
     }

@@ -20,8 +20,8 @@ use super::memory::{Mmu, Via};
 use super::read::Read;
 use crate::bus::Bus;
 use crate::bus::device::AccessSize;
-use crate::core::CallReport;
 use crate::core::debug::{Architecture, Register};
+use crate::core::{Awaited, CallReport};
 use crate::elf::Machine;
 use crate::encoding::Encoding;
 use crate::inputs::Inputs;
@@ -362,6 +362,15 @@ pub trait Isa: Clone + PartialEq + Sized + Send + State + 'static {
 
     /// True if these inputs end a wait for an interrupt.
     fn wakes(&self, inputs: &Inputs) -> bool;
+
+    /// See [`crate::core::Core::awaits`]; `inputs` are as they are now.
+    fn awaits(&self, _inputs: &Inputs) -> Awaited {
+        Awaited::default()
+    }
+
+    /// A wait for an interrupt has ended, as these inputs do so: told those that remember events.
+    #[inline(always)]
+    fn woken(&mut self, _inputs: &Inputs) {}
 
     /// Takes an exception that [`Isa::deliverable`] gave, before the instruction at the core's address. Accounts for
     /// its time.

@@ -88,7 +88,7 @@ const MOST_INTERRUPTS: usize = 1 << 18;
 #[derive(Clone, Debug, State, Fresh)]
 struct Taken {
     path: u32,
-    input: u32,
+    input: Option<u32>,
     /// When its line went up, and the device that raised it.
     raised: Option<(Ps, String)>,
     taken: u64,
@@ -197,8 +197,9 @@ impl Profile {
         }
     }
 
-    /// The innermost exception is the interrupt at an input, whose line went up then, raised by a device.
-    pub fn raised(&mut self, calls: &mut Calls, input: u32, raised: Option<(Ps, String)>) {
+    /// The innermost exception is the interrupt at an input, or one of the core's own, whose line went up then, raised
+    /// by a device.
+    pub fn raised(&mut self, calls: &mut Calls, input: Option<u32>, raised: Option<(Ps, String)>) {
         let kept = self.interrupts.len();
         let Some((frame, begun)) = calls.innermost_exception() else { return };
         if kept == MOST_INTERRUPTS || frame.interrupt != NONE {
@@ -382,7 +383,8 @@ impl Profile {
 /// The name of the task that runs now; `None` where there is none yet.
 fn task_that_runs(names: &TaskName, bus: &Bus) -> Option<String> {
     let task = bus.peek_word(names.variable)?;
-    let at = task.wrapping_add(names.offset);
+    let place = task.wrapping_add(names.offset);
+    let at = if names.is_pointer { bus.peek_word(place).filter(|name| *name != 0)? } else { place };
     let mut name = Vec::new();
     for offset in 0..names.bytes {
         let mut byte = [0];

@@ -38,6 +38,13 @@ pub(crate) struct Shell {
     pub cycles: u64,
     /// What that number is ahead of the cycles that the core has had: other than 0 once its clock has changed.
     ahead_cycles: u64,
+    /// Cycles that it slept through with its clock off, or was held in reset; and the former alone.
+    stopped_cycles: u64,
+    slept_cycles: u64,
+    /// Its clock goes on while it sleeps, as it was when it began to.
+    pub clocked_asleep: bool,
+    /// The user has been given a note of that.
+    has_noted_stop: bool,
     /// What it did at rates that its clock has had before.
     earlier: Earlier,
     pub instructions: u64,
@@ -82,6 +89,10 @@ impl Shell {
             causes,
             cycles: 0,
             ahead_cycles: 0,
+            stopped_cycles: 0,
+            slept_cycles: 0,
+            clocked_asleep: false,
+            has_noted_stop: false,
             earlier: Earlier::default(),
             instructions: 0,
             exceptions: 0,
@@ -105,6 +116,23 @@ impl Shell {
     /// Cycles that the core has had when the number of its clock's edge is `cycle`.
     pub fn had(&self, cycle: u64) -> u64 {
         cycle.wrapping_sub(self.ahead_cycles)
+    }
+
+    /// The same, but for those that it slept through with its clock off: what a counter of the core's own clock counts.
+    pub fn clocked(&self, cycle: u64) -> u64 {
+        self.had(cycle).wrapping_sub(self.stopped_cycles)
+    }
+
+    /// A counter of the core's own clock is read, which `what` names: a note, once, if it stood still meanwhile.
+    #[inline]
+    pub fn note_stop(&mut self, bus: &mut Bus, what: &str) {
+        if self.slept_cycles > 0 && !self.has_noted_stop {
+            self.has_noted_stop = true;
+            let (name, slept, now) = (&self.name, self.slept_cycles, self.now());
+            bus.note_of_core(what, || {
+                format!("{name}: {what}; it had slept for {slept} cycles when it was read (first at {now})")
+            });
+        }
     }
 
     /// The core's clock runs at another rate from now on; so far the core has done `totals`.
@@ -169,23 +197,33 @@ impl Shell {
         let cycles = self.clock.cycles_until_ceil(until).0.saturating_sub(self.cycles);
         self.cycles += cycles;
         self.spent.idle += cycles;
+        if !self.clocked_asleep {
+            self.stopped_cycles += cycles;
+            self.slept_cycles += if self.waiting { cycles } else { 0 };
+        }
         cycles
     }
 
     /// An exception is taken now.
     pub fn count_exception(&mut self, bus: &mut Bus, source: Source) {
         self.exceptions += 1;
-        self.note_raised(bus, source);
+        self.note_raised(bus, source, source.input);
         bus.exception(self.index, self.now(), source);
     }
 
-    /// The profile knows since when an interrupt has waited that is taken now.
-    pub fn note_raised(&mut self, bus: &mut Bus, source: Source) {
-        if let (Some(profile), Some(calls)) = (&mut self.profile, &mut self.calls)
-            && let Some(input) = source.input
-        {
-            let raised = bus.risen.take(self.index, input);
-            profile.raised(calls, input, raised.map(|(since, by)| (since, bus.device_names[by.0 as usize].clone())));
+    /// The profile knows since when an interrupt has waited that is taken now, by the core's input `line`.
+    pub fn note_raised(&mut self, bus: &mut Bus, source: Source, line: Option<u32>) {
+        if let (Some(profile), Some(calls), Some(line)) = (&mut self.profile, &mut self.calls, line) {
+            let raised = bus.risen.take(self.index, line);
+            let raised = raised.map(|(since, by)| (since, bus.device_names[by.0 as usize].clone()));
+            profile.raised(calls, source.input, raised);
+        }
+    }
+
+    /// The same of an exception that software asks for: it does not wait for any line.
+    pub fn note_asked_for(&mut self) {
+        if let (Some(profile), Some(calls)) = (&mut self.profile, &mut self.calls) {
+            profile.raised(calls, None, None);
         }
     }
 

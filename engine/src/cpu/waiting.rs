@@ -82,7 +82,8 @@ impl Shell {
 impl Shell {
     /// The core sleeps from now on, if it does not yet.
     #[inline]
-    pub fn sleeps(&self, bus: &Bus) {
+    pub fn sleeps(&mut self, bus: &Bus) {
+        self.clocked_asleep = bus.clocked_asleep;
         bus.core_sleeps(self.index as usize, self.now());
     }
 

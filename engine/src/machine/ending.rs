@@ -61,7 +61,7 @@ impl Machine {
         let outcome = self.outcome_of_scripts(outcome);
         // What was still under way on a wire may have shown it only now.
         let outcome = match (self.bus.failure_of_chips(), outcome) {
-            (Some(failure), Outcome::Exit(_) | Outcome::Limit(_)) => Outcome::Fault(failure),
+            (Some(failure), Outcome::Exit(_) | Outcome::Limit(_) | Outcome::Asleep(_)) => Outcome::Fault(failure),
             (_, outcome) => outcome,
         };
         let mut report = self.report(outcome);
@@ -71,7 +71,7 @@ impl Machine {
         self.bus.waves.end();
         let cut_off = match report.outcome {
             Outcome::Exit(_) if self.bus.exit_is_reset => Some("the board was reset"),
-            Outcome::Exit(_) | Outcome::Fault(_) | Outcome::Script(_) => None,
+            Outcome::Exit(_) | Outcome::Asleep(_) | Outcome::Fault(_) | Outcome::Script(_) => None,
             Outcome::Limit(_) => Some("the limit came"),
             Outcome::Interrupted => Some("the run was interrupted"),
         };

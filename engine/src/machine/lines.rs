@@ -122,8 +122,8 @@ impl Machine {
             let Some(end) = self.far_end(id) else { continue };
             let waiting = end.left();
             match end.unfinished(now) {
-                Some(left) if left.expects && matches!(outcome, Outcome::Exit(_)) => {
-                    changed.get_or_insert(format!("{}; the firmware has ended", left.text));
+                Some(left) if left.expects && matches!(outcome, Outcome::Exit(_) | Outcome::Asleep(_)) => {
+                    changed.get_or_insert(left.text);
                 }
                 Some(left) => self.end_notes.push(format!("the script at {name} was not done: {}", left.text)),
                 None if waiting > 0 => self.end_notes.push(format!(
@@ -135,7 +135,10 @@ impl Machine {
             }
         }
         match (changed, outcome) {
-            (Some(text), Outcome::Exit(status)) => Outcome::Script(format!("{text} with status {status}")),
+            (Some(text), Outcome::Exit(status)) => {
+                Outcome::Script(format!("{text}; the firmware has ended with status {status}"))
+            }
+            (Some(text), Outcome::Asleep(why)) => Outcome::Script(format!("{text}; {why}")),
             (_, outcome) => outcome,
         }
     }

@@ -103,30 +103,23 @@ impl Machine {
         text
     }
 
-    pub(super) fn limit_text(&self, limit: Ps) -> String {
+    pub(super) fn limit_text(&mut self, limit: Ps) -> String {
         let cores: Vec<String> = (0..self.cores.len()).map(|core| self.state_text(core, true)).collect();
-        format!("the limit of {limit} simulated time is reached; {}: raise it with --limit", cores.join("; "))
-    }
-
-    /// All cores wait, and no event is to come.
-    pub(super) fn deadlock_text(&self) -> String {
-        const NOBODY: &str = "nothing on the board is due to raise one";
-        if self.cores.len() == 1 {
-            let place = self.place_text(0, self.cores[0].registers()[0]);
-            return format!("{}: {place}: waits for an interrupt, and {NOBODY}", self.cores[0].name());
-        }
-        let cores: Vec<String> = (0..self.cores.len()).map(|core| self.state_text(core, false)).collect();
-        format!("{}; {NOBODY}", cores.join("; "))
+        let cores = cores.join("; ");
+        let what_next = self.awaited_text().unwrap_or_else(|| "raise it with --limit".to_owned());
+        format!("the limit of {limit} simulated time is reached; {cores}: {what_next}")
     }
 
     /// Where a core is and what it does there; in the `past`, for a run that is over.
-    fn state_text(&self, core: usize, past: bool) -> String {
+    pub(super) fn state_text(&self, core: usize, past: bool) -> String {
         let (name, place) = (self.cores[core].name(), self.place_text(core, self.cores[core].registers()[0]));
         let does = match (self.last_activity(core), self.bus.polled_by(core)) {
             (Activity::Held, _) if past => return format!("{name} was held in reset"),
             (Activity::Held, _) => return format!("{name} is held in reset"),
-            (Activity::Waiting, _) if past => "waited for an interrupt".to_owned(),
-            (Activity::Waiting, _) => "waits for an interrupt".to_owned(),
+            (Activity::Waiting, _) => {
+                let what = if self.cores[core].awaits(&self.bus).is_event { "an event" } else { "an interrupt" };
+                format!("{} for {what}", if past { "waited" } else { "waits" })
+            }
             (Activity::Running, Some(device)) => format!("polled {device}"),
             (Activity::Running, None) => "was".to_owned(),
         };

@@ -202,15 +202,50 @@ impl Machine {
     }
 }
 
-/// Where FreeRTOS or Zephyr has the name of the task that runs.
+/// A kernel whose tasks have names.
+struct Kernel {
+    /// The variable in which it has the task that runs, and the members of structures that lead there from its
+    /// beginning.
+    variable: &'static str,
+    members: &'static [(&'static str, &'static str)],
+    /// The name in a task's structure.
+    name: (&'static str, &'static str),
+    is_pointer: bool,
+}
+
+/// FreeRTOS; Zephyr; ChibiOS/RT from 21.11 on, and before; NuttX, whose list of tasks that are ready begins with the
+/// one that runs.
+const KERNELS: [Kernel; 5] = [
+    Kernel { variable: "pxCurrentTCB", members: &[], name: ("tskTaskControlBlock", "pcTaskName"), is_pointer: false },
+    Kernel {
+        variable: "_kernel",
+        members: &[("z_kernel", "cpus"), ("_cpu", "current")],
+        name: ("k_thread", "name"),
+        is_pointer: false,
+    },
+    Kernel {
+        variable: "ch0",
+        members: &[("ch_os_instance", "rlist"), ("ch_ready_list", "current")],
+        name: ("ch_thread", "name"),
+        is_pointer: true,
+    },
+    Kernel {
+        variable: "ch",
+        members: &[("ch_system", "rlist"), ("ch_ready_list", "current")],
+        name: ("ch_thread", "name"),
+        is_pointer: true,
+    },
+    Kernel { variable: "g_readytorun", members: &[], name: ("tcb_s", "name"), is_pointer: false },
+];
+
+/// Where the program's kernel has the name of the task that runs, if it is a known one.
 fn task_name(elf: &[u8]) -> Option<TaskName> {
-    let symbol = |name: &str| elf::addresses_of(elf, &[name]).first().copied();
-    if let Some(variable) = symbol("pxCurrentTCB") {
-        let offset = debug::member_offset(elf, "tskTaskControlBlock", "pcTaskName")?;
-        return Some(TaskName { variable, offset, bytes: LONGEST_NAME_BYTES });
-    }
-    let kernel = symbol("_kernel")?;
-    let current = debug::member_offset(elf, "z_kernel", "cpus")? + debug::member_offset(elf, "_cpu", "current")?;
-    let offset = debug::member_offset(elf, "k_thread", "name")?;
-    Some(TaskName { variable: kernel.wrapping_add(current), offset, bytes: LONGEST_NAME_BYTES })
+    KERNELS.iter().find_map(|kernel| {
+        let mut variable = elf::addresses_of(elf, &[kernel.variable]).first().copied()?;
+        for (structure, member) in kernel.members {
+            variable = variable.wrapping_add(debug::member_offset(elf, structure, member)?);
+        }
+        let offset = debug::member_offset(elf, kernel.name.0, kernel.name.1)?;
+        Some(TaskName { variable, offset, bytes: LONGEST_NAME_BYTES, is_pointer: kernel.is_pointer })
+    })
 }

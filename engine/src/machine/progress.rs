@@ -134,7 +134,7 @@ impl Machine {
             self.follow_others();
             let mut next = self.next_core();
             if next.is_none() {
-                if let Some(outcome) = self.wait_together(slice_end) {
+                if let Some(outcome) = self.wait_together(slice_end, limit) {
                     return Some(outcome);
                 }
                 next = self.next_core();
@@ -240,10 +240,13 @@ impl Machine {
     }
 
     /// No core runs: time passes up to the next event, and those that wait look again.
-    fn wait_together(&mut self, slice_end: Ps) -> Option<Outcome> {
+    fn wait_together(&mut self, slice_end: Ps, limit: Ps) -> Option<Outcome> {
         let due = self.bus.events.next_due();
-        if due == Ps::MAX && !self.bus.lines.are_attended {
-            return Some(Outcome::Fault(self.deadlock_text()));
+        if due == Ps::MAX
+            && !self.bus.lines.are_attended
+            && let Some(why) = self.sleeps_for_ever(limit)
+        {
+            return Some(Outcome::Asleep(why));
         }
         for core in 0..self.cores.len() {
             self.pass_time(core, due.min(slice_end).min(self.stops_at()));

@@ -2,13 +2,15 @@
 
 use super::Machine;
 use crate::bus::device::DeviceId;
-use crate::storms::{Source, Storm};
+use crate::storms::{Entered, Source, Storm};
 use crate::time::Ps;
 
 impl Machine {
     /// A line for each storm of the run.
     pub(super) fn storm_notes(&self) -> Vec<String> {
-        self.bus.storms.found.iter().map(|(storm, at)| self.storm_text(*storm, *at)).collect()
+        let storms = self.bus.storms.found.iter().map(|(storm, at)| self.storm_text(*storm, *at));
+        let entries = self.bus.storms.entries.found().filter(|(core, ..)| (*core as usize) < self.cores.len());
+        storms.chain(entries.flat_map(|found| self.entries_text(found))).collect()
     }
 
     /// A line for each storm that was found since the last call.
@@ -25,6 +27,36 @@ impl Machine {
             Storm::Exceptions { core, .. } => *core < self.cores.len(),
         };
         self.told_storms <= found.len() && found.iter().all(|(storm, _)| is_here(storm))
+    }
+
+    /// How an interrupt is entered again and again, or once more.
+    fn entries_text(&self, (core, input, entered): (u32, u32, Entered)) -> Vec<String> {
+        let source = Source { name: "interrupt", number: Some(input), input: Some(input) };
+        let from = self.bus.storms.raisers(core, source);
+        let (core, what) = (self.cores[core as usize].name(), self.source_text(source, from));
+        let mut lines = Vec::new();
+        if entered.never_stops() {
+            let device = from.into_iter().flatten().last();
+            let flags = device.and_then(|id| self.bus.devices[id.0 as usize].as_ref()?.interrupt_flags());
+            let why = match (device, flags) {
+                (Some(id), Some(flags)) => format!(" ({}: {flags})", self.device_name(id)),
+                _ => String::new(),
+            };
+            let times = entered.most_in_a_row;
+            lines.push(format!(
+                "{core}: {what} was taken {times} times in a row, as its line never went down{why}: no handler clears \
+                 what raises it"
+            ));
+        }
+        if entered.once_more > 0 {
+            let times = entered.once_more;
+            let time = if times == 1 { "time" } else { "times" };
+            lines.push(format!(
+                "{core}: {what} was taken once more at once, {times} {time}: its handler returned before the store \
+                 that clears its flag had arrived; clear it earlier, or read it back"
+            ));
+        }
+        lines
     }
 
     fn storm_text(&self, storm: Storm, at: Ps) -> String {

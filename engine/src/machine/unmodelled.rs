@@ -63,6 +63,16 @@ impl Machine {
         }
     }
 
+    /// What devices have noted, each with the instruction whose access led to it.
+    pub(super) fn device_notes(&self) -> Vec<String> {
+        let placed = |(number, line): (usize, &String)| match self.bus.origins.of_note(number) {
+            // They end with the time in brackets.
+            Some(place) => format!("{}, by {})", line.trim_end_matches(')'), self.origin_text(place)),
+            None => line.clone(),
+        };
+        self.bus.notes().iter().enumerate().map(placed).collect()
+    }
+
     fn origin_text(&self, (core, pc): Place) -> String {
         let text = self.code_text(core, pc, pc);
         if self.cores.len() > 1 { format!("{}: {text}", self.cores[core].name()) } else { text }

@@ -20,18 +20,20 @@ pub struct Notes<const MOST: usize> {
 }
 
 impl<const MOST: usize> Notes<MOST> {
-    /// Keeps what `line` gives, unless the same device (or none) has said `what` before.
-    pub fn add(&mut self, from: Option<DeviceId>, what: &str, line: impl FnOnce() -> String) {
+    /// Keeps what `line` gives, unless the same device (or none) has said `what` before. Gives its place among all if
+    /// it is new.
+    pub fn add(&mut self, from: Option<DeviceId>, what: &str, line: impl FnOnce() -> String) -> Option<usize> {
         let known = self.known.entry(from).or_default();
         if known.contains(what) {
-            return;
+            return None;
         }
         if self.lines.len() == MOST {
             self.has_more = true;
-            return;
+            return None;
         }
         known.insert(what.to_owned());
         self.lines.push(line());
+        Some(self.lines.len() - 1)
     }
 
     /// All that are kept.
@@ -85,7 +87,9 @@ mod tests {
     #[test]
     fn notes_are_kept_once_and_not_without_end() {
         let mut notes = Notes::<1000>::default();
-        let add = |notes: &mut Notes<1000>, what: &str| notes.add(Some(DeviceId(0)), what, || what.to_owned());
+        let add = |notes: &mut Notes<1000>, what: &str| {
+            notes.add(Some(DeviceId(0)), what, || what.to_owned());
+        };
         for number in 0..1000 {
             add(&mut notes, &format!("note {number}"));
             add(&mut notes, "note 0");

@@ -40,7 +40,7 @@ pub struct Slices {
 }
 
 /// Where a kernel keeps the name of the task that runs: what is at `variable` points to the task, of which the name
-/// stands at `offset`, ended by a 0.
+/// stands at `offset`, ended by a 0, or a pointer to it.
 #[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct TaskName {
     /// Address of the pointer.
@@ -49,6 +49,8 @@ pub struct TaskName {
     pub offset: u32,
     /// Bytes of the name at the most.
     pub bytes: u32,
+    /// The task has a pointer to its name.
+    pub is_pointer: bool,
 }
 
 /// A call for a timeline, or iterations of a polling loop that were skipped, with their calls.

@@ -1,7 +1,9 @@
-//! What the firmware did with registers that have no model, and from where.
+//! What the firmware did with registers that have no model, and from where; and from where it made accesses that led
+//! to notes.
 //!
 //! A device without a model ([`crate::devices::cyclescope::stub`]) counts by itself. It does not know which instruction
-//! an access comes from: it asks for that, and the core tells behind the instruction.
+//! an access comes from, nor does one that notes something: it asks for that, and the core tells behind the
+//! instruction.
 
 use std::collections::BTreeMap;
 
@@ -37,33 +39,53 @@ pub type Register = (DeviceId, usize, u32);
 /// An instruction: the core by its index, and the address.
 pub type Place = (usize, u32);
 
-/// The instructions that registers without a model were accessed by.
+/// The instructions that registers without a model were accessed by, and those that notes come from.
 #[derive(Debug, Default, State)]
 pub struct Origins {
+    /// One of the next two is wanted.
+    are_wanted: bool,
     wanted: Option<Register>,
+    /// Notes, by their places among all.
+    wanted_notes: Vec<usize>,
     kept: BTreeMap<Register, Vec<Place>>,
+    of_notes: BTreeMap<usize, Place>,
 }
 
 impl Origins {
     /// The register that is being accessed wants to know from where.
     pub fn want(&mut self, register: Register) {
-        self.wanted = Some(register);
+        (self.wanted, self.are_wanted) = (Some(register), true);
+    }
+
+    /// The access that is being made has led to a note, which has this place among all.
+    pub fn want_of_note(&mut self, note: usize) {
+        self.wanted_notes.push(note);
+        self.are_wanted = true;
     }
 
     /// True if the core that runs is to tell which instruction has just made an access.
     #[inline(always)]
     pub fn are_wanted(&self) -> bool {
-        self.wanted.is_some()
+        self.are_wanted
     }
 
     /// It was the one at `pc` of core number `core`.
     #[cold]
     pub fn tell(&mut self, core: usize, pc: u32) {
+        self.are_wanted = false;
+        for note in self.wanted_notes.drain(..) {
+            self.of_notes.entry(note).or_insert((core, pc));
+        }
         let Some(register) = self.wanted.take() else { return };
         let places = self.kept.entry(register).or_default();
         if !places.contains(&(core, pc)) && places.len() < MOST_PLACES {
             places.push((core, pc));
         }
+    }
+
+    /// The instruction whose access led to a note; `None` if it was no instruction's.
+    pub fn of_note(&self, note: usize) -> Option<Place> {
+        self.of_notes.get(&note).copied()
     }
 
     /// The first instructions that accessed a register, in the order in which they came. None of a DMA engine.
@@ -89,5 +111,15 @@ mod tests {
             assert!(!origins.are_wanted());
         }
         assert_eq!(origins.of(register), [(1, 8), (1, 4), (1, 12), (1, 16)]);
+    }
+
+    #[test]
+    fn a_note_has_the_place_of_its_access() {
+        let mut origins = Origins::default();
+        origins.want_of_note(3);
+        origins.want_of_note(4);
+        origins.tell(0, 8);
+        assert!(!origins.are_wanted());
+        assert_eq!([2, 3, 4].map(|note| origins.of_note(note)), [None, Some((0, 8)), Some((0, 8))]);
     }
 }

@@ -19,7 +19,9 @@ fn an_interrupt_that_is_never_cleared_is_told_of_with_its_device() {
     put(&mut machine, HANDLER, &[MRET]);
     let report = machine.run(Ps::from_us(60_000), |_| true);
     assert!(matches!(report.outcome, Outcome::Limit(_)), "{:?}", report.outcome);
-    let [note] = &report.notes[..] else { panic!("{:?}", report.notes) };
+    let [note, line] = &report.notes[..] else { panic!("{:?}", report.notes) };
+    assert!(line.starts_with("cpu0: interrupt 11 from late was taken "), "{line}");
+    assert!(line.contains(" times in a row, as its line never went down"), "{line}");
     assert!(
         note.starts_with("cpu0 takes some ") && note.contains(" exceptions in each simulated millisecond"),
         "{note}"

@@ -80,6 +80,25 @@ fn a_core_wakes_another_by_a_write() {
 }
 
 #[test]
+fn a_core_wakes_another_by_an_event() {
+    const WFE: u32 = 0xe320_f002;
+    const SEV: u32 = 0xe320_f004;
+    let (last, done) = endings();
+    let wakes = [&delay(400)[..], &[mov(3, 1), SEV, str(3, 9, 0x40)], &delay(3000), &last].concat();
+    let sleeps = [&[WFE, str(2, 9, 0x44)][..], &done].concat();
+    let cluster = || {
+        let (mut machine, journal) = pair([&program(&[&wakes]), &program(&[&sleeps])]);
+        machine.bus().cluster = 3;
+        (machine, journal)
+    };
+    let (report, entries) = run_alike(cluster);
+    assert_eq!(entries.iter().map(|entry| entry.1).collect::<Vec<_>>().len(), 2, "{entries:?}");
+    let waits = |(cause, cycles): &(String, _)| (cause == "wait for interrupt").then_some(*cycles);
+    let slept = report.cores[1].causes().iter().find_map(waits).unwrap();
+    assert!(slept > cyclescope_engine::time::Cycles(200), "{slept:?}");
+}
+
+#[test]
 fn a_core_begins_when_it_is_let_out_of_reset() {
     let (last, done) = endings();
     let lets_go = [&delay(400)[..], &[mov(3, 1), str(3, 9, 0x24), str(3, 9, 0x40)], &last].concat();
@@ -154,10 +173,10 @@ fn each_core_tells_where_it_is() {
     let report = machine.run(Ps::from_us(50), |_| true);
     let text = "cpu0 waits for an interrupt at pc 0x00000118; cpu1 waits for an interrupt at pc 0x00008118; \
                 nothing on the board is due to raise one";
-    assert_eq!(report.outcome, Outcome::Fault(text.to_owned()));
+    assert_eq!(report.outcome, Outcome::Asleep(text.to_owned()));
     let (mut machine, _) = pair([&program(&[&[WFI, b(-4)]]), &program(&[&[WFI, b(-4)]])]);
     machine.hold(1);
     let report = machine.run(Ps::from_us(50), |_| true);
-    let Outcome::Fault(text) = report.outcome else { panic!("{:?}", report.outcome) };
+    let Outcome::Asleep(text) = report.outcome else { panic!("{:?}", report.outcome) };
     assert!(text.contains("; cpu1 is held in reset; "), "{text}");
 }

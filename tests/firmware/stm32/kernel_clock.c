@@ -4,6 +4,7 @@
 
 #include "board.h"
 #include "mmio.h"
+#include "stm32_gpio.h"
 
 #define USART2_BASE 0x40004400u
 #define USART_CR1 0x00u
@@ -36,6 +37,9 @@ static uint32_t is_sent(void)
 
 int main(void)
 {
+    /* PA2, whose port is on. */
+    set_bits(0x4cu, 1u);
+    stm32_gpio_alternate(0x48000000u, 2, 7);
     set_bits(RCC_APB1ENR1, RCC_USART2);
     mmio_write(BOARD_RCC_BASE, RCC_CCIPR, 2u << 2);
     mmio_write(USART2_BASE, USART_BRR, 16000000u / 115200u);

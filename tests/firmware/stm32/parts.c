@@ -71,6 +71,29 @@ void stop(void);
 static volatile uint32_t pin_interrupts;
 static volatile uint32_t flags;
 
+/* A pin in an alternate function. */
+static void alternate(uint32_t port, uint32_t pin, uint32_t function)
+{
+    uint32_t functions = port + (pin < 8u ? 0x20u : 0x24u);
+    REGISTER(functions) |= function << 4u * (pin % 8u);
+    REGISTER(port + GPIO_MODER) = (REGISTER(port + GPIO_MODER) & ~(3u << 2u * pin)) | 2u << 2u * pin;
+}
+
+/* Transmit pins: PA2 or PG7 of the console, PA9 of USART1. */
+static void open_pins(void)
+{
+    alternate(GPIOA, 9, 7);
+#ifdef STM32L4
+    /* PG7 has a supply of its own: PWR_CR2.IOSV. */
+    REGISTER(0x40021058u) |= 1u << 28;
+    REGISTER(0x40007004u) |= 1u << 9;
+    RCC_GPIO_ENR |= 1u << 6;
+    alternate(0x48001800u, 7, 8);
+#else
+    alternate(GPIOA, 2, 7);
+#endif
+}
+
 static void serial_open(uint32_t base, uint32_t divider)
 {
 #ifdef STM32L4
@@ -245,6 +268,7 @@ void reset(void)
     RCC_RNG_ENR |= 1u << RCC_RNG_BIT;
     RCC_CONSOLE_ENR |= 1u << RCC_CONSOLE_BIT;
     RCC_APB2ENR |= 1u << RCC_SYSCFG_BIT | 1u << RCC_USART1_BIT;
+    open_pins();
     DEMCR |= 1u << 24;
     DWT_CYCCNT = 0;
     DWT_CTRL |= 1;

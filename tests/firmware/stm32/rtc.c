@@ -5,6 +5,7 @@
 #include "mmio.h"
 #include "nvic.h"
 
+#define DBGMCU_CR 0xE0042004u
 #define PWR 0x40007000u
 #define RTC 0x40002800u
 #define RTC_TR 0x00u
@@ -86,6 +87,8 @@ static void start(void)
         vectors[index] = vector_table[index];
     }
     mmio_write(ARMV7M_SCS_BASE, SCB_VTOR, (uint32_t)(uintptr_t)vectors);
+    /* It counts on while the core sleeps: DBG_SLEEP. */
+    mmio_write(DBGMCU_CR, 0, 1);
     armv7m_start_cycle_counter();
     mmio_write(RCC, RCC_APB1ENR, mmio_read(RCC, RCC_APB1ENR) | 1u << 28 | 1u << 10);
     mmio_write(PWR, 0x00, mmio_read(PWR, 0x00) | 1u << 8);

@@ -5,15 +5,36 @@
 #include "armv7m.h"
 #include "console.h"
 #include "mmio.h"
+#include "stm32_gpio.h"
 
 #define SPI1 0x40013000u
 #define I2C1 0x40005400u
 #define SPI_BYTES 7u
 #define ADDRESS 0x48u
 
+#ifdef STM32L4
+#define GPIOA 0x48000000u
+#define GPIOB 0x48000400u
+#else
+#define GPIOA 0x40020000u
+#define GPIOB 0x40020400u
+#endif
+
 static uint8_t command[SPI_BYTES];
 static uint8_t answer[SPI_BYTES];
 static volatile uint8_t temperature[2];
+
+/* SPI1 at PA5 to PA7, I2C1 at PB8 and PB9, which are open-drain. */
+static void open_pins(void)
+{
+    for (uint32_t pin = 5; pin <= 7; pin++) {
+        stm32_gpio_alternate(GPIOA, pin, 5);
+    }
+    for (uint32_t pin = 8; pin <= 9; pin++) {
+        stm32_gpio_alternate(GPIOB, pin, 4);
+    }
+    mmio_write(GPIOB, 0x04, mmio_read(GPIOB, 0x04) | 3u << 8);
+}
 
 #ifdef STM32L4
 #define DMA1 0x40020000u
@@ -155,6 +176,7 @@ int main(void)
 {
     armv7m_start_cycle_counter();
     start();
+    open_pins();
     select(0);
     mmio_write(CS_PORT, 0x00, (mmio_read(CS_PORT, 0x00) & ~(3u << 2 * CS_PIN)) | 1u << 2 * CS_PIN);
     mmio_write(INT_PORT, 0x00, mmio_read(INT_PORT, 0x00) & ~(3u << 2 * INT_PIN));

@@ -166,7 +166,7 @@ fn told_interrupt(taken: &Taken, told: &Told) -> Option<TakenInterrupt> {
     let (raised, by) = taken.raised.clone().map_or((None, None), |(raised, by)| (Some(raised), Some(by)));
     Some(TakenInterrupt {
         path: taken.path,
-        input: Some(taken.input),
+        input: taken.input,
         by,
         raised,
         taken: told.time(taken.taken),

@@ -9,7 +9,7 @@
 //! and from a pause of a character's time behind the last character on, until the data register is read.
 
 use crate::activity::{Activity, Detail, Kind};
-use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError};
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError, WhenReceived};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::activities::{RECEIVED, SENT};
 use crate::devices::support::axi_lite::{AxiLitePort, on_lanes};
@@ -285,6 +285,10 @@ impl Device for Juart {
 }
 
 impl SerialPort for Juart {
+    fn when_received(&self) -> WhenReceived {
+        WhenReceived::raises(self.enables & CONTROL_RE != 0, self.interrupt)
+    }
+
     fn begin(&mut self, ctx: &mut Ctx) -> Option<Passage> {
         self.settle(ctx.now);
         if self.receiver.len() as u64 == FIFO_CHARACTERS {

@@ -10,7 +10,9 @@
 //! Not modelled: the receiver's comparison, framing and parity errors, which nobody sends; echo and
 //! loopback; a baud rate from a programmable clock.
 
-use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError, Unsent};
+use crate::bus::device::{
+    AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError, Unsent, WhenReceived,
+};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::activities::SERIAL;
 use crate::devices::support::apb::{self, WriteProtection};
@@ -383,6 +385,11 @@ impl Device for Uart {
 }
 
 impl SerialPort for Uart {
+    fn when_received(&self) -> WhenReceived {
+        let on = self.receives && self.interrupt_mask & (SR_RXRDY | SR_TIMEOUT) != 0;
+        WhenReceived::raises(on, self.interrupt)
+    }
+
     fn begin(&mut self, ctx: &mut Ctx) -> Option<Passage> {
         passage(self.clock.rate, ctx.now, self.character_clocks()).filter(|_| self.receives)
     }

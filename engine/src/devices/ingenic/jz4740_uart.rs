@@ -18,7 +18,7 @@
 mod receiving;
 
 use self::receiving::Receiving;
-use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError, Unsent};
+use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError, Unsent, WhenReceived};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::activities::SERIAL_WITH_FIFOS;
 use crate::devices::support::apb;

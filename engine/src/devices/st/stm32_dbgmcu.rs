@@ -1,8 +1,9 @@
 //! `st,stm32-dbgmcu`: the debug support of an STM32 (RM0090, "MCU debug component (DBGMCU)"; RM0383 and RM0432, the
 //! same): which chip it is, and what stops with the core when a debugger halts it.
 //!
-//! Modelled: DBGMCU_IDCODE, as the board says it; the other registers keep what is written, since a debugger that halts
-//! the core stops all time.
+//! Modelled: DBGMCU_IDCODE, as the board says it; DBGMCU_CR.DBG_SLEEP, with which the core's clock goes on while it
+//! sleeps, and with it DWT_CYCCNT. The other registers and bits keep what is written: a debugger that halts the core
+//! stops all time, and there is no Stop or Standby mode.
 
 use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
@@ -13,6 +14,9 @@ use crate::state::State;
 
 /// DBGMCU_IDCODE; behind it DBGMCU_CR and three freeze registers at the most.
 const IDCODE: u32 = 0x0;
+const CR: usize = 1;
+/// In Sleep mode HCLK goes on to the core (RM0090, 38.16.1).
+const CR_DBG_SLEEP: u32 = 1 << 0;
 const REGISTERS: usize = 5;
 
 /// The device.
@@ -59,6 +63,7 @@ impl Device for Dbgmcu {
         {
             *word = size.merged(*word, offset, value);
         }
+        ctx.bus.clocked_asleep = self.words[CR] & CR_DBG_SLEEP != 0;
         Ok(Reply::written(ctx.now))
     }
 
@@ -81,5 +86,8 @@ mod tests {
             bench.put(register, 7);
         }
         assert_eq!([0, 4, 8, 0x10, 0x14].map(|register| bench.get(register)), [0x1007_6413, 7, 7, 7, 0]);
+        assert!(bench.bus.clocked_asleep);
+        bench.put(4, 6);
+        assert!(!bench.bus.clocked_asleep);
     }
 }

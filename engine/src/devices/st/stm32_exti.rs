@@ -4,9 +4,9 @@
 //! Modelled: all registers; lines that come in (pins by way of SYSCFG, and other peripherals: a line's number is an
 //! input of this device), their edges, software's, pending bits, and the interrupts of lines that are not masked, which
 //! the node gives to controllers by `line-ranges`. A line that has no edge detector (a direct line) only wakes up, and
-//! has its interrupt of its own.
-//!
-//! Not modelled: events, which wake the core without an interrupt (EXTI_EMR).
+//! has its interrupt of its own. A line whose event is not masked (EXTI_EMR) sends an event to the core, which ends its
+//! wfe: at the edges that are chosen, by software, and where a direct line goes up. The core is the one that the
+//! interrupts lead to.
 
 use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
@@ -57,11 +57,28 @@ pub struct Params {
     pub groups: Vec<LineGroup>,
 }
 
+impl Params {
+    /// The cores that its interrupts lead to, and so its events.
+    fn cores(&self) -> Vec<u32> {
+        let mut cores: Vec<u32> = Vec::new();
+        for group in &self.groups {
+            if let Some(IrqLine::Core { core, .. }) = group.interrupt
+                && !cores.contains(&core)
+            {
+                cores.push(core);
+            }
+        }
+        cores
+    }
+}
+
 /// The controller: a bit a line.
 #[derive(Debug, State)]
 pub struct Exti {
     #[state(skip)]
     params: Params,
+    #[state(skip)]
+    cores: Vec<u32>,
     unmasked: u64,
     events: u64,
     rising: u64,
@@ -113,6 +130,7 @@ impl Exti {
     pub fn new(params: Params) -> Exti {
         Exti {
             unmasked: params.direct,
+            cores: params.cores(),
             params,
             events: 0,
             rising: 0,
@@ -142,8 +160,8 @@ impl Exti {
         }
     }
 
-    /// Writes bits of the lines in `mask`.
-    fn set_register(&mut self, register: u32, mask: u64, value: u64) {
+    /// Writes bits of the lines in `mask`. Gives those at which software asks for an interrupt or event.
+    fn set_register(&mut self, register: u32, mask: u64, value: u64) -> u64 {
         let (all, configurable) = (self.params.lines & mask, self.configurable() & mask);
         let put = |held: &mut u64, mask: u64| *held = *held & !mask | value & mask;
         match register {
@@ -153,14 +171,24 @@ impl Exti {
             FTSR => put(&mut self.falling, configurable),
             SWIER => {
                 // A bit that goes from 0 to 1 makes its line pending; PR clears it.
-                self.pending |= value & configurable & !self.software;
-                self.software |= value & configurable;
+                let asked = value & configurable & !self.software;
+                self.pending |= asked;
+                self.software |= asked;
+                return asked;
             }
             PR => {
                 self.pending &= !(value & configurable);
                 self.software &= !(value & configurable);
             }
             _ => {}
+        }
+        0
+    }
+
+    /// Something has happened at these lines: it is an event at those that are not masked (RM0090, 12.2.3).
+    fn send_events(&self, lines: u64, ctx: &mut Ctx) {
+        if lines & self.events != 0 {
+            self.cores.iter().for_each(|core| ctx.send_event(*core));
         }
     }
 
@@ -202,13 +230,14 @@ impl Device for Exti {
         ClockGate::NONE.write(offset, size, value, ctx, |offset, value, ctx| {
             let (register, first) = split(offset);
             let shifted = |lanes: u32| u64::from(lanes).checked_shl(first).unwrap_or(0);
-            self.set_register(register, shifted(u32::MAX), shifted(value));
+            let asked = self.set_register(register, shifted(u32::MAX), shifted(value));
             self.update(ctx);
+            self.send_events(asked, ctx);
         })
     }
 
     fn irq_input(&mut self, input: u32, level: bool, ctx: &mut Ctx) {
-        let bit = 1u64.checked_shl(input).unwrap_or(0) & self.configurable();
+        let bit = 1u64.checked_shl(input).unwrap_or(0) & self.params.lines;
         let was = self.levels & bit != 0;
         if level == was {
             return;
@@ -217,7 +246,17 @@ impl Device for Exti {
         if bit & if level { self.rising } else { self.falling } != 0 {
             self.pending |= bit;
             self.update(ctx);
+            self.send_events(bit, ctx);
+        } else if level {
+            self.send_events(bit & self.params.direct, ctx);
         }
+    }
+
+    fn interrupt_flags(&self) -> Option<String> {
+        let asking = self.pending & self.unmasked;
+        let lines: Vec<String> =
+            (0..MOST_LINES).filter(|line| asking >> line & 1 != 0).map(|line| format!("line {line} pending")).collect();
+        (!lines.is_empty()).then(|| lines.join(", "))
     }
 
     fn passes_interrupts(&self) -> bool {
@@ -305,6 +344,28 @@ mod tests {
         input(&mut bench, 17, true);
         input(&mut bench, 99, true);
         assert_eq!(bench.value(NOW, PR), 0);
+    }
+
+    #[test]
+    fn lines_whose_event_is_not_masked_send_one_without_an_interrupt() {
+        let mut bench = exti(0x7f_ffff, 1 << 17);
+        let events = |bench: &Bench| bench.bus.core_irqs[0].events();
+        bench.write(NOW, RTSR, 0x3).unwrap();
+        bench.write(NOW, EMR, 0x2_0001).unwrap();
+        input(&mut bench, 1, true);
+        assert_eq!(events(&bench), 0, "its event is masked");
+        input(&mut bench, 0, true);
+        input(&mut bench, 0, false);
+        assert_eq!((events(&bench), bench.pending()), (1, 0));
+        bench.write(NOW, SWIER, 0x3).unwrap();
+        bench.write(NOW, SWIER, 0x3).unwrap();
+        assert_eq!(events(&bench), 2, "software asks once");
+        bench.write(NOW, PR, 1).unwrap();
+        bench.write(NOW, SWIER, 1).unwrap();
+        assert_eq!(events(&bench), 3);
+        input(&mut bench, 17, true);
+        input(&mut bench, 17, false);
+        assert_eq!((events(&bench), bench.pending()), (4, 0), "a direct line");
     }
 
     #[test]

@@ -8,17 +8,22 @@
 //! A write takes effect, and wires change, at the time at which it reaches the port; a read shows the wires at that
 //! time.
 //!
-//! Not modelled: what a pin does for another peripheral (alternate function): the port does not drive it then, and the
-//! peripheral's own wires are named at its node. Speeds change nothing.
+//! A pin in alternate function is another peripheral's, whose signal passes it if that has this pin and number
+//! (`devices/support/pin_functions.rs`): GPIOx_MODER and GPIOx_AFRx say so to it as they change. Pins of a second
+//! supply (`cyclescope,io2-pins`) pass nothing before the firmware has said that this is there (PWR_CR2.IOSV).
+//!
+//! Not modelled: levels of serial lines and buses at pins, which have waveforms of their own; timers' channels are
+//! there. Speeds change nothing.
 
 use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use crate::devices::model::Model;
 use crate::devices::support::registers::{AccessKind, Register};
-use crate::devices::support::stm32_clock_gate::ClockGate;
+use crate::devices::support::stm32_clock_gate::{ClockGate, SECOND_SUPPLY};
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
 use crate::state::{Fresh, State};
 use crate::wires::Drive;
+use crate::wires::functions::Functions;
 
 /// The register map; GPIOx_BRR is not in all chips.
 pub const REGISTERS: &[Register] = &[
@@ -51,6 +56,7 @@ const PINS: u32 = 0xffff;
 const LCKK: u32 = 1 << 16;
 /// GPIOx_MODER.
 const OUTPUT: u32 = 1;
+const ALTERNATE: u32 = 2;
 const ANALOG: u32 = 3;
 /// GPIOx_PUPDR.
 const UP: u32 = 1;
@@ -63,6 +69,8 @@ pub struct Params {
     pub resets: [u32; 3],
     /// It has a GPIOx_BRR.
     pub has_brr: bool,
+    /// Pins that have the second supply.
+    pub second_supply: u32,
     /// Its enable bit.
     pub gate: ClockGate,
 }
@@ -108,6 +116,12 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     Box::new(Gpio::new(Params {
         resets: reader.cells("cyclescope,reset-values", |_: [u32; 3]| true, meaning).unwrap_or_default(),
         has_brr: reader.flag("cyclescope,reset-register", "it has GPIOx_BRR"),
+        second_supply: reader.u32_or(
+            "cyclescope,io2-pins",
+            0,
+            0..=PINS,
+            "pins on the supply VDDIO2, a bit each, which pass nothing while PWR_CR2.IOSV is 0",
+        ),
         gate: ClockGate::from_node(reader),
     }))
 }
@@ -153,16 +167,44 @@ impl Gpio {
     }
 
     /// What the port drives, and what it pulls up and down.
-    fn drive(&self) -> (Drive, u32, u32) {
-        let outputs = pins_where(self.mode, OUTPUT);
+    fn drive(&self, isolated: u32) -> (Drive, u32, u32) {
+        let outputs = pins_where(self.mode, OUTPUT) & !isolated;
         let enables = outputs & !(self.open_drain & self.output);
-        let pulled = !pins_where(self.mode, ANALOG);
+        let pulled = !(pins_where(self.mode, ANALOG) | isolated);
         let (up, down) = (pins_where(self.pulls, UP) & pulled, pins_where(self.pulls, DOWN) & pulled);
         (Drive { enables, levels: self.output }, up, down)
     }
 
+    /// Pins whose supply is not there.
+    fn isolated(&self, ctx: &Ctx) -> u32 {
+        let (register, bit) = SECOND_SUPPLY;
+        if self.params.second_supply == 0 || ctx.bus.clocks.is_running(register, bit) {
+            return 0;
+        }
+        self.params.second_supply
+    }
+
+    /// What its registers make of the pins.
+    fn functions(&self, isolated: u32) -> Functions {
+        Functions {
+            alternate: pins_where(self.mode, ALTERNATE),
+            numbers: u64::from(self.functions[1]) << 32 | u64::from(self.functions[0]),
+            outputs: pins_where(self.mode, OUTPUT),
+            analog: pins_where(self.mode, ANALOG),
+            open_drain: self.open_drain,
+            isolated,
+            pull_ups: pins_where(self.pulls, UP),
+        }
+    }
+
+    /// What may have changed at the pins, behind a write of its configuration or anything else.
     fn apply(&self, ctx: &mut Ctx) {
-        let (drive, up, down) = self.drive();
+        ctx.bus.switch_pins(ctx.id, self.functions(self.isolated(ctx)), ctx.now);
+        self.apply_levels(ctx);
+    }
+
+    fn apply_levels(&self, ctx: &mut Ctx) {
+        let (drive, up, down) = self.drive(self.isolated(ctx));
         ctx.bus.wires.set_pull_downs(ctx.id, down);
         ctx.bus.drive_port(ctx.id, drive, up, ctx.now);
     }
@@ -237,9 +279,12 @@ impl Gpio {
 impl Device for Gpio {
     fn reset(&mut self, ctx: &mut Ctx) {
         self.params.gate.follow(ctx);
+        if self.params.second_supply != 0 {
+            ctx.bus.clocks.follow_gate(SECOND_SUPPLY.0, SECOND_SUPPLY.1, ctx.id);
+        }
         // What nothing holds is low.
         ctx.bus.wires.set_pull_downs(ctx.id, u32::MAX);
-        let (drive, up, _) = self.drive();
+        let (drive, up, _) = self.drive(self.isolated(ctx));
         ctx.bus.drive_port(ctx.id, drive, up, ctx.now);
         self.apply(ctx);
     }
@@ -261,10 +306,12 @@ impl Device for Gpio {
     ) -> Result<Reply, SlaveError> {
         self.writes += 1;
         if self.params.gate.takes_writes(ctx) {
-            let before = self.drive();
+            let before = self.drive(0);
             self.set_register(offset, size, value);
-            if self.drive() != before {
+            if !matches!(offset & !3, BSRR | BRR | ODR) {
                 self.apply(ctx);
+            } else if self.drive(0) != before {
+                self.apply_levels(ctx);
             }
         }
         Ok(Reply::written(ctx.now))
@@ -277,6 +324,9 @@ impl Device for Gpio {
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         if self.params.gate.is_reset(ctx.bus) {
             self.reset_registers(ctx);
+        } else if self.params.second_supply != 0 {
+            self.changes += 1;
+            self.apply(ctx);
         }
     }
 

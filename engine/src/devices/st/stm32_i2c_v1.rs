@@ -30,6 +30,7 @@ use crate::devices::model::{Group, Model};
 use crate::devices::support::axi_lite::edge_in_reach;
 use crate::devices::support::dma_lines::DmaLine;
 use crate::devices::support::i2c_chips::{I2cChips, MASTER_EVENT};
+use crate::devices::support::pin_functions::{I2C_SIGNALS, PinFunctions};
 use crate::devices::support::registers::{find, flag};
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
@@ -66,6 +67,8 @@ pub struct Params {
 #[derive(State)]
 pub struct I2c {
     params: Params,
+    /// Those that carry SCL and SDA.
+    pins: PinFunctions,
     chips: I2cChips,
     signals: I2cSignals,
     control: u32,
@@ -113,7 +116,8 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let dma =
         [DmaLine::from_node(reader, "tx", "I2C_DR takes data"), DmaLine::from_node(reader, "rx", "I2C_DR has data")];
     let chips = I2cChips::from_node(reader);
-    Box::new(I2c::new(params, dma, chips))
+    let pins = PinFunctions::from_node(reader, I2C_SIGNALS);
+    Box::new(I2c { pins, ..I2c::new(params, dma, chips) })
 }
 
 impl I2c {
@@ -121,6 +125,7 @@ impl I2c {
     pub fn new(params: Params, dma: [DmaLine; 2], chips: I2cChips) -> I2c {
         I2c {
             params,
+            pins: PinFunctions::default(),
             chips,
             signals: I2cSignals::default(),
             control: 0,
@@ -176,6 +181,9 @@ impl I2c {
             self.abandon(ctx.now);
             self.control = value & !CR1_CLEARED_WITHOUT_PE;
             return;
+        }
+        if value & !self.control & CR1_START != 0 {
+            self.pins.check_i2c(ctx);
         }
         self.control = value;
         let arrival = self.arrival(ctx);
@@ -288,6 +296,8 @@ impl Device for I2c {
 
     fn reset(&mut self, ctx: &mut Ctx) {
         self.params.gate.follow(ctx);
+        self.pins.follow(ctx);
+        self.chips.connect(self.pins.carries_all());
         let name = ctx.label().to_owned();
         self.signals = I2cSignals::new(&ctx.bus.waves, ctx.scope(), &name);
         self.chips.start_up(ctx);
@@ -348,6 +358,12 @@ impl Device for I2c {
         self.settle(ctx);
         self.chips.pins_changed(port, changed, levels, ctx);
         self.update(ctx);
+    }
+
+    fn pins_switched(&mut self, ctx: &mut Ctx) {
+        self.settle(ctx);
+        self.pins.look(ctx);
+        self.chips.connect(self.pins.carries_all());
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {

@@ -10,6 +10,9 @@
 //! data register is free when its word begins. RXNE is set with the edge that samples the last bit, BSY falls at the
 //! word's end. What a chip answers is known to the model when the word begins.
 //!
+//! SCK, MISO and MOSI need their pins (`devices/support/pin_functions.rs`): without one no chip sees a clock, ones are
+//! received, or the chip reads ones, with a note at the first word that this spoils.
+//!
 //! Not modelled, and what then happens: slave mode, one data line for both directions, TI's frame format, I2S (nothing
 //! is sent, with a note), CRC (its registers are kept, and no CRC is sent, with a note), NSSP.
 
@@ -32,6 +35,7 @@ use crate::devices::support::activities::{RX_FIFO, TX_FIFO};
 use crate::devices::support::dma_lines::DmaLine;
 use crate::devices::support::fifo_entries::Queues;
 use crate::devices::support::hosted_chip::{CONTROLLER_EVENT, Chips};
+use crate::devices::support::pin_functions::PinFunctions;
 use crate::devices::support::registers::{find, flag};
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
@@ -46,6 +50,11 @@ use crate::wire::spi::{Lines, SpiTarget};
 const SELECTS: usize = 8;
 /// The token of the event by which DMA controllers are told.
 const DMA_TOLD: u32 = CONTROLLER_EVENT + 1;
+/// Signals at pins, by their numbers.
+const SIGNALS: &[&str] = &["sck", "miso", "mosi"];
+const SCK: usize = 0;
+const MISO: usize = 1;
+const MOSI: usize = 2;
 /// Bytes of each FIFO.
 const FIFO_BYTES: usize = 4;
 
@@ -94,6 +103,8 @@ pub struct Spi {
     /// What is in the FIFOs, for who wants to know.
     queues: Queues,
     wire: Wire,
+    /// Those that carry [`SCK`], [`MISO`] and [`MOSI`].
+    pins: PinFunctions,
     /// Requests: transmit, receive.
     dma: [DmaLine; 2],
     alarm: Alarm,
@@ -126,7 +137,8 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let dma =
         [DmaLine::from_node(reader, "tx", "SPI_DR takes data"), DmaLine::from_node(reader, "rx", "SPI_DR has data")];
     let chips = Chips::from_node(reader, params.selects.len().max(1) as u32);
-    Box::new(Spi::new(params, dma, chips))
+    let pins = PinFunctions::from_node(reader, SIGNALS);
+    Box::new(Spi { pins, ..Spi::new(params, dma, chips) })
 }
 
 impl Spi {
@@ -143,6 +155,7 @@ impl Spi {
             receive: VecDeque::with_capacity(FIFO_BYTES),
             queues: Queues::default(),
             wire: Wire::new(chips),
+            pins: PinFunctions::default(),
             dma,
             alarm: Alarm::default(),
             level: false,
@@ -215,7 +228,7 @@ impl Spi {
                 let (before, rate) = (self.transmit.len() + 1, self.params.clock.rate);
                 self.queues.tx.leave(before, rate.ps_at_floor(Cycles(start)), rate);
             }
-            self.wire.begin(start, frame, self.control, self.bits(), self.params.clock.rate);
+            self.wire.begin(start, frame, self.control, self.bits(), self.params.clock.rate, &self.pins);
         }
     }
 
@@ -372,9 +385,24 @@ impl Spi {
         let due = self.next().map(|cycle| self.params.clock.rate.ps_at_floor(Cycles(cycle)));
         self.wire.chips.follow(due, ctx);
         self.wire.chips.take_notes(ctx);
+        self.note_pins(ctx);
         match due {
             Some(due) => self.alarm.set(due.max(ctx.now), CONTROLLER_EVENT, ctx),
             None => self.alarm.cancel(CONTROLLER_EVENT, ctx),
+        }
+    }
+
+    /// Tells of words that a signal without a pin has spoiled.
+    fn note_pins(&mut self, ctx: &mut Ctx) {
+        let spoiled = std::mem::take(&mut self.wire.spoiled);
+        for (signal, so) in [
+            (SCK, "a word is sent, and no chip sees a clock"),
+            (MOSI, "a word is sent, and the chip reads ones"),
+            (MISO, "the chip answers, and ones are received"),
+        ] {
+            if spoiled >> signal & 1 != 0 {
+                self.pins.note(signal, so, ctx);
+            }
         }
     }
 
@@ -392,6 +420,7 @@ impl Device for Spi {
 
     fn reset(&mut self, ctx: &mut Ctx) {
         self.params.gate.follow(ctx);
+        self.pins.follow(ctx);
         let label = ctx.label().to_owned();
         self.wire.signals =
             SpiSignals::new(&ctx.bus.waves, ctx.scope(), &label, Lines::Single, self.params.selects.len().max(1));
@@ -465,6 +494,12 @@ impl Device for Spi {
         self.update(ctx);
     }
 
+    fn pins_switched(&mut self, ctx: &mut Ctx) {
+        self.settle(ctx.now);
+        self.pins.look(ctx);
+        self.update(ctx);
+    }
+
     fn polled(&mut self, poll: &mut Poll) -> bool {
         if let Some(next) = self.next() {
             if next <= self.params.clock.rate.cycles_until_floor(poll.now()).0 {
@@ -478,6 +513,7 @@ impl Device for Spi {
         poll.state(self.clears_ovr);
         poll.state(self.clears_modf);
         poll.state(self.overruns);
+        poll.state(self.pins.carried());
         poll.state(self.wire.words);
         poll.state(self.receive.len() as u64);
         self.receive.iter().chain(&self.transmit).for_each(|frame| poll.state(*frame));

@@ -3,14 +3,15 @@
 //!
 //! Modelled, to the clock: prescaler and its preload; up, down and centre-aligned counting; TIM_ARR with and without
 //! preload (ARPE); the repetition counter; one-pulse mode; update events with UDIS, URS and UG; output compare and PWM
-//! with preload, and their flags by CMS; outputs on pins of a GPIO port (`channel-gpios`) in their polarity, behind MOE
-//! where a timer has that; input capture from such a pin, with its prescaler, and from the pin of the neighbour
+//! with preload, and their flags by CMS; outputs in their polarity, behind MOE where a timer has that, on the pins whose
+//! port gives them that function (`devices/support/pin_functions.rs`); input capture from such a pin, with its prescaler, and from the pin of the neighbour
 //! channel; interrupts; DMA requests of updates and channels; TIM_DCR and TIM_DMAR. A counter is enabled a clock after
 //! CEN. A change of the clock's rate leaves the counter and its prescaler as they are.
 //!
 //! A write takes effect on the first edge of the timer's clock at which it is there. A capture takes the counter as it
 //! is at the edge of the pin: the two clocks of the synchronisation, the filter (ICxF) and the dead time are left out.
-//! A channel is on its pin whether the port selects that or not.
+//! Where a board knows nothing of the functions of its chip's pins, a channel is on its pin of `channel-gpios` whatever
+//! the port selects.
 //!
 //! Not modelled, and what then happens: slave modes and external clocks (TIM_SMCR is kept, with a note: the counter
 //! counts its own clock), trigger outputs, break inputs, complementary outputs, OCxCE, OCxM above 7, combined and
@@ -18,6 +19,7 @@
 
 mod channel;
 mod counter;
+mod pins;
 mod registers;
 mod settle;
 
@@ -34,7 +36,8 @@ use crate::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, IrqLine, Repl
 use crate::devices::model::{Group, Model};
 use crate::devices::support::activities::{COUNTING, TIMER};
 use crate::devices::support::dma_lines::DmaLine;
-use crate::devices::support::registers::flag;
+use crate::devices::support::pin_functions::PinFunctions;
+use crate::devices::support::registers::{flag, names_of};
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::{NodeReader, PowerOfTwo};
 use crate::dt::wiring::{ClockInput, Pin};
@@ -77,6 +80,8 @@ pub struct Timer {
     params: Params,
     counter: Counter,
     channels: [Channel; CHANNELS],
+    /// Those that carry the channels.
+    pins: PinFunctions,
     /// Registers that keep what is written: TIM_CR1 (but for DIR), TIM_CR2, TIM_SMCR, TIM_DIER, TIM_BDTR, TIM_DCR,
     /// TIM_OR.
     control: u32,
@@ -133,7 +138,8 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let requests = [("up", "an update"), ("ch1", "channel 1"), ("ch2", "channel 2"), ("ch3", "channel 3")];
     let [up, ch1, ch2, ch3] = requests.map(|(name, meaning)| DmaLine::from_node(reader, name, meaning));
     let ch4 = DmaLine::from_node(reader, "ch4", "channel 4");
-    Box::new(Timer::new(params, pins, [up, ch1, ch2, ch3, ch4]))
+    let carriers = PinFunctions::from_node(reader, &["ch1", "ch2", "ch3", "ch4"]);
+    Box::new(Timer { pins: carriers, ..Timer::new(params, pins, [up, ch1, ch2, ch3, ch4]) })
 }
 
 impl Timer {
@@ -144,6 +150,7 @@ impl Timer {
             params,
             counter: Counter::new(params.clock.rate, most),
             channels: pins.map(|pin| Channel { pin, ..Channel::default() }),
+            pins: PinFunctions::default(),
             control: 0,
             control2: 0,
             slave: 0,
@@ -198,8 +205,9 @@ impl Timer {
         let kept = std::mem::replace(self, Timer::new(self.params, pins, Default::default()));
         (self.dma, self.alarm, self.levels) = (kept.dma, kept.alarm, kept.levels);
         (self.updates, self.moving_accesses) = (kept.updates, kept.moving_accesses + 1);
+        self.pins = kept.pins;
         for (channel, before) in self.channels.iter_mut().zip(kept.channels) {
-            channel.driven = before.driven;
+            (channel.driven, channel.is_carried) = (before.driven, before.is_carried);
         }
         self.update(ctx);
     }
@@ -351,22 +359,13 @@ impl Timer {
             None => self.alarm.cancel(COUNTED, ctx),
         }
     }
-
-    fn drive_pins(&mut self, ctx: &mut Ctx) {
-        let outputs = self.has_outputs();
-        for channel in &mut self.channels {
-            let level = channel.level(outputs);
-            if let Some(pin) = channel.pin.filter(|_| level != channel.driven) {
-                channel.driven = level;
-                ctx.bus.drive_pin(pin, level, ctx.now);
-            }
-        }
-    }
 }
 
 impl Device for Timer {
     fn reset(&mut self, ctx: &mut Ctx) {
         self.params.gate.follow(ctx);
+        self.pins.follow(ctx);
+        self.connect(ctx);
         for (index, channel) in self.channels.iter().enumerate() {
             let Some(pin) = channel.pin else { continue };
             ctx.bus.wires.watch(pin, ctx.id, false);
@@ -399,8 +398,15 @@ impl Device for Timer {
             self.settle(ctx.now);
             self.moving_accesses += 1;
             self.set_register(offset, value, ctx);
+            if matches!(offset, CR1 | CCER | BDTR) {
+                self.note_pins(ctx);
+            }
             self.update(ctx);
         })
+    }
+
+    fn interrupt_flags(&self) -> Option<String> {
+        names_of(self.flags & self.enables, FLAGS)
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
@@ -427,11 +433,17 @@ impl Device for Timer {
     fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
         self.settle(ctx.now);
         for index in 0..CHANNELS {
-            let pin = self.channels[index].pin.filter(|pin| pin.port == port && pin.of(changed));
+            let pin = self.input(index, ctx).filter(|pin| pin.port == port && pin.of(changed));
             if let Some(pin) = pin {
                 self.capture(index, pin.of(levels));
             }
         }
+        self.update(ctx);
+    }
+
+    fn pins_switched(&mut self, ctx: &mut Ctx) {
+        self.settle(ctx.now);
+        self.connect(ctx);
         self.update(ctx);
     }
 

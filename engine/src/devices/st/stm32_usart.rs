@@ -7,6 +7,9 @@
 //! requests to a DMA controller. A bit takes whole clocks; between a write of USART_DR and the start bit lie
 //! `cyclescope,start-cycles` of them. Where the clock changes, what is on the line goes on at the new rate.
 //!
+//! Characters that no pin carries (`devices/support/pin_functions.rs`) reach nobody, with a note; the USART goes on as if
+//! they did. Without a pin for RX nothing comes in: who sends waits, as long as the receiver is off.
+//!
 //! Characters are on the console (of the node that `/chosen`'s stdout-path names) or in the node's own stream when
 //! their stop bits have ended; what is still under way when the firmware ends is sent all the same
 //! ([`crate::machine::ending`]). A received one is in USART_DR when its stop bits have ended; with parity, the highest
@@ -33,7 +36,8 @@ use crate::devices::model::{Group, Model};
 use crate::devices::support::activities::{SENT, SERIAL};
 use crate::devices::support::axi_lite::edge_in_reach;
 use crate::devices::support::dma_lines::DmaLine;
-use crate::devices::support::registers::flag;
+use crate::devices::support::pin_functions::{NOT_SENT, PinFunctions};
+use crate::devices::support::registers::{flag, names_of};
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
@@ -62,7 +66,13 @@ pub struct Params {
     /// Its requests to a DMA controller: USART_DR is free, USART_DR has something.
     #[state(skip)]
     pub dma: [Vec<IrqLine>; 2],
+    /// Those that carry [`TX`] and [`RX`].
+    pub pins: PinFunctions,
 }
+
+/// Signals at pins, by their numbers.
+const TX: usize = 0;
+const RX: usize = 1;
 
 /// Tokens of events for these; that of the line is 0.
 const DMA_TOKENS: [u32; 2] = [1, 2];
@@ -75,6 +85,8 @@ pub struct Usart {
     baud: u32,
     guard_time: u32,
     transmitter: Transmitter,
+    /// The character that is being sent reaches nobody: no pin carried it when it began.
+    is_unheard: bool,
     /// USART_SR.TC.
     complete: bool,
     /// What USART_SR was when it was last read: flags that an access to USART_DR clears.
@@ -101,6 +113,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         is_console: reader.is_stdout(),
         gate: ClockGate::from_node(reader),
         dma: [reader.dma_lines("tx", "USART_DR is free"), reader.dma_lines("rx", "USART_DR has a character")],
+        pins: PinFunctions::from_node(reader, &["tx", "rx"]),
     }))
 }
 
@@ -114,6 +127,7 @@ impl Usart {
             baud: 0,
             guard_time: 0,
             transmitter: Transmitter::default(),
+            is_unheard: false,
             complete: true,
             seen: 0,
             alarm: Alarm::default(),
@@ -156,10 +170,13 @@ impl Usart {
             if let Some(character) = self.transmitter.sent(cycle) {
                 self.sent_characters += 1;
                 self.complete |= self.transmitter.is_idle();
-                self.print(frame.data(character), ctx);
+                if !std::mem::take(&mut self.is_unheard) {
+                    self.print(frame.data(character), ctx);
+                }
             } else if self.transmits()
                 && let Some((character, start)) = self.transmitter.begin(cycle, frame.cycles())
             {
+                self.is_unheard = !self.params.pins.carries(TX);
                 self.record(frame, character, start, ctx);
             } else {
                 return;
@@ -179,7 +196,7 @@ impl Usart {
             let [begin, end] = [start, start + frame.cycles()].map(|cycle| clock.ps_at_floor(Cycles(cycle)));
             ctx.clocked_span(&SENT, clock, begin, end, Detail::Value(frame.data(character).into()));
         }
-        let Some(signal) = self.signal.filter(|_| ctx.bus.waves.is_on()) else { return };
+        let Some(signal) = self.signal.filter(|_| ctx.bus.waves.is_on() && !self.is_unheard) else { return };
         frame.edges(character, |offset, level| {
             let at = self.params.clock.rate.ps_at_floor(Cycles(start + offset));
             ctx.bus.waves.set(signal, at, level);
@@ -199,15 +216,15 @@ impl Usart {
         flag(SR_TC, self.complete) | flag(SR_TXE, self.transmitter.waiting() == 0) | self.receiving.status()
     }
 
-    /// True if an interrupt is asked for.
-    fn interrupts(&self) -> bool {
+    /// The flags by which an interrupt is asked for.
+    fn interrupts(&self) -> u32 {
         let (status, [cr1, _, cr3]) = (self.status(), self.control);
         let enabled = flag(SR_TC, cr1 & CR1_TCIE != 0)
             | flag(SR_TXE, cr1 & CR1_TXEIE != 0)
             | flag(SR_RXNE | SR_ORE, cr1 & CR1_RXNEIE != 0)
             | flag(SR_IDLE, cr1 & CR1_IDLEIE != 0)
             | flag(SR_ORE, cr3 & CR3_EIE != 0 && cr3 & CR3_DMAR != 0);
-        self.is_enabled() && status & enabled != 0
+        if self.is_enabled() { status & enabled } else { 0 }
     }
 
     /// Transmission and reception ask a DMA controller.
@@ -219,7 +236,7 @@ impl Usart {
 
     /// Drives interrupt and requests, and asks for an event when something changes next.
     fn update(&mut self, ctx: &mut Ctx) {
-        ctx.set_irq(self.params.interrupt, self.interrupts());
+        ctx.set_irq(self.params.interrupt, self.interrupts() != 0);
         let requests = self.dma_requests();
         for ((line, level), token) in self.dma.iter_mut().zip(requests).zip(DMA_TOKENS) {
             line.set(level, token, ctx);
@@ -249,6 +266,9 @@ impl Usart {
         }
         if self.frame().is_none() {
             ctx.note("a character was written while USART_BRR is below 16: without a baud rate it stays where it is");
+        }
+        if !self.params.pins.carries(TX) {
+            self.params.pins.note(TX, NOT_SENT, ctx);
         }
         if self.transmitter.waiting() > 0 {
             ctx.note("a character was written to USART_DR while TXE is 0: the one before it is lost");
@@ -339,6 +359,7 @@ impl Device for Usart {
 
     fn reset(&mut self, ctx: &mut Ctx) {
         self.params.gate.follow(ctx);
+        self.params.pins.follow(ctx);
         let name = ctx.bus.device_names[ctx.id.0 as usize].clone();
         self.signal = Some(ctx.bus.waves.signal(&name, "tx", true));
     }
@@ -398,6 +419,13 @@ impl Device for Usart {
         }
     }
 
+    fn pins_switched(&mut self, ctx: &mut Ctx) {
+        self.settle(ctx);
+        if self.params.pins.look(ctx) {
+            ctx.line_changed();
+        }
+    }
+
     fn polled(&mut self, poll: &mut Poll) -> bool {
         // What changes by itself does so at an event.
         let cycle = self.params.clock.rate.cycles_until_floor(poll.now()).0;
@@ -414,12 +442,17 @@ impl Device for Usart {
         self.transmitter.state(|word| poll.state(word));
         self.receiving.polled(poll);
         poll.state(self.sent_characters);
+        poll.state(self.params.pins.carried());
+        poll.state(self.is_unheard);
         true
     }
 
     fn unsent(&self) -> Unsent {
         let frame = self.frame();
         let data = |character: u16| frame.as_ref().map_or(character, |frame| frame.data(character)) as u8;
+        if !self.params.pins.carries(TX) {
+            return Unsent::default();
+        }
         let next = self.next_on_line();
         Unsent {
             characters: self.transmitter.characters().map(data).collect(),
@@ -429,6 +462,10 @@ impl Device for Usart {
 
     fn send_on(&mut self, ctx: &mut Ctx) {
         self.settle(ctx);
+    }
+
+    fn interrupt_flags(&self) -> Option<String> {
+        names_of(self.interrupts(), FLAGS)
     }
 
     fn serial_port(&mut self) -> Option<&mut dyn SerialPort> {

@@ -10,6 +10,9 @@
 //! at whole ones. Where the kernel clock changes, what is on the line goes on at the new rate; where it stops, the line
 //! stands. Between a write of USART_TDR and the start bit lie `cyclescope,start-cycles` of it.
 //!
+//! Characters that no pin carries (`devices/support/pin_functions.rs`) reach nobody, with a note; the UART goes on as if
+//! they did. Without a pin for RX nothing comes in: who sends waits, as long as the receiver is off.
+//!
 //! Characters are on the console (of the node that `/chosen`'s stdout-path names) or in the node's own stream when
 //! their stop bits have ended; what is still under way when the firmware ends is sent all the same
 //! ([`crate::machine::ending`]). A received one is in USART_RDR when its stop bits have ended. With RTSE, who sends
@@ -43,7 +46,8 @@ use crate::devices::model::{Group, Model};
 use crate::devices::support::activities::{SENT, SERIAL_WITH_FIFOS};
 use crate::devices::support::dma_lines::DmaLine;
 use crate::devices::support::fifo_entries::Queues;
-use crate::devices::support::registers::flag;
+use crate::devices::support::pin_functions::NOT_SENT;
+use crate::devices::support::registers::{flag, names_of};
 use crate::dt::reader::NodeReader;
 use crate::observe::waves::SignalId;
 use crate::polling::Poll;
@@ -52,6 +56,10 @@ use crate::time::{Cycles, Ps};
 
 /// Eighths of the FIFO that USART_ISR.TXFT wants free, by TXFTCFG; values above say no more.
 const TXFT_EIGHTHS: [usize; 8] = [1, 2, 4, 6, 7, 8, 8, 8];
+
+/// Signals at pins, by their numbers.
+const TX: usize = 0;
+const RX: usize = 1;
 
 /// Tokens of events for these; that of the line is 0.
 const DMA_TOKENS: [u32; 2] = [1, 2];
@@ -68,6 +76,8 @@ pub struct Uart {
     /// What was last written to USART_TDR.
     data: u32,
     transmitter: Transmitter,
+    /// The character that is being sent reaches nobody: no pin carried it when it began.
+    is_unheard: bool,
     /// USART_ISR.TC.
     complete: bool,
     /// The kernel clock's cycle from which on TE and RE are acknowledged, while they are.
@@ -80,6 +90,8 @@ pub struct Uart {
     /// Requests to a DMA controller.
     dma: [DmaLine; 2],
     sent_characters: u64,
+    /// The flags by which its interrupt is up.
+    raised_by: u32,
     /// What is in the FIFOs, for who wants to know.
     queues: Queues,
 }
@@ -107,6 +119,7 @@ impl Uart {
             prescaler: 0,
             data: 0,
             transmitter: Transmitter::default(),
+            is_unheard: false,
             complete: true,
             te_acknowledged: None,
             re_acknowledged: None,
@@ -115,6 +128,7 @@ impl Uart {
             receiving: Receiving::default(),
             dma,
             sent_characters: 0,
+            raised_by: 0,
             queues: Queues::default(),
         }
     }
@@ -159,8 +173,11 @@ impl Uart {
             if let Some(character) = self.transmitter.sent(cycle) {
                 self.sent_characters += 1;
                 self.complete = self.transmitter.is_idle();
-                self.print(frame.data(character), ctx);
+                if !std::mem::take(&mut self.is_unheard) {
+                    self.print(frame.data(character), ctx);
+                }
             } else if let Some((character, start)) = self.transmitter.begin(cycle, frame.cycles()) {
+                self.is_unheard = !self.params.pins.carries(TX);
                 self.tell_begun(start);
                 self.record(frame, character, start, ctx);
             } else {
@@ -181,7 +198,7 @@ impl Uart {
             let [begin, end] = [start, start + frame.cycles()].map(|cycle| clock.ps_at_floor(Cycles(cycle)));
             ctx.clocked_span(&SENT, clock, begin, end, Detail::Value(frame.data(character).into()));
         }
-        let Some(signal) = self.signal.filter(|_| ctx.bus.waves.is_on()) else { return };
+        let Some(signal) = self.signal.filter(|_| ctx.bus.waves.is_on() && !self.is_unheard) else { return };
         frame.edges(character, |offset, level| {
             let at = self.params.kernel_clock.rate().ps_at_floor(Cycles(start + offset));
             ctx.bus.waves.set(signal, at, level);
@@ -213,15 +230,22 @@ impl Uart {
             | self.receiving.status(self.control, self.capacity())
     }
 
-    /// Drives the interrupt lines, and asks for an event when something changes next.
-    fn update(&mut self, ctx: &mut Ctx) {
-        let (cycle, [cr1, _, cr3]) = (self.cycle(ctx), self.control);
+    /// The flags by which an interrupt is asked for.
+    fn interrupts(&self, cycle: u64) -> u32 {
+        let [cr1, _, cr3] = self.control;
         let enabled = flag(ISR_TC, cr1 & CR1_TCIE != 0)
             | flag(ISR_TXE, cr1 & CR1_TXEIE != 0)
             | flag(ISR_TXFE, cr1 & CR1_TXFEIE != 0)
             | flag(ISR_TXFT, cr3 & CR3_TXFTIE != 0)
             | receiving::enabled(cr1, cr3);
-        let level = self.is_enabled() && self.status(cycle) & enabled != 0;
+        if self.is_enabled() { self.status(cycle) & enabled } else { 0 }
+    }
+
+    /// Drives the interrupt lines, and asks for an event when something changes next.
+    fn update(&mut self, ctx: &mut Ctx) {
+        let cycle = self.cycle(ctx);
+        self.raised_by = self.interrupts(cycle);
+        let level = self.raised_by != 0;
         for line in self.params.interrupts {
             ctx.set_irq(line, level);
         }
@@ -255,6 +279,9 @@ impl Uart {
         }
         if self.frame().is_none() {
             ctx.note("a character was written while USART_BRR is below 16: without a baud rate it stays where it is");
+        }
+        if !self.params.pins.carries(TX) {
+            self.params.pins.note(TX, NOT_SENT, ctx);
         }
         if self.transmitter.waiting() == self.capacity() {
             let what = if self.has_fifo() {
@@ -359,6 +386,7 @@ impl Device for Uart {
 
     fn reset(&mut self, ctx: &mut Ctx) {
         self.params.gate.follow(ctx);
+        self.params.pins.follow(ctx);
         let name = ctx.bus.device_names[ctx.id.0 as usize].clone();
         self.signal = Some(ctx.bus.waves.signal(&name, "tx", true));
         self.queues.observe(ctx);
@@ -423,6 +451,13 @@ impl Device for Uart {
         }
     }
 
+    fn pins_switched(&mut self, ctx: &mut Ctx) {
+        self.settle(ctx);
+        if self.params.pins.look(ctx) {
+            ctx.line_changed();
+        }
+    }
+
     fn polled(&mut self, poll: &mut Poll) -> bool {
         // What changes by itself does so at an event.
         let cycle = self.params.kernel_clock.edge(poll.now());
@@ -440,6 +475,8 @@ impl Device for Uart {
         self.queues.polled(poll.clock(), poll);
         self.receiving.polled(poll);
         poll.state(self.sent_characters);
+        poll.state(self.params.pins.carried());
+        poll.state(self.is_unheard);
         true
     }
 
@@ -451,6 +488,9 @@ impl Device for Uart {
     fn unsent(&self) -> Unsent {
         let frame = self.frame();
         let data = |character: u16| frame.as_ref().map_or(character, |frame| frame.data(character)) as u8;
+        if !self.params.pins.carries(TX) {
+            return Unsent::default();
+        }
         let next = frame.as_ref().and_then(|_| self.transmitter.next_change());
         Unsent {
             characters: self.transmitter.characters().map(data).collect(),
@@ -460,6 +500,10 @@ impl Device for Uart {
 
     fn send_on(&mut self, ctx: &mut Ctx) {
         self.settle(ctx);
+    }
+
+    fn interrupt_flags(&self) -> Option<String> {
+        names_of(self.raised_by, FLAGS)
     }
 
     fn serial_port(&mut self) -> Option<&mut dyn SerialPort> {

@@ -2,9 +2,9 @@
 //!
 //! Modelled: the voltage ranges with the time that the regulator takes to change (VOSF), the boost mode (R1MODE) and
 //! the low-power run mode (LPR, REGLPF), with a note where HCLK is above what they allow; DBP, which lets software
-//! write the backup domain; all other registers keep what is written.
+//! write the backup domain; IOSV, without which pins on VDDIO2 pass nothing; all other registers keep what is written.
 //!
-//! Not modelled: the supplies, so PVD, PVM and brown-out never see one fall, and the pins on VDDIO2 work without IOSV;
+//! Not modelled: the supplies, so PVD, PVM and brown-out never see one fall;
 //! Stop, Standby and Shutdown (the core sleeps, and a note says so); wake-up pins; pull-ups in Standby.
 
 use crate::activity::Detail;
@@ -13,7 +13,7 @@ use crate::devices::model::{Group, Model};
 use crate::devices::support::activities::{POWER, VOLTAGE};
 use crate::devices::support::registers::AccessKind::{Ro, Rw, Wo};
 use crate::devices::support::registers::{AccessKind, Register, find, flag};
-use crate::devices::support::stm32_clock_gate::{BACKUP_DOMAIN, ClockGate};
+use crate::devices::support::stm32_clock_gate::{BACKUP_DOMAIN, ClockGate, SECOND_SUPPLY};
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
@@ -21,6 +21,7 @@ use crate::state::State;
 use crate::time::Ps;
 
 const CR1: u32 = 0x00;
+const CR2: u32 = 0x04;
 const SR2: u32 = 0x14;
 const SCR: u32 = 0x18;
 const CR5: u32 = 0x80;
@@ -31,6 +32,7 @@ const CR1_DBP: u32 = 1 << 8;
 const CR1_VOS: u32 = 3 << 9;
 const CR1_VOS_SHIFT: u32 = 9;
 const CR1_LPR: u32 = 1 << 14;
+const CR2_IOSV: u32 = 1 << 9;
 const SR2_REGLPS: u32 = 1 << 8;
 const SR2_REGLPF: u32 = 1 << 9;
 const SR2_VOSF: u32 = 1 << 10;
@@ -39,7 +41,7 @@ const CR5_R1MODE: u32 = 1 << 8;
 const REGISTERS: &[Register] = &[
     // With RRSTP.
     Register::new("PWR_CR1", CR1, Rw, 1 << CR1_VOS_SHIFT, CR1_LPMS | 1 << 4 | CR1_DBP | CR1_VOS | CR1_LPR),
-    Register::new("PWR_CR2", 0x04, Rw, 0, 0x6ff),
+    Register::new("PWR_CR2", CR2, Rw, 0, 0x6ff),
     Register::new("PWR_CR3", 0x08, Rw, 0x8000, 0x851f),
     Register::new("PWR_CR4", 0x0c, Rw, 0, 0x31f),
     Register::new("PWR_SR1", 0x10, Ro, 0, 0x811f),
@@ -134,6 +136,7 @@ impl Pwr {
         self.words[register.offset as usize / 4] = value & register.mask;
         match register.offset {
             CR1 => self.control_changed(before, value, ctx),
+            CR2 => self.open_gates(ctx),
             CR5 => self.check(ctx),
             _ => {}
         }
@@ -154,13 +157,16 @@ impl Pwr {
         if before & CR1_LPMS != value & CR1_LPMS && value & CR1_LPMS != 0 {
             ctx.note("Stop, Standby and Shutdown (PWR_CR1.LPMS) are not modelled: the core sleeps, and clocks go on");
         }
-        self.open_backup_domain(ctx);
+        self.open_gates(ctx);
         self.check(ctx);
     }
 
-    fn open_backup_domain(&self, ctx: &mut Ctx) {
+    fn open_gates(&self, ctx: &mut Ctx) {
         let (register, bit) = BACKUP_DOMAIN;
-        ctx.bus.clocks.set_gates(register, flag(1 << bit, self.get(CR1) & CR1_DBP != 0));
+        let backup = flag(1 << bit, self.get(CR1) & CR1_DBP != 0);
+        let supply = flag(1 << SECOND_SUPPLY.1, self.get(CR2) & CR2_IOSV != 0);
+        ctx.bus.clocks.set_gates(register, backup | supply);
+        ctx.set_clocks(&[]);
     }
 
     /// Tells of a clock that is too fast for the voltage (RM0432, Dynamic voltage scaling management).
@@ -181,7 +187,7 @@ impl Pwr {
 
 impl Device for Pwr {
     fn reset(&mut self, ctx: &mut Ctx) {
-        self.open_backup_domain(ctx);
+        self.open_gates(ctx);
     }
 
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {

@@ -45,6 +45,7 @@ use crate::devices::model::{Group, Model};
 use crate::devices::support::dma_lines::DmaLine;
 use crate::devices::support::i2c_chips::{I2cChips, MASTER_EVENT};
 use crate::devices::support::kernel_clock::KernelClock;
+use crate::devices::support::pin_functions::{I2C_SIGNALS, PinFunctions};
 use crate::devices::support::registers::{find, flag};
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
@@ -83,6 +84,8 @@ pub struct Params {
 #[derive(State)]
 pub struct I2c {
     params: Params,
+    /// Those that carry SCL and SDA.
+    pins: PinFunctions,
     chips: I2cChips,
     signals: I2cSignals,
     /// I2C_CR1, I2C_CR2, and registers that keep what is written.
@@ -145,7 +148,8 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         DmaLine::from_node(reader, "rx", "I2C_RXDR has data"),
     ];
     let chips = I2cChips::from_node(reader);
-    Box::new(I2c::new(params, dma, chips))
+    let pins = PinFunctions::from_node(reader, I2C_SIGNALS);
+    Box::new(I2c { pins, ..I2c::new(params, dma, chips) })
 }
 
 impl I2c {
@@ -153,6 +157,7 @@ impl I2c {
     pub fn new(params: Params, dma: [DmaLine; 2], chips: I2cChips) -> I2c {
         I2c {
             params,
+            pins: PinFunctions::default(),
             chips,
             signals: I2cSignals::default(),
             control: 0,
@@ -257,7 +262,10 @@ impl I2c {
         self.command = value & !CR2_SET_ONLY | self.command & CR2_SET_ONLY | set;
         let arrival = self.arrival(ctx);
         match self.master.step {
-            Step::Idle if set & CR2_START != 0 => self.order_start(arrival),
+            Step::Idle if set & CR2_START != 0 => {
+                self.pins.check_i2c(ctx);
+                self.order_start(arrival);
+            }
             Step::Idle => self.command &= !CR2_STOP,
             Step::HeldForCommand | Step::HeldForData if set & CR2_STOP != 0 => self.order(Step::StopOrdered, arrival),
             Step::HeldForCommand if self.flags & ISR_TCR != 0 && self.nbytes() > 0 => self.reload(arrival),
@@ -350,6 +358,8 @@ impl Device for I2c {
 
     fn reset(&mut self, ctx: &mut Ctx) {
         self.params.gate.follow(ctx);
+        self.pins.follow(ctx);
+        self.chips.connect(self.pins.carries_all());
         let name = ctx.label().to_owned();
         self.signals = I2cSignals::new(&ctx.bus.waves, ctx.scope(), &name);
         self.chips.start_up(ctx);
@@ -409,6 +419,12 @@ impl Device for I2c {
         self.settle(ctx);
         self.chips.pins_changed(port, changed, levels, ctx);
         self.update(ctx);
+    }
+
+    fn pins_switched(&mut self, ctx: &mut Ctx) {
+        self.settle(ctx);
+        self.pins.look(ctx);
+        self.chips.connect(self.pins.carries_all());
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {

@@ -2,7 +2,8 @@
 //!
 //! A master calls [`I2cChips::start`] and [`I2cChips::stop`] where these are on the bus, [`I2cChips::send`] and
 //! [`I2cChips::receive`] for its bytes, passes on events and changes of pins, and calls [`I2cChips::settle`] after all
-//! that it does. Calls come at the times of the wire, never ahead of them.
+//! that it does. Calls come at the times of the wire, never ahead of them. [`I2cChips::connect`] says whether the pins of
+//! the master's chip have SCL and SDA.
 
 use crate::bus::device::{Ctx, DeviceId};
 use crate::devices;
@@ -38,13 +39,15 @@ pub struct I2cChips {
     addressing: bool,
     /// The frame's chip gives bytes, and the master has acknowledged all of them so far.
     is_read: bool,
+    /// The master's signals don't reach the bus.
+    is_cut_off: bool,
 }
 
 impl I2cChips {
     /// Chips with their addresses. Chip number n is woken by events with the token n.
     pub fn new(chips: Vec<(u8, I2cChip)>) -> I2cChips {
         let chips = chips.into_iter().map(|(address, chip)| Addressed { address, chip, takes_part: false });
-        I2cChips { chips: chips.collect(), addressing: false, is_read: false }
+        I2cChips { chips: chips.collect(), ..I2cChips::default() }
     }
 
     /// The chips of a master's node, each with the address that its `reg` gives. An address that another chip has
@@ -69,6 +72,11 @@ impl I2cChips {
         I2cChips::new(chips)
     }
 
+    /// The master's signals reach the bus, or no longer do: nobody hears of a frame then, and none acknowledges.
+    pub fn connect(&mut self, is_connected: bool) {
+        self.is_cut_off = !is_connected;
+    }
+
     /// The board comes out of reset.
     pub fn start_up(&mut self, ctx: &mut Ctx) {
         self.each(|chip| chip.start(ctx));
@@ -89,7 +97,7 @@ impl I2cChips {
         let (address, direction) = (byte >> 1, Direction::of(byte));
         let is_general_call = address == GENERAL_CALL && direction == Direction::Write;
         let mut answer = Answer::NACK;
-        for addressed in &mut self.chips {
+        for addressed in self.chips.iter_mut().filter(|_| !self.is_cut_off) {
             let own = if !self.addressing {
                 if !addressed.takes_part {
                     continue;
@@ -114,7 +122,7 @@ impl I2cChips {
     /// The byte that the chip of the frame gives from the falling edge behind the last acknowledge on.
     pub fn receive(&mut self, at: Ps) -> Given {
         let chip = self.chips.iter_mut().find(|addressed| addressed.takes_part);
-        chip.filter(|_| self.is_read)
+        chip.filter(|_| self.is_read && !self.is_cut_off)
             .map_or(Given::byte(PULLED_UP), |addressed| addressed.chip.tell(at, |chip, at| chip.read(at)))
     }
 

@@ -57,6 +57,12 @@ pub const fn flag(bit: u32, on: bool) -> u32 {
     if on { bit } else { 0 }
 }
 
+/// The names of those flags that are set; `None` if none is.
+pub fn names_of(set: u32, names: &[(u32, &str)]) -> Option<String> {
+    let set: Vec<&str> = names.iter().filter(|(flag, _)| set & flag != 0).map(|(_, name)| *name).collect();
+    (!set.is_empty()).then(|| set.join(", "))
+}
+
 /// For the tests of device models: holds a device against its table.
 #[cfg(test)]
 pub mod walk {

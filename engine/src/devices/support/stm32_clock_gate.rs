@@ -19,6 +19,9 @@ use crate::dt::reader::NodeReader;
 /// register of an RCC has such an offset.
 pub const BACKUP_DOMAIN: (u32, u32) = (0x1_0000, 8);
 
+/// A gate that PWR opens by its bit IOSV: that of the pins on VDDIO2.
+pub const SECOND_SUPPLY: (u32, u32) = (0x1_0000, 9);
+
 /// What a store brings to a register that takes words only.
 const fn on_all_lanes(value: u32, size: AccessSize) -> u32 {
     match size {

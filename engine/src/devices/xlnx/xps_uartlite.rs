@@ -12,7 +12,7 @@
 use std::collections::VecDeque;
 
 use crate::activity::{Detail, Kind};
-use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError, Unsent};
+use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError, Unsent, WhenReceived};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::activities::{SENT, SERIAL_WITH_FIFOS};
 use crate::devices::support::axi_lite::{AxiLitePort, on_lanes};
@@ -376,6 +376,10 @@ impl Device for Uartlite {
 }
 
 impl SerialPort for Uartlite {
+    fn when_received(&self) -> WhenReceived {
+        WhenReceived::raises(self.interrupt_enabled, self.interrupt)
+    }
+
     fn begin(&mut self, ctx: &mut Ctx) -> Option<Passage> {
         passage(self.params.port.clock, ctx.now, self.frame_bits() * self.params.bit_clocks)
     }

@@ -81,6 +81,46 @@ impl NodeReader<'_, '_> {
         ports
     }
 
+    /// Pins that a property lists, each as a port and `cells` numbers (1 or 2), of which the first is that of the pin:
+    /// pins and their numbers. `allowed` checks these; `meaning` tells what they say and what is allowed.
+    pub fn pin_places(
+        &mut self,
+        name: &str,
+        cells: usize,
+        allowed: impl Fn([u32; 2]) -> bool,
+        meaning: &str,
+    ) -> Vec<(Pin, Vec<u32>)> {
+        self.note(|| Declared::new(name, "pins", meaning));
+        let Some(property) = self.get(name) else { return Vec::new() };
+        let all = property.cells().filter(|all| !all.is_empty() && all.len().is_multiple_of(1 + cells));
+        let Some(all) = all else {
+            self.wrong_type(property, &format!("one or more entries of {} cells: {meaning}", 1 + cells));
+            return Vec::new();
+        };
+        let place = |entry: &[u32]| {
+            let port = self.board.root.by_phandle(entry[0]).filter(|port| (self.board.ports)(port));
+            let line = port.and_then(|_| (self.board.interrupts)(entry[0], &[0]));
+            let second = entry.get(2).copied().unwrap_or(0);
+            match line {
+                Some(IrqLine::Device { device, .. }) if allowed([entry[1], second]) => {
+                    Some((Pin { port: device, number: entry[1] }, entry[1..].to_vec()))
+                }
+                _ => None,
+            }
+        };
+        let places: Vec<_> = all.chunks_exact(1 + cells).map(place).collect();
+        if places.iter().any(Option::is_none) {
+            self.bad_pin(name, &format!("enabled GPIO ports with numbers: {meaning}"));
+        }
+        places.into_iter().flatten().collect()
+    }
+
+    /// A property does not name what was `expected`.
+    pub fn bad_pin(&mut self, name: &str, expected: &str) {
+        let expected = expected.to_owned();
+        self.fault_at(name, FaultKind::BadReference { property: name.to_owned(), expected });
+    }
+
     fn pin(&mut self, name: &str, index: usize) -> Option<Pin> {
         let property = self.get(name)?;
         let cells = property.cells().filter(|cells| !cells.is_empty());

@@ -15,8 +15,8 @@ use super::timing::{CoreTiming, Pending, accesses};
 use super::{decode_a32, decode_t32};
 use crate::bus::Bus;
 use crate::bus::device::AccessSize;
-use crate::core::CallReport;
 use crate::core::debug::{Architecture, Register};
+use crate::core::{Awaited, CallReport};
 use crate::cpu::Cpu;
 use crate::cpu::block::{Blocks, Draft, EntryOf, TAKEN};
 use crate::cpu::calls::Flow;
@@ -396,6 +396,15 @@ impl<P: Profile> Isa for ArmSet<P> {
 
     fn wakes(&self, inputs: &Inputs) -> bool {
         self.system.wakes(inputs)
+    }
+
+    fn awaits(&self, inputs: &Inputs) -> Awaited {
+        self.system.awaits(inputs)
+    }
+
+    fn woken(&mut self, inputs: &Inputs) {
+        self.system.see(inputs);
+        self.system.event_register().wake();
     }
 
     fn take(core: &mut Arm<P>, bus: &mut Bus, exception: P::Exception) {

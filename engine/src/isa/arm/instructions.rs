@@ -28,7 +28,7 @@ impl<P: Profile> Arm<P> {
             _ => {
                 let events = self.events();
                 let now = Now {
-                    cycles: self.shell.had(self.shell.cycles),
+                    cycles: self.shell.clocked(self.shell.cycles),
                     events: &events,
                     pending: self.interrupts(bus).low(),
                 };
@@ -76,6 +76,10 @@ impl<P: Profile> Arm<P> {
         match effect {
             Effect::Next | Effect::JumpTo(_) | Effect::DeviceRegister(_) => {}
             Effect::Wait => self.wait(bus),
+            Effect::SendEvent => {
+                bus.send_event_from(self.shell.index, self.shell.now());
+                self.update_limit(bus);
+            }
             Effect::Semihosting => self.call_host(bus),
             Effect::TranslationChanged => {
                 self.memory.translation_changed(&self.isa.system);

@@ -10,9 +10,11 @@ mod faults;
 mod frames;
 
 use super::core::Arm;
+use super::event_register::EventRegister;
 use super::m_profile::exceptions::number;
 use super::m_profile::{
-    Events, Exception, FetchMap, Outcome, Protection, Return, System, Unstack, counts_events, is_itm, is_ppb,
+    Events, Exception, FetchMap, Outcome, Protection, Return, SYSTICK_INPUT, System, Unstack, counts_events, is_itm,
+    is_ppb,
 };
 use super::profile::{Own, Profile, SystemSide as _};
 use super::registers::{COUNT, LR, SP};
@@ -30,6 +32,9 @@ use crate::state::{Fresh, State};
 use crate::storms::Source;
 use crate::time::Cycles;
 
+/// DWT_CYCCNT, and what is noted of it where it stood still.
+const CYCCNT: u32 = 0xe000_1004;
+const CYCCNT_STOPS: &str = "DWT_CYCCNT stands still while the core sleeps, unless DBGMCU_CR.DBG_SLEEP is set";
 /// The first address that can mean a return from an exception.
 const RETURNS: u32 = 0xf000_0000;
 
@@ -99,6 +104,7 @@ impl Profile for System {
 
     fn reset(core: &mut Arm<System>, bus: &mut Bus) {
         core.isa.system = System::new(core.config);
+        *core.isa.system.event_register() = EventRegister::after(core.interrupts(bus).events());
         (core.x, core.isa.s, core.pc) = ([0; COUNT], [0; 64], 0);
         core.isa.flow = Flow::default();
         (core.shell.waiting, core.shell.stop, core.pending) = (false, None, Pending::NONE);
@@ -172,7 +178,7 @@ impl Profile for System {
     }
 
     fn peek_own(core: &Arm<System>, addr: u32, size: AccessSize) -> Option<u32> {
-        is_ppb(addr).then(|| core.isa.system.peek_own(addr, size, core.shell.had(core.shell.cycles)))?
+        is_ppb(addr).then(|| core.isa.system.peek_own(addr, size, core.shell.clocked(core.shell.cycles)))?
     }
 
     #[inline]
@@ -194,25 +200,33 @@ impl Profile for System {
     }
 
     fn load_own(core: &mut Arm<System>, bus: &mut Bus, cycle: u64, access: Own) -> Result<u32, Exception> {
-        let had_cycles = core.shell.had(cycle);
+        let clocked_cycles = core.shell.clocked(cycle);
         core.tell_events(access);
-        let own = core.isa.system.load_own(access.addr, access.size, had_cycles).map_err(Exception::DataAbort)?;
+        if access.addr == CYCCNT && core.isa.system.traces() {
+            core.shell.note_stop(bus, CYCCNT_STOPS);
+        }
+        let own = core.isa.system.load_own(access.addr, access.size, clocked_cycles).map_err(Exception::DataAbort)?;
         let Some(entry) = core.traced(bus, access) else { return Ok(own) };
         let at = core.shell.clock.ps_at_floor(Cycles(cycle));
         Ok(bus.read_beat(entry, at, access.addr, access.size).map_or(0, |(value, _)| value))
     }
 
     fn store_own(core: &mut Arm<System>, bus: &mut Bus, cycle: u64, access: Own, value: u32) -> Result<(), Exception> {
-        let had_cycles = core.shell.had(cycle);
+        let clocked_cycles = core.shell.clocked(cycle);
         if let Some(entry) = core.traced(bus, access) {
-            core.isa.system.load_own(access.addr, access.size, had_cycles).map_err(Exception::DataAbort)?;
+            core.isa.system.load_own(access.addr, access.size, clocked_cycles).map_err(Exception::DataAbort)?;
             let at = core.shell.clock.ps_at_floor(Cycles(cycle));
             // The macrocell refuses nothing.
             let _answered = bus.write_beat(entry, at, access.addr, access.size, value);
             return Ok(());
         }
         core.tell_events(access);
-        match core.isa.system.store_own(access.addr, access.size, value, had_cycles).map_err(Exception::DataAbort)? {
+        match core
+            .isa
+            .system
+            .store_own(access.addr, access.size, value, clocked_cycles)
+            .map_err(Exception::DataAbort)?
+        {
             Outcome::Done => {}
             Outcome::TranslationChanged => core.map_changed(),
             Outcome::RegionsChanged => core.regions_changed(),
@@ -379,9 +393,19 @@ impl Arm<System> {
         }
         self.follow_system(before);
         let source = source_of(activated.number);
+        if let Some(input) = source.input
+            && self.isa.system.take_pended_again() == Some(activated.number)
+            && !bus.core_irqs[self.shell.index as usize].is_up(input)
+        {
+            bus.storms.entries.entered_once_more(self.shell.index, input);
+        }
         bus.exception(self.shell.index, self.shell.now(), source);
         self.follow_chained(source);
-        self.shell.note_raised(bus, source);
+        match activated.number {
+            number::SYS_TICK => self.shell.note_raised(bus, source, Some(SYSTICK_INPUT)),
+            number::PEND_SV | number::SVCALL => self.shell.note_asked_for(),
+            _ => self.shell.note_raised(bus, source, source.input),
+        }
         if let Some(fault) = entering.fault {
             self.note_fault(bus, fault);
         }
@@ -453,6 +477,7 @@ impl Arm<System> {
     fn sleep_on_exit(&mut self) {
         if self.isa.system.sleeps_on_exit() && self.isa.system.due().is_none() {
             self.shell.waiting = true;
+            self.isa.system.event_register().wait_for_interrupt();
             self.shell.stop = Some(Stop::Waiting);
         }
     }

@@ -22,6 +22,7 @@ pub mod exceptions;
 mod execute;
 mod faults;
 pub mod floating;
+mod held_back;
 pub mod mpu;
 mod nvic;
 pub mod ppb;
@@ -38,10 +39,12 @@ pub use ppb::{Outcome, counts_events, is_itm, is_ppb};
 pub use psr::is_special_register;
 pub use returning::{Return, Unstack};
 
+use super::event_register::{EventRegister, Sleep};
 use super::op::{Features, Op};
 use super::profile::SystemSide;
 use super::psr::ExecutionState;
 use super::system::{Effect, Now, X};
+use crate::core::Awaited;
 use crate::inputs::Inputs;
 use crate::state::State;
 use floating::{FPSCR_MASK, FloatingPoint};
@@ -75,8 +78,7 @@ pub struct System {
     /// The stack pointer that is not in use.
     other_sp: u32,
     masks: Masks,
-    /// The event register of wfe.
-    event: bool,
+    event: EventRegister,
     nvic: Nvic,
     scb: Scb,
     mpu: Mpu,
@@ -108,7 +110,7 @@ impl SystemSide for System {
             process_stack: false,
             other_sp: 0,
             masks: Masks::default(),
-            event: false,
+            event: EventRegister::default(),
             nvic: Nvic::new(config.interrupts, config.priority_bits),
             scb: Scb::new(config.vectors),
             mpu: Mpu::default(),
@@ -193,6 +195,7 @@ impl SystemSide for System {
 
     fn see(&mut self, inputs: &Inputs) {
         self.set_inputs(inputs.levels());
+        self.event.see(inputs.events());
     }
 
     #[inline]
@@ -205,7 +208,22 @@ impl SystemSide for System {
     }
 
     fn wakes(&self, inputs: &Inputs) -> bool {
-        self.wakes(inputs.levels())
+        if self.nvic.knows(inputs.levels()) && !self.event.has_not_seen(inputs.events()) {
+            return self.is_awake();
+        }
+        let mut changed = self.clone();
+        changed.see(inputs);
+        changed.is_awake()
+    }
+
+    fn awaits(&self, inputs: &Inputs) -> Awaited {
+        let mut now = self.clone();
+        now.see(inputs);
+        Awaited { is_event: self.event.sleep() == Sleep::Event, held_back: now.held_back() }
+    }
+
+    fn event_register(&mut self) -> &mut EventRegister {
+        &mut self.event
     }
 
     fn execute(&mut self, x: &mut X, op: &Op, _now: &Now) -> Result<Effect, Exception> {
@@ -244,14 +262,19 @@ impl System {
         self.due
     }
 
-    /// True if what is pending ends a wfi, with the interrupt lines like this: PRIMASK does not matter (ARM, B1.5.19).
-    pub fn wakes(&self, inputs: &Levels) -> bool {
-        if self.wakes || self.nvic.knows(inputs) {
-            return self.wakes;
+    /// True if something has ended the sleep that the core was in last. For wfi PRIMASK does not matter (ARM,
+    /// B1.5.19); for wfe it is an event, or an exception that is taken (B1.5.18).
+    fn is_awake(&self) -> bool {
+        match self.event.sleep() {
+            Sleep::Interrupt => self.wakes,
+            Sleep::Event => self.due.is_some(),
+            Sleep::Over => true,
         }
-        let mut changed = self.clone();
-        changed.set_inputs(inputs);
-        changed.wakes
+    }
+
+    /// The interrupt that the end of its own handler has made pending, as its line was still up; told once.
+    pub fn take_pended_again(&mut self) -> Option<u8> {
+        self.nvic.pended_again.take()
     }
 
     // ---- Stack pointers
@@ -287,8 +310,12 @@ impl System {
         }
     }
 
-    /// Works out again what is due.
+    /// Works out again what is due. An exception that has become pending is an event if SCR.SEVONPEND is set, enabled
+    /// or not (ARM, B1.5.18).
     fn changed(&mut self) {
+        if std::mem::take(&mut self.nvic.has_pended) && self.scb.sends_events() {
+            self.event.send();
+        }
         let (best, active) = (self.nvic.best(), self.nvic.active_priority());
         let preempts = |current: i16| best.filter(|best| best.group < current.min(active)).map(|best| best.number);
         self.due = preempts(self.masks.boosted(self.nvic.grouping));

@@ -18,6 +18,7 @@ pub mod decode_coprocessor;
 pub mod decode_t32;
 pub mod decoded;
 pub mod emit;
+pub mod event_register;
 mod exclusive;
 mod execute;
 mod faults;

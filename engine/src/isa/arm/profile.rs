@@ -5,11 +5,13 @@
 //! made for one profile each: nothing here is decided while they run.
 
 use super::core::Arm;
+use super::event_register::EventRegister;
 use super::op::{Features, Op};
 use super::psr::ExecutionState;
 use super::system::{Effect, Lookup, Now, X};
 use crate::bus::Bus;
 use crate::bus::device::AccessSize;
+use crate::core::Awaited;
 use crate::core::debug::{Architecture, Register};
 use crate::cpu::memory::Mmu;
 use crate::cpu::memory::access::{Abort, Status};
@@ -108,6 +110,12 @@ pub trait SystemSide: Mmu + Clone + PartialEq + Send + State {
 
     /// See [`crate::cpu::isa::Isa::wakes`].
     fn wakes(&self, inputs: &Inputs) -> bool;
+
+    /// See [`crate::core::Core::awaits`].
+    fn awaits(&self, inputs: &Inputs) -> Awaited;
+
+    /// The event register of wfe.
+    fn event_register(&mut self) -> &mut EventRegister;
 
     // ---- Instructions
 

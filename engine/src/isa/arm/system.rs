@@ -29,10 +29,12 @@ pub use exceptions::{Abort, Exception, FaultStatus};
 pub use modes::Mode;
 pub use pmu::Events;
 
+use super::event_register::{EventRegister, Sleep};
 use super::op::{Features, Op};
 use super::profile::{SystemSide, byte_with};
 use super::psr::ExecutionState;
 use super::registers::COUNT;
+use crate::core::Awaited;
 use crate::inputs::Inputs;
 use crate::state::State;
 use modes::Banks;
@@ -53,8 +55,7 @@ pub struct System {
     pub(super) state: ExecutionState,
     /// CPSR.A, I and F, in their places.
     masks: u32,
-    /// The event register of wfe.
-    event: bool,
+    event: EventRegister,
     banks: Banks,
     registers: Registers,
     /// The local exclusive monitor (ARM, A3.4.1): physical address and size in bytes of the last exclusive load, while
@@ -80,7 +81,7 @@ impl SystemSide for System {
             mode: Mode::Supervisor,
             state: ExecutionState::new(false),
             masks: psr::A | psr::I | psr::F,
-            event: false,
+            event: EventRegister::default(),
             banks: Banks::default(),
             registers: Registers::new(),
             reserved: None,
@@ -158,8 +159,27 @@ impl SystemSide for System {
         self.deliverable(inputs.low())
     }
 
+    fn see(&mut self, inputs: &Inputs) {
+        self.event.see(inputs.events());
+    }
+
     fn wakes(&self, inputs: &Inputs) -> bool {
-        self.wakes(inputs.low())
+        match self.event.sleep() {
+            Sleep::Interrupt => self.wakes(inputs.low()),
+            Sleep::Event => self.event.has_not_seen(inputs.events()) || self.deliverable(inputs.low()).is_some(),
+            Sleep::Over => true,
+        }
+    }
+
+    fn awaits(&self, inputs: &Inputs) -> Awaited {
+        let is_event = self.event.sleep() == Sleep::Event;
+        let held_back = (is_event && self.wakes(inputs.low()))
+            .then(|| "an interrupt is pending, but masked in CPSR: to wfe that is no event".to_owned());
+        Awaited { is_event, held_back }
+    }
+
+    fn event_register(&mut self) -> &mut EventRegister {
+        &mut self.event
     }
 
     fn execute(&mut self, x: &mut X, op: &Op, now: &Now) -> Result<Effect, Exception> {

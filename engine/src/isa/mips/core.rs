@@ -14,8 +14,8 @@ use super::system::exceptions::RESET_VECTOR;
 use super::system::{Exception, Now, System};
 use super::timing::{CoreTiming, Pending};
 use crate::bus::Bus;
-use crate::core::CallReport;
 use crate::core::debug::{Architecture, Register};
+use crate::core::{Awaited, CallReport};
 use crate::cpu::Cpu;
 use crate::cpu::block::{Blocks, Draft, EntryOf};
 use crate::cpu::calls::Flow;
@@ -301,6 +301,11 @@ impl Isa for MipsSet {
     #[inline]
     fn deliverable(&self, inputs: &Inputs) -> Option<Raised> {
         self.system.deliverable(inputs.low()).then_some(Raised::of(Exception::Interrupt))
+    }
+
+    fn awaits(&self, inputs: &Inputs) -> Awaited {
+        let held_back = self.system.held_back(inputs.low());
+        Awaited { is_event: false, held_back }
     }
 
     fn wakes(&self, inputs: &Inputs) -> bool {

@@ -10,8 +10,8 @@ use super::op::{Code, Instr, Op, TimingClass};
 use super::system::Csrs;
 use super::timing::{CoreTiming, Pending};
 use crate::bus::Bus;
-use crate::core::CallReport;
 use crate::core::debug::{Architecture, Register};
+use crate::core::{Awaited, CallReport};
 use crate::cpu::block::{Blocks, Draft, EntryOf, FALLEN};
 use crate::cpu::calls::Flow;
 use crate::cpu::compile::{COMPILE_AFTER, Emitter, RegisterBits, Resumed};
@@ -240,6 +240,11 @@ impl Isa for RiscV {
     #[inline]
     fn deliverable(&self, inputs: &Inputs) -> Option<Trap> {
         self.csrs.deliverable(inputs.low()).map(Trap::Interrupt)
+    }
+
+    fn awaits(&self, inputs: &Inputs) -> Awaited {
+        let held_back = self.csrs.held_back(inputs.low());
+        Awaited { is_event: false, held_back }
     }
 
     fn wakes(&self, inputs: &Inputs) -> bool {

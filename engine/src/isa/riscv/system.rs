@@ -159,6 +159,12 @@ impl Csrs {
         pending & self.mie != 0
     }
 
+    /// The first interrupt that is pending and not enabled, for the user.
+    pub fn held_back(&self, pending: u32) -> Option<String> {
+        let code = (pending & !self.mie).checked_ilog2()?;
+        Some(format!("interrupt {code} is pending, but not enabled in mie"))
+    }
+
     /// Enters a trap from `pc`: gives the handler's address.
     pub fn enter_trap(&mut self, pc: u32, cause: u32, value: u32, interrupt: bool) -> u32 {
         let previous = (self.mstatus & MSTATUS_MIE) << 4;

@@ -65,9 +65,10 @@ pub fn a_wait_for_nothing_is_explained<T: Target>() {
     // At the instruction, or behind it.
     let told = [0, 1].map(|label| {
         let pc = labels[&label];
-        format!("{}: pc {pc:#010x}: waits for an interrupt, and nothing on the board is due", report.cores[0].name)
+        let name = &report.cores[0].name;
+        format!("{name} waits for an interrupt at pc {pc:#010x}; nothing on the board is due to raise one")
     });
-    let text = fault_text(&report);
+    let Outcome::Asleep(text) = &report.outcome else { panic!("{:?}", report.outcome) };
     assert!(told.iter().any(|told| text.starts_with(told)), "{text}");
     assert!(report.elapsed < Ps::from_us(10));
 }

@@ -123,6 +123,11 @@ impl Uart {
 }
 
 impl SerialPort for Uart {
+    fn when_received(&self) -> WhenReceived {
+        let on = self.fifo_control & UFCR_UME != 0 && self.interrupts & (UIER_RDRIE | UIER_RTOIE) != 0;
+        WhenReceived::raises(on, self.interrupt)
+    }
+
     fn begin(&mut self, ctx: &mut Ctx) -> Option<Passage> {
         let is_on = self.fifo_control & UFCR_UME != 0;
         passage(self.line.clock(), ctx.now, self.character_clocks()).filter(|_| is_on)

@@ -1,7 +1,9 @@
 //! The shift register and the wire, in cycles of PCLK.
 
 use super::registers::{CR1_BR, CR1_CPHA, CR1_CPOL, CR1_LSBFIRST};
+use super::{MISO, MOSI, SCK};
 use crate::devices::support::hosted_chip::Chips;
+use crate::devices::support::pin_functions::PinFunctions;
 use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
@@ -27,6 +29,8 @@ pub struct Wire {
     /// When the last word ended.
     free: u64,
     selected: u32,
+    /// Signals without a pin that have spoiled a word, and of which the user does not know yet: a bit each.
+    pub spoiled: u32,
     pub words: u64,
     pub clocks: u64,
 }
@@ -35,7 +39,7 @@ impl Wire {
     /// At rest.
     pub fn new(chips: Chips) -> Wire {
         let signals = SpiSignals::default();
-        Wire { chips, signals, word: None, ready: 0, free: 0, selected: 0, words: 0, clocks: 0 }
+        Wire { chips, signals, word: None, ready: 0, free: 0, selected: 0, spoiled: 0, words: 0, clocks: 0 }
     }
 
     pub const fn is_busy(&self) -> bool {
@@ -82,22 +86,31 @@ impl Wire {
     }
 
     /// A word begins in the cycle `start`.
-    pub fn begin(&mut self, start: u64, frame: u16, control: u32, bits: u32, clock: Hz) {
+    pub fn begin(&mut self, start: u64, frame: u16, control: u32, bits: u32, clock: Hz, pins: &PinFunctions) {
         let half = 1 << (control >> CR1_BR & 7);
         let cpha = control & CR1_CPHA != 0;
         let end = start + 2 * half * u64::from(bits);
         let sampled_at = end - half;
         let ordered = |word: u32| if control & CR1_LSBFIRST != 0 { word.reverse_bits() >> (32 - bits) } else { word };
         let mask = u32::MAX >> (32 - bits);
-        let burst = Burst::output(Lines::Single, Rate::Single, bits, ordered(u32::from(frame) & mask));
+        let meant = ordered(u32::from(frame) & mask);
+        let sent = if pins.carries(MOSI) { meant } else { PULLED_UP & mask };
+        let burst = Burst::output(Lines::Single, Rate::Single, bits, sent);
         let serial = SerialClock { source: clock, start, period: 2 * half, cpol: control & CR1_CPOL != 0, cpha };
         let at = clock.ps_at_floor(Cycles(end));
         let mut received = PULLED_UP;
-        for (select, chip) in self.chips.each() {
+        self.spoiled |= u32::from(!pins.carries(SCK)) << SCK;
+        // What is not meant for anybody is often all zeroes.
+        self.spoiled |= u32::from(sent != meant && meant != 0) << MOSI;
+        for (select, chip) in self.chips.each().filter(|_| pins.carries(SCK)) {
             if self.selected >> select & 1 != 0 {
                 received = chip.shift(burst, at);
                 break;
             }
+        }
+        if !pins.carries(MISO) {
+            self.spoiled |= u32::from(received & mask != PULLED_UP & mask) << MISO;
+            received = PULLED_UP;
         }
         let received = ordered(self.signals.burst(burst, received, serial) & mask) as u16;
         self.word = Some(Word { received: Some(received), sampled_at, end });

@@ -17,10 +17,12 @@ pub struct Channel {
     pub value: u32,
     /// OCxREF.
     pub reference: bool,
-    /// The pin that it is on.
+    /// The pin that the board has wired it to, of a chip whose pin functions are unknown.
     #[state(skip)]
     pub pin: Option<Pin>,
-    /// What it drives that to.
+    /// Pins of the chip carry it.
+    pub is_carried: bool,
+    /// What it drives those to.
     pub driven: Option<bool>,
     /// Edges that have passed ICxPSC since the last capture.
     pub edges: u32,
@@ -51,9 +53,14 @@ impl Channel {
         self.mode >> CCMR_OCM & 7 | (self.mode & CCMR_OCM_HIGH) >> 13
     }
 
+    /// CCxE.
+    pub const fn is_enabled(&self) -> bool {
+        self.enable & CCER_E != 0
+    }
+
     /// True where the channel's pin follows it.
     pub const fn drives(&self) -> bool {
-        self.pin.is_some() && !self.is_input() && self.enable & CCER_E != 0
+        (self.pin.is_some() || self.is_carried) && !self.is_input() && self.enable & CCER_E != 0
     }
 
     /// The counter has just become TIM_CCRx.

@@ -74,6 +74,17 @@ pub const COM: u32 = 1 << 5;
 pub const TRIGGER: u32 = 1 << 6;
 /// BIF.
 pub const BREAK: u32 = 1 << 7;
+/// Names of the flags of TIM_SR that interrupt.
+pub const FLAGS: &[(u32, &str)] = &[
+    (UPDATE, "UIF"),
+    (1 << 1, "CC1IF"),
+    (1 << 2, "CC2IF"),
+    (1 << 3, "CC3IF"),
+    (1 << 4, "CC4IF"),
+    (COM, "COMIF"),
+    (TRIGGER, "TIF"),
+    (BREAK, "BIF"),
+];
 /// CC1OF.
 pub const SR_CC1OF: u32 = 9;
 /// UDE, and CC1DE to CC4DE from the next bit on.

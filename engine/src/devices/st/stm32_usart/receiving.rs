@@ -1,8 +1,9 @@
 //! The receiver: what of USART_DR is read, its flags, and how a character comes in.
 
-use super::Usart;
 use super::registers::*;
-use crate::bus::device::{Ctx, SerialPort};
+use super::{RX, Usart};
+use crate::bus::device::{Ctx, SerialPort, WhenReceived};
+use crate::devices::support::pin_functions::NOT_RECEIVED;
 use crate::devices::support::receiver::{Receiver, WhenFull, passage};
 use crate::devices::support::registers::flag;
 use crate::polling::Poll;
@@ -86,10 +87,22 @@ impl Usart {
 }
 
 impl SerialPort for Usart {
+    fn when_received(&self) -> WhenReceived {
+        let [cr1, _, cr3] = self.control;
+        if self.receives() && cr3 & CR3_DMAR != 0 {
+            return WhenReceived::AsksDma;
+        }
+        WhenReceived::raises(self.receives() && cr1 & (CR1_RXNEIE | CR1_IDLEIE) != 0, self.params.interrupt)
+    }
+
     fn begin(&mut self, ctx: &mut Ctx) -> Option<Passage> {
         self.settle(ctx);
         let holds_sender = self.receiving.status() & SR_RXNE != 0 && self.control[2] & CR3_RTSE != 0;
         if !self.receives() || !self.params.gate.state(ctx.bus) || holds_sender {
+            return None;
+        }
+        if !self.params.pins.carries(RX) {
+            self.params.pins.note(RX, NOT_RECEIVED, ctx);
             return None;
         }
         self.receiving.idle_from = None;

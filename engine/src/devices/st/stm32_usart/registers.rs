@@ -26,6 +26,9 @@ pub const SR_IDLE: u32 = 1 << 4;
 pub const SR_RXNE: u32 = 1 << 5;
 pub const SR_TC: u32 = 1 << 6;
 pub const SR_TXE: u32 = 1 << 7;
+/// Names of the flags that interrupt.
+pub const FLAGS: &[(u32, &str)] =
+    &[(SR_ORE, "ORE"), (SR_IDLE, "IDLE"), (SR_RXNE, "RXNE"), (SR_TC, "TC"), (SR_TXE, "TXE")];
 
 pub const CR1_SBK: u32 = 1 << 0;
 pub const CR1_RE: u32 = 1 << 2;

@@ -1,8 +1,11 @@
 use super::*;
 use crate::bus::device::DeviceId;
 use crate::clocks::User;
-use crate::devices::bench::{Bench, CPU_INTC, read_plain_node};
+use crate::devices::bench::{Bench, CLOCK, CPU_INTC, cells, node, phandle_of, read_plain_node, read_tree};
+use crate::devices::st::stm32_gpio::{self as gpio, Gpio};
+use crate::devices::support::pin_functions::PinFunctions;
 use crate::devices::support::registers::walk;
+use crate::devices::support::stm32_clock_gate::SECOND_SUPPLY;
 use crate::dt::wiring::ClockId;
 use crate::time::{Hz, Ps};
 
@@ -31,6 +34,7 @@ fn params() -> Params {
         is_console: false,
         gate: ClockGate::default(),
         dma: Default::default(),
+        pins: PinFunctions::default(),
     }
 }
 
@@ -257,4 +261,122 @@ fn a_node_gives_clock_line_and_gate() {
     assert_eq!(bench.pending(), 1 << 3);
     bench.bus.clocks.set_gates(0x40, 0);
     assert_eq!((bench.value(Ps(0), SR), bench.bus.notes().len()), (0, 1));
+}
+
+/// Device 0 is a USART at 115200 baud whose TX is carried by pin 2 of device 1, and by pin 5, where the board has
+/// nothing; its RX is carried by pin 3.
+fn usart_at_pins() -> (Bench, Vec<String>) {
+    let port = phandle_of(DeviceId(1));
+    let properties = vec![
+        ("clocks", cells(&[CLOCK])),
+        ("cyclescope,start-cycles", cells(&[2])),
+        ("cyclescope,sources", b"cyclescope,start-cycles: chosen by the test\0".to_vec()),
+        ("cyclescope,tx-pins", cells(&[port, 2, 7, port, 5, 7])),
+        ("cyclescope,rx-pins", cells(&[port, 3, 7])),
+        ("cyclescope,board-pins", cells(&[port, 2, port, 3])),
+    ];
+    let ports = vec![("compatible", b"st,stm32-gpio\0".to_vec()), ("gpio-controller", Vec::new())];
+    let nodes = vec![
+        node("clock", Some(CLOCK), vec![("clock-frequency", cells(&[16_000_000]))], Vec::new()),
+        node("gpioa", Some(port), ports, Vec::new()),
+        node("dut", None, properties, Vec::new()),
+    ];
+    let (device, faults) = read_tree(&node("", None, Vec::new(), nodes), from_node);
+    let second_supply = 1 << 2;
+    let gpio = Gpio::new(gpio::Params { second_supply, ..gpio::Params::default() });
+    let mut bench = Bench::boxed(device).and(gpio);
+    bench.bus.wires.add_port(DeviceId(1));
+    bench.bus.device_names[1] = "gpioa".to_owned();
+    for device in [0, 1] {
+        bench.bus.with_device(DeviceId(device), Ps(0), |device, ctx| device.reset(ctx));
+    }
+    for (register, value) in [(BRR, BRR_115200), (CR1, ON)] {
+        bench.write(Ps(0), register, value).unwrap();
+    }
+    bench.run(cycle(START));
+    (bench, faults)
+}
+
+fn set_pins(bench: &mut Bench, at: u64, offset: u32, value: u32) {
+    let write = |port: &mut dyn Device, ctx: &mut Ctx| port.write(0, offset, AccessSize::Word, value, ctx);
+    bench.bus.with_device(DeviceId(1), cycle(at), write).unwrap();
+}
+
+const MODER: u32 = 0x00;
+const AFRL: u32 = 0x20;
+
+#[test]
+fn a_character_needs_a_pin_from_its_begin_on() {
+    let (mut bench, faults) = usart_at_pins();
+    assert!(faults.is_empty(), "{faults:?}");
+    // Pins 2 and 5 in another function, 5 in the right one, 2 too, 2 an output again while a character is sent.
+    let steps = [(0x22 << 4, 0x700600), (0x882 << 4, 0x700600), (0x882 << 4, 0x700700), (0x881 << 4, 0x700700)];
+    for (index, (modes, functions)) in steps.into_iter().enumerate() {
+        let at = START + 2000 * index as u64;
+        set_pins(&mut bench, at, AFRL, functions);
+        set_pins(&mut bench, at, MODER, modes);
+        send(&mut bench, at, char::from(b'a' + index as u8));
+        bench.run(cycle(at + 2000 - 1));
+    }
+    assert_eq!(bench.streamed(), "c");
+    // One that has begun goes on.
+    send(&mut bench, START + 8000, 'e');
+    set_pins(&mut bench, START + 8100, MODER, 0x882 << 4);
+    send(&mut bench, START + 8200, 'f');
+    bench.run(cycle(START + 12_000));
+    assert_eq!(bench.streamed(), "f");
+    let [note] = bench.bus.notes() else { panic!("{:?}", bench.bus.notes()) };
+    let what = "device0: no pin carries its TX: a character was written, and nothing is on the line. It takes PA2 \
+                (alternate function 7; now in function 6) (first at";
+    assert!(note.starts_with(what), "{note}");
+    // Without its supply the pin passes nothing.
+    bench.bus.clocks.set_gates(SECOND_SUPPLY.0, 0);
+    bench.bus.set_clocks(&[], cycle(START + 12_000));
+    send(&mut bench, START + 12_000, 'g');
+    bench.run(cycle(START + 14_000));
+    assert_eq!(bench.streamed(), "");
+}
+
+#[test]
+fn a_receiver_without_a_pin_lets_the_sender_wait() {
+    let (mut bench, _) = usart_at_pins();
+    bench.type_at(cycle(START), "a");
+    assert_eq!(status(&mut bench, START + 2 * FRAME) & SR_RXNE, 0);
+    assert!(bench.bus.notes()[0].contains("no pin carries its RX: a character came, and the receiver hears nothing"));
+    set_pins(&mut bench, START + 2 * FRAME, AFRL, 7 << 12);
+    set_pins(&mut bench, START + 2 * FRAME, MODER, 2 << 6);
+    assert_eq!(status(&mut bench, START + 4 * FRAME) & SR_RXNE, SR_RXNE);
+}
+
+#[test]
+fn pins_of_a_node_are_checked() {
+    let port = phandle_of(DeviceId(1));
+    let faults = |name: &str, value: &[u32]| {
+        let clock = node("clock", Some(CLOCK), vec![("clock-frequency", cells(&[16_000_000]))], Vec::new());
+        let gpio = node(
+            "gpioa",
+            Some(port),
+            vec![("compatible", b"st,stm32-gpio\0".to_vec()), ("gpio-controller", Vec::new())],
+            Vec::new(),
+        );
+        let properties = vec![
+            ("clocks", cells(&[CLOCK])),
+            ("cyclescope,start-cycles", cells(&[2])),
+            ("cyclescope,sources", b"cyclescope,start-cycles: chosen by the test\0".to_vec()),
+            (name, cells(value)),
+        ];
+        let nodes = vec![clock, gpio, node("dut", None, properties, Vec::new())];
+        read_tree(&node("", None, Vec::new(), nodes), from_node).1.join("; ")
+    };
+    for (name, value, fault) in [
+        ("cyclescope,tx-pins", &[port, 16, 7][..], "enabled GPIO ports with numbers"),
+        ("cyclescope,tx-pins", &[port, 1, 16], "enabled GPIO ports with numbers"),
+        ("cyclescope,rx-pins", &[CLOCK, 1, 7], "enabled GPIO ports with numbers"),
+        ("cyclescope,rx-pins", &[port, 1], "entries of 3 cells"),
+        ("cyclescope,board-pins", &[port, 1], "pins that carry a signal of this node"),
+    ] {
+        let found = faults(name, value);
+        assert!(found.contains(fault), "{name}: {found}");
+    }
+    assert_eq!(faults("cyclescope,tx-pins", &[port, 15, 15, port, 0, 0]), "");
 }

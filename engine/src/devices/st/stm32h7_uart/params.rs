@@ -2,6 +2,7 @@
 
 use crate::bus::device::IrqLine;
 use crate::devices::support::kernel_clock::KernelClock;
+use crate::devices::support::pin_functions::PinFunctions;
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
 use crate::state::State;
@@ -36,6 +37,8 @@ pub struct Params {
     /// Its requests to a DMA controller: USART_TDR has room, USART_RDR has something.
     #[state(skip)]
     pub dma: [Vec<IrqLine>; 2],
+    /// Those that carry [`super::TX`] and [`super::RX`].
+    pub pins: PinFunctions,
 }
 
 impl Params {
@@ -58,6 +61,7 @@ impl Params {
             is_low_power: reader.node.compatibles().contains(&LOW_POWER),
             fifo_characters: reader.u32_or("cyclescope,fifo-characters", 16, [8, 16], fifo) as usize,
             dma: [reader.dma_lines("tx", "USART_TDR has room"), reader.dma_lines("rx", "USART_RDR has a character")],
+            pins: PinFunctions::from_node(reader, &["tx", "rx"]),
         }
     }
 }

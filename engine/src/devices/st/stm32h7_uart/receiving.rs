@@ -1,8 +1,9 @@
 //! The receiver: USART_RDR or the receive FIFO, its flags, and how a character comes in.
 
-use super::Uart;
 use super::registers::*;
-use crate::bus::device::{Ctx, SerialPort};
+use super::{RX, Uart};
+use crate::bus::device::{Ctx, SerialPort, WhenReceived};
+use crate::devices::support::pin_functions::NOT_RECEIVED;
 use crate::devices::support::receiver::{Receiver, WhenFull, passage};
 use crate::devices::support::registers::flag;
 use crate::polling::Poll;
@@ -140,6 +141,17 @@ impl Uart {
 }
 
 impl SerialPort for Uart {
+    fn when_received(&self) -> WhenReceived {
+        let [cr1, _, cr3] = self.control;
+        match self.receives() {
+            true if cr3 & CR3_DMAR != 0 => WhenReceived::AsksDma,
+            true if enabled(cr1, cr3) != 0 => {
+                WhenReceived::Raises(self.params.interrupts.iter().copied().flatten().collect())
+            }
+            _ => WhenReceived::Nothing,
+        }
+    }
+
     fn begin(&mut self, ctx: &mut Ctx) -> Option<Passage> {
         self.settle(ctx);
         let is_full = self.receiving.receiver.len() >= self.capacity();
@@ -149,6 +161,10 @@ impl SerialPort for Uart {
             || !self.params.gate.state(ctx.bus)
             || is_full && self.control[2] & CR3_RTSE != 0
         {
+            return None;
+        }
+        if !self.params.pins.carries(RX) {
+            self.params.pins.note(RX, NOT_RECEIVED, ctx);
             return None;
         }
         (self.receiving.idle_from, self.receiving.timeout_from) = (None, None);

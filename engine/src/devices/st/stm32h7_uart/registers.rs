@@ -89,6 +89,19 @@ pub const ISR_TXFE: u32 = 1 << 23;
 pub const ISR_RXFF: u32 = 1 << 24;
 pub const ISR_RXFT: u32 = 1 << 26;
 pub const ISR_TXFT: u32 = 1 << 27;
+/// Names of the flags that interrupt.
+pub const FLAGS: &[(u32, &str)] = &[
+    (ISR_ORE, "ORE"),
+    (ISR_IDLE, "IDLE"),
+    (ISR_RXNE, "RXNE"),
+    (ISR_TC, "TC"),
+    (ISR_TXE, "TXE"),
+    (ISR_RTOF, "RTOF"),
+    (ISR_TXFE, "TXFE"),
+    (ISR_RXFF, "RXFF"),
+    (ISR_RXFT, "RXFT"),
+    (ISR_TXFT, "TXFT"),
+];
 pub const ICR_ORECF: u32 = 1 << 3;
 pub const ICR_IDLECF: u32 = 1 << 4;
 pub const ICR_TCCF: u32 = 1 << 6;

@@ -6,6 +6,7 @@ use super::*;
 use crate::bus::device::{DeviceId, IrqLine};
 use crate::devices::bench::{Bench, CPU_INTC, read_plain_node};
 use crate::devices::support::kernel_clock::KernelClock;
+use crate::devices::support::pin_functions::PinFunctions;
 use crate::devices::support::registers::walk;
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::wiring::ClockInput;
@@ -36,6 +37,7 @@ fn params(kernel_clock: Hz) -> Params {
         is_low_power: false,
         fifo_characters: 16,
         dma: Default::default(),
+        pins: PinFunctions::default(),
     }
 }
 

@@ -106,7 +106,7 @@ impl System {
         self.state.it = 0;
         self.nvic.activate(number);
         self.reserved = false;
-        self.event = true;
+        self.event.send();
         // A handler begins without floating-point state.
         self.set_floating_context(false);
         self.changed();

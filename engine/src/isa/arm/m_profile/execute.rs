@@ -4,7 +4,6 @@ use super::super::op::{Code, Op};
 use super::super::profile::SystemSide as _;
 use super::super::psr::set_register_or_nzcv;
 use super::super::system::Effect;
-use super::nvic::LEAST_URGENT;
 use super::{Exception, System, X};
 
 /// A semihosting call: bkpt with this number ("Semihosting for AArch32 and AArch64", 2.0, section 3).
@@ -44,9 +43,14 @@ impl System {
                 self.set_fpscr(x[usize::from(op.rd)]);
                 Ok(Effect::Next)
             }
-            Code::Wfe => Ok(self.wait_for_event()),
+            Code::Wfe => Ok(if self.event.wait_for_event() { Effect::Wait } else { Effect::Next }),
+            Code::Wfi => {
+                self.event.wait_for_interrupt();
+                Ok(Effect::Wait)
+            }
+            // No other core hears it.
             Code::Sev => {
-                self.event = true;
+                self.event.send();
                 Ok(Effect::Next)
             }
             code => Ok(Effect::of(code)),
@@ -58,12 +62,5 @@ impl System {
         let before = self.protection();
         change(self);
         if self.protection() == before { Effect::Next } else { Effect::TranslationChanged }
-    }
-
-    /// With interrupts masked nothing might end the wait here: it does not begin, as it need not.
-    fn wait_for_event(&mut self) -> Effect {
-        let happened = std::mem::replace(&mut self.event, false);
-        let masked = self.masks.boosted(self.nvic.grouping) < LEAST_URGENT;
-        if happened || masked { Effect::Next } else { Effect::Wait }
     }
 }

@@ -34,6 +34,10 @@ pub(super) struct Candidate {
 pub(super) struct Nvic {
     pub enabled: Set,
     pub pending: Set,
+    /// Something has become pending that was not, since this was last looked at.
+    pub has_pended: bool,
+    /// The end of its own handler has made it pending.
+    pub pended_again: Option<u8>,
     pub active: Set,
     inputs: Levels,
     pub priorities: [u8; 256],
@@ -54,6 +58,8 @@ impl Nvic {
         Nvic {
             enabled,
             pending: Set::default(),
+            has_pended: false,
+            pended_again: None,
             active: Set::default(),
             inputs: [0; 8],
             priorities: [0; 256],
@@ -85,14 +91,14 @@ impl Nvic {
                 let input = 32 * at + rising.trailing_zeros();
                 rising &= rising - 1;
                 if input + u32::from(number::EXTERNAL) < self.count {
-                    self.pending.set((input as u8).wrapping_add(number::EXTERNAL), true);
+                    self.enter_pending((input as u8).wrapping_add(number::EXTERNAL));
                     pended = true;
                 }
             }
         }
         let (word, bit) = ((SYSTICK_INPUT / 32) as usize, SYSTICK_INPUT % 32);
         if (self.inputs[word] ^ inputs[word]) >> bit & 1 != 0 {
-            self.pending.set(number::SYS_TICK, true);
+            self.enter_pending(number::SYS_TICK);
             pended = true;
         }
         self.inputs = *inputs;
@@ -112,8 +118,13 @@ impl Nvic {
     /// Makes it pending.
     pub fn pend(&mut self, exception: u8) {
         if u32::from(exception) < self.count {
-            self.pending.set(exception, true);
+            self.enter_pending(exception);
         }
+    }
+
+    fn enter_pending(&mut self, exception: u8) {
+        self.has_pended |= !self.pending.contains(exception);
+        self.pending.set(exception, true);
     }
 
     /// Takes that back; an interrupt whose line is still up stays pending.
@@ -137,7 +148,9 @@ impl Nvic {
     /// It has been handled: pending again if its line is still up (ARM, B3.4.1).
     pub fn deactivate(&mut self, exception: u8) {
         self.active.set(exception, false);
+        self.pended_again = None;
         if self.is_up(exception) {
+            self.pended_again = (!self.pending.contains(exception)).then_some(exception);
             self.pend(exception);
         }
     }

@@ -111,7 +111,7 @@ impl System {
         }
         self.restore_xpsr(x, status);
         self.reserved = false;
-        self.event = true;
+        self.event.send();
         self.changed();
         Ok(pc & !1)
     }

@@ -48,8 +48,9 @@ pub(super) mod hfsr {
 
 /// VTOR.TBLOFF.
 pub(super) const VTOR_MASK: u32 = 0xffff_ff80;
-/// SCR: SLEEPONEXIT, SLEEPDEEP. SEVONPEND is not modelled.
-pub(super) const SCR_MASK: u32 = 0x6;
+/// SCR: SLEEPONEXIT, SLEEPDEEP, SEVONPEND.
+pub(super) const SCR_MASK: u32 = 0x16;
+const SCR_SEVONPEND: u32 = 1 << 4;
 const SCR_SLEEPONEXIT: u32 = 1 << 1;
 /// CCR: NONBASETHRDENA, USERSETMPEND, UNALIGN_TRP, DIV_0_TRP, STKALIGN. BFHFNMIGN is not modelled.
 pub(super) const CCR_MASK: u32 = 0x21b;
@@ -98,6 +99,11 @@ impl Scb {
     /// True if this bit of CCR is set.
     pub fn ccr_has(&self, bit: u32) -> bool {
         self.ccr & bit != 0
+    }
+
+    /// An exception that becomes pending is an event (SCR.SEVONPEND).
+    pub fn sends_events(&self) -> bool {
+        self.scr & SCR_SEVONPEND != 0
     }
 
     pub fn sleeps_on_exit(&self) -> bool {

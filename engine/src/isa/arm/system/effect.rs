@@ -8,7 +8,7 @@ use crate::isa::arm::op::Code;
 /// What system instructions need to know of the core at the moment.
 #[derive(Clone, Copy, Debug)]
 pub struct Now<'a> {
-    /// Cycles since reset, up to this instruction.
+    /// Cycles of its clock since reset, up to this instruction: those asleep are none (ARM, C12.1).
     pub cycles: u64,
     /// What the performance monitors can count, up to this instruction.
     pub events: &'a Events,
@@ -26,6 +26,8 @@ pub enum Effect {
     JumpTo(u32),
     /// Go on behind the instruction, but not before [`super::System::wakes`].
     Wait,
+    /// Send an event to the other cores of the cluster.
+    SendEvent,
     /// Run the semihosting call x0 with the parameter x1; the answer goes to x0; then go on behind the instruction.
     Semihosting,
     /// Tell the memory.
@@ -39,10 +41,9 @@ pub enum Effect {
 }
 
 impl Effect {
-    /// Of an instruction that changes nothing in the core: wfi, barriers; others that come here do nothing.
+    /// Of an instruction that changes nothing in the core: barriers; others that come here do nothing.
     pub fn of(code: Code) -> Effect {
         match code {
-            Code::Wfi => Effect::Wait,
             Code::Dsb => Effect::Maintain(Maintenance::Barrier(Barrier::DataSynchronization)),
             Code::Dmb => Effect::Maintain(Maintenance::Barrier(Barrier::DataMemory)),
             Code::Isb => Effect::Maintain(Maintenance::Barrier(Barrier::InstructionSynchronization)),

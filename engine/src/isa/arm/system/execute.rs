@@ -4,7 +4,7 @@ use super::super::op::{Code, Op};
 use super::super::psr::set_register_or_nzcv;
 use super::super::registers::{PC, SINK};
 use super::exceptions::Exception;
-use super::psr::{self, MRS_MASK};
+use super::psr::MRS_MASK;
 use super::registers::Number;
 use super::{Effect, Now, System, X};
 
@@ -73,9 +73,13 @@ impl System {
                 written.ok_or(Exception::Undefined(op.vfp_system_encoding()))
             }
             Code::Wfe => Ok(self.wait_for_event()),
+            Code::Wfi => {
+                self.event.wait_for_interrupt();
+                Ok(Effect::Wait)
+            }
             Code::Sev => {
-                self.event = true;
-                Ok(Effect::Next)
+                self.event.send();
+                Ok(Effect::SendEvent)
             }
             Code::ExceptionReturn => Ok(Effect::JumpTo(self.exception_return(x, x[op.rm as usize]))),
             code => Ok(Effect::of(code)),
@@ -93,11 +97,15 @@ impl System {
         self.leave(x, target, cpsr)
     }
 
-    /// An interrupt ends the wait only if it is not masked (ARM, B1.8). With all masked nothing could end it here: it
-    /// does not begin, as it need not.
+    /// An interrupt ends the wait only if it is not masked (ARM, B1.8.13). With the timer's events on, it does not
+    /// begin, as it need not.
     fn wait_for_event(&mut self) -> Effect {
-        let happened = std::mem::replace(&mut self.event, false);
-        if happened || self.masked(psr::I | psr::F) { Effect::Next } else { Effect::Wait }
+        let sleeps = self.event.wait_for_event();
+        if sleeps && self.has_event_stream() {
+            self.event.wake();
+            return Effect::Next;
+        }
+        if sleeps { Effect::Wait } else { Effect::Next }
     }
 
     /// What an access to one of the generic timer's registers asks for.

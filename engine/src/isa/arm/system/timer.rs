@@ -12,8 +12,11 @@ const PL0VCTEN: u32 = 1 << 1;
 /// It may use the virtual and the physical timer.
 const PL0VTEN: u32 = 1 << 8;
 const PL0PTEN: u32 = 1 << 9;
-/// CNTKCTL as far as it is kept: events for wfe from the counter are not modelled.
-pub(super) const CNTKCTL_MASK: u32 = PL0PCTEN | PL0VCTEN | PL0VTEN | PL0PTEN;
+/// The counter sends events to wfe: EVNTEN; at which of its edges: EVNTDIR, EVNTI.
+const EVNTEN: u32 = 1 << 2;
+const EVENT_EDGE: u32 = 0xf8;
+/// CNTKCTL as far as it is kept.
+pub(super) const CNTKCTL_MASK: u32 = PL0PCTEN | PL0VCTEN | PL0VTEN | PL0PTEN | EVNTEN | EVENT_EDGE;
 /// The number of CNTKCTL, which the core itself has.
 pub(super) const CNTKCTL: Number = (14, 0, 1, 0);
 
@@ -55,6 +58,11 @@ impl System {
         let register = CoreRegister::Double(crm, opc1);
         let access = DeviceRegister { register, written, to, encoding };
         (crm == 14 && self.has_timer_for(bit)).then_some(Effect::DeviceRegister(access))
+    }
+
+    /// True if the counter sends events, whose times are not modelled: any wfe may end early.
+    pub(super) fn has_event_stream(&self) -> bool {
+        self.registers.cntkctl & EVNTEN != 0
     }
 
     /// True if there is a timer, and the mode may use what one of these bits of CNTKCTL allows.

@@ -60,6 +60,12 @@ impl System {
         self.requested(pending) & self.registers.status & IM != 0
     }
 
+    /// The most urgent interrupt that is pending and masked, for the user.
+    pub fn held_back(&self, pending: u32) -> Option<String> {
+        let masked = (self.requested(pending) & !self.registers.status & IM) >> IM.trailing_zeros();
+        Some(format!("interrupt {} is pending, but masked in Status.IM", masked.checked_ilog2()?))
+    }
+
     /// Cause.IP.
     #[inline]
     fn requested(&self, pending: u32) -> u32 {

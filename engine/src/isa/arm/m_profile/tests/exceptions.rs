@@ -158,10 +158,10 @@ fn masks_hold_what_they_say() {
     let due = |rig: &Rig| rig.system.due().is_some();
     rig.cps(SET | I);
     assert!(!due(&rig) && rig.special(PRIMASK) == 1);
-    assert!(rig.system.wakes(&levels(0)), "PRIMASK does not matter to wfi");
+    assert!(rig.system.wakes(&inputs(&[0])), "PRIMASK does not matter to wfi");
     rig.cps(CLEAR | I);
     rig.set_special(BASEPRI, 0x8f);
-    assert!(!due(&rig) && rig.special(BASEPRI) == 0x80 && !rig.system.wakes(&levels(0)));
+    assert!(!due(&rig) && rig.special(BASEPRI) == 0x80 && !rig.system.wakes(&inputs(&[0])));
     rig.set_special(BASEPRI_MAX, 0x90);
     assert_eq!(rig.special(BASEPRI), 0x80);
     rig.set_special(BASEPRI_MAX, 0x70);
@@ -230,7 +230,7 @@ fn lines_that_are_not_told_yet_count() {
         told.set_inputs(inputs);
         told.due().is_some()
     };
-    assert!(!is_due(&[0; 8]) && is_due(&levels(3)) && rig.system.wakes(&levels(3)));
+    assert!(!is_due(&[0; 8]) && is_due(&levels(3)) && SystemSide::wakes(&rig.system, &inputs(&[3])));
     assert!(is_due(&levels(255)));
     assert!(!is_due(&levels(158)), "an interrupt that the controller does not have");
     assert_eq!(rig.system.due(), None);

@@ -4,9 +4,11 @@ use super::entry::{Activated, Floating};
 use super::exceptions::{During, number};
 use super::*;
 use crate::bus::device::AccessSize;
+use crate::inputs::Inputs;
 use crate::isa::arm::op::{Code, Op};
 use crate::isa::arm::registers::{COUNT, LR, SP, Z_SOURCE};
 use crate::isa::arm::system::Effect;
+use crate::time::Ps;
 use std::collections::BTreeMap;
 
 mod exceptions;
@@ -18,6 +20,15 @@ mod registers;
 const SCS: u32 = 0xe000_e000;
 const STACK: u32 = 0x2000_1000;
 const CODE: u32 = 0x0800_0100;
+
+/// These lines up, all others down.
+fn inputs(up: &[u32]) -> Inputs {
+    let mut inputs = Inputs::default();
+    up.iter().for_each(|line| {
+        inputs.set(*line, true, Ps(1));
+    });
+    inputs
+}
 
 /// What a core has beside the system side.
 struct Rig {

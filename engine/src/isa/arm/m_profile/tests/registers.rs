@@ -191,8 +191,46 @@ fn an_event_ends_the_next_wait() {
     let op = |code| Op { code, rd: 0, rn: 0, rm: 0, ra: 0, imm: 0 };
     assert_eq!(rig.execute(op(Code::Wfe)), Ok(Effect::Wait));
     rig.execute(op(Code::Sev)).unwrap();
-    assert_eq!([(); 2].map(|()| rig.execute(op(Code::Wfe))), [Ok(Effect::Next), Ok(Effect::Wait)]);
+    rig.system.event_register().wake();
+    assert_eq!(
+        [(); 2].map(|()| rig.execute(op(Code::Wfe))),
+        [Ok(Effect::Wait), Ok(Effect::Wait)],
+        "it ended the first"
+    );
     assert_eq!(rig.execute(op(Code::Wfi)), Ok(Effect::Wait));
+    rig.execute(op(Code::Sev)).unwrap();
+    assert_eq!([(); 2].map(|()| rig.execute(op(Code::Wfe))), [Ok(Effect::Next), Ok(Effect::Wait)]);
+}
+
+/// What ends a sleep in wfe, by SEVONPEND, an interrupt's enable and PRIMASK (ARM, B1.5.18), and one in wfi (B1.5.19).
+#[test]
+fn what_ends_a_sleep() {
+    let op = |code| Op { code, rd: 0, rn: 0, rm: 0, ra: 0, imm: 0 };
+    let woken = |code: Code, sevonpend: u32, enabled: bool, masked: bool, inputs: &Inputs| {
+        let mut rig = rig();
+        rig.write(0xd10, sevonpend << 4);
+        if enabled {
+            rig.enable(3, 0x10);
+        }
+        if masked {
+            rig.set_special(16, 1);
+        }
+        assert_eq!(rig.execute(op(code)), Ok(Effect::Wait));
+        let wakes = SystemSide::wakes(&rig.system, inputs);
+        assert!(!SystemSide::wakes(&rig.system, &Inputs::default()));
+        rig.system.see(inputs);
+        assert_eq!(SystemSide::wakes(&rig.system, inputs), wakes, "{code:?}");
+        wakes
+    };
+    let (raised, mut sent) = (inputs(&[3]), Inputs::default());
+    sent.send_event(Ps(1));
+    let all = [(false, false), (false, true), (true, false), (true, true)];
+    let by = |code, sevonpend, inputs| all.map(|(on, masked)| woken(code, sevonpend, on, masked, inputs));
+    assert_eq!(by(Code::Wfe, 0, &raised), [false, false, true, false]);
+    assert_eq!(by(Code::Wfe, 1, &raised), [true; 4]);
+    assert_eq!(by(Code::Wfi, 0, &raised), [false, false, true, true]);
+    assert_eq!(by(Code::Wfi, 1, &raised), [false, false, true, true]);
+    assert_eq!((by(Code::Wfe, 0, &sent), by(Code::Wfi, 0, &sent)), ([true; 4], [false; 4]));
 }
 
 #[test]

@@ -1,0 +1,170 @@
+"""A table that fits the screen: columns go, and names are shortened, before a number is broken."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.measure import Measurement
+from rich.table import Column, Table
+from rich.text import Text
+
+# Names and words get these cells before a column goes; less only where none can go.
+_LEAST_NAME, _LEAST_WORDS, _LEAST_AT_ALL = 20, 16, 6
+# On wider screens long names take several lines, with all of their letters.
+_NARROW = 100
+# Of a shortened name, this share of the letters is from its end.
+_FROM_END = 0.6
+
+
+@dataclass
+class _Fit:
+    """A column as it is shown: the cells that it needs, that it would take, and that it gets."""
+
+    column: Column
+    least: int
+    natural: int
+    is_flexible: bool
+    width: int = 0
+
+
+class Fitted(Table):
+    """A table whose numbers (columns to the right, and those that don't wrap) stay whole.
+
+    Where the screen is too narrow, the columns with `goes` are left out, the lowest number first,
+    and a line says which. Then columns with `is_name` are shortened in their middle, and words are
+    wrapped.
+    """
+
+    def __init__(self, *headers: Column | str, **more: Any) -> None:
+        super().__init__(*headers, **more)
+        self._goes: dict[int, int] = {}
+        self._names: set[int] = set()
+
+    def add_column(
+        self,
+        header: RenderableType = "",
+        *arguments: Any,
+        goes: int | None = None,
+        is_name: bool = False,
+        **more: Any,
+    ) -> None:
+        """Add a column, as rich has it."""
+        number = len(self.columns)
+        if goes is not None:
+            self._goes[number] = goes
+        if is_name:
+            self._names.add(number)
+        more.setdefault("overflow", "fold")
+        super().add_column(header, *arguments, **more)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """The table as it fits."""
+        yield from Table.__rich_console__(self._fitted(console, options), console, options)
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        """What it takes as it fits."""
+        return Table.__rich_measure__(self._fitted(console, options), console, options)
+
+    def _fitted(self, console: Console, options: ConsoleOptions) -> Table:
+        fits = [self._fit(console, options, number) for number in range(len(self.columns))]
+        order = sorted(self._goes, key=lambda number: self._goes[number])
+        gone: list[Column] = []
+        width = options.max_width
+        while order and self._room(fits, width) < 0:
+            column = self.columns[order.pop(0)]
+            fits = [fit for fit in fits if fit.column is not column]
+            gone.append(column)
+        _share_out(fits, self._room(fits, width))
+        shown = copy.copy(self)
+        is_narrow = width < _NARROW
+        names = [self.columns[number] for number in self._names]
+        shown.columns = [
+            _column(fit, is_narrow and any(fit.column is name for name in names)) for fit in fits
+        ]
+        if gone:
+            left_out = Text("too narrow for: ") + Text(", ").join(
+                Text(str(column.header)) for column in self.columns if column in gone
+            )
+            lines = [caption for caption in (self.caption, left_out) if caption]
+            shown.caption = Text("\n").join(
+                line if isinstance(line, Text) else Text(str(line)) for line in lines
+            )
+            shown.caption_justify = "left"
+        return shown
+
+    def _fit(self, console: Console, options: ConsoleOptions, number: int) -> _Fit:
+        column = self.columns[number]
+        wide = options.update(max_width=10_000)
+
+        def measured(part: RenderableType) -> Measurement:
+            return Measurement.get(console, wide, part)
+
+        heading = measured(column.header) if self.show_header else Measurement(0, 0)
+        parts = [measured(cell) for cell in column.cells]
+        if self.show_footer:
+            parts.append(measured(column.footer))
+        longest = max((part.maximum for part in parts), default=0)
+        natural = max(heading.maximum, longest, column.min_width or 0)
+        if column.justify == "right" or column.no_wrap:
+            return _Fit(column, max(heading.minimum, longest), natural, is_flexible=False)
+        word = max((part.minimum for part in parts), default=0)
+        if number in self._names:
+            least = min(longest, _LEAST_NAME)
+        elif options.max_width >= _NARROW and column.min_width:
+            least = column.min_width
+        else:
+            least = min(word, _LEAST_WORDS)
+        return _Fit(column, max(heading.minimum, least), natural, is_flexible=True)
+
+    def _room(self, fits: list[_Fit], width: int) -> int:
+        """The cells that are left when each column has the least that it needs."""
+        _, right, _, left = self.padding
+        padding = (left + right) * len(fits)
+        if not self.pad_edge:
+            padding -= left + right
+        lines = len(fits) - 1 if self.box else 0
+        edges = 2 if self.box and self.show_edge else 0
+        return width - edges - lines - padding - sum(fit.least for fit in fits)
+
+
+def _share_out(fits: list[_Fit], room: int) -> None:
+    """Give the columns what is left, the narrowest first; take what lacks from names and words."""
+    for fit in fits:
+        fit.width = fit.least
+    while room < 0:
+        wide = [fit for fit in fits if fit.is_flexible and fit.width > _LEAST_AT_ALL]
+        if not wide:
+            break
+        max(wide, key=lambda fit: fit.width).width -= 1
+        room += 1
+    while room > 0:
+        small = [fit for fit in fits if fit.width < fit.natural]
+        if not small:
+            break
+        min(small, key=lambda fit: fit.width).width += 1
+        room -= 1
+
+
+def _column(fit: _Fit, is_shortened: bool) -> Column:
+    """A column of its width; its names shortened if that is wanted."""
+    column = copy.copy(fit.column)
+    column.width = fit.width
+    column.min_width = None
+    if is_shortened:
+        column._cells = [shortened(cell, fit.width) for cell in fit.column.cells]
+    return column
+
+
+def shortened(name: RenderableType, width: int) -> RenderableType:
+    """A name with its middle left out, where it is too long: `core::fm…::write_str`.
+
+    A name is a `Text`; what is no `Text` is our own words.
+    """
+    if not isinstance(name, Text) or len(name.plain) <= width or width < 3:
+        return name
+    end = round((width - 1) * _FROM_END)
+    text = name.plain
+    return Text(f"{text[: width - 1 - end]}…{text[len(text) - end :]}", style=name.style)

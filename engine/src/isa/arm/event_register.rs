@@ -1,0 +1,98 @@
+//! The event register of wfe, and what ends a sleep (ARMv7-M ARM, DDI 0403E, B1.5.18; ARMv7-A ARM, DDI 0406C,
+//! B1.8.13).
+
+use crate::state::{Fresh, State};
+
+/// What a core that sleeps waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
+pub enum Sleep {
+    /// An interrupt, masked or not: wfi.
+    #[default]
+    Interrupt,
+    /// An event, or an interrupt that is taken: wfe.
+    Event,
+    /// Nothing: an event has come.
+    Over,
+}
+
+/// The register, and the sleep that an event ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
+pub struct EventRegister {
+    is_set: bool,
+    sleep: Sleep,
+    /// Pulses at the core's event input that it has seen.
+    seen: u32,
+}
+
+impl EventRegister {
+    /// That of a core after reset, at whose input there were so many pulses so far.
+    pub fn after(pulses: u32) -> EventRegister {
+        EventRegister { seen: pulses, ..EventRegister::default() }
+    }
+
+    /// An event: it ends a sleep in wfe, or is kept for the next one.
+    pub fn send(&mut self) {
+        if self.sleep == Sleep::Event { self.sleep = Sleep::Over } else { self.is_set = true }
+    }
+
+    /// wfe is executed. True if the core sleeps.
+    pub fn wait_for_event(&mut self) -> bool {
+        let sleeps = !std::mem::take(&mut self.is_set);
+        self.sleep = if sleeps { Sleep::Event } else { Sleep::Over };
+        sleeps
+    }
+
+    /// wfi is executed, or the core sleeps as if it was.
+    pub fn wait_for_interrupt(&mut self) {
+        self.sleep = Sleep::Interrupt;
+    }
+
+    /// The core takes an interrupt: what comes from now on is for the next wfe.
+    pub fn wake(&mut self) {
+        if self.sleep == Sleep::Event {
+            self.sleep = Sleep::Over;
+        }
+    }
+
+    /// What a core that sleeps waits for.
+    pub fn sleep(&self) -> Sleep {
+        self.sleep
+    }
+
+    /// There were so many pulses at the core's event input by now.
+    #[inline]
+    pub fn see(&mut self, pulses: u32) {
+        if self.has_not_seen(pulses) {
+            self.seen = pulses;
+            self.send();
+        }
+    }
+
+    /// True if some of them are new.
+    #[inline]
+    pub fn has_not_seen(&self, pulses: u32) -> bool {
+        self.seen != pulses
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_ends_one_sleep() {
+        let mut events = EventRegister::after(7);
+        events.see(7);
+        assert!(events.wait_for_event());
+        events.see(9);
+        assert_eq!(events.sleep(), Sleep::Over);
+        assert!(events.wait_for_event(), "it has ended a sleep, and is not kept");
+        events.wake();
+        events.send();
+        assert!(!events.wait_for_event(), "it is kept for the next wfe");
+        events.wait_for_interrupt();
+        events.send();
+        assert_eq!(events.sleep(), Sleep::Interrupt);
+        assert!(!events.wait_for_event());
+    }
+}

@@ -1,0 +1,41 @@
+"""Signals of an STM32 leave the chip through pins that have their function, and through no others."""
+
+from __future__ import annotations
+
+from conftest import ROOT
+
+import cyclescope as package
+from cyclescope import firmware
+
+BOARD = "stm32f4-disco"
+
+
+def test_only_a_pin_with_its_function_carries_a_signal() -> None:
+    source = ROOT / "tests" / "firmware" / "stm32" / "pins.c"
+    elf = firmware.build(firmware.board_recipe("pins", BOARD, [source]))
+    done = package.Board(BOARD).load(elf).run("1s")
+    assert done.exit_code == 0
+    assert done.console.splitlines() == [
+        "at PA2",
+        "at PA2 again",
+        "without pins ff",
+        "without MISO ff",
+        "with pins 3f",
+        "an input 00",
+        "TIM4_CH1 10",
+        "another's 00",
+    ]
+    notes = [note.split(" (first at")[0] for note in done.notes]
+    assert notes == [
+        "usart2: no pin carries its TX: a character was written, and nothing is on the line. "
+        "It takes PA2 (alternate function 7; now an input)",
+        "spi1: no pin carries its SCK: a word is sent, and no chip sees a clock. "
+        "It takes PA5 (alternate function 5; now an input)",
+        "spi1: no pin carries its MOSI: a word is sent, and the chip reads ones. "
+        "It takes PA7 (alternate function 5; now an input)",
+        "spi1: no pin carries its MISO: the chip answers, and ones are received. "
+        "It takes PA6 (alternate function 5; now an input)",
+        "timers4: no pin carries its CH1: its output is on, and moves no pin. "
+        "It takes PB6 (alternate function 2; now an input) or "
+        "PD12 (alternate function 2; now an input)",
+    ]
