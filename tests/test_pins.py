@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+import timelines
 from conftest import ROOT, Command
 
 import cyclescope as package
@@ -115,6 +116,28 @@ def test_a_light_that_blinks_has_a_period() -> None:
     assert led.duty == pytest.approx(0.5, abs=0.001)
     assert (led.times_on, led.times_off, led.is_on, led.pin) == (4, 4, False, "gpioa.5")
     assert led.on_ps == pytest.approx(20 * MS, abs=MS / 10)
+
+
+def test_a_light_that_a_timer_dims_has_the_timers_period() -> None:
+    done = package.Board("stm32f4-disco").load(built("dimmed", "dimmed.c")).run("1s")
+    led = done.led("LD4")
+    assert (done.exit_code, led.period_ps, led.on_in_period_ps) == (0, MS, MS // 4)
+    assert led.times_on in (20, 21)
+    assert led.duty == 0.25
+
+
+def test_a_timeline_has_lights_and_pins_if_asked(tmp_path: Path) -> None:
+    board = package.Board("nucleo-f411re").load(blinky("nucleo-f411re"))
+    file = tmp_path / "run.pftrace"
+    led = board.run("19ms", trace=file).led("LD2")
+    found = timelines.read(file)
+    assert len(found.on("LD2/on")) == led.times_on == 2
+    assert sum(one.length_ps for one in found.on("LD2/on")) == led.on_ps
+    assert not any(track.startswith("gpioa/pin") for track in found.tracks)
+    board.run("19ms", trace=file, trace_kinds=["pin"])
+    found = timelines.read(file)
+    assert sum(one.length_ps for one in found.on("gpioa/pin 5")) == led.on_ps
+    assert not found.on("LD2/on")
 
 
 def test_pins_at_rest_are_what_the_boards_pull_them_to() -> None:
@@ -250,14 +273,20 @@ def test_a_board_of_ones_own_has_lights_and_buttons(cyclescope: Command, tmp_pat
 };
 """)
     shown = cyclescope("board", board, "--section", "pins")
-    lines = [line.strip("│ ") for line in shown.stdout.splitlines() if line.startswith("│")]
-    assert [re.sub(" *│ *", ": ", line) for line in lines] == [
-        "gpioa.5: LED LD2; LED Alarm: low, on while low",
-        "gpiob.1: button stop, low while pressed; a resistor of the board pulls it up (4,700 ohms)",
-        "gpiob.2: a resistor of the board pulls it down (100 ohms)",
-        "gpiob.3: a resistor of the board pulls it down (1,000,000 ohms)",
-        "gpioc.13: button B1, low while pressed; a resistor of the board pulls it up (4,700 ohms)",
-    ]
+    rows = [line.split("│")[1:3] for line in shown.stdout.splitlines() if line.startswith("│")]
+    table = {pin.strip(): what.strip() for pin, what in rows if pin.strip()}
+    assert (table["gpioa.2"], table["gpioa.3"]) == ("usart2: tx", "usart2: rx")
+    assert re.search(r"│ gpioa.5 +│ LED LD2; LED Alarm: low.*│ .*timers2 ch1 \(1\)", shown.stdout)
+    uses: dict[str, list[str]] = {}
+    for use in package.Board(board).pin_uses:
+        uses.setdefault(use.pin, []).append(use.what)
+    assert table.keys() == uses.keys()
+    assert uses["gpioa.5"] == ["LED LD2", "LED Alarm: low, on while low"]
+    pulled = "a resistor of the board pulls it"
+    assert uses["gpiob.1"] == ["button stop, low while pressed", f"{pulled} up (4,700 ohms)"]
+    assert uses["gpiob.2"] == [f"{pulled} down (100 ohms)"]
+    assert uses["gpiob.3"] == [f"{pulled} down (1,000,000 ohms)"]
+    assert uses["gpioc.13"] == ["button B1, low while pressed", f"{pulled} up (4,700 ohms)"]
     script = [ExpectPin("gpiob.1", "high", 0), Press("stop"), ExpectPin("gpiob.1", "low", 0)]
     script += [ExpectLed("alarm", True, 20 * MS), ExpectLed("LD2", True, 20 * MS)]
     script += [ExpectLed("Alarm: low", False, 0), End()]
