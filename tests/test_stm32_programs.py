@@ -168,8 +168,15 @@ def rust_build() -> tuple[list[str], dict[str, str]] | None:
 
 
 @cache
-def rust_programs() -> Path:
-    """The folder of the programs in Rust, built once; the test is skipped where none can be."""
+def rust_target() -> Path:
+    """Where programs in Rust are built: what they share is built once."""
+    target = Path(tempfile.mkdtemp(prefix="cyclescope-rust-"))
+    atexit.register(shutil.rmtree, target, ignore_errors=True)
+    return target
+
+
+def rust_program(name: str) -> Path:
+    """A program in Rust; the test is skipped where it can't be built."""
     way = rust_build()
     if way is None:
         pytest.skip(
@@ -177,16 +184,14 @@ def rust_programs() -> Path:
             "rust-web-src and binutils-arm-none-eabi (scripts/install-debian-packages rust)"
         )
     options, variables = way
-    target = Path(tempfile.mkdtemp(prefix="cyclescope-rust-"))
-    atexit.register(shutil.rmtree, target, ignore_errors=True)
     command = ["cargo", "build", "--quiet", "--release", "--locked", "--target", RUST_TARGET]
-    environment = os.environ | variables | {"CARGO_TARGET_DIR": str(target)}
-    subprocess.run([*command, *options], check=True, cwd=RUST, env=environment)
-    return target / RUST_TARGET / "release"
+    environment = os.environ | variables | {"CARGO_TARGET_DIR": str(rust_target())}
+    subprocess.run([*command, "--bin", name, *options], check=True, cwd=RUST, env=environment)
+    return rust_target() / RUST_TARGET / "release" / name
 
 
 def test_rust_on_cortex_m_rt(cyclescope: Command) -> None:
-    status, lines = run(cyclescope, rust_programs() / "rust-cortex-m")
+    status, lines = run(cyclescope, rust_program("rust-cortex-m"))
     total = sum(1 / number**2 for number in range(1, 1000))
     assert lines == [
         f"data 42, sum {total:.4f}",
@@ -196,9 +201,10 @@ def test_rust_on_cortex_m_rt(cyclescope: Command) -> None:
     assert status == 7
 
 
+@pytest.mark.long
 def test_a_blinky_in_rust_on_all_boards() -> None:
     """Pins with types, as HALs in Rust have them: the light blinks, and takes the button."""
-    elf = rust_programs() / "blinky"
+    elf = rust_program("blinky")
     for name, light in ((DISCOVERY, "LD4"), ("nucleo-f411re", "LD2"), ("nucleo-l4r5zi", "LD3")):
         pressed = [Press("B1"), ExpectLed(light, within_ps=MS), Release("B1")]
         steps = [Wait(45 * MS), *pressed, ExpectLed(light, False, MS), Wait(MS)]
