@@ -77,6 +77,12 @@ def listing(elf: bytes) -> list[tuple[int, int, int, str, str | None, list[str]]
     leads, and the functions that begin there; data between code is there as well.
     """
 
+def function_meant(elf: bytes, name: str) -> int | None:
+    """Where the function of an ELF file begins that a name means, or None.
+
+    Raises `EngineError` for a name that may mean several.
+    """
+
 def bindings() -> list[dict[str, Any]]:
     """All compatibles that there are models of, with their properties."""
 
@@ -279,12 +285,14 @@ class Machine:
         self,
         parts: Sequence[tuple[int, bytes]],
         entry: int | None,
+        start: int | None,
         name: str,
         core: str | None = None,
     ) -> None:
         """Load a program in parts: addresses, and the bytes from there on.
 
-        `entry` is the address of the first instruction, where it is known.
+        `entry` is the address of the first instruction as the file has it, `start` as the user
+        wants it.
         """
 
     def watch(self, functions: list[str]) -> None:
@@ -430,6 +438,26 @@ class Machine:
 
         Lights and buttons have the names that they are found by, their pin, and whether that is low
         while they are on or pressed.
+        """
+
+    def can_controllers(self) -> list[tuple[str, str]]:
+        """Labels of the controllers that are on a CAN bus, each with that of its bus."""
+
+    def attach_can(
+        self,
+        label: str,
+        steps: list[tuple[str, str, tuple[int, bool, bool, int, bytes] | None, bool, int | None]]
+        | None = None,
+        logs: bool = False,
+        bits_per_second: int | None = None,
+    ) -> None:
+        """Put a node without firmware on a CAN bus; once for each, before the run.
+
+        It follows steps, prints a line of each frame on the stream of `label`, or both. A step is a
+        place for messages, one of "expect", "send", "wait", "at", "end", a frame (identifier,
+        whether that has 29 bits, whether it is remote, length code, data), whether any data will
+        do, and picoseconds or an exit status. `EngineError` if there is no such bus, or it has such
+        a node.
         """
 
     def type_on(self, port: str, characters: bytes) -> None:

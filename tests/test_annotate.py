@@ -101,6 +101,20 @@ def test_an_address_means_its_function(copy: Path, cyclescope: Command) -> None:
     assert cyclescope("annotate", copy, "0x800011a8", "--board", BOARD).stdout == named.stdout
 
 
+def test_what_aligns_the_next_function_is_not_shown(cyclescope: Command, tmp_path: Path) -> None:
+    """Line tables have it, and no function: it would be a block without a name."""
+    shutil.copy(SOURCE, tmp_path)
+    how = [*OPTIONS.split(), "-falign-functions=64", "copy.c", "-o", "copy.elf"]
+    command = [sys.executable, "-m", "ziglang", "cc", *how]
+    subprocess.run(command, cwd=tmp_path, env=environment(), check=True)
+    elf = tmp_path / "copy.elf"
+    assert re.search("nop$", cyclescope("disassemble", elf).stdout, re.MULTILINE)
+    lines = cyclescope("annotate", elf, "copy", "--board", BOARD).stdout.splitlines()
+    blocks = [line.partition("copy.c: ")[2] for line in lines[1:] if "copy.c: " in line]
+    assert blocks == ["copy"]
+    assert lines[-1].endswith("8082      ret")
+
+
 def test_missing_sources_are_noted_and_looked_for(
     copy: Path, cyclescope: Command, tmp_path: Path
 ) -> None:

@@ -16,6 +16,7 @@ from conftest import Command
 
 from cyclescope import Board, firmware
 from cyclescope.board.results import RunResult, Section
+from cyclescope.units import format_ps
 
 SOURCE = Path(__file__).parent / "firmware" / "clock_changes.c"
 LINE = "0123456789abcdefghijklmnopqrstuvwxyz\n"
@@ -50,7 +51,7 @@ CHANGES = (
 def run(board: str) -> RunResult:
     elf = firmware.build(firmware.board_recipe("clock_changes", board, [SOURCE]))
     sections = [f"{what}_{when}" for what in ("count", "say") for when in ("before", "after")]
-    return Board(board).load(elf).run("10s", sections=sections)
+    return Board(board).load(elf).run("10s", sections=sections, profile=sections)
 
 
 def time_ps(sections: dict[str, Section], name: str) -> int:
@@ -73,6 +74,21 @@ def test_all_follows_a_clock_that_firmware_changes(change: Change) -> None:
     assert counted == pytest.approx(slower, rel=0.03)
     said = time_ps(sections, "say_after") / time_ps(sections, "say_before")
     assert said == pytest.approx(change.line_times, rel=0.03)
+    # calls of a profile have the time of the clock that they ran by
+    assert result.profile is not None
+    for name, (call,) in result.profile.cores[0].calls.items():
+        assert call.ps == pytest.approx(time_ps(sections, name), rel=0.001)
+
+
+def test_a_profile_shows_times_of_calls_where_the_clock_changes(cyclescope: Command) -> None:
+    elf = firmware.build(firmware.board_recipe("clock_changes", "ben-nanonote", [SOURCE]))
+    shown = cyclescope("profile", elf, "--board", "ben-nanonote", "--function", "count_after")
+    call = run("ben-nanonote").section("count_after")
+    (longest,) = [line for line in shown.stdout.splitlines() if line.startswith("longest ")]
+    assert longest.split()[2:] == format_ps(call.ps).split()
+    assert "the clock changed (336 MHz, then 168 MHz, then 120 MHz): cycles and times are" in (
+        shown.stdout
+    )
 
 
 CLOCKED = """

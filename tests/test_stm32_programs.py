@@ -28,6 +28,8 @@ PICOLIBC = Path("/usr/lib/picolibc/arm-none-eabi/picolibc.specs")
 MS = 10**9
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 RUST = ROOT / "tests" / "firmware" / "rust_cortex_m"
+# Symbols as rustc makes them by default from 2026 on: _RNvCs...
+RUST_NAMES = "-C symbol-mangling-version=v0"
 RUST_TARGET = "thumbv7em-none-eabihf"
 # Debian's compiler and the sources of its library, of which cargo can build one for another target.
 DEBIAN_RUSTC = Path("/usr/bin/rustc")
@@ -159,9 +161,9 @@ def rust_build() -> tuple[list[str], dict[str, str]] | None:
     call = ["rustc", "--print", "target-libdir", "--target", RUST_TARGET]
     found = subprocess.run(call, capture_output=True, text=True, check=False)
     if found.returncode == 0 and Path(found.stdout.strip()).is_dir():
-        return [], {"RUSTFLAGS": "-C link-arg=-Tlink.x"}
+        return [], {"RUSTFLAGS": f"{RUST_NAMES} -C link-arg=-Tlink.x"}
     if DEBIAN_RUSTC.is_file() and DEBIAN_LIBRARY.is_dir() and shutil.which("arm-none-eabi-ld"):
-        flags = "-C link-arg=-Tlink.x -C linker=arm-none-eabi-ld"
+        flags = f"{RUST_NAMES} -C link-arg=-Tlink.x -C linker=arm-none-eabi-ld"
         variables = {"RUSTC": str(DEBIAN_RUSTC), "RUSTC_BOOTSTRAP": "1", "RUSTFLAGS": flags}
         return ["-Zbuild-std=core"], variables
     return None
@@ -190,8 +192,9 @@ def rust_program(name: str) -> Path:
     return rust_target() / RUST_TARGET / "release" / name
 
 
-def test_rust_on_cortex_m_rt(cyclescope: Command) -> None:
-    status, lines = run(cyclescope, rust_program("rust-cortex-m"))
+def test_rust_on_cortex_m_rt(cyclescope: Command, tmp_path: Path) -> None:
+    elf = rust_program("rust-cortex-m")
+    status, lines = run(cyclescope, elf)
     total = sum(1 / number**2 for number in range(1, 1000))
     assert lines == [
         f"data 42, sum {total:.4f}",
@@ -199,6 +202,21 @@ def test_rust_on_cortex_m_rt(cyclescope: Command) -> None:
         "index out of bounds: the len is 3 but the index is 20",
     ]
     assert status == 7
+    board = ("--board", DISCOVERY, "--no-console")
+    files = {name: tmp_path / name for name in ("speedscope", "collapsed", "callgrind")}
+    written = [part for name, path in files.items() for part in (f"--{name}", path)]
+    shown = cyclescope("profile", elf, *board, "--function", "write_str", *written).stdout
+    for name, text in {"profile": shown, **{n: f.read_text() for n, f in files.items()}}.items():
+        assert "rust_cortex_m::" in text, name
+        assert "_RN" not in text, name
+    short = ("Uart::write_str", "rust_cortex_m::__cortex_m_rt_main", "fmt::write", "main")
+    sections = [part for name in short for part in ("--section", name)]
+    assert cyclescope("run", elf, *board, *sections).status == 7
+    assert "(<rust_cortex_m::Uart as core::fmt::Write>::write_str+0x" in (
+        cyclescope("run", elf, *board, "--limit", "2ms").error
+    )
+    assert "_RN" not in cyclescope("annotate", elf, "write_str", *board).stdout
+    assert "_RN" not in cyclescope("disassemble", elf).stdout
 
 
 @pytest.mark.long

@@ -78,6 +78,18 @@ fn listing(elf: Arg<Vec<u8>>) -> PyResult<Vec<Row>> {
     })
 }
 
+/// Where a function begins that a name means, as [`disassembly::function_meant`] has it; None for a name of none. A
+/// name that may mean several is an EngineError.
+#[pyfunction]
+fn function_meant(elf: Arg<Vec<u8>>, name: Arg<String>) -> PyResult<Option<u32>> {
+    caught::caught(|| {
+        disassembly::function_meant(&elf.0, &name.0).map_err(|asked| match asked {
+            disassembly::Asked::Elf(error) => ElfError::new_err(error.to_string()),
+            disassembly::Asked::Several(text) => EngineError::new_err(text),
+        })
+    })
+}
+
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     caught::keep_quiet();
@@ -89,6 +101,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(caught::hurry, module)?)?;
     module.add_function(wrap_pyfunction!(disassemble, module)?)?;
     module.add_function(wrap_pyfunction!(listing, module)?)?;
+    module.add_function(wrap_pyfunction!(function_meant, module)?)?;
     module.add_function(wrap_pyfunction!(reference::bindings, module)?)?;
     module.add_function(wrap_pyfunction!(reference::common_properties, module)?)?;
     module.add_function(wrap_pyfunction!(exercise::exercise, module)?)?;

@@ -22,7 +22,7 @@ use crate::activities::{Activities, kinds_of};
 use crate::arguments::{Arg, List};
 use crate::caught::caught;
 use crate::gdb::{Gdb, Typist};
-use crate::lines::{StepItem, far_end};
+use crate::lines::{CanStepItem, StepItem, far_end, partner};
 use crate::profile::PlaceItem;
 use crate::python::calls::Calls;
 use crate::python::models::externals;
@@ -112,6 +112,9 @@ pub fn board_error(py: Python<'_>, faults: &[BoardFault]) -> PyErr {
 
 /// In one line, whatever was asked for.
 fn no_function(engine: &Engine, name: &str, what_for: &str) -> PyErr {
+    if let Some(several) = engine.several_functions(name) {
+        return EngineError::new_err(several);
+    }
     let near = engine.functions_like(name).join(" or ");
     let hint = if near.is_empty() { near } else { format!("; did you mean {near}?") };
     EngineError::new_err(format!("the firmware has no function '{}' {what_for}{hint}", name.escape_debug()))
@@ -224,18 +227,19 @@ impl Machine {
         })
     }
 
-    /// Loads a program without headers: parts of an address and bytes, and the address of the first instruction if it
-    /// is known. Raises ElfError, or EngineError if there is no such core.
-    #[pyo3(signature = (parts, entry, name, core=None))]
+    /// Loads a program without headers: parts of an address and bytes, the address of the first instruction as the
+    /// file has it, and as the user wants it. Raises ElfError, or EngineError if there is no such core.
+    #[pyo3(signature = (parts, entry, start, name, core=None))]
     fn load_raw(
         &self,
         parts: List<(u32, Vec<u8>)>,
         entry: Option<Arg<u32>>,
+        start: Option<Arg<u32>>,
         name: Arg<String>,
         core: Option<Arg<String>>,
     ) -> PyResult<()> {
         let parts = parts.0.into_iter().filter(|(_, bytes)| !bytes.is_empty()).collect();
-        let program = RawProgram { parts, entry: entry.map(|entry| entry.0) };
+        let program = RawProgram { parts, entry: entry.map(|entry| entry.0), start: start.map(|start| start.0) };
         self.with(|engine| {
             let core = core_named(engine, core)?;
             engine.load_raw(program, core).map_err(|error| ElfError::new_err(format!("{}: {error}", name.0)))
@@ -471,6 +475,27 @@ impl Machine {
             let keys = bus.keys().map(|it| (it.names.clone(), bus.name_of_pin(it.pin), it.active_low));
             Ok((bus.ports(), lights.collect(), keys.collect()))
         })
+    }
+
+    /// Labels of the controllers that are on a CAN bus, each with that of its bus.
+    fn can_controllers(&self) -> PyResult<Vec<(String, String)>> {
+        self.with(|engine| Ok(engine.can_controllers()))
+    }
+
+    /// Puts a node without firmware on a CAN bus, which a label of a controller or the bus stands for: it follows
+    /// steps (place, what, frame, whether any data will do, number), prints a line of each frame, or both. Raises
+    /// EngineError if there is no such bus, or it has such a node.
+    #[pyo3(signature = (label, steps=None, logs=Arg(false), bits_per_second=None))]
+    fn attach_can(
+        &self,
+        label: Arg<String>,
+        steps: Option<List<CanStepItem>>,
+        logs: Arg<bool>,
+        bits_per_second: Option<Arg<u32>>,
+    ) -> PyResult<()> {
+        let node = partner(&label.0, steps, logs.0, bits_per_second.map(|rate| rate.0))?;
+        let no_bus = || EngineError::new_err(format!("no CAN bus '{}' without a node", label.0.escape_debug()));
+        self.with(|engine| engine.attach_can(&label.0, node).then_some(()).ok_or_else(no_bus))
     }
 
     /// Types characters on a serial line, at the time that the board has reached; raises EngineError if nobody is at

@@ -1,7 +1,7 @@
 //! Profiles as Python's objects.
 
 use cyclescope_engine::elf::debug::Place;
-use cyclescope_engine::observe::profile::{CallPath, CoreProfile, PathKind, TakenInterrupt};
+use cyclescope_engine::observe::profile::{CallPath, CoreProfile, PathKind, TakenInterrupt, TimedCall};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -31,10 +31,8 @@ pub fn profile<'py>(py: Python<'py>, profile: &CoreProfile) -> PyResult<Bound<'p
     };
     let charges: Vec<(usize, u32, u32, u64)> = profile.costs.iter().enumerate().flat_map(of_cost).collect();
     dict.set_item("charges", charges)?;
-    let calls = profile
-        .calls
-        .iter()
-        .map(|calls| calls.iter().map(|call| (call.path, call.begun.0, call.elapsed.0)).collect::<Vec<_>>());
+    let took = |call: &TimedCall| (call.path, call.begun.0, call.elapsed.0, call.ended.0.saturating_sub(call.begun.0));
+    let calls = profile.calls.iter().map(|calls| calls.iter().map(took).collect::<Vec<_>>());
     dict.set_item("calls", calls.collect::<Vec<_>>())?;
     let waits = profile.waits.iter().map(|(path, what, time)| (*path, what, time.0));
     dict.set_item("waits", waits.collect::<Vec<_>>())?;

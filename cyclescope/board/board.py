@@ -45,6 +45,7 @@ from cyclescope.near import did_you_mean_or
 from cyclescope.units import parse_time_ps
 
 if TYPE_CHECKING:
+    from cyclescope.board.can import CanNode
     from cyclescope.board.debugger import Debugger
     from cyclescope.board.lines import Scripts
     from cyclescope.devices.model import Model
@@ -193,9 +194,9 @@ class Board:
     ) -> Board:
         """Load a program, from a path or from its bytes; gives the board itself.
 
-        An ELF, Intel HEX, S-record or UF2 file, or plain bytes that go to the address `base`; then,
-        `entry` is the address of the first instruction where the program's vector table does not
-        tell it. It is for the first core that it fits, or for the one called `core`; other cores
+        An ELF, Intel HEX, S-record or UF2 file, or plain bytes that go to the address `base`. A
+        Cortex-M starts at its reset vector, other cores at the file's entry point; a file without
+        headers starts at `entry`, if that is given. It is for the first core that it fits, or for the one called `core`; other cores
         than the board's first run alone. Raises `ElfError` if it is not an executable for this
         board, `UsageError` if it is no file, larger than 512 MiB, damaged, or the image of a chip,
         `EngineError` if there is no such core, `OSError` if it can't be read.
@@ -266,6 +267,7 @@ class Board:
         terminals: Mapping[str | None, Terminal] | None = None,
         pace: bool = True,
         session: Session | None = None,
+        can: Mapping[str, CanNode] | None = None,
         profile: bool | Iterable[str] = False,
         call_sites: bool = False,
         waves: str | os.PathLike[str] | None = None,
@@ -318,7 +320,8 @@ class Board:
         that for other lines, too, by their labels. `terminals` are there in the same way while
         people type, and then simulated time is held back to the host's unless `pace` is false;
         `session` learns what they type. A
-        script that does not get what it expects ends the run with the outcome "script".
+        script that does not get what it expects ends the run with the outcome "script". `can` has
+        nodes of CAN buses by the labels of controllers (`cyclescope.board.can`).
 
         With `profile` the result's `profile` has each cycle by call path, instruction and cause;
         the run itself stays the same to the last cycle. Of functions that are named there
@@ -375,6 +378,10 @@ class Board:
         machine = self.start()
         Hosted(semihosting_dir, stdin, arguments).give_to(machine, self._program.name)
         attached = Lines.of(typed, script, terminals, pace, session).attach(machine)
+        if can:
+            from cyclescope.board.can import attach  # few runs have one
+
+            attach(machine, can)
         machine.skip_polling(skip_polling)
         if compile_after is not None:
             machine.compile_after(compile_after)

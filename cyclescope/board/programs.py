@@ -33,13 +33,15 @@ Parts = tuple[tuple[int, bytes], ...]
 class Program:
     """A program that can be loaded: the bytes of an ELF file, or parts of memory.
 
-    `entry` is the address of the first instruction of one in parts, where that is known.
+    `entry` is the address of the first instruction of one in parts, as the file has it, `start`
+    as the user wants it.
     """
 
     name: str
     elf: bytes = b""
     parts: Parts = ()
     entry: int | None = None
+    start: int | None = None
 
     def load_into(self, machine: Machine, core: str | None) -> None:
         """Load it for the core of this name, or for the first that it fits.
@@ -47,7 +49,7 @@ class Program:
         Raises `ElfError` if the board can't hold it, `EngineError` if there is no such core.
         """
         if self.parts:
-            machine.load_raw(list(self.parts), self.entry, self.name, core)
+            machine.load_raw(list(self.parts), self.entry, self.start, self.name, core)
         else:
             machine.load(self.elf, self.name, core)
 
@@ -58,7 +60,7 @@ def read_program(
     """Read a program: an ELF, Intel HEX, S-record or UF2 file, or, with `base`, any bytes.
 
     `base` is the address of the first byte of a file that says nothing of addresses, `entry` that
-    of the first instruction where the file does not say it. Raises `UsageError` if the file is
+    of the first instruction, whatever the file says. Raises `UsageError` if the file is
     damaged, or none of these, or does not go with `base` or `entry`; `OSError` if it can't be read.
     """
     if isinstance(file, bytes):
@@ -70,12 +72,12 @@ def read_program(
             raise UsageError(f"{name}: an ELF file has its addresses: --base and --entry are not")
         return Program(name, elf=data)
     if base is not None:
-        return Program(name, parts=_raw(name, data, base), entry=entry)
+        return Program(name, parts=_raw(name, data, base), start=entry)
     parts, told = _parts(name, data)
     if not parts:
         # The engine says what is wrong with it.
         return Program(name, elf=data)
-    return Program(name, parts=parts, entry=entry if entry is not None else told)
+    return Program(name, parts=parts, entry=told, start=entry)
 
 
 def _raw(name: str, data: bytes, base: int) -> Parts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ from cyclescope.cli.colour import no_color_option
 from cyclescope.cli.option_groups import TakesArguments
 from cyclescope.cli.profiled_run import GROUPS, ProfiledRun, profiled_run_options
 from cyclescope.cli.shown_run import tell
-from cyclescope.errors import UsageError
+from cyclescope.errors import EngineError, UsageError
 from cyclescope.host import inputs
 from cyclescope.host.outputs import write_text
 from cyclescope.profile.annotation import Code, annotate
@@ -26,6 +27,8 @@ _GROUPS = {**GROUPS, "What is shown": ("sources", "html", "quiet", "no_color")}
 _OTHERWISE = "`cyclescope disassemble` shows all functions"
 _MOST_SOURCE_BYTES = 8 << 20
 _TAB = 8
+# What assemblers put between functions to align them, where that is no data.
+_FILLING = ("nop", "nop.w", "movs r0, r0", "c.nop", "udf #0")
 
 
 @click.command("annotate", cls=TakesArguments, groups=_GROUPS)
@@ -51,18 +54,17 @@ def annotate_command(
     """
     listed = listings.rows(elf)
     loaded = options.load(elf)
-    place = _listed_name(listed, function, loaded)
     # before the run: what is not there need not be waited for
-    listings.found(elf, listings.functions(listed), place, _OTHERWISE)
+    listings.found(elf, listings.functions(listed), function, _OTHERWISE)
 
     def show(result: RunResult, profile: Profile) -> None:
         functions = listings.functions(listed, _nameless(profile) | {listings.entry(elf)})
-        rows = listings.found(elf, functions, place, _OTHERWISE)
-        code = _code(rows, profile)
+        rows = listings.found(elf, functions, function, _OTHERWISE)
+        code = _code(rows, profile, _size(loaded, rows[0][0]))
         found = [
             annotate(
                 core,
-                function if rows[0][5] and not function.startswith("0x") else _name(rows),
+                function if function in rows[0][5] else _name(rows),
                 code,
                 loaded.places(core.name, [one.address for one in code]),
                 lambda file: source_lines(file, sources),
@@ -85,17 +87,6 @@ def annotate_command(
     return options.run(loaded, (), {"--html": html}, show, to_stderr=False)
 
 
-def _listed_name(listed: list[listings.Row], function: str, board: Board) -> str:
-    """A function as the listing has it: by its address if only its programmer calls it so."""
-    names = {name for row in listed for name in row[5]}
-    if function not in names:
-        for core in board.describe()["cores"]:
-            for address, _, name in board.functions(core["name"]):
-                if function in (name, name.partition("(")[0]):
-                    return f"{address:#010x}"
-    return function
-
-
 def _nameless(profile: Profile) -> set[int | None]:
     """Where functions without a symbol begin: that they do was seen when they were called."""
     paths = [path for core in profile.cores for path in core.paths]
@@ -106,10 +97,24 @@ def _name(rows: list[listings.Row]) -> str:
     return rows[0][5][0] if rows[0][5] else f"{rows[0][0]:#010x}"
 
 
-def _code(rows: list[listings.Row], profile: Profile) -> list[Code]:
-    """The instructions of a function, without what is data between them."""
+def _size(board: Board, address: int) -> int:
+    """The bytes of the function that begins there; 0 if its symbol has no size."""
+    found = [0]
+    for core in board.describe()["cores"]:
+        with contextlib.suppress(EngineError):  # nothing is known of what it runs
+            named = board.functions(core["name"])
+            found += [size for begin, size, _ in named if begin == address]
+    return max(found)
+
+
+def _code(rows: list[listings.Row], profile: Profile, size: int) -> list[Code]:
+    """The instructions of a function, without data between them and what fills up after its end."""
     ran = {cost.address for core in profile.cores for cost in core.costs}
-    code = [Code(*row[:5]) for row in rows if not row[3].startswith(".") or row[0] in ran]
+    end = rows[0][0] + size
+    own = [row for row in rows if row[0] in ran or not size or row[0] < end]
+    code = [Code(*row[:5]) for row in own if not row[3].startswith(".") or row[0] in ran]
+    while len(code) > 1 and code[-1].text in _FILLING and code[-1].address not in ran:
+        code.pop()
     return code or [Code(*row[:5]) for row in rows]
 
 

@@ -46,16 +46,19 @@ def functions(listed: list[Row], entries: Container[int] = ()) -> list[list[Row]
 
 
 def found(elf: Path, functions: list[list[Row]], place: str, otherwise: str) -> list[Row]:
-    """The function of a name, or the one that holds an address (0x80000124).
+    """The function that a name means, or the one that holds an address (0x80000124).
 
+    Names may be short: as programmers write them, without parameters, or the last parts of them.
     Raises `UsageError`, with `otherwise` as what to do if no name looks like the one that is asked
     for.
     """
-    named = [function for function in functions if place in function[0][5]]
+    is_address = place.lower().startswith("0x")
+    meant = None if is_address else _meant(elf, place)
+    named = [function for function in functions if function[0][0] == meant]
     if named:
         return named[0]
     try:
-        address = int(place, 16) if place.lower().startswith("0x") else None
+        address = int(place, 16) if is_address else None
     except ValueError:
         address = None
     for function in functions:
@@ -66,6 +69,14 @@ def found(elf: Path, functions: list[list[Row]], place: str, otherwise: str) -> 
     else:
         told = f"code at {place}; {_code_hint(functions)}"
     raise UsageError(inputs.printable(f"{elf} has no {told}"))
+
+
+def _meant(elf: Path, name: str) -> int | None:
+    """Where the function begins that a name means. Raises `UsageError` if it may mean several."""
+    try:
+        return _engine.function_meant(inputs.read(elf, inputs.MOST_ELF_BYTES), name)
+    except EngineError as error:
+        raise UsageError(inputs.printable(f"{elf}: {error}")) from error
 
 
 def _function_hint(functions: list[list[Row]], place: str, otherwise: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import astuple
 from typing import Literal
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -14,11 +15,11 @@ from rich.text import Text
 from cyclescope.board.results import RunResult
 from cyclescope.cli.fitted import Fitted
 from cyclescope.profile import calls, tables
-from cyclescope.profile.calls import Latency, Spread
+from cyclescope.profile.calls import Latency, Spread, Times
 from cyclescope.profile.model import CoreProfile
 from cyclescope.profile.profile import Profile
 from cyclescope.profile.tables import Row
-from cyclescope.units import format_ps, format_share
+from cyclescope.units import format_hz, format_ps, format_share
 
 _CAUSES = ("main cause", "main causes")
 _WAITS = "waited for"
@@ -159,15 +160,16 @@ def _calls_of(found: Profile, function: str) -> Iterator[RenderableType]:
     """The calls of a function on each core that has kept some."""
     has_some = False
     for core in found.cores:
-        spread = calls.spread(calls.calls_of(core, function))
+        kept = calls.calls_of(core, function)
+        spread = calls.spread(kept)
         if spread is not None:
             has_some = True
-            yield _spread(core, calls.own_name(core, function), spread)
+            yield _spread(core, calls.own_name(core, function), spread, calls.times(kept))
     if not has_some:
         yield Text(f"{function}: no call of it has ended")
 
 
-def _spread(core: CoreProfile, function: str, spread: Spread) -> Group:
+def _spread(core: CoreProfile, function: str, spread: Spread, times: Times | None) -> Group:
     title = f"{core.name}: {function}, {spread.calls:,} {'call' if spread.calls == 1 else 'calls'}"
     facts = Table.grid(padding=(0, 2))
     for _ in range(3):
@@ -180,18 +182,17 @@ def _spread(core: CoreProfile, function: str, spread: Spread) -> Group:
         "longest": spread.longest,
         "all": spread.total,
     }
-    for name, cycles in shown.items():
-        facts.add_row(Text(name, justify="left"), f"{cycles:,}", _time(core, cycles))
+    in_ps = astuple(times) if times is not None else [None] * len(shown)
+    for (name, cycles), ps in zip(shown.items(), in_ps, strict=True):
+        time = "" if ps is None else format_ps(ps)
+        facts.add_row(Text(name, justify="left"), f"{cycles:,}", time)
     path = " > ".join(core.names(spread.worst.path))
-    worst = f"the longest began at {format_ps(spread.worst.begin_ps)}: {path}"
-    return Group(Text(f"\n{title}", style="italic"), facts, Text(worst), _histogram(spread))
-
-
-def _time(core: CoreProfile, cycles: int) -> str:
-    """The time of some cycles, if the core's clock never changed."""
-    if len(set(core.rates_hz)) != 1 or not core.rates_hz[0]:
-        return ""
-    return format_ps(cycles * 10**12 // core.rates_hz[0])
+    told = [f"the longest began at {format_ps(spread.worst.begin_ps)}: {path}"]
+    if len(set(core.rates_hz)) > 1:
+        rates = ", then ".join(map(format_hz, core.rates_hz))
+        told.append(f"the clock changed ({rates}): cycles and times are ranked apart")
+    lines = Text("\n".join(told))
+    return Group(Text(f"\n{title}", style="italic"), facts, lines, _histogram(spread))
 
 
 def _histogram(spread: Spread) -> Table:

@@ -33,7 +33,7 @@ from cyclescope.units import parse_time_ps
 GROUPS = {
     "The board and its time": ("board", "sets", "devices", "unmapped", "svd", "limit"),
     "The program": ("core", "base", "entry"),
-    "Serial lines": ("consoles", "scripts", "save_script", "pace", "no_console"),
+    "Serial lines": ("consoles", "scripts", "save_script", "pace", "no_console", "can"),
     "The firmware's host": ("semihosting_dir", "stdin"),
 }
 """The options of `profiled_run_options` under headings."""
@@ -78,7 +78,7 @@ class ProfiledRun:
         where functions were called from.
         """
         limit_ps = None if self.limit is None else parse_time_ps(self.limit)
-        check_outputs({**outputs, "--save-script": self.line.save_script}, loaded.inputs)
+        check_outputs({**outputs, **self.line.outputs}, loaded.inputs)
         is_stdin_taken = self.stdin is not None and self.stdin is getattr(sys.stdin, "buffer", None)
         with interrupts.held_back() as held, self.line.opened(loaded, is_stdin_taken) as lines:
             shown = shown_run.run(

@@ -38,7 +38,7 @@ def program_options(command: _Command) -> _Command:
         "--base", type=Address(), help="Where a program of plain bytes goes, as 0x8000000."
     )
     @click.option(
-        "--entry", type=Address(), help="Its first instruction, where no vector table tells."
+        "--entry", type=Address(), help="Its first instruction, where that is not as the file says."
     )
     @click.option(
         "--unmapped",

@@ -47,7 +47,7 @@ _GROUPS = {
         *("start_from", "snapshot", "snapshot_at"),
     ),
     "The program": ("core", "base", "entry"),
-    "Serial lines": ("consoles", "scripts", "save_script", "pace", "no_console"),
+    "Serial lines": ("consoles", "scripts", "save_script", "pace", "no_console", "can"),
     "What is measured": (
         *("sections", "calls", "longest", "waits", "waves", "vcd", "vcd_signals", "vcd_timescale"),
         *("trace", "trace_from", "trace_for", "trace_memory", "trace_kinds", "uncertainty"),
@@ -251,7 +251,7 @@ def run_command(
         tell(detail)
     json_path = None if json_file == "-" else json_file
     outputs = {"--json": json_path, "--waves": waves, "--vcd": vcd}
-    outputs |= {"--trace": trace, "--save-script": line.save_script, "--snapshot": snapshot}
+    outputs |= {"--trace": trace, "--snapshot": snapshot} | line.outputs
     snapshots.wanted(snapshot, snapshot_at, limit_ps, triggers.snapshot_when)
     before = None if start_from is None else snapshots.read(start_from)
     kept = {} if start_from is None else {start_from: "the snapshot that the run is from"}

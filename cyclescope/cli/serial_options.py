@@ -1,4 +1,4 @@
-"""The options of `run` for serial lines: `--console`, `--script`, `--no-pace`."""
+"""The options of `run` for serial lines: `--console`, `--script`, `--no-pace`; and `--can`."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from cyclescope.host import inputs
 from cyclescope.host.outputs import write_text
 
 if TYPE_CHECKING:
+    from cyclescope.board.can import CanNode
     from cyclescope.board.scripts import Script, Step
     from cyclescope.host import consoles
 
@@ -41,6 +42,8 @@ class SerialLines:
     shown_elsewhere: set[str] = field(default_factory=set)
     console: str | None = None
     is_hidden: bool = False
+    can: dict[str, CanNode] = field(default_factory=dict)
+    can_logs: dict[str, str] = field(default_factory=dict)
     session: Session = field(default_factory=Session)
     _is_closed: bool = False
 
@@ -82,6 +85,7 @@ class LineOptions:
     save_script: str | None
     pace: bool
     no_console: bool = False
+    can: tuple[str, ...] = ()
 
     @contextmanager
     def opened(self, board: Board, stdin_is_taken: bool) -> Iterator[SerialLines]:
@@ -92,6 +96,11 @@ class LineOptions:
                     "--save-script is of use where somebody may type on one serial line"
                 )
             lines.is_hidden = self.no_console
+            if self.can:
+                from cyclescope.cli.can_options import read_nodes  # few runs have one
+
+                lines.can, lines.can_logs = read_nodes(self.can)
+                lines.shown_elsewhere |= lines.can_logs.keys()
             yield lines
 
     def arguments(self, lines: SerialLines) -> dict[str, Any]:
@@ -102,10 +111,24 @@ class LineOptions:
             "terminals": lines.terminals,
             "pace": self.pace,
             "session": lines.session,
+            "can": lines.can,
+        }
+
+    @property
+    def outputs(self) -> dict[str, str | None]:
+        """The files that are written in the end, by options."""
+        logs = [value.partition("=log:") for value in self.can]
+        return {"--save-script": self.save_script} | {
+            f"--can {label}": path for label, _, path in logs if path
         }
 
     def save(self, lines: SerialLines, result: RunResult) -> None:
-        """Write what was typed as a script that does it again, if asked. Raises `OutputError`."""
+        """Write what was typed as a script that does it again, if asked, and frames of CAN buses.
+
+        Raises `OutputError`.
+        """
+        for label, path in lines.can_logs.items():
+            write_text(path, result.streams.get(label, ""))
         if self.save_script is None:
             return
         from cyclescope.board.scripts import At, End, format_script
@@ -141,6 +164,13 @@ def line_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @script_option
     @click.option("--save-script", metavar="FILE", help="Write what is typed as a script.")
     @click.option(
+        "--can",
+        "can",
+        multiple=True,
+        metavar="LABEL=WHAT",
+        help="Beside a controller on its CAN bus: ack[:RATE], log[:FILE], or FILE with frames.",
+    )
+    @click.option(
         "--pace/--no-pace",
         default=True,
         help="Where somebody may type, hold simulated time back to real time, or not.",
@@ -154,9 +184,10 @@ def line_options(command: Callable[..., Any]) -> Callable[..., Any]:
         save_script: str | None,
         pace: bool,
         no_console: bool,
+        can: tuple[str, ...],
         **others: Any,
     ) -> Any:
-        line = LineOptions(consoles, scripts, save_script, pace, no_console)
+        line = LineOptions(consoles, scripts, save_script, pace, no_console, can)
         return command(line=line, **others)
 
     return with_options

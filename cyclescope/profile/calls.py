@@ -44,6 +44,27 @@ class Spread:
         return self.total / self.calls
 
 
+@dataclass(frozen=True)
+class Times:
+    """How long calls took in picoseconds, whatever clock each of them had."""
+
+    shortest: int
+    median: int
+    mean: int
+    p99: int
+    longest: int
+    total: int
+
+
+def times(calls: Sequence[Call]) -> Times | None:
+    """The times of calls; None if that of one is not known."""
+    known = sorted(call.ps for call in calls if call.ps is not None)
+    if not known or len(known) < len(calls):
+        return None
+    total = sum(known)
+    return Times(known[0], _at(known, 0.5), total // len(known), _at(known, 0.99), known[-1], total)
+
+
 def calls_of(core: CoreProfile, function: str) -> tuple[Call, ...]:
     """The kept calls of a function, by the name that the run was given."""
     return core.calls.get(function, ())

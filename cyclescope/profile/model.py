@@ -86,6 +86,7 @@ class Call:
     path: int
     begin_ps: int
     cycles: int
+    ps: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

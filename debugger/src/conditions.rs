@@ -189,6 +189,9 @@ impl Reader<'_> {
         match self.machine.function_of(core, &name) {
             Some(addr) => Ok(Truth::InCall(core, addr)),
             None => {
+                if let Some(several) = self.machine.several_functions_of(core, &name) {
+                    return Err(several);
+                }
                 let near = self.machine.functions_like(&name).join(" or ");
                 let hint = if near.is_empty() { near } else { format!("; did you mean {near}?") };
                 Err(format!("the firmware has no function '{}'{hint}", name.escape_debug()))

@@ -5,6 +5,7 @@
 
 mod activities;
 pub mod alike;
+pub mod can;
 mod changes;
 pub mod code;
 mod contents;

@@ -8,7 +8,7 @@ mod rare;
 #[cfg(test)]
 mod tests;
 
-pub use listing::{Line, list};
+pub use listing::{Asked, Line, function_meant, list};
 
 use capstone::{Arch, Capstone, Endian, ExtraMode, Mode, Syntax};
 

@@ -1,5 +1,6 @@
 //! ELF files: the segments to load, the entry, and for messages symbols and source lines.
 
+pub mod asked;
 mod counted;
 pub mod debug;
 mod information;
@@ -15,6 +16,7 @@ use object::read::elf::{ElfFile, FileHeader, ProgramHeader, SectionHeader, Sym a
 use object::{Object, ObjectSymbol, SymbolKind};
 
 use crate::one_line::one_line;
+use names::{Names, without_parameters};
 use profile::Profile;
 use sections::{name_at, symbol_names};
 
@@ -144,6 +146,8 @@ pub struct Image {
     pub segments: Vec<Segment>,
     /// Address of the first instruction; for Arm, bit 0 says that it is T32.
     pub entry: u32,
+    /// The file says so: a file of data alone does not.
+    pub names_entry: bool,
     /// Code symbols by address.
     pub symbols: Vec<Symbol>,
 }
@@ -230,17 +234,7 @@ pub fn read(data: &[u8], wanted: Machine) -> Result<Image, ElfError> {
         let detail = format!("its segments take {total} bytes together, more than there are addresses");
         return Err(ElfError::Damaged { detail });
     }
-    let entry = header.e_entry(endian);
-    let holds_entry = |header: &elf::ProgramHeader32<Endianness>| {
-        header.p_type(endian) == elf::PT_LOAD
-            && (entry & !wanted.function_bit())
-                .checked_sub(header.p_vaddr(endian))
-                .is_some_and(|offset| offset < header.p_memsz(endian))
-    };
-    if !headers.iter().any(holds_entry) {
-        return Err(ElfError::BadEntry { entry });
-    }
-    Ok(Image { segments, entry, symbols: symbols(&file, wanted) })
+    Ok(Image { segments, entry: header.e_entry(endian), names_entry: true, symbols: symbols(&file, wanted) })
 }
 
 /// Whether segments of so many bytes can be a program's: they may all be the same bytes of the file.
@@ -347,6 +341,12 @@ impl Image {
         segments.any(|s| is_in(s.addr, s.bytes.len() as u32) || is_in(s.runs_at, s.memory_bytes))
     }
 
+    /// True if the entry point is in some segment, where it runs.
+    pub fn holds_entry(&self, machine: Machine) -> bool {
+        let entry = self.entry & !machine.function_bit();
+        self.segments.iter().any(|segment| entry.wrapping_sub(segment.runs_at) < segment.memory_bytes)
+    }
+
     /// Where what runs at `addr` is stored; `addr` itself if it is in no segment.
     pub fn stored_at(&self, addr: u32) -> u32 {
         let segment = self.segments.iter().find(|segment| addr.wrapping_sub(segment.runs_at) < segment.memory_bytes);
@@ -363,14 +363,12 @@ impl Image {
         })
     }
 
-    /// The symbol that holds `addr`, as "name+0x24".
-    pub fn symbol_at(&self, addr: u32) -> Option<String> {
+    /// The function that holds `addr` as its programmer wrote it, without parameters: "flash::program+0x24".
+    pub fn place_at(&self, addr: u32, names: &Names) -> Option<String> {
         let symbol = self.function_at(addr)?;
-        Some(if addr == symbol.addr {
-            symbol.name.clone()
-        } else {
-            format!("{}+{:#x}", symbol.name, addr - symbol.addr)
-        })
+        let written = names.readable(&symbol.name);
+        let name = if written.is_empty() { &symbol.name } else { without_parameters(&written) };
+        Some(if addr == symbol.addr { name.to_owned() } else { format!("{name}+{:#x}", addr - symbol.addr) })
     }
 }
 

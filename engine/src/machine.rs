@@ -190,6 +190,8 @@ pub struct Machine {
     main: usize,
     /// What runs on each core, as far as it is known.
     programs: Vec<Option<Program>>,
+    /// Where each core looks for its vector table after a reset, as the board has it.
+    reset_tables: Vec<Option<u32>>,
     /// Functions that are watched: core and name.
     watched: Vec<(usize, String)>,
     windows: Windows,
@@ -216,6 +218,8 @@ pub struct Machine {
     told_storms: usize,
     /// Notes that belong to the end of the run.
     end_notes: Vec<String>,
+    /// What would end the waits for registers without a model in which the run ended, by their addresses.
+    answers: Vec<(u32, unmodelled::Answer)>,
     /// The core that ended the run by itself.
     ended_by: Option<usize>,
     /// When the limit or a device ended the run, if one has.
@@ -236,6 +240,7 @@ impl Machine {
             bus,
             programs: cores.iter().map(|_| None).collect(),
             progress: vec![Progress::default(); cores.len()],
+            reset_tables: cores.iter().map(|core| core.vector_table()).collect(),
             cores,
             description,
             main: 0,
@@ -253,6 +258,7 @@ impl Machine {
             hand_over_at: None,
             told_storms: 0,
             end_notes: Vec::new(),
+            answers: Vec::new(),
             ended_by: None,
             ends_at: None,
             stop: StopRequest::default(),

@@ -9,6 +9,7 @@ from typing import Any
 import hostile_files
 
 from cyclescope import _engine
+from cyclescope.board.can import parse_can_script
 from cyclescope.board.scripts import parse_script
 from cyclescope.errors import EngineError
 from cyclescope.fitting import requests as fits
@@ -143,12 +144,13 @@ class Request:
 
 
 class SerialScript:
-    """A session at a serial line."""
+    """A session at a serial line, and a node's on a CAN bus."""
 
     name = "script"
     _PIECES = (
         *("expect", "send", "wait", "at", "end", " ", "\n", '"', '"> "', "\\n", "\\x41", "within"),
         *("pausing", "10ms", "1s", "0", "255", "-1", "#", "1us", 'send "ab" pausing 1us\n', "\\"),
+        *("123#", "1FFFFFFF#0102", "7FF#R8", "_9", "bitrate 500000\n", "(0000000001.250000) can0 "),
     )
 
     def make(self, seed: str) -> Input:
@@ -162,11 +164,9 @@ class SerialScript:
 
     def run(self, made: Input) -> str:
         """What is said of it, or that it has steps."""
-        return (
-            "refused"
-            if _refused(lambda text: parse_script(text).items(), made["script"])
-            else "done"
-        )
+        readers = (lambda text: parse_script(text).items(), lambda it: parse_can_script(it).items())
+        said = [_refused(read, made["script"]) for read in readers]
+        return "refused" if all(said) else "done"
 
 
 def _refused(read: Any, of: Any) -> bool:

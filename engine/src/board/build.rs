@@ -17,6 +17,7 @@ use crate::bus::device::{Device, DeviceId, IrqLine};
 use crate::bus::{Bus, MapEntry, Route, Target};
 use crate::clocks::{Clocks, User};
 use crate::core::Core;
+use crate::devices::cyclescope::stub;
 use crate::devices::external::{ExternalModel, Externals};
 use crate::devices::support::bit_band::{self, BitBand};
 use crate::devices::{self, Entry, Kind as ModelKind};
@@ -37,6 +38,8 @@ use crate::wires::Pin;
 const INPUTS_OF_CORES: RangeInclusive<u32> = 0..=31;
 /// The compatible of a memory that is no `device_type` of its own.
 const SRAM: &str = "mmio-sram";
+/// Devices that others name by a property of their own ([`NodeReader::device`]).
+const REFERENCED: [&str; 3] = ["cyclescope,can-bus", "st,stm32-dac", "st,stm32f4-gcan"];
 /// No interrupt controller has more inputs.
 const MOST_INPUTS: RangeInclusive<u32> = 0..=255;
 
@@ -227,7 +230,7 @@ fn collect<'a>(
             collect(child, Some(buses.len() - 1), externals, buses, mapped_nodes, faults);
         } else if is_ram(child) {
             mapped_nodes.push(MappedNode { node: child, kind: Kind::Ram, route });
-        } else if let Some(model) = compatibles.iter().find_map(|compatible| Found::of(compatible, externals)) {
+        } else if let Some(model) = found_of(&compatibles, externals) {
             let devices = mapped_nodes.iter().filter(|mapped| matches!(mapped.kind, Kind::Device(..))).count();
             mapped_nodes.push(MappedNode { node: child, kind: Kind::Device(model, DeviceId(devices as u32)), route });
         } else if let Some(first) = compatibles.first() {
@@ -246,6 +249,12 @@ fn collect<'a>(
             collect(child, route, externals, buses, mapped_nodes, faults);
         }
     }
+}
+
+/// The first model that there is; of a node that is to be a stub as well, that.
+fn found_of<'a>(compatibles: &[&str], externals: &'a Externals) -> Option<Found<'a>> {
+    let stub = compatibles.iter().find(|compatible| **compatible == stub::COMPATIBLE);
+    stub.into_iter().chain(compatibles).find_map(|compatible| Found::of(compatible, externals))
 }
 
 fn is_ram(node: &Node) -> bool {
@@ -358,6 +367,7 @@ fn interrupt_controllers(cpus: &[&Node], mapped_nodes: &[MappedNode]) -> Control
     for mapped in mapped_nodes {
         if let (Kind::Device(_, device), Some(phandle)) = (mapped.kind, mapped.node.phandle)
             && (devices::is_port(mapped.node)
+                || REFERENCED.iter().any(|name| mapped.node.compatibles().contains(name))
                 || ["interrupt-controller", "#dma-cells"].iter().any(|name| mapped.node.property(name).is_some()))
         {
             let line = IrqLine::Device { device, input: 0 };

@@ -3,6 +3,7 @@
 use crate::activity::{Detail, Kind, Scope, What};
 use crate::bus::Bus;
 use crate::bus::alike::Window;
+use crate::bus::can::{CanBus, CanNode};
 use crate::dt::wiring::ClockId;
 pub use crate::dt::wiring::{DeviceId, IrqLine};
 use crate::memory::outer::OuterCache;
@@ -12,6 +13,7 @@ use crate::polling::Poll;
 use crate::serial::{FarEnd, Passage};
 use crate::state::{Fresh, State};
 use crate::time::{Hz, Ps};
+use crate::wire::can::Frame;
 use crate::wire::spi::SpiTarget;
 use crate::wires::PINS_OF_PORT;
 use crate::wires::parts::{Key, Light};
@@ -278,6 +280,22 @@ pub trait Device: State + Send {
         &[]
     }
 
+    /// The device as a node of a CAN bus, if it is one.
+    fn can_node(&mut self) -> Option<&mut dyn CanNode> {
+        None
+    }
+
+    /// The device as a CAN bus, if it is one.
+    fn can_bus(&mut self) -> Option<&mut dyn CanBus> {
+        None
+    }
+
+    /// Which queue a CAN frame is for, and the number of the filter that lets it in; `None` if none does. `is_second`
+    /// asks for the second one of two nodes that share the device's filters.
+    fn can_filter(&self, _frame: &Frame, _is_second: bool) -> Option<(usize, u8)> {
+        None
+    }
+
     /// The words that the firmware gave as results, in order, from a device that takes such; `None` from all others.
     fn results(&self) -> Option<&[u32]> {
         None
@@ -302,6 +320,9 @@ pub trait Device: State + Send {
     fn unmodelled(&self) -> Vec<Touched> {
         Vec::new()
     }
+
+    /// Loads of a word without a model, by its range and offset, give this value from now on; `None`: what it holds.
+    fn answer_instead(&mut self, _instead: Option<((usize, u32), u32)>) {}
 }
 
 /// Characters on their way over a serial line.
@@ -421,6 +442,12 @@ impl Ctx<'_> {
     /// Asks for [`Device::event`] with `token` at `due`.
     pub fn schedule(&mut self, due: Ps, token: u32) {
         self.bus.events.schedule(due, self.id, token);
+        self.bus.event_asked_for();
+    }
+
+    /// Asks for [`Device::event`] of another device with `token`, now: behind the call that is going on.
+    pub fn schedule_for(&mut self, device: DeviceId, token: u32) {
+        self.bus.events.schedule(self.now, device, token);
         self.bus.event_asked_for();
     }
 

@@ -2,8 +2,9 @@
 //!
 //! The map has no overlaps: what lies below an overlay is split into the entries before it and behind it. All entries
 //! of a range know where its first byte is ([`MapEntry::origin`]; of an overlay, [`MapEntry::below`]), so offsets are
-//! what they were. Where one entry of a range ends and the next begins is a seam. What goes on over other entries' ends
-//! nowhere does so here, as on a bus that decodes each beat: contents, bursts, segments of programs.
+//! what they were. Where one entry of a range ends and the next begins is a seam, and so is where a RAM ends at the
+//! begin of another. Contents, bursts and segments of programs go on over seams, as on a bus that decodes each beat, and
+//! over no other entries' ends.
 
 use super::{Bus, MapEntry, Target};
 
@@ -53,11 +54,15 @@ impl Bus {
         self.map.splice(below..below, entry.with_overlays(vec![overlay]));
     }
 
-    /// True if the range of a map entry goes on in the next one.
+    /// True if the range of a map entry goes on in the next one, or both are RAM: chips have several in a row, and
+    /// programs take them for one.
     fn goes_on(&self, entry: usize) -> bool {
         let (here, next) = (&self.map[entry], self.map.get(entry + 1));
         next.is_some_and(|next| {
-            next.range_base() == here.range_base() && here.last.checked_add(1) == Some(next.base) && !next.is_empty()
+            let are_memories = matches!((here.target, next.target), (Target::Ram(_), Target::Ram(_)));
+            (are_memories || next.range_base() == here.range_base())
+                && here.last.checked_add(1) == Some(next.base)
+                && !next.is_empty()
         })
     }
 
@@ -212,7 +217,13 @@ mod tests {
         assert_eq!(bytes::<{ BYTES as usize }>(&bus, SRAM), *pattern);
         assert_eq!(bytes::<4>(&bus, SRAM + 0x7e), [0x7f, 0x80, 0x81, 0x82]);
         assert_eq!(bytes::<0x40>(&bus, ALIAS + INTO), [0; 0x40], "hidden there");
-        assert!(!bus.is_mapped(SRAM, BYTES as usize + 1) && !bus.peek(SRAM + BYTES - 2, &mut [0; 4]));
+        let far = SRAM + 2 * BYTES;
+        assert!(!bus.is_mapped(SRAM, 2 * BYTES as usize + 1) && !bus.peek(far - 2, &mut [0; 4]));
+        assert!(!bus.poke(far - 2, &[1; 4]) && bytes::<2>(&bus, far - 2) == [0; 2]);
+        // The next RAM goes on behind this one.
+        assert!(bus.is_mapped(SRAM, 2 * BYTES as usize) && bus.poke(SRAM + BYTES - 2, &[5, 6, 7, 8]));
+        assert_eq!(bytes::<4>(&bus, SRAM + BYTES - 2), [5, 6, 7, 8]);
+        assert_eq!(bytes::<2>(&bus, SRAM + BYTES), [7, 8]);
         // What can't be written to its end is not written at all.
         assert!(!bus.poke(WINDOW + INTO + 0x3e, &[0xaa; 4]) && !bus.poke(WINDOW + INTO - 2, &[0xaa; 4]));
         assert_eq!(bytes::<4>(&bus, WINDOW + INTO + 0x3e), [0xbf, 0xc0, 0xc0, 0xc1]);
@@ -231,7 +242,9 @@ mod tests {
         let mut bus = bus();
         assert!(bus.write_burst(Ps::ZERO, SRAM + INTO - 8, 16).is_ok());
         assert!(bus.write_burst(Ps::ZERO, WINDOW + INTO + 0x38, 16).is_err());
-        assert_eq!(bus.up_to_seam(SRAM + BYTES - 4, 8), 8, "the end of the memory is no seam");
+        assert_eq!(bus.up_to_seam(SRAM + BYTES - 4, 8), 4, "the next RAM begins there");
+        assert!(bus.write_burst(Ps::ZERO, SRAM + BYTES - 8, 16).is_ok());
+        assert_eq!(bus.up_to_seam(SRAM + 2 * BYTES - 4, 8), 8, "the end of the memory is no seam");
     }
 
     #[test]
@@ -239,9 +252,10 @@ mod tests {
         let bus = bus();
         assert_eq!(bus.unsplit(SRAM + 4, 0x1000), (SRAM, SRAM + 0x7f));
         assert_eq!(bus.unsplit(SRAM + INTO, 0x1000), (SRAM + INTO, SRAM + 0xbf));
-        assert_eq!(bus.unsplit(SRAM + 0xc0, 0x1000), (SRAM + 0xc0, SRAM + 0xfff));
+        assert_eq!(bus.unsplit(SRAM + 0xc0, 0x1000), (SRAM + 0xc0, SRAM + BYTES - 1));
         assert_eq!(bus.unsplit(SRAM + 0xc0, 0x40), (SRAM + 0xc0, SRAM + 0xff));
-        for addr in [SRAM + BYTES, ALIAS + INTO, 0x5000] {
+        assert_eq!(bus.unsplit(SRAM + BYTES, 0x1000), (SRAM + BYTES, SRAM + 0xfff));
+        for addr in [ALIAS + INTO, 0x5000] {
             assert_eq!(bus.unsplit(addr, 0x1000), (addr & !0xfff, addr | 0xfff));
         }
     }
@@ -264,6 +278,11 @@ mod tests {
         assert_eq!(hidden(&bus), [0x80, 0x81]);
         bus.load_below(WINDOW + 0x70, &image);
         assert_eq!(hidden(&bus), [0x5a; 2], "the flash's image is whole");
+        // Bytes and what is cleared may lie in two.
+        bus.poke(SRAM + BYTES, &[7; 8]);
+        assert!(bus.can_load(SRAM + BYTES - 4, 6, 12) && !bus.can_load(SRAM + BYTES - 4, 6, BYTES + 5));
+        bus.load(SRAM + BYTES - 4, &[1; 6], 10);
+        assert_eq!(bytes(&bus, SRAM + BYTES - 4), [1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 7, 7]);
         // Over a memory, it is as memory.
         bus.poke(SRAM + INTO, &[7; 0x40]);
         assert!(bus.is_cleared_at(SRAM + INTO) && bus.can_load(SRAM + 0x70, 0x20, 0x60));

@@ -26,6 +26,10 @@ pub enum Group {
     I2cChip,
     /// Serial ports.
     Serial,
+    /// USB controllers.
+    Usb,
+    /// CAN controllers and buses.
+    Can,
     /// Timers and counters.
     Timer,
     /// Interrupt controllers.
@@ -54,6 +58,8 @@ impl Group {
             Group::I2c => "I2C controllers",
             Group::I2cChip => "I2C chips",
             Group::Serial => "Serial ports",
+            Group::Usb => "USB controllers",
+            Group::Can => "CAN",
             Group::Timer => "Timers and counters",
             Group::Interrupt => "Interrupt controllers",
             Group::Dma => "DMA controllers",

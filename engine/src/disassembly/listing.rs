@@ -7,8 +7,9 @@ use object::read::elf::{ElfFile32, ElfSection32, SectionHeader, Sym as _};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol, SectionFlags};
 
 use super::{Disassembler, Instruction, directive};
+use crate::elf::asked::{Meant, meant, several_text};
 use crate::elf::sections::{name_at, symbol_names};
-use crate::elf::{ElfError, Image, Machine, machine_of, read};
+use crate::elf::{ElfError, Image, Machine, machine_of, names, read};
 use crate::encoding::Encoding;
 use crate::patience;
 
@@ -47,14 +48,38 @@ pub fn list(data: &[u8]) -> Result<Vec<Line>, ElfError> {
     let machine = machine_of(data)?;
     let image = read(data, machine)?;
     let pieces = pieces(data, machine)?;
-    let names = Names { image: &image, bytes_left: Cell::new(MOST_NAME_BYTES) };
+    let names = Names { image: &image, readable: names::Names::default(), bytes_left: Cell::new(MOST_NAME_BYTES) };
     let lines = pieces.iter().flat_map(|piece| piece.lines(&names));
     Ok(lines.collect())
+}
+
+/// Where the function begins that a name means ([`meant`]); `None` for a name of none.
+///
+/// # Errors
+/// [`ElfError`] as [`list`]; [`Asked::Several`] for a name that may mean several.
+pub fn function_meant(data: &[u8], asked: &str) -> Result<Option<u32>, Asked> {
+    let image = read(data, machine_of(data).map_err(Asked::Elf)?).map_err(Asked::Elf)?;
+    let names = names::Names::default();
+    match meant(&image.symbols, asked, &names) {
+        Meant::One(symbol) => Ok(Some(symbol.addr)),
+        Meant::Several(found) => Err(Asked::Several(several_text(asked, &found, &names))),
+        Meant::Nothing => Ok(None),
+    }
+}
+
+/// Why a function can't be found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// The file is none that can be read.
+    Elf(ElfError),
+    /// What to say of a name that may mean several.
+    Several(String),
 }
 
 /// Names of addresses, as many as are not too much altogether.
 struct Names<'a> {
     image: &'a Image,
+    readable: names::Names,
     bytes_left: Cell<usize>,
 }
 
@@ -69,11 +94,16 @@ impl Names<'_> {
         let symbols = &self.image.symbols;
         let first = symbols.partition_point(|symbol| symbol.addr < addr);
         let here = symbols[first..].iter().take_while(|symbol| symbol.addr == addr);
-        here.map_while(|symbol| self.counted(symbol.name.clone())).collect()
+        here.map_while(|symbol| self.counted(self.written(&symbol.name))).collect()
     }
 
     fn of_target(&self, target: u32) -> Option<String> {
-        self.image.symbol_at(target).and_then(|name| self.counted(name))
+        self.image.place_at(target, &self.readable).and_then(|name| self.counted(name))
+    }
+
+    /// A function's name as its programmer wrote it; the symbol's where that is too much altogether.
+    fn written(&self, symbol: &str) -> String {
+        Some(self.readable.readable(symbol)).filter(|name| !name.is_empty()).unwrap_or_else(|| symbol.to_owned())
     }
 }
 

@@ -180,6 +180,12 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         self.asked.extend(names.iter().map(|name| (*name).to_owned()));
     }
 
+    /// The node may have whatever the binding of another part has, with its sources.
+    pub fn allow_all(&mut self) {
+        self.asked.extend(self.node.properties.iter().map(|property| property.name.clone()));
+        self.sourced.extend(sources(self.node).into_iter().map(|(property, _)| property));
+    }
+
     /// True if a property of that name has been asked for, or was called known.
     pub fn is_known(&self, name: &str) -> bool {
         self.asked.iter().any(|asked| asked == name)

@@ -57,6 +57,10 @@ impl Machine {
     /// Ends a run.
     pub(super) fn end(&mut self, outcome: Outcome, pause: Pause) -> RunReport {
         let now = self.now();
+        self.answers = match outcome {
+            Outcome::Limit(_) | Outcome::Asleep(_) | Outcome::Fault(_) => self.answers_to_waits(),
+            Outcome::Exit(_) | Outcome::Script(_) | Outcome::Interrupted => Vec::new(),
+        };
         self.finish();
         let outcome = self.outcome_of_scripts(outcome);
         // What was still under way on a wire may have shown it only now.

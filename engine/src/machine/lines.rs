@@ -6,10 +6,13 @@
 
 use super::host::Pause;
 use super::{Machine, Outcome, Printed, RunReport};
-use crate::bus::device::{DeviceId, FAR_END_LOOKS};
+use crate::bus::can::BUS_LOOKS;
+use crate::bus::device::{Device, DeviceId, FAR_END_LOOKS};
 use crate::devices::far_end::FarEndDevice;
 use crate::serial::FarEnd;
+use crate::serial::script::Unfinished;
 use crate::time::Ps;
+use crate::wire::can::script::Partner;
 
 impl Machine {
     /// Labels of the serial ports that can receive, in the order of the board; first that of the console, if the board
@@ -69,6 +72,45 @@ impl Machine {
         self.bus.events.schedule(self.latest(), far_end, FAR_END_LOOKS);
     }
 
+    /// Labels of the controllers that are on a CAN bus, each with that of its bus, in the order of the board.
+    pub fn can_controllers(&mut self) -> Vec<(String, String)> {
+        let names = self.bus.device_names.clone();
+        let mut found = Vec::new();
+        for (index, name) in names.iter().enumerate() {
+            let bus = self.can_bus_of(DeviceId(index as u32)).filter(|bus| bus.0 as usize != index);
+            found.extend(bus.map(|bus| (name.clone(), names[bus.0 as usize].clone())));
+        }
+        found
+    }
+
+    /// Puts a node without firmware on a CAN bus, which a controller or the bus itself stands for. False if there is no
+    /// such bus, or it has one.
+    pub fn attach_can(&mut self, label: &str, partner: Partner) -> bool {
+        let Some(index) = self.bus.device_names.iter().position(|name| name == label) else { return false };
+        let Some(id) = self.can_bus_of(DeviceId(index as u32)) else { return false };
+        let bus = self.bus.devices[id.0 as usize].as_mut().and_then(|device| device.can_bus());
+        let is_there = bus.is_some_and(|bus| bus.attach(partner));
+        if is_there {
+            self.bus.events.schedule(self.latest(), id, BUS_LOOKS);
+        }
+        is_there
+    }
+
+    /// The CAN bus that a device is, or is on.
+    fn can_bus_of(&mut self, node: DeviceId) -> Option<DeviceId> {
+        let has = |(index, device): (usize, &mut Option<Box<dyn Device>>)| {
+            let bus = device.as_mut()?.can_bus()?;
+            (index == node.0 as usize || bus.has(node)).then_some(DeviceId(index as u32))
+        };
+        self.bus.devices.iter_mut().enumerate().find_map(has)
+    }
+
+    /// What scripts on CAN buses had not done.
+    fn unfinished_on_can(&mut self, now: Ps) -> Vec<(String, Unfinished)> {
+        let buses = self.bus.devices.iter_mut().filter_map(|device| device.as_mut()?.can_bus()?.unfinished(now));
+        buses.collect()
+    }
+
     /// Somebody types characters, at [`Machine::latest`]. False if nobody is at the line of such a port.
     pub fn type_on(&mut self, port: &str, characters: &[u8]) -> bool {
         let now = self.latest();
@@ -117,6 +159,13 @@ impl Machine {
         let now = self.now();
         let ends: Vec<(DeviceId, DeviceId)> = self.bus.lines.all().collect();
         let mut changed = None;
+        for (name, left) in self.unfinished_on_can(now) {
+            if left.expects && matches!(outcome, Outcome::Exit(_)) {
+                changed.get_or_insert(format!("{}; the firmware has ended", left.text));
+            } else {
+                self.end_notes.push(format!("the script at {name} was not done: {}", left.text));
+            }
+        }
         for (uart, id) in ends {
             let name = self.bus.device_names[uart.0 as usize].clone();
             let Some(end) = self.far_end(id) else { continue };

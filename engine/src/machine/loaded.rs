@@ -2,6 +2,8 @@
 
 use super::Machine;
 use crate::dt::fault::near_matches;
+use crate::elf::asked::{last_parts, plain};
+use crate::elf::names::Names;
 use crate::one_line::one_line;
 
 /// Names that are longer are not compared: that takes the square of their lengths.
@@ -39,11 +41,15 @@ impl Machine {
     pub fn functions_like(&self, name: &str) -> Vec<String> {
         let (core, function) = self.core_of(name);
         let symbols = self.program(core).map(|program| &program.image.symbols);
-        let names = symbols.into_iter().flatten().map(|symbol| symbol.name.as_str());
-        let short = |name: &&str| name.len() <= LONGEST_LIKE_BYTES;
-        if !short(&function) {
+        if function.len() > LONGEST_LIKE_BYTES {
             return Vec::new();
         }
-        near_matches(function, names.filter(short)).iter().map(|name| one_line(name)).collect()
+        let names = Names::default();
+        let written = symbols.into_iter().flatten().map(|symbol| names.readable(&symbol.name));
+        // as many parts of each name as are asked for
+        let parts = function.matches("::").count() + 1;
+        let short: Vec<String> = written.map(|name| last_parts(&plain(&name), parts).to_owned()).collect();
+        let short = short.iter().map(String::as_str).filter(|name| name.len() <= LONGEST_LIKE_BYTES);
+        near_matches(function, short).iter().map(|name| one_line(name)).collect()
     }
 }

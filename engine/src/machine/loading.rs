@@ -15,9 +15,11 @@ use crate::elf::{self, ElfError, Image, Machine as Set, Segment};
 pub struct RawProgram {
     /// Addresses, and the bytes from there on; none is empty.
     pub parts: Vec<(u32, Vec<u8>)>,
-    /// The address of the first instruction; without one, the program's vector table tells it, or it is the lowest
-    /// address.
+    /// The address of the first instruction as the file has it; without one, it is the lowest address. A core that
+    /// begins with a vector table begins as that says.
     pub entry: Option<u32>,
+    /// The address of the first instruction as the user wants it, whatever else says.
+    pub start: Option<u32>,
 }
 
 impl Machine {
@@ -38,8 +40,13 @@ impl Machine {
     /// [`ElfError`]; nothing has been loaded then.
     pub fn load_for(&mut self, data: &[u8], core: Option<usize>) -> Result<(), ElfError> {
         let core = self.core_for(data, core)?;
-        let image = elf::read(data, self.cores[core].machine())?;
-        self.put(image, data, core)
+        let set = self.cores[core].machine();
+        let image = elf::read(data, set)?;
+        // Others begin as their vector table says.
+        if self.cores[core].vector_table().is_none() && !image.holds_entry(set) {
+            return Err(ElfError::BadEntry { entry: image.entry });
+        }
+        self.put(image, data, core, None)
     }
 
     /// The same for a program without headers, for the first core unless another is named.
@@ -56,8 +63,9 @@ impl Machine {
         let no_such = || ElfError::Damaged { detail: "a part of it is empty, or ends behind 4 GiB".to_owned() };
         let segments = segments.ok_or_else(no_such)?;
         let lowest = segments.iter().map(|segment| segment.addr).min().ok_or(ElfError::NothingToLoad)?;
-        let entry = program.entry.unwrap_or(lowest);
-        self.put(Image { segments, entry, symbols: Vec::new() }, &[], core.unwrap_or(0))?;
+        let (entry, names_entry) = (program.start.or(program.entry).unwrap_or(lowest), program.entry.is_some());
+        let image = Image { segments, entry, names_entry, symbols: Vec::new() };
+        self.put(image, &[], core.unwrap_or(0), program.start)?;
         let kinds = self.description.cores.iter().map(|core| &core.compatible);
         if core.is_none() && kinds.collect::<BTreeSet<_>>().len() > 1 {
             let (name, all) = (self.cores[0].name(), self.description.cores.iter().map(|core| core.name.as_str()));
@@ -100,8 +108,8 @@ impl Machine {
         }
     }
 
-    /// Puts a program in place for a core.
-    fn put(&mut self, mut image: Image, data: &[u8], core: usize) -> Result<(), ElfError> {
+    /// Puts a program in place for a core, which begins at `start`, or else where it or the program says.
+    fn put(&mut self, mut image: Image, data: &[u8], core: usize, start: Option<u32>) -> Result<(), ElfError> {
         for segment in &mut image.segments {
             segment.addr = self.cores[core].load_address(segment.addr);
             if segment.header_bytes > 0 && !self.can_load(segment) {
@@ -127,10 +135,9 @@ impl Machine {
             }
         }
         self.main = core;
-        self.cores[core].set_pc(image.entry);
         self.program_notes.clear();
         self.note_nowhere(&image);
-        self.find_vectors(&image, data);
+        self.set_start(&image, data, start);
         self.find_carried(&image);
         self.programs[core] = Some(Program::new(image, data.to_vec()));
         if core != 0 {

@@ -5,6 +5,7 @@ use super::progress::Activity;
 use crate::bus::{MapEntry, Target};
 use crate::disassembly::known_text_of;
 use crate::elf::debug::line_of;
+use crate::elf::names::Names;
 use crate::faults::BusFaultKind;
 use crate::faults::{Answer, CoreFault, FaultedAccess};
 use crate::time::Ps;
@@ -25,7 +26,7 @@ impl Machine {
     }
 
     fn symbol_at(&self, core: usize, addr: u32) -> Option<String> {
-        self.program(core).and_then(|program| program.image.symbol_at(addr))
+        self.program(core).and_then(|program| program.image.place_at(addr, &Names::default()))
     }
 
     pub(super) fn trap_text(&self, core: usize, fault: &CoreFault) -> String {

@@ -1,8 +1,9 @@
 //! The programs of the cores: what is loaded, and what is known of them by name.
 
 use super::Machine;
-use crate::elf::names::{Names, without_parameters};
-use crate::elf::{self, ElfError, Image, Symbol};
+use crate::elf::asked::{Meant, meant, several_text};
+use crate::elf::names::Names;
+use crate::elf::{self, ElfError, Image};
 use crate::observe::profile::Functions;
 use crate::state::digest;
 
@@ -101,19 +102,24 @@ impl Machine {
         }
     }
 
-    /// The core of a function that is to be watched, its own name, and its address. The name may be the symbol's, or
-    /// as programmers write it, with or without parameters.
+    /// The core of a function that is to be watched, its own name, and its address, if a name means one alone
+    /// ([`meant`]).
     pub(super) fn find_function(&self, name: &str) -> Option<(usize, String, u32)> {
         let (core, function) = self.core_of(name);
-        let symbols = &self.program(core)?.image.symbols;
+        match meant(&self.program(core)?.image.symbols, function, &Names::default()) {
+            Meant::One(symbol) => Some((core, function.to_owned(), symbol.addr)),
+            Meant::Several(_) | Meant::Nothing => None,
+        }
+    }
+
+    /// What to say of a name that may mean several functions, none of which [`Machine::watch`] takes.
+    pub fn several_functions(&self, name: &str) -> Option<String> {
+        let (core, function) = self.core_of(name);
         let names = Names::default();
-        let written = |symbol: &&Symbol| {
-            let written = names.readable(&symbol.name);
-            written == function || without_parameters(&written) == function
-        };
-        let symbol = symbols.iter().find(|symbol| symbol.name == function);
-        let symbol = symbol.or_else(|| symbols.iter().find(written))?;
-        Some((core, function.to_owned(), symbol.addr))
+        match meant(&self.program(core)?.image.symbols, function, &names) {
+            Meant::Several(found) => Some(several_text(function, &found, &names)),
+            Meant::One(_) | Meant::Nothing => None,
+        }
     }
 
     /// The core that a function is named of, and its own name: "cm4:main" is of cm4 if there is such a core; in

@@ -319,6 +319,11 @@ impl Machine {
         self.find_function(&of_core).map(|(_, _, addr)| addr)
     }
 
+    /// What to say of a name that may mean several functions of a core's program.
+    pub fn several_functions_of(&self, core: usize, name: &str) -> Option<String> {
+        self.several_functions(&format!("{}:{name}", self.cores.get(core)?.name()))
+    }
+
     /// Triggers don't halt the machine, or do again: for who runs on to a place that is known.
     pub fn quiet_triggers(&mut self, quiet: bool) {
         self.triggers.are_quiet = quiet;

@@ -1,5 +1,7 @@
 //! What the firmware used that has no model, as a run tells it.
 
+mod answers;
+
 use std::iter;
 
 use super::Machine;
@@ -7,6 +9,8 @@ use crate::bus::Target;
 use crate::bus::device::DeviceId;
 use crate::observe::unmodelled::{Place, Touched};
 use crate::time::Ps;
+
+pub use answers::Answer;
 
 /// So many loads of a register that nothing changes are a wait.
 const WAITS: u64 = 1000;
@@ -45,10 +49,14 @@ impl Machine {
         used.map(|(id, touched)| self.unmodelled_register(id, touched)).collect()
     }
 
+    fn address_of(&self, id: DeviceId, touched: &Touched) -> u32 {
+        let base = self.bus.map.iter().find(|entry| entry.target == Target::Device(id, touched.range));
+        base.map_or(touched.offset, |entry| entry.origin.wrapping_add(touched.offset))
+    }
+
     fn unmodelled_register(&self, id: DeviceId, touched: Touched) -> UnmodelledRegister {
-        let Touched { range, offset, name, reads, writes, most_reads_in_a_row, first } = touched;
-        let base = self.bus.map.iter().find(|entry| entry.target == Target::Device(id, range));
-        let addr = base.map_or(offset, |entry| entry.origin.wrapping_add(offset));
+        let addr = self.address_of(id, &touched);
+        let Touched { range, offset, name, reads, writes, most_reads_in_a_row, first, .. } = touched;
         let region = self.description.unmodelled_at(addr).filter(|_| self.bus.gaps == Some(id));
         UnmodelledRegister {
             device: region.map_or(&self.bus.device_names[id.0 as usize], |region| &region.name).clone(),
@@ -82,8 +90,11 @@ impl Machine {
     pub(super) fn unmodelled_notes(&self) -> Vec<String> {
         let used = self.unmodelled();
         let each = used.chunk_by(|one, other| one.device == other.device);
-        each.flat_map(|registers| iter::once(used_text(registers)).chain(registers.iter().filter_map(waits_text)))
-            .collect()
+        let waits = |register: &UnmodelledRegister| {
+            let answer = self.answers.iter().find(|(addr, _)| *addr == register.addr);
+            waits_text(register, answer.map(|(_, answer)| *answer))
+        };
+        each.flat_map(|registers| iter::once(used_text(registers)).chain(registers.iter().filter_map(waits))).collect()
     }
 }
 
@@ -102,16 +113,20 @@ fn used_text(registers: &[UnmodelledRegister]) -> String {
     )
 }
 
-/// What to do about a register that the firmware waits for.
-fn waits_text(register: &UnmodelledRegister) -> Option<String> {
+/// What to do about a register that the firmware waits for; what was tried of it tells.
+fn waits_text(register: &UnmodelledRegister, answer: Option<Answer>) -> Option<String> {
     let UnmodelledRegister { device, name, offset, most_reads_in_a_row, .. } = register;
     let name = name.as_ref().map_or_else(|| format!("{device}+{offset:#x}"), |name| format!("{device}.{name}"));
-    (*most_reads_in_a_row >= WAITS).then(|| {
-        format!(
-            "{name}: {most_reads_in_a_row} loads in a row gave the same: if the firmware waits for bits of it, a \
-             cyclescope,stub can have them as `ones`"
-        )
-    })
+    let advice = answer.map_or_else(
+        || {
+            "if the firmware waits for bits of it, a cyclescope,stub can have them as `ones`, and bits that it waits \
+             to see cleared as zeroes of a register that is `ro`"
+                .to_owned()
+        },
+        Answer::text,
+    );
+    (*most_reads_in_a_row >= WAITS)
+        .then(|| format!("{name}: {most_reads_in_a_row} loads in a row gave the same: {advice}"))
 }
 
 fn counted(count: u64, what: &str) -> String {

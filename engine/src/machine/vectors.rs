@@ -1,13 +1,15 @@
-//! Where a program's vector table is, for a core that begins with one (Cortex-M).
+//! Where a core that begins with a vector table (Cortex-M) begins.
 //!
-//! Such a core reads its stack pointer and its first address from a table at an address that the board gives. Chips map
-//! their flash there as well. A program that is linked to flash or RAM elsewhere has its table where it was linked to,
-//! and debuggers that load it set VTOR and SP from there, as is done here. A table is recognised by its first words: a
-//! stack pointer in RAM and an odd address in the program.
+//! Such a core takes its stack pointer from word 0 of the table and its first address from word 1, whatever the entry
+//! point of the program's file is (ARMv7-M ARM, B1.5.5). The table is at an address that the board gives, where chips
+//! map their flash as well. A program that is linked elsewhere, to RAM or for a bootloader, has its table where it was
+//! linked to: a debugger that loads it, or the bootloader, sets VTOR and SP from there, as is done here. Such a table is
+//! recognised by its first words: a stack pointer in RAM and an odd address in the program.
 
 use super::Machine;
 use crate::bus::Target;
-use crate::elf::{self, Image};
+use crate::elf::names::Names;
+use crate::elf::{self, Image, Segment};
 
 /// What start-up code calls its vector table: CMSIS, vendors' libraries, operating systems, compilers.
 const NAMES: [&str; 16] = [
@@ -31,52 +33,162 @@ const NAMES: [&str; 16] = [
 /// VTOR has no bits below this.
 const ALIGNMENT: u32 = 128;
 
+/// A table has at least its first two words.
+const WORDS_BYTES: u32 = 8;
+
+/// How the program's core begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Table {
+    at: u32,
+    /// The stack pointer, and the reset vector.
+    sp: u32,
+    first: u32,
+}
+
 impl Machine {
-    /// Sets the vector table of the program's core to that of the program, which has been loaded, if the core begins
-    /// with one and has none at its own place.
-    pub(super) fn find_vectors(&mut self, image: &Image, data: &[u8]) {
-        let Some(own) = self.cores[self.main].vector_table() else { return };
-        let place_of = |name_at: u32| image.stored_at(name_at);
-        let named = elf::addresses_of(data, &NAMES).into_iter().map(place_of);
-        let mut starts: Vec<u32> = image.segments.iter().map(|segment| segment.addr).collect();
-        starts.sort_unstable();
-        let table = std::iter::once(own).chain(named).chain(starts).find(|at| self.is_vector_table(image, *at));
+    /// Sets the first address of the program's core, for a program that has been loaded: as its vector table says, or,
+    /// of a core that begins without one, the entry point. `start` is where the user wants it to begin.
+    pub(super) fn set_start(&mut self, image: &Image, data: &[u8], start: Option<u32>) {
+        let Some(own) = self.reset_tables[self.main] else {
+            return self.cores[self.main].set_pc(start.unwrap_or(image.entry));
+        };
+        let table = if self.is_stored_at(image, own) { self.table_at(own) } else { self.linked_table(image, data) };
+        let place = table.map_or(own, |table| table.at);
+        if self.cores[self.main].vector_table() != Some(place) {
+            self.cores[self.main].set_vector_table(place);
+        }
+        // It has no instructions but T32.
+        let wanted = start.map(|start| start | 1);
+        let first = wanted.or(table.map(|table| table.first)).unwrap_or(image.entry);
+        self.cores[self.main].set_pc(first);
         match table {
-            Some(table) => {
-                if table != own {
-                    self.cores[self.main].set_vector_table(table);
-                    self.cores[self.main].set_pc(image.entry);
-                }
-                // An entry that is no T32 code is the linker's choice, not the program's.
-                if image.entry & 1 == 0
-                    && let Some(first) = self.bus.peek_word(table.wrapping_add(4))
-                {
-                    self.cores[self.main].set_pc(first);
-                }
-            }
-            None => {
-                let name = self.cores[self.main].name();
-                let sp = self.bus.peek_word(own).unwrap_or(0) & !3;
-                self.program_notes.push(format!(
-                    "{name}: the program has no vector table, at {own:#010x} or elsewhere: it begins with SP {sp:#010x}"
-                ));
-            }
+            Some(table) if table.at == own => self.note_first_words(image, table),
+            Some(table) => self.note_elsewhere(own, table),
+            None => self.note_no_table(own),
+        }
+        match (start, table) {
+            (None, Some(table)) => self.note_entry(image, table),
+            (Some(start), Some(Table { first, .. })) if first & !1 != start & !1 => self.note_start(start, first),
+            _ => {}
         }
     }
 
-    fn is_vector_table(&self, image: &Image, at: u32) -> bool {
-        let Some((sp, first)) = self.bus.peek_word(at).zip(self.bus.peek_word(at.wrapping_add(4))) else {
-            return false;
+    /// The first words at an address.
+    fn table_at(&self, at: u32) -> Option<Table> {
+        let (sp, first) = self.bus.peek_word(at).zip(self.bus.peek_word(at.wrapping_add(4)))?;
+        Some(Table { at, sp, first })
+    }
+
+    /// The table where the program was linked to: of a known name, or else a segment that begins with one.
+    fn linked_table(&self, image: &Image, data: &[u8]) -> Option<Table> {
+        let named = elf::addresses_of(data, &NAMES).into_iter().map(|name_at| (image.stored_at(name_at), true));
+        let mut starts: Vec<u32> = image.segments.iter().map(|segment| segment.addr + segment.header_bytes).collect();
+        starts.sort_unstable();
+        let all = named.chain(starts.into_iter().map(|start| (start, false)));
+        let tables = all.filter_map(|(at, is_named)| Some((self.table_at(at)?, is_named)));
+        let mut found = tables.filter(|(table, is_named)| self.is_table(image, *table, *is_named));
+        found.next().map(|(table, _)| table)
+    }
+
+    /// True if these can be the first words of a table; what is called one may lack the Thumb bit.
+    fn is_table(&self, image: &Image, table: Table, is_named: bool) -> bool {
+        table.at.is_multiple_of(ALIGNMENT)
+            && table.sp.is_multiple_of(4)
+            && self.is_stack(table.sp)
+            && (is_named || table.first & 1 != 0)
+            && image.holds(table.first & !1)
+    }
+
+    /// True if a stack that begins there is in RAM.
+    fn is_stack(&self, sp: u32) -> bool {
+        let entry = self.bus.entry_at(sp.wrapping_sub(4)).map(|entry| self.bus.map[entry].target);
+        sp != 0 && matches!(entry, Some(Target::Ram(_)))
+    }
+
+    /// True if the program has bytes for the first words at an address: at another one, perhaps, that leads there.
+    fn is_stored_at(&self, image: &Image, at: u32) -> bool {
+        let place_of = |addr: u32| {
+            let entry = &self.bus.map[self.bus.entry_at(addr)?];
+            let memory = match entry.target {
+                Target::Ram(ram) => (true, ram),
+                Target::Device(device, _) => (false, device.0 as usize),
+            };
+            Some((memory, entry.offset(addr)))
         };
-        let in_ram = |addr: u32| {
-            let entry = self.bus.entry_at(addr).map(|entry| self.bus.map[entry].target);
-            matches!(entry, Some(Target::Ram(_)))
+        let Some((memory, offset)) = place_of(at) else { return false };
+        let holds = |segment: &Segment| {
+            let stored = place_of(segment.addr).filter(|(other, _)| *other == memory);
+            let before = stored.and_then(|(_, first)| offset.checked_sub(first));
+            // The file's own headers are nobody's table.
+            before.is_some_and(|before| {
+                let behind = u64::from(before) + u64::from(WORDS_BYTES);
+                before >= segment.header_bytes && segment.bytes.len() as u64 >= behind
+            })
         };
-        at.is_multiple_of(ALIGNMENT)
-            && sp.is_multiple_of(4)
-            && sp != 0
-            && in_ram(sp.wrapping_sub(4))
-            && first & 1 != 0
-            && image.holds(first & !1)
+        image.segments.iter().any(holds)
+    }
+
+    // ---- What the user should know
+
+    /// Of a table where the chip has it.
+    fn note_first_words(&mut self, image: &Image, Table { at, sp, first }: Table) {
+        let name = self.cores[self.main].name();
+        let (stack, code) = (self.is_stack(sp & !3), image.holds(first & !1));
+        let wrong = match (stack, code, first & 1) {
+            (true, true, 1) => return,
+            (_, true, 0) => "the reset vector has no Thumb bit (bit 0), and its first instruction is a fault",
+            (true, true, _) => return,
+            (false, true, _) => "no RAM is below that SP, and the first push is a fault",
+            (_, false, _) => "that is no address in the program: is its vector table missing, or linked elsewhere?",
+        };
+        self.program_notes.push(format!(
+            "{name}: it starts with the words at {at:#010x}, SP {sp:#010x} and PC {first:#010x}, as the chip does: {wrong}"
+        ));
+    }
+
+    /// Of one in flash elsewhere. Nobody takes a program in RAM for what a chip starts by itself.
+    fn note_elsewhere(&mut self, own: u32, Table { at, .. }: Table) {
+        if self.bus.ram_at(at).is_some() {
+            return;
+        }
+        let name = self.cores[self.main].name();
+        self.program_notes.push(format!(
+            "{name}: it starts with the vector table at {at:#010x}, where the program was linked to, as from a debugger \
+             or a bootloader that sets SP, PC and VTOR; the chip alone starts with that at {own:#010x}"
+        ));
+    }
+
+    fn note_no_table(&mut self, own: u32) {
+        let name = self.cores[self.main].name();
+        let sp = self.bus.peek_word(own).unwrap_or(0) & !3;
+        self.program_notes.push(format!(
+            "{name}: the program has no vector table, at {own:#010x} or elsewhere: it begins with SP {sp:#010x}"
+        ));
+    }
+
+    fn note_start(&mut self, start: u32, first: u32) {
+        let name = self.cores[self.main].name();
+        self.program_notes.push(format!(
+            "{name}: it starts at {start:#010x} as asked for (--entry); the chip starts at its reset vector, {first:#010x}"
+        ));
+    }
+
+    /// The entry point is another than the reset vector. One that is the table itself is no wish of anybody's: linkers
+    /// take the begin of the code where they are given none.
+    fn note_entry(&mut self, image: &Image, Table { at, first, .. }: Table) {
+        let Some(entry) = image.names_entry.then_some(image.entry) else { return };
+        if entry & !1 == first & !1 || entry == 0 || image.stored_at(entry) == at || entry == at {
+            return;
+        }
+        let place = |addr: u32| match image.place_at(addr & !1, &Names::default()) {
+            Some(symbol) => format!("{addr:#010x} ({symbol})"),
+            None => format!("{addr:#010x}"),
+        };
+        let name = self.cores[self.main].name();
+        self.program_notes.push(format!(
+            "{name}: it starts at its reset vector, {}, as the chip does, and not at the file's entry point, {}",
+            place(first),
+            place(entry)
+        ));
     }
 }

@@ -136,6 +136,8 @@ pub struct TimedCall {
     pub begun: Ps,
     /// What it took, as [`CallPath::elapsed`] has it.
     pub elapsed: Cycles,
+    /// When it ended: the core's clock may have changed in it.
+    pub ended: Ps,
 }
 
 /// An interrupt that a core took.

@@ -162,6 +162,19 @@ impl SpiSignals {
         }
         received
     }
+
+    /// The same, of a controller that samples MOSI, which it has let go: `levels` are what is on MOSI and on MISO.
+    #[inline]
+    pub fn burst_on_mosi(&self, burst: Burst, levels: (u32, u32), clock: SerialClock) -> u32 {
+        let (mosi, miso) = levels;
+        if let Some(named) = self.recorded() {
+            named.waves.tell(|set| named.clocks(Burst { bits: mosi, ..burst }, miso, clock, set));
+        }
+        if let Some(named) = self.0.as_deref().filter(|named| named.scope.is_on()) {
+            named.tell(Burst { drive: Drive::Target, bits: 0, ..burst }, mosi, clock);
+        }
+        mosi
+    }
 }
 
 impl Named {

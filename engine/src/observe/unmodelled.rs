@@ -29,6 +29,10 @@ pub struct Touched {
     pub writes: u64,
     /// Most loads without a store to it between them: each but the first gave what the one before gave.
     pub most_reads_in_a_row: u64,
+    /// Loads since the last store to it.
+    pub reads_in_a_row: u64,
+    /// What the last load gave.
+    pub last: u32,
     /// When it was accessed first.
     pub first: Ps,
 }

@@ -1,6 +1,7 @@
 //! Wires between a controller and the chips beside it.
 
 pub mod bytes;
+pub mod can;
 pub mod chip;
 pub mod i2c;
 pub mod i2c_pins;

@@ -1,7 +1,8 @@
-//! Where a Cortex-M4 begins: a program's vector table may be elsewhere than the board has it.
+//! Where a Cortex-M4 begins: at its reset vector. A program's vector table may be elsewhere than the board has it.
 
 use crate::whole::support::arm_m::*;
 use cyclescope_engine::isa::arm::core::CortexM;
+use cyclescope_engine::machine::loading::RawProgram;
 use cyclescope_engine::machine::{Machine, Outcome};
 
 /// RAM that is not where the core looks for vectors.
@@ -83,4 +84,64 @@ fn the_boards_own_table_goes_before_others() {
     let mut machine = loaded(&elf(0x81, &segments));
     assert_exit(&run(&mut machine));
     assert_eq!(machine.registers()[1 + 13], STACK);
+}
+
+/// A note's part behind the core's name.
+const AS_THE_CHIP: &str = "it starts with the words at 0x00000000, SP ";
+
+#[test]
+fn a_core_starts_at_its_reset_vector_whatever_the_entry_point_is() {
+    let reset = "cm4: it starts at its reset vector, 0x00000081, as the chip does, and not at the file's entry point, ";
+    // At the handler, where no segment is, in flash that the program has not; the table itself, nothing at all.
+    for (entry, note) in
+        [(0xc1, "0x000000c1"), (0xc0, "0x000000c0"), (0x0800_0101, "0x08000101"), (0x81, ""), (0x80, ""), (0, "")]
+    {
+        let segments = [(LOCAL, image(LOCAL, STACK))];
+        let raw = RawProgram { parts: segments.to_vec(), entry: Some(entry), start: None };
+        let mut others = loaded(&elf(0x81, &[(DDR, image(DDR, DDR + 0x8000))]));
+        others.load_raw(raw, None).unwrap();
+        for mut machine in [loaded(&elf(entry, &segments)), others] {
+            let report = run(&mut machine);
+            assert_exit(&report);
+            assert_eq!((machine.registers()[1 + 4], machine.registers()[1 + 13]), (7, STACK));
+            let notes = if note.is_empty() { vec![] } else { vec![format!("{reset}{note}")] };
+            assert_eq!(report.notes, notes);
+        }
+    }
+}
+
+#[test]
+fn first_words_that_are_no_table_are_taken_as_the_core_takes_them() {
+    for (sp, first, wrong) in [
+        (STACK, 0x80, "the reset vector has no Thumb bit"),
+        (0x3000_0000, 0x81, "no RAM is below that SP"),
+        (STACK, 0x3000_0001, "that is no address in the program"),
+        (0xbf00_bf00, 0x4770_b510, "that is no address in the program"),
+    ] {
+        let mut bytes = image(LOCAL, sp);
+        bytes[4..8].copy_from_slice(&u32::to_le_bytes(first));
+        // A table elsewhere and the entry point do not help.
+        let mut machine = loaded(&elf(0x81, &[(LOCAL, bytes), (DDR, image(DDR, DDR + 0x8000))]));
+        assert_eq!(machine.registers()[0], first & !1);
+        let report = run(&mut machine);
+        assert!(!matches!(report.outcome, Outcome::Exit(0)), "{:?}", report.outcome);
+        let note = format!("cm4: {AS_THE_CHIP}{sp:#010x} and PC {first:#010x}, as the chip does: {wrong}");
+        assert!(report.notes[0].starts_with(&note), "{:?}", report.notes);
+    }
+}
+
+#[test]
+fn users_may_have_it_start_elsewhere() {
+    let code: Code = code![movs(4, 5), exit()];
+    let code = code.iter().flat_map(|half| half.to_le_bytes()).collect();
+    let parts = vec![(LOCAL, image(LOCAL, STACK)), (DDR, code)];
+    for start in [DDR, DDR + 1] {
+        let mut machine = machine_with(CortexM::new(config()), &[], &[]);
+        machine.load_raw(RawProgram { parts: parts.clone(), entry: Some(0xc1), start: Some(start) }, None).unwrap();
+        let report = run(&mut machine);
+        assert_exit(&report);
+        assert_eq!((machine.registers()[1 + 4], machine.registers()[1 + 13]), (5, STACK));
+        let asked = format!("cm4: it starts at {start:#010x} as asked for (--entry); ");
+        assert_eq!(report.notes, [asked + "the chip starts at its reset vector, 0x00000081"]);
+    }
 }

@@ -1,6 +1,7 @@
 //! Spoiled ELF files: the loader refuses or takes them, and never panics.
 use crate::tiers::sized;
 use cyclescope_engine::elf::debug::line_of;
+use cyclescope_engine::elf::names::Names;
 use cyclescope_engine::elf::{self, Machine};
 use proptest::prelude::*;
 
@@ -132,7 +133,7 @@ fn use_file(file: &[u8], addr: u32) {
             assert!(segment.addr.checked_add(segment.memory_bytes - 1).is_some());
         }
         for addr in image.symbols.iter().map(|symbol| symbol.addr).chain([addr, TEXT, TEXT + 4, u32::MAX]) {
-            let _ = image.symbol_at(addr);
+            let _ = image.place_at(addr, &Names::default());
         }
     }
     let _ = line_of(file, addr);
@@ -148,8 +149,8 @@ fn the_file_to_be_spoiled_is_sound() {
     let image = elf::read(&file, Machine::RiscV).unwrap();
     assert_eq!(image.entry, TEXT);
     assert_eq!(image.segments.len(), 2);
-    assert_eq!(image.symbol_at(TEXT + 4).as_deref(), Some("main+0x4"));
-    assert_eq!(image.symbol_at(TEXT + 12).as_deref(), Some("end+0x4"));
+    assert_eq!(image.place_at(TEXT + 4, &Names::default()).as_deref(), Some("main+0x4"));
+    assert_eq!(image.place_at(TEXT + 12, &Names::default()).as_deref(), Some("end+0x4"));
     assert_eq!(line_of(&file, TEXT).as_deref(), Some("a.c:3"));
     assert_eq!(line_of(&file, TEXT + 6).as_deref(), Some("a.c:4"));
     let mut machine = support::machine(support::LOCAL, &[], 1);

@@ -1,6 +1,7 @@
 //! Where the segments of an ELF file go: RAM, and flash behind a window.
 use cyclescope_engine::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use cyclescope_engine::bus::{MapEntry, Target};
+use cyclescope_engine::elf::names::Names;
 use cyclescope_engine::elf::{self, ElfError, Symbol};
 use cyclescope_engine::machine::{Machine, Outcome};
 use cyclescope_engine::memory::ram::{PortTiming, Ram};
@@ -137,8 +138,8 @@ fn a_function_that_is_copied_to_ram_has_its_name_there() {
     let data = (support::DDR, WINDOW, &[0x13, 0, 0, 0, 0x13, 0, 0, 0][..], 64);
     let mut image = elf::read(&executable(&[data]), elf::Machine::RiscV).unwrap();
     image.symbols.push(Symbol { addr: support::DDR, bytes: 8, name: "fast".into() });
-    assert_eq!(image.symbol_at(support::DDR + 4).as_deref(), Some("fast+0x4"));
-    assert_eq!(image.symbol_at(WINDOW + 4), None);
+    assert_eq!(image.place_at(support::DDR + 4, &Names::default()).as_deref(), Some("fast+0x4"));
+    assert_eq!(image.place_at(WINDOW + 4, &Names::default()), None);
 }
 
 #[test]

@@ -70,6 +70,7 @@ impl Profile {
                 path: call.path,
                 begun: told.time(call.begun),
                 elapsed: Cycles(call.cycles),
+                ended: told.time(call.begun.wrapping_add(call.cycles)),
             };
             calls.iter().map(timed).collect()
         };

@@ -2,6 +2,7 @@
 
 pub mod avalon_performance_counter;
 pub mod avalonif_mmc;
+pub mod can_bus;
 pub mod exit;
 pub mod picosoc_simpleuart;
 pub mod picosoc_spimemio;

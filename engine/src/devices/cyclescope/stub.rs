@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use crate::devices;
 use crate::devices::model::{Group, Model};
 use crate::dt::fault::FaultKind;
 use crate::dt::reader::NodeReader;
@@ -30,7 +31,10 @@ const ASKED: u64 = 64;
 const REGISTERS: &str = "cyclescope,registers";
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::System, &["cyclescope,stub"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::System, &[COMPATIBLE], 1, from_node);
+
+/// Its compatible: a node that has it among others is a stub, even if there is a model of another one.
+pub const COMPATIBLE: &str = "cyclescope,stub";
 
 /// The device.
 #[derive(Debug, Default, State)]
@@ -43,6 +47,9 @@ pub struct Stub {
     touched: BTreeMap<(usize, u32), Use>,
     /// Accesses to registers beyond [`MOST_TOUCHED`].
     untold: u64,
+    /// What loads of a word give instead of what it holds, while the machine tries what firmware waits for.
+    #[state(skip)]
+    instead: Option<((usize, u32), u32)>,
 }
 
 /// How a register was used.
@@ -67,6 +74,10 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
                 );
             }
         }
+    }
+    // What a board says for the model of the part does no harm.
+    if reader.node.compatibles().iter().any(|other| *other != COMPATIBLE && devices::find(other).is_some()) {
+        reader.allow_all();
     }
     let others = reader.node.properties.iter().map(|property| property.name.as_str());
     let others: Vec<&str> = others.filter(|name| !name.starts_with("cyclescope,")).collect();
@@ -95,7 +106,7 @@ impl Stub {
     }
 
     /// Notes an access, and asks where it comes from.
-    fn note(&mut self, range: usize, offset: u32, store: bool, ctx: &mut Ctx) {
+    fn note(&mut self, range: usize, offset: u32, loaded: Option<u32>, ctx: &mut Ctx) {
         let register = self.named(range, offset & !3).iter().find(|register| register.holds(offset));
         let (offset, name) = register.map_or((offset, None), |register| (register.offset, Some(register.name.clone())));
         let room = self.touched.len() < MOST_TOUCHED;
@@ -107,11 +118,13 @@ impl Stub {
             }
             Entry::Vacant(free) => {
                 let first = ctx.now;
-                let touched = Touched { range, offset, name, reads: 0, writes: 0, most_reads_in_a_row: 0, first };
+                let (reads, writes, most_reads_in_a_row, reads_in_a_row, last) = (0, 0, 0, 0, 0);
+                let touched =
+                    Touched { range, offset, name, reads, writes, most_reads_in_a_row, reads_in_a_row, last, first };
                 free.insert(Use { touched, reads_since_write: 0 })
             }
         };
-        used.count(store);
+        used.count(loaded);
         if ctx.core.is_some() && used.touched.reads + used.touched.writes <= ASKED {
             ctx.bus.origins.want((ctx.id, range, offset));
         }
@@ -119,14 +132,15 @@ impl Stub {
 }
 
 impl Use {
-    fn count(&mut self, store: bool) {
-        if store {
+    fn count(&mut self, loaded: Option<u32>) {
+        if let Some(value) = loaded {
+            self.touched.reads += 1;
+            self.touched.last = value;
+            self.reads_since_write += 1;
+        } else {
             self.touched.writes += 1;
             self.touched.most_reads_in_a_row = self.most_reads_in_a_row();
             self.reads_since_write = 0;
-        } else {
-            self.touched.reads += 1;
-            self.reads_since_write += 1;
         }
     }
 
@@ -137,13 +151,15 @@ impl Use {
 
 impl Device for Stub {
     fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.note(range, offset, false, ctx);
         let word = offset & !3;
         let reset = || self.lanes(range, word, |register| register.reset);
         let held = self.words.get(&(range, word)).copied().unwrap_or_else(reset);
         let hidden = self.lanes(range, word, |register| if register.readable { 0 } else { register.mask() });
         let value = held & !hidden | self.lanes(range, word, |register| register.ones);
-        Ok(Reply::read(size.extracted(value, offset), ctx.now))
+        let value = self.instead.filter(|(place, _)| *place == (range, word)).map_or(value, |(_, instead)| instead);
+        let loaded = size.extracted(value, offset);
+        self.note(range, offset, Some(loaded), ctx);
+        Ok(Reply::read(loaded, ctx.now))
     }
 
     fn write(
@@ -154,7 +170,7 @@ impl Device for Stub {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
-        self.note(range, offset, true, ctx);
+        self.note(range, offset, None, ctx);
         let word = offset & !3;
         let reset = || self.lanes(range, word, |register| register.reset);
         let held = self.words.get(&(range, word)).copied().unwrap_or_else(reset);
@@ -179,8 +195,16 @@ impl Device for Stub {
     }
 
     fn unmodelled(&self) -> Vec<Touched> {
-        let each = |used: &Use| Touched { most_reads_in_a_row: used.most_reads_in_a_row(), ..used.touched.clone() };
+        let each = |used: &Use| Touched {
+            most_reads_in_a_row: used.most_reads_in_a_row(),
+            reads_in_a_row: used.reads_since_write,
+            ..used.touched.clone()
+        };
         self.touched.values().map(each).collect()
+    }
+
+    fn answer_instead(&mut self, instead: Option<((usize, u32), u32)>) {
+        self.instead = instead;
     }
 
     fn counters(&self) -> Vec<(String, u64)> {

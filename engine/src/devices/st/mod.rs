@@ -2,7 +2,9 @@
 
 pub mod lis3dh_accel;
 pub mod lis3dsh_accel;
+pub mod stm32_backup_sram;
 pub mod stm32_crc;
+pub mod stm32_dac;
 pub mod stm32_dbgmcu;
 pub mod stm32_dma;
 pub mod stm32_dma_v2;
@@ -13,6 +15,7 @@ pub mod stm32_hwspinlock;
 pub mod stm32_i2c_v1;
 pub mod stm32_ospi;
 pub mod stm32_ospim;
+pub mod stm32_otgfs;
 pub mod stm32_rng;
 pub mod stm32_rtc;
 pub mod stm32_signature;
@@ -23,7 +26,9 @@ pub mod stm32_usart;
 pub mod stm32_watchdog;
 pub mod stm32_window_watchdog;
 pub mod stm32f4_adc;
+pub mod stm32f4_bxcan;
 pub mod stm32f4_flash_controller;
+pub mod stm32f4_gcan;
 pub mod stm32f4_pwr;
 pub mod stm32f4_rcc;
 pub mod stm32h7_mdma;

@@ -1,4 +1,5 @@
-//! `st,stm32-rng`: the random number generator of STM32F4 (RM0090, "Random number generator (RNG)") and of STM32L4.
+//! `st,stm32-rng`: the random number generator of STM32F4 (RM0090, "Random number generator (RNG)"), of STM32L4
+//! and of STM32MP15 (RM0436).
 //!
 //! Modelled: all registers. While RNG_CR.RNGEN is set a word is made in `cyclescope,word-cycles` of the RNG's clock,
 //! from its next edge on; it is ready (DRDY) until it is read, and then the next one is made. A clock slower than a
@@ -55,9 +56,9 @@ pub struct Params {
     /// Where the sequence of words begins.
     #[state(skip)]
     pub seed: u32,
-    /// Its interrupt.
+    /// Its interrupt, to up to two processors.
     #[state(skip)]
-    pub interrupt: Option<IrqLine>,
+    pub interrupts: [Option<IrqLine>; 2],
     /// Its enable bit.
     #[state(skip)]
     pub gate: ClockGate,
@@ -90,7 +91,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         bus_clock: reader.clock_input(1, "that of its bus, which the RNG's clock is held against"),
         word_cycles: reader.timing_cycles("cyclescope,word-cycles", "clocks of the RNG in which a word is made"),
         seed: reader.u32_or("cyclescope,seed", 1, ANY, "which sequence of words it gives"),
-        interrupt: reader.interrupt(0, "its interrupt"),
+        interrupts: [reader.interrupt(0, "its interrupt"), reader.interrupt(1, "its interrupt, to another processor")],
         gate: ClockGate::from_node(reader),
     }))
 }
@@ -155,7 +156,8 @@ impl Rng {
 
     fn update(&mut self, ctx: &mut Ctx) {
         let waits = self.control & CR_IE != 0;
-        ctx.set_irq(self.params.interrupt, waits && self.status() & (SR_DRDY | SR_CEIS) != 0);
+        let level = waits && self.status() & (SR_DRDY | SR_CEIS) != 0;
+        self.params.interrupts.into_iter().for_each(|line| ctx.set_irq(line, level));
         ctx.awaits(&GENERATING, self.due.and_then(|due| self.params.clock.due(due)), Detail::None);
         if let Some(due) = self.due.filter(|_| waits).and_then(|due| self.params.clock.due(due)) {
             self.alarm.set(due, 0, ctx);
@@ -290,7 +292,7 @@ mod tests {
             bus_clock: ClockInput::fixed(mhz(168)),
             word_cycles: Cycles(40),
             seed,
-            interrupt: Some(IrqLine::Core { core: 0, bit: 5 }),
+            interrupts: [Some(IrqLine::Core { core: 0, bit: 5 }), None],
             gate: ClockGate::default(),
         }));
         bench.bus.clocks.add_user(PLL48, User::Device(DeviceId(0)));

@@ -3,8 +3,8 @@
 //!
 //! Modelled: all registers; words of 8 and 16 bits, with FIFOs 4 to 16 bits; all four modes, either bit first; SCK of
 //! PCLK / 2 to PCLK / 256; TXE, RXNE, BSY, OVR, MODF; FRXTH, FRLVL, FTLVL, and two frames packed into an access of 16
-//! bits; receive-only mode; interrupts, DMA requests. Chip selects are pins that the firmware drives (`cs-gpios`), or,
-//! for a chip without such a pin, NSS as SSOE drives it.
+//! bits; one data line for both directions (BIDIMODE), receive-only mode (RXONLY); interrupts, DMA requests. Chip
+//! selects are pins that the firmware drives (`cs-gpios`), or, for a chip without such a pin, NSS as SSOE drives it.
 //!
 //! A word begins `cyclescope,start-cycles` behind the write of SPI_DR, and the next one follows it without a pause. The
 //! data register is free when its word begins. RXNE is set with the edge that samples the last bit, BSY falls at the
@@ -13,10 +13,16 @@
 //! SCK, MISO and MOSI need their pins (`devices/support/pin_functions.rs`): without one no chip sees a clock, ones are
 //! received, or the chip reads ones, with a note at the first word that this spoils.
 //!
-//! Not modelled, and what then happens: slave mode, one data line for both directions, TI's frame format, I2S (nothing
-//! is sent, with a note), CRC (its registers are kept, and no CRC is sent, with a note), NSSP.
+//! While it only receives, SCK runs by itself from the setting of SPE (or the clearing of BIDIOE) on, and words that
+//! nobody reads are an overrun; a word that is on the wire when SPE is cleared ends as it began. While it sends by one
+//! data line, nothing is received, and so there is no overrun. On that line a chip answers whose node has `spi-3wire`;
+//! another one answers on MISO, which is not sampled then: the line is pulled up.
+//!
+//! Not modelled, and what then happens: slave mode, TI's frame format, I2S (nothing is sent, with a note), CRC (its
+//! registers are kept, and no CRC is sent, with a note), NSSP.
 
 mod registers;
+mod status;
 mod wire;
 
 #[cfg(test)]
@@ -27,7 +33,7 @@ pub use self::registers::REGISTERS;
 use std::collections::VecDeque;
 
 use self::registers::*;
-use self::wire::Wire;
+use self::wire::{Frame, Wire};
 use crate::activity::Activity;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
@@ -36,7 +42,7 @@ use crate::devices::support::dma_lines::DmaLine;
 use crate::devices::support::fifo_entries::Queues;
 use crate::devices::support::hosted_chip::{CONTROLLER_EVENT, Chips};
 use crate::devices::support::pin_functions::PinFunctions;
-use crate::devices::support::registers::{find, flag};
+use crate::devices::support::registers::find;
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::{ClockInput, Pin};
@@ -136,7 +142,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     };
     let dma =
         [DmaLine::from_node(reader, "tx", "SPI_DR takes data"), DmaLine::from_node(reader, "rx", "SPI_DR has data")];
-    let chips = Chips::from_node(reader, params.selects.len().max(1) as u32);
+    let chips = Chips::from_node_by_three_wires(reader, params.selects.len().max(1) as u32);
     let pins = PinFunctions::from_node(reader, SIGNALS);
     Box::new(Spi { pins, ..Spi::new(params, dma, chips) })
 }
@@ -188,26 +194,6 @@ impl Spi {
         if self.params.has_fifos { FIFO_BYTES / self.frame_bytes() } else { 1 }
     }
 
-    /// It sends and receives.
-    const fn is_on(&self) -> bool {
-        self.control & (CR1_SPE | CR1_MSTR) == CR1_SPE | CR1_MSTR && self.control & CR1_BIDIMODE == 0
-    }
-
-    fn status(&self) -> u32 {
-        // A frame size that is changed while frames wait must not count more than there is.
-        let bytes = |frames: usize| (frames * self.frame_bytes()).min(FIFO_BYTES);
-        let (waiting, come) = (bytes(self.transmit.len()), bytes(self.receive.len()));
-        let busy = flag(SR_BSY, self.is_on() && (self.wire.is_busy() || waiting > 0));
-        if !self.params.has_fifos {
-            return self.flags | busy | flag(SR_TXE, waiting == 0) | flag(SR_RXNE, come > 0);
-        }
-        let threshold = if self.control2 & CR2_FRXTH != 0 { 1 } else { 2 };
-        let level = [0, 1, 2, 2, 3][come];
-        let filled = [0, 1, 2, 3, 3][waiting];
-        let flags = flag(SR_TXE, waiting <= FIFO_BYTES / 2) | flag(SR_RXNE, come >= threshold);
-        self.flags | busy | flags | level << SR_FRLVL | filled << SR_FTLVL
-    }
-
     /// All that happens on the wire up to `now`.
     fn settle(&mut self, now: Ps) {
         let cycle = self.params.clock.rate.cycles_until_floor(now).0;
@@ -219,7 +205,7 @@ impl Spi {
             if !self.is_on() {
                 return;
             }
-            let receives = self.control & CR1_RXONLY != 0;
+            let receives = self.clocks_by_itself();
             let Some(start) = self.wire.start_by(free, cycle) else { return };
             // What waits to be sent stays where only reception is on.
             let next = if receives { Some(0) } else { self.transmit.pop_front() };
@@ -228,7 +214,8 @@ impl Spi {
                 let (before, rate) = (self.transmit.len() + 1, self.params.clock.rate);
                 self.queues.tx.leave(before, rate.ps_at_floor(Cycles(start)), rate);
             }
-            self.wire.begin(start, frame, self.control, self.bits(), self.params.clock.rate, &self.pins);
+            let frame = Frame { data: frame, bits: self.bits(), way: self.way() };
+            self.wire.begin(start, frame, self.control, self.params.clock.rate, &self.pins);
         }
     }
 
@@ -293,14 +280,16 @@ impl Spi {
         if self.flags & SR_MODF != 0 {
             value &= !(CR1_MSTR | CR1_SPE);
         }
-        if value & CR1_SPE != 0 && value & (CR1_MSTR | CR1_BIDIMODE) != CR1_MSTR {
-            ctx.note("slave mode and a single data line (SPI_CR1.BIDIMODE) are not modelled: nothing is sent");
+        if value & CR1_SPE != 0 && value & CR1_MSTR == 0 {
+            ctx.note("slave mode (SPI_CR1.MSTR is 0) is not modelled: nothing is sent");
         }
         if value & CR1_CRCEN != 0 {
             ctx.note("CRC (SPI_CR1.CRCEN) is not modelled: none is sent, and none is checked");
         }
         let started = value & !self.control & CR1_SPE != 0;
-        if self.control & !value & CR1_SPE != 0 {
+        let clocked = self.clocks_by_itself();
+        // What is being received ends as it began.
+        if self.control & !value & CR1_SPE != 0 && !clocked {
             if self.wire.is_busy() {
                 ctx.note("SPI_CR1.SPE was cleared while a word was on the wire: it is cut off");
             }
@@ -308,7 +297,7 @@ impl Spi {
         }
         self.control = value;
         let rate = self.params.clock.rate;
-        if started {
+        if started || self.clocks_by_itself() && !clocked {
             self.wire.ready_at(rate.cycles_until_ceil(ctx.now).0 + self.params.start_cycles.0);
         }
         self.wire.rest(self.control & CR1_CPOL != 0, ctx.now);
@@ -386,6 +375,12 @@ impl Spi {
         self.wire.chips.follow(due, ctx);
         self.wire.chips.take_notes(ctx);
         self.note_pins(ctx);
+        if std::mem::take(&mut self.wire.unheard) {
+            ctx.note(
+                "it receives on its one data line, MOSI (SPI_CR1.BIDIMODE without BIDIOE), which no chip drives: it \
+                 reads ones; a chip with `spi-3wire` in its node answers there",
+            );
+        }
         match due {
             Some(due) => self.alarm.set(due.max(ctx.now), CONTROLLER_EVENT, ctx),
             None => self.alarm.cancel(CONTROLLER_EVENT, ctx),
@@ -408,8 +403,7 @@ impl Spi {
 
     /// When something happens on the wire next.
     fn next(&self) -> Option<u64> {
-        let receives = self.is_on() && self.control & CR1_RXONLY != 0;
-        self.wire.next(self.is_on() && (receives || !self.transmit.is_empty()))
+        self.wire.next(self.clocks_by_itself() || self.is_on() && !self.transmit.is_empty())
     }
 }
 

@@ -4,9 +4,10 @@
 //! Modelled, to the clock: prescaler and its preload; up, down and centre-aligned counting; TIM_ARR with and without
 //! preload (ARPE); the repetition counter; one-pulse mode; update events with UDIS, URS and UG; output compare and PWM
 //! with preload, and their flags by CMS; outputs in their polarity, behind MOE where a timer has that, on the pins whose
-//! port gives them that function (`devices/support/pin_functions.rs`); input capture from such a pin, with its prescaler, and from the pin of the neighbour
-//! channel; interrupts; DMA requests of updates and channels; TIM_DCR and TIM_DMAR. A counter is enabled a clock after
-//! CEN. A change of the clock's rate leaves the counter and its prescaler as they are.
+//! port gives them that function (`devices/support/pin_functions.rs`); input capture from such a pin, with its
+//! prescaler, and from the pin of the neighbour channel; interrupts; DMA requests of updates and channels; the trigger
+//! output, to where a board has it, on resets, enables and updates (MMS 0 to 2); TIM_DCR and TIM_DMAR. A counter is
+//! enabled a clock after CEN. A change of the clock's rate leaves the counter and its prescaler as they are.
 //!
 //! A write takes effect on the first edge of the timer's clock at which it is there. A capture takes the counter as it
 //! is at the edge of the pin: the two clocks of the synchronisation, the filter (ICxF) and the dead time are left out.
@@ -14,8 +15,9 @@
 //! the port selects.
 //!
 //! Not modelled, and what then happens: slave modes and external clocks (TIM_SMCR is kept, with a note: the counter
-//! counts its own clock), trigger outputs, break inputs, complementary outputs, OCxCE, OCxM above 7, combined and
-//! asymmetric PWM, and the channels 5 and 6. A timer whose clock gate is closed counts on.
+//! counts its own clock), other trigger outputs (TRGO stays down, with a note), break inputs, complementary outputs,
+//! OCxCE, OCxM above 7, combined and asymmetric PWM, and the channels 5 and 6. A timer whose clock gate is closed
+//! counts on.
 
 mod channel;
 mod counter;
@@ -105,6 +107,9 @@ pub struct Timer {
     requests: u32,
     /// Requests of updates and of the channels.
     dma: [DmaLine; 1 + CHANNELS],
+    /// TRGO: where it leads, and that it is to be raised.
+    trigger: DmaLine,
+    triggers: bool,
     levels: [bool; 4],
     alarm: Alarm,
     updates: u64,
@@ -139,7 +144,9 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let [up, ch1, ch2, ch3] = requests.map(|(name, meaning)| DmaLine::from_node(reader, name, meaning));
     let ch4 = DmaLine::from_node(reader, "ch4", "channel 4");
     let carriers = PinFunctions::from_node(reader, &["ch1", "ch2", "ch3", "ch4"]);
-    Box::new(Timer { pins: carriers, ..Timer::new(params, pins, [up, ch1, ch2, ch3, ch4]) })
+    let meaning = "where its trigger output leads, each a device and the number of the trigger there";
+    let trigger = DmaLine::new(reader.trigger_lines("cyclescope,trigger-outputs", meaning));
+    Box::new(Timer { pins: carriers, trigger, ..Timer::new(params, pins, [up, ch1, ch2, ch3, ch4]) })
 }
 
 impl Timer {
@@ -166,6 +173,8 @@ impl Timer {
             flags: 0,
             requests: 0,
             dma,
+            trigger: DmaLine::default(),
+            triggers: false,
             levels: [false; 4],
             alarm: Alarm::default(),
             updates: 0,
@@ -176,6 +185,11 @@ impl Timer {
     /// True unless the timer has MOE and that is not set.
     const fn has_outputs(&self) -> bool {
         !self.params.is_advanced || self.breaks & BDTR_MOE != 0
+    }
+
+    /// True if TRGO leads somewhere and tells of this (TIM_CR2.MMS).
+    fn triggers_on(&self, what: u32) -> bool {
+        self.control2 >> CR2_MMS & 7 == what && !self.trigger.is_open()
     }
 
     fn set_control(&mut self, value: u32, ctx: &mut Ctx) {
@@ -195,6 +209,7 @@ impl Timer {
         }
         if started {
             self.counter.start(ctx.now);
+            self.triggers |= self.triggers_on(CR2_MMS_ENABLE);
         }
         self.counter.running = value & CR1_CEN != 0;
     }
@@ -204,6 +219,7 @@ impl Timer {
         let pins = self.channels.map(|channel| channel.pin);
         let kept = std::mem::replace(self, Timer::new(self.params, pins, Default::default()));
         (self.dma, self.alarm, self.levels) = (kept.dma, kept.alarm, kept.levels);
+        self.trigger = kept.trigger;
         (self.updates, self.moving_accesses) = (kept.updates, kept.moving_accesses + 1);
         self.pins = kept.pins;
         for (channel, before) in self.channels.iter_mut().zip(kept.channels) {
@@ -232,7 +248,12 @@ impl Timer {
         let (value, most) = (value & mask(offset, self.params.channels as u32), self.counter.most);
         match offset {
             CR1 => self.set_control(value, ctx),
-            CR2 => self.control2 = value,
+            CR2 => {
+                if value >> CR2_MMS & 7 > CR2_MMS_UPDATE && !self.trigger.is_open() {
+                    ctx.note("a trigger output of compares (TIM_CR2.MMS) is not modelled: none comes");
+                }
+                self.control2 = value;
+            }
             SMCR => self.slave = value,
             DIER => self.enables = value,
             // Zeroes clear.
@@ -351,6 +372,9 @@ impl Timer {
                 self.dma[index].pulse(DMA_TOLD, ctx);
             }
         }
+        if std::mem::take(&mut self.triggers) {
+            self.trigger.pulse(DMA_TOLD, ctx);
+        }
         self.drive_pins(ctx);
         let due = self.next_event();
         ctx.awaits(&COUNTING, due, Detail::None);
@@ -411,7 +435,7 @@ impl Device for Timer {
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
         if token == DMA_TOLD {
-            self.dma.iter_mut().for_each(|line| line.event(DMA_TOLD, ctx));
+            self.dma.iter_mut().chain([&mut self.trigger]).for_each(|line| line.event(DMA_TOLD, ctx));
             return;
         }
         self.alarm.rang(ctx.now);

@@ -58,6 +58,9 @@ pub struct Hosted<T: ?Sized> {
     /// The device's token for the alarm.
     #[state(skip)]
     token: u32,
+    /// It gives its data on the line on which it takes them.
+    #[state(skip)]
+    is_on_three_wires: bool,
 }
 
 /// A chip on SPI.
@@ -92,6 +95,7 @@ impl<T: Chip + ?Sized> Hosted<T> {
             controls: Vec::new(),
             alarm: Alarm::default(),
             token,
+            is_on_three_wires: false,
         }
     }
 
@@ -313,6 +317,18 @@ impl HostedChip {
         Some(Hosted::wired(target, reader, token))
     }
 
+    /// It gives its data on MOSI, the line on which it takes them: its node has `spi-3wire`.
+    pub const fn is_on_three_wires(&self) -> bool {
+        self.is_on_three_wires
+    }
+
+    /// The same chip, on three wires.
+    #[cfg(test)]
+    #[must_use]
+    pub fn on_three_wires(self) -> HostedChip {
+        HostedChip { is_on_three_wires: true, ..self }
+    }
+
     /// The chip itself: for controllers that move single pins, and never ahead of the time.
     #[inline]
     pub fn target(&mut self) -> &mut dyn SpiTarget {
@@ -434,6 +450,16 @@ impl Chips {
     /// The chips of a controller's node, each on the select that its `reg` names. A chip on a select that the
     /// controller does not have, or that another has already, is a fault.
     pub fn from_node(reader: &mut NodeReader, selects: u32) -> Chips {
+        Chips::from_nodes(reader, selects, |_| false)
+    }
+
+    /// The same, of a controller that has one data line for both directions, if it wants: chips may have `spi-3wire`.
+    pub fn from_node_by_three_wires(reader: &mut NodeReader, selects: u32) -> Chips {
+        let meaning = "the chip gives its data on MOSI, the line on which it takes them, and MISO leads nowhere";
+        Chips::from_nodes(reader, selects, |chip| chip.flag("spi-3wire", meaning))
+    }
+
+    fn from_nodes(reader: &mut NodeReader, selects: u32, is_on_three_wires: impl Fn(&mut NodeReader) -> bool) -> Chips {
         let mut chips: Vec<Option<HostedChip>> = (0..selects).map(|_| None).collect();
         let mut taken = vec![false; selects as usize];
         for child in reader.children() {
@@ -449,7 +475,8 @@ impl Chips {
                     let kind = FaultKind::OutOfRange { property: "reg".into(), value: select.to_string(), allowed };
                     chip.fault_at("reg", kind);
                 }
-                HostedChip::from_node(chip, select)
+                let is_on_three_wires = is_on_three_wires(chip);
+                HostedChip::from_node(chip, select).map(|hosted| HostedChip { is_on_three_wires, ..hosted })
             });
             if let Some(place) = chips.get_mut(select as usize) {
                 *place = chip;

@@ -54,6 +54,21 @@ impl NodeReader<'_, '_> {
         lines
     }
 
+    /// Lines that a property names by pairs, each a device and the number of its input.
+    pub fn trigger_lines(&mut self, name: &str, meaning: &str) -> Vec<IrqLine> {
+        self.note(|| Declared::new(name, "devices and inputs", meaning));
+        let Some(property) = self.get(name) else { return Vec::new() };
+        let cells = property.cells().unwrap_or_default();
+        let (pairs, rest) = cells.as_chunks::<2>();
+        let lines: Option<Vec<IrqLine>> =
+            pairs.iter().map(|[device, input]| (self.board.interrupts)(*device, &[*input])).collect();
+        if lines.is_none() || !rest.is_empty() {
+            let expected = "pairs of an enabled device and one of its inputs".to_owned();
+            self.fault(&property.at, FaultKind::BadReference { property: name.to_owned(), expected });
+        }
+        lines.unwrap_or_default()
+    }
+
     /// DMA controllers that a property names, up to `most`, each by its first request line.
     pub fn dma_masters(&mut self, name: &str, most: usize, meaning: &str) -> Vec<IrqLine> {
         self.note(|| Declared::new(name, "DMA controllers", meaning));

@@ -121,6 +121,26 @@ impl NodeReader<'_, '_> {
         self.fault_at(name, FaultKind::BadReference { property: name.to_owned(), expected });
     }
 
+    /// The device of another kind that a property leads to; `None` where the node has no such property, and, with a
+    /// fault, where there is no enabled one of that compatible.
+    pub fn device(&mut self, name: &str, compatible: &str, meaning: &str) -> Option<DeviceId> {
+        self.note(|| Declared::new(name, "device", meaning));
+        let property = self.get(name)?;
+        let phandle = property.cells().and_then(|cells| cells.first().copied());
+        let is_one = |phandle: &u32| {
+            let node = self.board.root.by_phandle(*phandle);
+            node.is_some_and(|node| node.compatibles().contains(&compatible))
+        };
+        match phandle.filter(is_one).and_then(|phandle| (self.board.interrupts)(phandle, &[0])) {
+            Some(IrqLine::Device { device, .. }) => Some(device),
+            _ => {
+                let expected = format!("an enabled node of {compatible}: {meaning}");
+                self.fault(&property.at, FaultKind::BadReference { property: name.to_owned(), expected });
+                None
+            }
+        }
+    }
+
     fn pin(&mut self, name: &str, index: usize) -> Option<Pin> {
         let property = self.get(name)?;
         let cells = property.cells().filter(|cells| !cells.is_empty());

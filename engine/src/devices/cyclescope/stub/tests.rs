@@ -45,16 +45,21 @@ fn uses_are_counted_by_register() {
     bench.write(Ps(60), 0, 1).unwrap();
     bench.read(Ps(70), 0).unwrap();
     bench.write(Ps(80), 0x24, 1).unwrap();
-    let used = |offset, name: Option<&str>, (reads, writes), most_reads_in_a_row, first| Touched {
-        range: 0,
-        offset,
-        name: name.map(str::to_owned),
-        reads,
-        writes,
-        most_reads_in_a_row,
-        first: Ps(first),
-    };
-    assert_eq!(told(&bench), [used(0, Some("CR"), (4, 1), 3, 30), used(0x24, None, (0, 1), 0, 80)]);
+    let used =
+        |offset, name: Option<&str>, (reads, writes), [most_reads_in_a_row, reads_in_a_row, last]: [u64; 3], first| {
+            Touched {
+                range: 0,
+                offset,
+                name: name.map(str::to_owned),
+                reads,
+                writes,
+                most_reads_in_a_row,
+                reads_in_a_row,
+                last: last as u32,
+                first: Ps(first),
+            }
+        };
+    assert_eq!(told(&bench), [used(0, Some("CR"), (4, 1), [3, 1, 1], 30), used(0x24, None, (0, 1), [0, 0, 0], 80)]);
 }
 
 #[test]

@@ -22,9 +22,8 @@ pub type Tick = (u64, i64);
 
 impl Counting {
     /// The calendar out of reset, which counts from edge 0 on.
-    pub const fn new(dividers: [u64; 2]) -> Counting {
-        let moment = Moment { second: 0, weekday_shift: 0 };
-        Counting { dividers, is_running: true, moment, base: 0, passed: 0 }
+    pub fn new(dividers: [u64; 2]) -> Counting {
+        Counting { dividers, is_running: true, moment: Moment::default(), base: 0, passed: 0 }
     }
 
     /// Edges of a second.
@@ -129,7 +128,7 @@ mod tests {
     use super::*;
 
     /// 32.768 kHz by 128 and 256.
-    const fn running() -> Counting {
+    fn running() -> Counting {
         Counting::new([128, 256])
     }
 

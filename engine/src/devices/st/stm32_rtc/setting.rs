@@ -78,25 +78,17 @@ impl Rtc {
                 self.init_from = Some(edge + self.params.synchronisation.0);
                 self.expect(edge);
             }
-            (false, Some(_)) => self.end_init(edge, ctx),
+            (false, Some(_)) => self.end_init(edge),
             _ => {}
         }
     }
 
     /// The calendar goes on, from what was written.
-    fn end_init(&mut self, edge: u64, ctx: &mut Ctx) {
+    fn end_init(&mut self, edge: u64) {
         self.init_from = None;
         let begins = edge + self.params.restart.0;
         let [tr, dr] = self.written;
-        match Moment::of(tr, dr, self.is_12h()) {
-            Some(moment) => self.counting.set(moment, begins),
-            None => {
-                ctx.note(&format!(
-                    "RTC_TR {tr:#010x} and RTC_DR {dr:#010x} are no date that there is: the calendar keeps the old one"
-                ));
-                self.counting.settle(edge, begins, false);
-            }
-        }
+        self.counting.set(Moment::of(tr, dr, self.is_12h()), begins);
         self.counting.dividers = dividers(self.get(PRER));
         self.counting.is_running = true;
         self.synchronised_from = begins.next_multiple_of(2);

@@ -35,6 +35,9 @@ pub const CR1_SSM: u32 = 1 << 9;
 pub const CR1_RXONLY: u32 = 1 << 10;
 pub const CR1_DFF: u32 = 1 << 11;
 pub const CR1_CRCEN: u32 = 1 << 13;
+/// With BIDIMODE: the data line is an output.
+pub const CR1_BIDIOE: u32 = 1 << 14;
+/// One data line, MOSI, for both directions.
 pub const CR1_BIDIMODE: u32 = 1 << 15;
 
 pub const CR2_RXDMAEN: u32 = 1 << 0;

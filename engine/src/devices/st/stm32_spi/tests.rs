@@ -60,6 +60,8 @@ const PORT: DeviceId = DeviceId(1);
 const PIN: Pin = Pin { port: PORT, number: 4 };
 /// From a write to the first bit.
 const START: u64 = 1;
+/// FRLVL and FTLVL.
+const SR_FLAGS_OF_LEVELS: u32 = 0xf << SR_FRLVL;
 const MASTER: u32 = CR1_MSTR | CR1_SSM | CR1_SSI | CR1_SPE;
 
 fn clock() -> Hz {
@@ -76,9 +78,13 @@ struct Rig {
 }
 
 fn rig(has_fifos: bool, registers: &[(u32, u32)]) -> Rig {
+    rig_with(|chip| chip, has_fifos, registers)
+}
+
+fn rig_with(wired: impl Fn(HostedChip) -> HostedChip, has_fifos: bool, registers: &[(u32, u32)]) -> Rig {
     let seen = Seen::default();
     let target = Box::new(Chip { seen: Arc::clone(&seen), last: 0xa5 });
-    let chips = Chips::new(vec![Some(HostedChip::new(target, "chip".to_owned(), None, 0))]);
+    let chips = Chips::new(vec![Some(wired(HostedChip::new(target, "chip".to_owned(), None, 0)))]);
     let params = Params {
         clock: ClockInput { rate: clock(), id: Some(crate::dt::wiring::ClockId(7)) },
         start_cycles: Cycles(START),
@@ -274,6 +280,77 @@ fn reception_alone_leaves_what_waits_to_be_sent() {
     rig.put(1, DR, 0x5a);
     rig.bench.run(at(20));
     assert_eq!((rig.get(20, DR), rig.get(20, SR) & SR_TXE), (0xa5, 0));
+}
+
+#[test]
+fn one_data_line_sends_and_receives_nothing_meanwhile() {
+    for has_fifos in [false, true] {
+        let mut rig = rig(has_fifos, &[(CR1, MASTER | CR1_BIDIMODE | CR1_BIDIOE)]);
+        for cycle in [10, 30, 50] {
+            rig.sized(cycle, AccessSize::Byte, Some(cycle as u32));
+        }
+        assert_eq!(rig.get(50 + START, SR), SR_BSY | SR_TXE);
+        // No RXNE, and so no overrun.
+        assert_eq!((rig.get(50 + START + 16, SR), rig.get(99, DR)), (SR_TXE, 0));
+        let sent: Vec<_> = rig.seen().into_iter().map(|(what, _)| what).collect();
+        assert_eq!(sent, ["select", "0xa", "0x1e", "0x32"]);
+        assert!(rig.bench.bus.notes().is_empty(), "{:?}", rig.bench.bus.notes());
+    }
+}
+
+#[test]
+fn one_data_line_receives_from_when_its_output_is_off() {
+    const ONE_LINE: u32 = MASTER | CR1_BIDIMODE;
+    let three_wires = |chip: HostedChip| chip.on_three_wires();
+    for (has_fifos, busy) in [(false, 0), (true, SR_BSY)] {
+        let threshold = (CR2, CR2_DS_RESET | CR2_FRXTH);
+        let mut rig = rig_with(three_wires, has_fifos, &[threshold, (CR1, ONE_LINE | CR1_BIDIOE)]);
+        rig.sized(10, AccessSize::Byte, Some(0x5a));
+        // The chip answers with what it got before, and then with the line as it is while nobody drives it.
+        rig.put(100, CR1, ONE_LINE);
+        let begin = 100 + START;
+        assert_eq!(rig.get(begin + 14, SR) & !SR_FLAGS_OF_LEVELS, busy | SR_TXE);
+        assert_eq!(rig.get(begin + 15, SR) & !SR_FLAGS_OF_LEVELS, busy | SR_TXE | SR_RXNE);
+        assert_eq!(rig.sized(begin + 16, AccessSize::Byte, None), 0x5a);
+        let mosi: Vec<_> = rig.bench.recorded("mosi").into_iter().filter(|(time, _)| *time >= at(begin)).collect();
+        // 0101 1010, each bit for two clocks from the begin of its time on, from the 0 that was sent last on.
+        let edges = [2, 4, 6, 10, 12, 14, 16].map(|cycle| at(begin + cycle));
+        assert_eq!(mosi[..7].iter().map(|(time, _)| *time).collect::<Vec<_>>(), edges);
+        assert_eq!((!mosi[0].1, rig.bench.recorded("miso").iter().any(|(_, level)| !level)), (false, false));
+        // SPE is cleared within the second word, which ends as it began, and is the last.
+        rig.put(begin + 20, CR1, ONE_LINE & !CR1_SPE);
+        assert_eq!(rig.get(begin + 31, SR) & SR_RXNE, SR_RXNE);
+        assert_eq!((rig.sized(begin + 40, AccessSize::Byte, None), rig.get(begin + 99, SR)), (0xff, SR_TXE));
+        assert!(rig.bench.bus.notes().is_empty(), "{:?}", rig.bench.bus.notes());
+    }
+}
+
+#[test]
+fn a_line_that_no_chip_drives_reads_ones() {
+    // A chip on four wires answers on MISO; one on three on MOSI, which is not sampled in the other modes.
+    let three_wires = |chip: HostedChip| chip.on_three_wires();
+    let mut four = rig(false, &[(CR1, MASTER | CR1_BIDIMODE)]);
+    assert_eq!(four.get(40, DR), 0xff);
+    assert!(four.bench.bus.notes()[0].contains("spi-3wire"), "{:?}", four.bench.bus.notes());
+    let mut three = rig_with(three_wires, false, &[(CR1, MASTER)]);
+    three.put(1, DR, 0x11);
+    assert_eq!(three.get(40, DR), 0xff);
+}
+
+#[test]
+fn reception_alone_goes_on_until_it_is_switched_off() {
+    // PCLK / 4: a word in 32 cycles.
+    let mut rig = rig(false, &[(CR1, MASTER | CR1_RXONLY | 1 << CR1_BR)]);
+    assert_eq!(rig.get(START + 30, DR), 0xa5);
+    // Nobody reads the next two: an overrun, whose first word stays.
+    assert_eq!(rig.get(START + 94, SR), SR_BSY | SR_TXE | SR_RXNE | SR_OVR);
+    rig.put(START + 100, CR1, MASTER & !CR1_SPE);
+    assert_eq!((rig.get(START + 127, SR) & SR_BSY, rig.get(START + 128, SR) & SR_BSY), (SR_BSY, 0));
+    rig.bench.run(at(400));
+    // MOSI is let go.
+    let words: Vec<_> = rig.seen().into_iter().skip(1).collect();
+    assert_eq!(words, [32, 64, 96, 128].map(|end| ("0xff".to_owned(), START + end)));
+    assert!(rig.bench.bus.notes().is_empty(), "{:?}", rig.bench.bus.notes());
 }
 
 #[test]

@@ -9,6 +9,35 @@ use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 use crate::wire::spi::{Burst, Lines, PULLED_UP, Rate};
 
+/// Which way a word goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Out on MOSI, in on MISO.
+    Both,
+    /// Out on MOSI; nothing is sampled.
+    Out,
+    /// In on MISO; MOSI is let go.
+    In,
+    /// In on MOSI, which the interface has let go.
+    InOnMosi,
+}
+
+impl Way {
+    /// Words follow each other for as long as the interface is on, whether or not anything is to be sent.
+    pub const fn clocks_by_itself(self) -> bool {
+        matches!(self, Way::In | Way::InOnMosi)
+    }
+}
+
+/// A word that is to go over the wire.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame {
+    /// What is sent, in the lowest bits.
+    pub data: u16,
+    pub bits: u32,
+    pub way: Way,
+}
+
 /// A word on the wire.
 #[derive(Clone, Copy, Debug, State, Fresh)]
 struct Word {
@@ -31,6 +60,8 @@ pub struct Wire {
     selected: u32,
     /// Signals without a pin that have spoiled a word, and of which the user does not know yet: a bit each.
     pub spoiled: u32,
+    /// A word was sampled on a data line that no chip drives.
+    pub unheard: bool,
     pub words: u64,
     pub clocks: u64,
 }
@@ -39,7 +70,18 @@ impl Wire {
     /// At rest.
     pub fn new(chips: Chips) -> Wire {
         let signals = SpiSignals::default();
-        Wire { chips, signals, word: None, ready: 0, free: 0, selected: 0, spoiled: 0, words: 0, clocks: 0 }
+        Wire {
+            chips,
+            signals,
+            word: None,
+            ready: 0,
+            free: 0,
+            selected: 0,
+            spoiled: 0,
+            unheard: false,
+            words: 0,
+            clocks: 0,
+        }
     }
 
     pub const fn is_busy(&self) -> bool {
@@ -86,36 +128,57 @@ impl Wire {
     }
 
     /// A word begins in the cycle `start`.
-    pub fn begin(&mut self, start: u64, frame: u16, control: u32, bits: u32, clock: Hz, pins: &PinFunctions) {
+    pub fn begin(&mut self, start: u64, frame: Frame, control: u32, clock: Hz, pins: &PinFunctions) {
         let half = 1 << (control >> CR1_BR & 7);
         let cpha = control & CR1_CPHA != 0;
-        let end = start + 2 * half * u64::from(bits);
+        let end = start + 2 * half * u64::from(frame.bits);
         let sampled_at = end - half;
-        let ordered = |word: u32| if control & CR1_LSBFIRST != 0 { word.reverse_bits() >> (32 - bits) } else { word };
+        let Frame { data, bits, way } = frame;
         let mask = u32::MAX >> (32 - bits);
-        let meant = ordered(u32::from(frame) & mask);
-        let sent = if pins.carries(MOSI) { meant } else { PULLED_UP & mask };
+        let ordered = |word: u32| if control & CR1_LSBFIRST != 0 { word.reverse_bits() >> (32 - bits) } else { word };
+        // What the interface does not drive is pulled up.
+        let meant = if way.clocks_by_itself() { mask } else { ordered(u32::from(data) & mask) };
+        let sent = if pins.carries(MOSI) { meant } else { mask };
         let burst = Burst::output(Lines::Single, Rate::Single, bits, sent);
         let serial = SerialClock { source: clock, start, period: 2 * half, cpol: control & CR1_CPOL != 0, cpha };
-        let at = clock.ps_at_floor(Cycles(end));
-        let mut received = PULLED_UP;
         self.spoiled |= u32::from(!pins.carries(SCK)) << SCK;
         // What is not meant for anybody is often all zeroes.
         self.spoiled |= u32::from(sent != meant && meant != 0) << MOSI;
-        for (select, chip) in self.chips.each().filter(|_| pins.carries(SCK)) {
-            if self.selected >> select & 1 != 0 {
-                received = chip.shift(burst, at);
-                break;
+        let (answer, is_on_mosi) = self.answer(burst, clock.ps_at_floor(Cycles(end)), pins);
+        let (mosi, miso) = if is_on_mosi { (answer, PULLED_UP) } else { (PULLED_UP, answer) };
+        let mosi = self.passing(MOSI, mosi, mask, pins);
+        let miso = if way == Way::InOnMosi { miso } else { self.passing(MISO, miso, mask, pins) };
+        let received = match way {
+            Way::Both | Way::In => Some(self.signals.burst(burst, miso, serial)),
+            Way::Out => {
+                self.signals.burst(burst, miso, serial);
+                None
             }
-        }
-        if !pins.carries(MISO) {
-            self.spoiled |= u32::from(received & mask != PULLED_UP & mask) << MISO;
-            received = PULLED_UP;
-        }
-        let received = ordered(self.signals.burst(burst, received, serial) & mask) as u16;
-        self.word = Some(Word { received: Some(received), sampled_at, end });
+            Way::InOnMosi => {
+                self.unheard |= !is_on_mosi;
+                Some(self.signals.burst_on_mosi(burst, (mosi, miso), serial))
+            }
+        };
+        let received = received.map(|received| ordered(received & mask) as u16);
+        self.word = Some(Word { received, sampled_at, end });
         self.words += 1;
         self.clocks += u64::from(bits);
+    }
+
+    /// What the chip that is selected drives, and whether it does that on MOSI. Without a clock none answers.
+    fn answer(&mut self, burst: Burst, at: Ps, pins: &PinFunctions) -> (u32, bool) {
+        let selected = if pins.carries(SCK) { self.selected } else { 0 };
+        let chip = self.chips.each().find(|(select, _)| selected >> select & 1 != 0);
+        chip.map_or((PULLED_UP, false), |(_, chip)| (chip.shift(burst, at), chip.is_on_three_wires()))
+    }
+
+    /// What the interface sees of what a chip drives on a line: ones, without a pin.
+    fn passing(&mut self, signal: usize, driven: u32, mask: u32, pins: &PinFunctions) -> u32 {
+        if pins.carries(signal) {
+            return driven;
+        }
+        self.spoiled |= u32::from(driven & mask != PULLED_UP & mask) << signal;
+        PULLED_UP
     }
 
     /// The word on the wire comes to nothing.

@@ -59,6 +59,12 @@ pub const CR1_ARPE: u32 = 1 << 7;
 /// UIFREMAP (L4): bit 31 of TIM_CNT is a copy of UIF.
 pub const CR1_UIFREMAP: u32 = 1 << 11;
 
+/// MMS, three bits: what TRGO tells of, a reset by UG, CEN, or updates.
+pub const CR2_MMS: u32 = 4;
+pub const CR2_MMS_RESET: u32 = 0;
+pub const CR2_MMS_ENABLE: u32 = 1;
+pub const CR2_MMS_UPDATE: u32 = 2;
+
 /// SMS, with its fourth bit on the L4.
 pub const SMCR_SMS: u32 = 7 | 1 << 16;
 /// ECE: external clock mode 2.

@@ -125,6 +125,7 @@ impl Timer {
         }
         self.counter.prescaler = self.prescaler;
         self.counter.reload = self.reload;
+        self.triggers |= self.triggers_on(CR2_MMS_UPDATE);
         for channel in self.channels.iter_mut().filter(|channel| channel.has_preload()) {
             channel.value = channel.written;
         }
@@ -138,6 +139,7 @@ impl Timer {
     /// TIM_EGR.
     pub(super) fn generate(&mut self, events: u32, now: Ps) {
         if events & UPDATE != 0 {
+            self.triggers |= self.triggers_on(CR2_MMS_RESET);
             self.counter.restart_prescaler(now);
             self.update_event(false);
             self.counter.value = match self.counter.mode {
@@ -186,7 +188,9 @@ impl Timer {
             interrupts || self.enables >> (DIER_UDE + bit) & 1 != 0 && !self.dma[bit as usize].is_open()
         };
         let drives = |index: usize| self.channels[index].drives();
-        let ends = waits(0) || (0..CHANNELS).any(|index| drives(index) || waits(1 + index as u32));
+        let ends = waits(0)
+            || self.triggers_on(CR2_MMS_UPDATE)
+            || (0..CHANNELS).any(|index| drives(index) || waits(1 + index as u32));
         let end = self.counter.ticks_to_end().filter(|_| ends);
         let matches = self.matches().filter(|(index, _)| drives(*index) || waits(1 + *index as u32));
         let next = matches.filter_map(|(_, ticks)| ticks).chain(end).min();

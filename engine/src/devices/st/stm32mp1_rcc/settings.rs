@@ -84,6 +84,8 @@ pub const ALL: &[Setting] = &[
     multiplied("RCC_PLL2CFGR1", 0x098, 2, 65),
     divided("RCC_PLL2CFGR2", 0x09c, [1, 0, 0]),
     fraction("RCC_PLL2FRACR", 0x0a0, with_fraction(0x1400)),
+    // LSI.
+    Setting { writable: 3, ..kernel("RCC_RNG1CKSELR", 0x0cc, 3) },
     kernel("RCC_CPERCKSELR", 0x0d0, 2),
     kernel("RCC_STGENCKSELR", STGENCKSELR, 1),
     Setting { name: "RCC_OCRDYR", offset: 0x808, value: 1 << 24 | 1 << 23 | 1 << 8 | 1 << 4 | 1 << 2 | 1, writable: 0 },
@@ -109,6 +111,8 @@ pub const ALL: &[Setting] = &[
     kernel("RCC_UART24CKSELR", 0x8e8, 2),
     kernel("RCC_UART35CKSELR", 0x8ec, 2),
     kernel("RCC_UART78CKSELR", 0x8f0, 2),
+    // LSI.
+    Setting { writable: 3, ..kernel("RCC_RNG2CKSELR", 0x920, 3) },
 ];
 
 /// The clock of the system timer, which the generic timer counts.

@@ -26,6 +26,8 @@ const BOARD: [u64; OUTPUTS.len()] = [
     64_000_000,
     64_000_000,
     64_000_000,
+    32_000,
+    32_000,
 ];
 
 /// Clock number n of the outputs has the phandle 10 + n.
@@ -108,6 +110,10 @@ fn selectors_and_dividers_make_other_clocks() {
         (0x8ec, 4, vec![(7, 24_000_000)]),
         (0x8c0, 0, vec![(9, 104_438_965)]),
         (0x8c4, 1, vec![(10, 74_250_000)]),
+        // The random number generators by CSI, PLL4's R and LSE.
+        (0x0cc, 0, vec![(11, 4_000_000)]),
+        (0x0cc, 1, vec![(11, 74_250_000)]),
+        (0x920, 2, vec![(12, 32_768)]),
         // What is there already, with or without the ready flag.
         (0x020, 2, vec![]),
         (0x830, READY, vec![]),

@@ -4,7 +4,7 @@ use super::settings::{DIVPEN, PLLS};
 use crate::time::Hz;
 
 /// What the device drives, in the order of `cyclescope,outputs`.
-pub const OUTPUTS: [&str; 11] = [
+pub const OUTPUTS: [&str; 13] = [
     "mpuss_ck, the clock of the Cortex-A7",
     "axiss_ck, the AXI's",
     "mcuss_ck, the Cortex-M4's",
@@ -16,12 +16,17 @@ pub const OUTPUTS: [&str; 11] = [
     "of UART7 and UART8",
     "of I2C1 and I2C2",
     "of I2C3 and I2C5",
+    "of RNG1",
+    "of RNG2",
 ];
 /// The first of the kernel clocks among them.
 pub const KERNEL: usize = 6;
 
 /// The oscillator CSI, 4 MHz.
 const CSI_HZ: u64 = 4_000_000;
+/// LSE, a watch crystal, and LSI (DS12505, LSI oscillator characteristics: typical 32 kHz).
+const LSE_HZ: u64 = 32_768;
+const LSI_HZ: u64 = 32_000;
 
 /// A frequency as a fraction of hertz; `None` for a clock that does not run.
 type Frequency = Option<(u128, u128)>;
@@ -63,7 +68,15 @@ impl Tree<'_> {
             4.. => None,
             source => self.oscillator(source),
         });
-        [mpu, axi, mcu, pclk1, pclk5, self.pll(1, Output::R), uart24, uart35, uart78, i2c12, i2c35].map(in_hertz)
+        let [rng1, rng2] = [0x0cc, 0x920].map(|offset| match self.field(offset, 3) {
+            0 => whole(CSI_HZ),
+            1 => self.pll(3, Output::R),
+            2 => whole(LSE_HZ),
+            _ => whole(LSI_HZ),
+        });
+        let ddr = self.pll(1, Output::R);
+        let all = [mpu, axi, mcu, pclk1, pclk5, ddr, uart24, uart35, uart78, i2c12, i2c35, rng1, rng2];
+        all.map(in_hertz)
     }
 
     fn field(&self, offset: u32, mask: u32) -> u32 {

@@ -1,0 +1,50 @@
+//! What the interface is doing, by its registers: which way words go, and SPI_SR.
+
+use super::registers::*;
+use super::wire::Way;
+use super::{FIFO_BYTES, Spi};
+use crate::devices::support::registers::flag;
+
+impl Spi {
+    /// It sends or receives.
+    pub(super) const fn is_on(&self) -> bool {
+        self.control & (CR1_SPE | CR1_MSTR) == CR1_SPE | CR1_MSTR
+    }
+
+    /// Which way words go (RM0090 and RM0432, "Configuring the SPI for half-duplex communication" and what follows).
+    pub(super) const fn way(&self) -> Way {
+        match (self.control & CR1_BIDIMODE != 0, self.control & CR1_BIDIOE != 0, self.control & CR1_RXONLY != 0) {
+            (true, true, _) => Way::Out,
+            (true, false, _) => Way::InOnMosi,
+            (false, _, true) => Way::In,
+            (false, _, false) => Way::Both,
+        }
+    }
+
+    /// SCK runs by itself.
+    pub(super) const fn clocks_by_itself(&self) -> bool {
+        self.is_on() && self.way().clocks_by_itself()
+    }
+
+    /// SPI_SR.BSY. The interface without FIFOs does not show it while it receives by one data line (RM0090, "BSY
+    /// flag").
+    pub(super) fn is_busy(&self) -> bool {
+        let is_shown = self.params.has_fifos || self.way() != Way::InOnMosi;
+        is_shown && (self.wire.is_busy() || self.is_on() && !self.transmit.is_empty())
+    }
+
+    pub(super) fn status(&self) -> u32 {
+        // A frame size that is changed while frames wait must not count more than there is.
+        let bytes = |frames: usize| (frames * self.frame_bytes()).min(FIFO_BYTES);
+        let (waiting, come) = (bytes(self.transmit.len()), bytes(self.receive.len()));
+        let busy = flag(SR_BSY, self.is_busy());
+        if !self.params.has_fifos {
+            return self.flags | busy | flag(SR_TXE, waiting == 0) | flag(SR_RXNE, come > 0);
+        }
+        let threshold = if self.control2 & CR2_FRXTH != 0 { 1 } else { 2 };
+        let level = [0, 1, 2, 2, 3][come];
+        let filled = [0, 1, 2, 3, 3][waiting];
+        let flags = flag(SR_TXE, waiting <= FIFO_BYTES / 2) | flag(SR_RXNE, come >= threshold);
+        self.flags | busy | flags | level << SR_FRLVL | filled << SR_FTLVL
+    }
+}

@@ -1,0 +1,197 @@
+//! Operating modes (RM0090, "bxCAN operating modes"), and what the bus and the controller tell each other.
+
+use super::registers::*;
+use super::{BxCan, MODE_CHANGES, Request};
+use crate::bus::can::{CanNode, NodeState};
+use crate::bus::device::Ctx;
+use crate::state::{Fresh, State};
+use crate::wire::can::Frame;
+use crate::wire::can::reading::Fault;
+
+/// Times that a node which was bus-off has to see 11 recessive bits.
+const RECOVERY: u32 = 128;
+
+/// What it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
+pub enum Mode {
+    Sleep,
+    Initialization,
+    Normal,
+}
+
+impl BxCan {
+    /// CAN_MCR asks for a mode: it is acknowledged some cycles later, behind what is on the wire.
+    pub(super) fn request_mode(&mut self, ctx: &mut Ctx) {
+        let due = self.params.clock.rate.after(ctx.now, self.params.mode_cycles);
+        self.alarm.set(due, MODE_CHANGES, ctx);
+    }
+
+    /// The mode that is asked for begins, if it can.
+    pub(super) fn change_mode(&mut self, ctx: &mut Ctx) {
+        let (initializes, sleeps) = (self.has(MCR_INRQ), self.has(MCR_SLEEP));
+        match self.mode {
+            Mode::Sleep if sleeps => self.is_joining = false,
+            _ if self.is_busy => return,
+            Mode::Initialization if initializes => self.is_joining = false,
+            _ if initializes => self.initialize(),
+            _ if sleeps => self.sleep(),
+            Mode::Normal => {}
+            Mode::Sleep | Mode::Initialization => self.join(ctx),
+        }
+        self.tell_bus(ctx);
+    }
+
+    fn initialize(&mut self) {
+        self.recovers |= self.errors.is_bus_off;
+        (self.mode, self.is_joining) = (Mode::Initialization, false);
+    }
+
+    fn sleep(&mut self) {
+        (self.mode, self.is_joining) = (Mode::Sleep, false);
+        if self.enables & IER_SLKIE != 0 {
+            self.flags |= MSR_SLAKI;
+        }
+    }
+
+    fn join(&mut self, ctx: &mut Ctx) {
+        self.is_joining = true;
+        if self.params.bus.is_none() {
+            ctx.note(
+                "it is on no bus (cyclescope,can-bus): it never sees the 11 recessive bits that it waits for \
+                 (CAN_MSR.INAK)",
+            );
+        }
+        self.has_memory(ctx);
+    }
+
+    fn is_on(&self, ctx: &Ctx) -> bool {
+        let is_clocked = self.params.gate.state(ctx.bus) && self.params.memory_gate.state(ctx.bus);
+        self.mode == Mode::Normal && !self.errors.is_bus_off && is_clocked && !self.params.gate.is_reset(ctx.bus)
+    }
+
+    /// A frame comes in: for which FIFO, the filters say.
+    fn store(&mut self, frame: &Frame, ctx: &mut Ctx) {
+        self.received_frames += 1;
+        let Some(filters) = self.params.filters else { return };
+        let is_second = self.params.is_second;
+        let found = ctx.bus.with_device(filters, ctx.now, |device, _| device.can_filter(frame, is_second));
+        if let Some((fifo, filter)) = found {
+            let is_locked = self.has(MCR_RFLM);
+            self.fifos[fifo % 2].store(frame, filter, self.stamp, is_locked);
+        }
+    }
+}
+
+impl CanNode for BxCan {
+    fn state(&mut self, ctx: &mut Ctx) -> NodeState {
+        let is_on = self.is_on(ctx);
+        let (loops, is_silent) = (self.timing & BTR_LBKM != 0, self.timing & BTR_SILM != 0);
+        let stamp = self.has(MCR_TTCM).then(|| self.stamp_at(ctx.now));
+        let next = self.mailboxes.next(self.has(MCR_TXFP)).filter(|_| is_on && (loops || !is_silent));
+        let recovers = self.errors.is_bus_off && (self.recovers || self.has(MCR_ABOM));
+        let waits = match self.mode {
+            Mode::Normal if recovers => RECOVERY,
+            Mode::Sleep | Mode::Initialization if self.is_joining => 1,
+            _ => 0,
+        };
+        NodeState {
+            time: self.bit_time(),
+            is_on,
+            waits,
+            is_silent,
+            loops,
+            is_passive: self.errors.is_passive(),
+            wants: next.map(|index| self.mailboxes.all[index].frame(stamp)),
+        }
+    }
+
+    fn synchronized(&mut self, ctx: &mut Ctx) {
+        if self.is_joining {
+            (self.mode, self.is_joining) = (Mode::Normal, false);
+            self.counts_from = ctx.now;
+        } else {
+            self.errors.recover();
+            self.recovers = false;
+        }
+        self.update(ctx);
+        self.tell_bus(ctx);
+    }
+
+    fn begun(&mut self, sends: bool, ctx: &mut Ctx) {
+        if self.mode == Mode::Sleep && !self.is_joining && self.params.gate.state(ctx.bus) {
+            self.flags |= MSR_WKUI;
+            if self.has(MCR_AWUM) {
+                self.control &= !MCR_SLEEP;
+                self.request_mode(ctx);
+            }
+            self.update(ctx);
+        }
+        if !self.is_on(ctx) {
+            return;
+        }
+        (self.is_busy, self.sends) = (true, sends);
+        self.stamp = self.stamp_at(ctx.now);
+        if let Some(index) = self.mailboxes.next(self.has(MCR_TXFP)).filter(|_| sends) {
+            let mailbox = &mut self.mailboxes.all[index];
+            mailbox.request = Request::Sending;
+            mailbox.words[1] = mailbox.words[1] & 0xffff | u32::from(self.stamp) << 16;
+        }
+        self.update(ctx);
+    }
+
+    fn lost(&mut self, ctx: &mut Ctx) {
+        self.sends = false;
+        self.mailboxes.failed(TSR_ALST, self.has(MCR_NART));
+        self.update(ctx);
+    }
+
+    fn sent(&mut self, ctx: &mut Ctx) {
+        let before = self.errors.status();
+        self.errors.sent();
+        self.sent_frames += 1;
+        let sending = self.mailboxes.all.iter_mut().find(|mailbox| mailbox.request == Request::Sending);
+        let frame = sending.map(|mailbox| {
+            mailbox.end(TSR_TXOK);
+            mailbox.frame(Some(self.stamp).filter(|_| self.control & MCR_TTCM != 0))
+        });
+        if let Some(frame) = frame.filter(|_| self.timing & BTR_LBKM != 0) {
+            self.store(&frame, ctx);
+        }
+        self.tell_errors(before, false);
+        self.update(ctx);
+    }
+
+    fn failed(&mut self, fault: Fault, counts: bool, ctx: &mut Ctx) {
+        let before = self.errors.status();
+        self.errors.failed(fault, counts);
+        self.mailboxes.failed(TSR_TERR, self.has(MCR_NART));
+        self.tell_errors(before, true);
+        self.update(ctx);
+    }
+
+    fn received(&mut self, frame: &Frame, ctx: &mut Ctx) {
+        if !self.is_busy {
+            return;
+        }
+        let before = self.errors.status();
+        self.errors.received();
+        self.store(frame, ctx);
+        self.tell_errors(before, false);
+        self.update(ctx);
+    }
+
+    fn misread(&mut self, fault: Fault, was_first: bool, ctx: &mut Ctx) {
+        let before = self.errors.status();
+        self.errors.misread(fault, was_first);
+        self.tell_errors(before, true);
+        self.update(ctx);
+    }
+
+    fn freed(&mut self, ctx: &mut Ctx) {
+        if std::mem::take(&mut self.is_busy) {
+            self.sends = false;
+            self.change_mode(ctx);
+            self.update(ctx);
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! What a node reads of a frame whose sender has another bit time: it samples the wire at its own times, and moves them
+//! by the edges that it sees (Bosch, CAN Specification 2.0, "Synchronization").
+
+use super::{BitTime, Bits, next_crc};
+use crate::state::{Fresh, State};
+
+/// What a node finds wrong, as LEC of bxCAN has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
+pub enum Fault {
+    /// Six bits of a kind.
+    Stuff,
+    /// A bit that is always recessive is not.
+    Form,
+    /// Nobody acknowledged.
+    Acknowledge,
+    /// A recessive bit was sent, and a dominant one was on the wire.
+    BitRecessive,
+    /// The CRC is another.
+    Crc,
+}
+
+/// The first fault that a node sees of a frame, and at which of the sender's bits it is seen; `None` if it reads the
+/// frame as it is. The acknowledge slot is dominant.
+pub fn first_fault(reader: &BitTime, sender: &BitTime, bits: &Bits) -> Option<(Fault, u64)> {
+    if reader.is_as_long_as(sender) {
+        return None;
+    }
+    let level = |bit: u64| bit as usize != bits.acknowledge && bits.levels.get(bit as usize).copied().unwrap_or(true);
+    let sender_bit = |quantum: u64| {
+        let time = u128::from(quantum) * u128::from(reader.quantum_cycles) * u128::from(sender.clock.get());
+        (time / (u128::from(reader.clock.get()) * u128::from(sender.cycles()))) as u64
+    };
+    let mut parser = Parser::default();
+    let mut sampler = Sampler { length: reader.quanta(), sample: 1 + reader.before_sample, ..Sampler::default() };
+    // At the end the wire is recessive, which each reader takes for a fault or an end.
+    let last = bits.levels.len() as u64 + 12;
+    let mut quantum = 0;
+    while sender_bit(quantum) < last {
+        let at = sender_bit(quantum);
+        if let Some(level) = sampler.next(level(at), reader) {
+            match parser.push(level) {
+                Read::More => {}
+                Read::Fault(fault) => return Some((fault, at)),
+                Read::End => return parser.is_of(bits).then_some(()).map_or(Some((Fault::Crc, at)), |()| None),
+            }
+        }
+        quantum += 1;
+    }
+    Some((Fault::Form, last))
+}
+
+/// Where a reader is in its bit.
+#[derive(Default)]
+struct Sampler {
+    phase: u32,
+    /// Quanta of this bit, and where in it the sample is taken.
+    length: u32,
+    sample: u32,
+    before: Option<bool>,
+    sampled: Option<bool>,
+    is_synchronized: bool,
+}
+
+impl Sampler {
+    /// A time quantum with this level: the bit that is sampled at its begin, if one is.
+    fn next(&mut self, level: bool, time: &BitTime) -> Option<bool> {
+        let falls = self.before == Some(true) && !level && self.sampled == Some(true);
+        if falls && !self.is_synchronized && self.phase > 0 {
+            self.is_synchronized = true;
+            if self.phase < self.sample {
+                let late = self.phase.min(time.jump);
+                (self.sample, self.length) = (self.sample + late, self.length + late);
+            } else {
+                self.length = self.length.saturating_sub(time.jump.min(self.length - self.phase)).max(self.phase);
+                if self.length == self.phase {
+                    self.turn(time);
+                }
+            }
+        }
+        self.before = Some(level);
+        self.phase += 1;
+        let sampled = (self.phase == self.sample).then_some(level);
+        if sampled.is_some() {
+            (self.sampled, self.is_synchronized) = (sampled, false);
+        }
+        if self.phase >= self.length {
+            self.turn(time);
+        }
+        sampled
+    }
+
+    fn turn(&mut self, time: &BitTime) {
+        (self.phase, self.length, self.sample) = (0, time.quanta(), 1 + time.before_sample);
+    }
+}
+
+enum Read {
+    More,
+    Fault(Fault),
+    End,
+}
+
+/// Bits become fields.
+#[derive(Default)]
+struct Parser {
+    run: u32,
+    last: Option<bool>,
+    /// Bits without stuff bits, up to the CRC's end, and the CRC in front of it.
+    bits: Vec<bool>,
+    crc: u32,
+    /// Bits behind the CRC.
+    behind: u32,
+    read: Vec<bool>,
+}
+
+impl Parser {
+    fn field(&self, from: usize, count: usize) -> usize {
+        self.bits[from..from + count].iter().fold(0, |value, bit| value << 1 | usize::from(*bit))
+    }
+
+    /// Bits up to the CRC's begin, once they tell.
+    fn body(&self) -> Option<usize> {
+        let control = if *self.bits.get(13)? { 35 } else { 15 };
+        let length = (self.bits.len() >= control + 4).then(|| self.field(control, 4).min(8))?;
+        let is_remote = self.bits[if control == 35 { 32 } else { 12 }];
+        Some(control + 4 + if is_remote { 0 } else { 8 * length })
+    }
+
+    fn push(&mut self, level: bool) -> Read {
+        self.read.push(level);
+        let body = self.body();
+        if body.is_some_and(|body| self.bits.len() == body + 15) && (self.run < 5 || self.behind > 0) {
+            return self.push_behind(level);
+        }
+        let is_stuffed = self.run == 5;
+        self.run = if self.last == Some(level) { self.run + 1 } else { 1 };
+        self.last = Some(level);
+        if is_stuffed {
+            return if self.run > 5 { Read::Fault(Fault::Stuff) } else { Read::More };
+        }
+        if body.is_none_or(|body| self.bits.len() < body) {
+            self.crc = next_crc(self.crc, level);
+        }
+        self.bits.push(level);
+        Read::More
+    }
+
+    /// The CRC's delimiter, the acknowledge slot and its delimiter, the end of frame.
+    fn push_behind(&mut self, level: bool) -> Read {
+        self.behind += 1;
+        let body = self.bits.len() - 15;
+        match self.behind {
+            2 => Read::More,
+            _ if !level => Read::Fault(Fault::Form),
+            3 if self.field(body, 15) != self.crc as usize => Read::Fault(Fault::Crc),
+            9 => Read::End,
+            _ => Read::More,
+        }
+    }
+
+    /// What was read is the frame.
+    fn is_of(&self, bits: &Bits) -> bool {
+        self.read.iter().zip(&bits.levels).enumerate().all(|(at, (read, sent))| at == bits.acknowledge || read == sent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Hz;
+    use crate::wire::can::Frame;
+    use proptest::prelude::*;
+
+    fn time(mhz_16: u64) -> BitTime {
+        BitTime { clock: Hz::new(mhz_16).unwrap(), ..BitTime::of_rate(500_000).unwrap() }
+    }
+
+    #[test]
+    fn another_rate_is_a_fault_and_a_little_more_is_not() {
+        let bits = Frame::standard(0x123, &[1, 2, 3]).bits();
+        let fault = |mhz| first_fault(&time(mhz), &time(8_000_000), &bits);
+        // 0.2 %, which an edge each five bits makes up for.
+        assert_eq!(fault(8_016_000), None);
+        assert_eq!(fault(7_984_000), None);
+        // Twice as fast, three dominant bits are six.
+        let (what, at) = fault(16_000_000).unwrap();
+        assert_eq!((what, at), (Fault::Stuff, 2));
+        assert!(fault(4_000_000).is_some() && fault(7_200_000).is_some() && fault(8_800_000).is_some());
+    }
+
+    proptest! {
+        #[test]
+        fn a_frame_is_read_as_it_was_sent(
+            (id, length) in (0u32..1 << 29, 0u8..16),
+            (extended, remote): (bool, bool),
+            data: [u8; 8],
+        ) {
+            let id = if extended { id } else { id & 0x7ff };
+            let bits = Frame { id, is_extended: extended, is_remote: remote, length, data }.bits();
+            // A rate that is next to the same has the parser read it all.
+            prop_assert_eq!(first_fault(&time(8_000_001), &time(8_000_000), &bits), None);
+            let mut parser = Parser::default();
+            let wire = bits.levels.iter().enumerate().map(|(at, level)| *level && at != bits.acknowledge);
+            let end = wire.map(|level| matches!(parser.push(level), Read::End)).position(|ends| ends);
+            prop_assert_eq!(end, Some(bits.levels.len() - 2));
+        }
+
+        #[test]
+        fn no_rate_hangs(reader in 1u64..100_000_000, before in 1u32..16, behind in 1u32..8, jump in 1u32..4) {
+            let bits = Frame::standard(0x7ff, &[0; 8]).bits();
+            let clock = Hz::new(reader).unwrap();
+            let (before_sample, behind_sample) = (before, behind);
+            let reader =
+                BitTime { clock, quantum_cycles: 1, before_sample, behind_sample, jump: jump.min(behind) };
+            let _ = first_fault(&reader, &time(8_000_000), &bits);
+        }
+    }
+}

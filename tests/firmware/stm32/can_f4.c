@@ -1,0 +1,106 @@
+/* bxCAN of an STM32F407 by PCLK1 of 16 MHz, at 500 kbit/s: loop back, a frame to the bus in the way that a setting
+ * says, and how long each takes. Without arguments it is loop back alone. */
+#include "armv7m.h"
+#include "console.h"
+#include "mmio.h"
+
+#define RCC 0x40023800u
+#define CAN1 0x40006400u
+#define CAN2 0x40006800u
+#define MCR 0x00u
+#define MSR 0x04u
+#define TSR 0x08u
+#define RF0R 0x0Cu
+#define ESR 0x18u
+#define BTR 0x1Cu
+#define TI0R 0x180u
+#define RI0R 0x1B0u
+#define FMR 0x200u
+#define FS1R 0x20Cu
+#define FA1R 0x21Cu
+#define INRQ 1u
+#define NART (1u << 4)
+#define LOOP_BACK (1u << 30)
+#define SILENT (1u << 31)
+#define RQCP 1u
+/* 16 MHz / 2, 1 + 13 + 2 quanta: sampled at 87.5 %. */
+#define TIMING (1u << 20 | 12u << 16 | 1u)
+
+static uint32_t start(uintptr_t can, uint32_t control, uint32_t modes)
+{
+    mmio_write(can, MCR, INRQ);
+    while ((mmio_read(can, MSR) & 1u) == 0) {
+    }
+    mmio_write(can, BTR, TIMING | modes);
+    mmio_write(can, MCR, control);
+    uint32_t begun = armv7m_cycles();
+    while ((mmio_read(can, MSR) & 1u) != 0) {
+    }
+    return armv7m_cycles() - begun;
+}
+
+static void request(uintptr_t can, uint32_t id, uint32_t low, uint32_t high)
+{
+    mmio_write(can, TI0R + 4, 8);
+    mmio_write(can, TI0R + 8, low);
+    mmio_write(can, TI0R + 12, high);
+    mmio_write(can, TI0R, id << 21 | 1u);
+}
+
+static uint32_t send(uintptr_t can, uint32_t id, uint32_t low, uint32_t high)
+{
+    request(can, id, low, high);
+    uint32_t begun = armv7m_cycles();
+    while ((mmio_read(can, TSR) & RQCP) == 0) {
+    }
+    return armv7m_cycles() - begun;
+}
+
+static void wait(uint32_t cycles)
+{
+    uint32_t begun = armv7m_cycles();
+    while (armv7m_cycles() - begun < cycles) {
+    }
+}
+
+static void show(const char *what, uintptr_t can)
+{
+    uint32_t id = mmio_read(can, RI0R) >> 21, length = mmio_read(can, RI0R + 4) & 15u;
+
+    console_print("%s: %x %u %x %x\n", what, id, length, mmio_read(can, RI0R + 8), mmio_read(can, RI0R + 12));
+    mmio_write(can, RF0R, 1u << 5);
+}
+
+int main(void)
+{
+    mmio_write(RCC, 0x40, mmio_read(RCC, 0x40) | 3u << 25);
+    armv7m_start_cycle_counter();
+    /* All frames come in, into FIFO 0, of both. */
+    mmio_write(CAN1, FS1R, 1u | 1u << 14);
+    mmio_write(CAN1, FA1R, 1u | 1u << 14);
+    mmio_write(CAN1, FMR, 14u << 8);
+
+    uint32_t joined = start(CAN1, 0, LOOP_BACK | SILENT);
+    uint32_t took = send(CAN1, 0x123, 0x04030201u, 0x08070605u);
+    console_print("loop back: joined in %u cycles, sent in %u, status %x\n", joined, took, mmio_read(CAN1, TSR) & 15u);
+    show("looped", CAN1);
+
+    /* On the bus, once. */
+    start(CAN1, NART, 0);
+    send(CAN1, 0x124, 1, 2);
+    console_print("once: status %x, errors %x\n", mmio_read(CAN1, TSR) & 15u, mmio_read(CAN1, ESR));
+
+    /* Again and again, for 20 ms; the second controller is there as well. */
+    start(CAN2, 0, 0);
+    start(CAN1, 0, 0);
+    request(CAN1, 0x125, 3, 4);
+    wait(20u * 16000u);
+    console_print("again: status %x, errors %x\n", mmio_read(CAN1, TSR) & 15u, mmio_read(CAN1, ESR));
+    if ((mmio_read(CAN2, RF0R) & 3u) != 0) {
+        show("second", CAN2);
+    }
+    while ((mmio_read(CAN1, RF0R) & 3u) != 0) {
+        show("first", CAN1);
+    }
+    return 0;
+}

@@ -1,0 +1,33 @@
+"""The DAC of an STM32F407, by a program: a sine by DMA, a code at each update of TIM6."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from pathlib import Path
+
+from conftest import ROOT
+
+import cyclescope as package
+from cyclescope import firmware
+
+
+def test_a_sine_comes_by_dma_at_each_update_of_a_timer(tmp_path: Path) -> None:
+    source = ROOT / "tests" / "firmware" / "stm32" / "dac_sine.c"
+    elf = firmware.build(firmware.board_recipe("dac_sine", "stm32f4-disco", [source]))
+    board = package.Board("stm32f4-disco", {"dac.cyclescope,prints-codes": True}).load(elf)
+    vcd = tmp_path / "dac.vcd"
+    done = board.run("1s", waves=vcd)
+    assert (done.exit_code, done.notes, done.console) == (0, (), "status 0\n")
+    rows = [line.split(" ") for line in done.streams["dac"].splitlines()]
+    assert {channel for _, channel, _, _ in rows} == {"1"}
+    codes = [int(code) for _, _, code, _ in rows]
+    sine = [round(2047.5 + 2047.5 * math.sin(2 * math.pi * step / 32)) for step in range(64)]
+    # the first trigger finds the register empty, and asks for the first code
+    assert all(abs(code - right) <= 2 for code, right in zip(codes, sine, strict=False)), codes
+    assert len(codes) >= 95
+    times = [int(at.replace(".", "")) for at, *_ in rows]
+    # 160 clocks of 62.5 ns
+    assert {later - at for at, later in itertools.pairwise(times)} == {10_000}
+    assert rows[8][3] == "3.299194"
+    assert "out1_11" in vcd.read_text()
