@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+import timelines
 from conftest import ROOT, Command
 
 import cyclescope as package
@@ -23,6 +24,7 @@ from cyclescope.board.scripts import (
     format_script,
     parse_script,
 )
+from cyclescope.devices import Device, SpiChip, registry
 from cyclescope.errors import EngineError, UsageError
 
 FOLDER = ROOT / "tests" / "firmware" / "stm32"
@@ -114,6 +116,28 @@ def test_a_light_that_blinks_has_a_period() -> None:
     assert led.duty == pytest.approx(0.5, abs=0.001)
     assert (led.times_on, led.times_off, led.is_on, led.pin) == (4, 4, False, "gpioa.5")
     assert led.on_ps == pytest.approx(20 * MS, abs=MS / 10)
+
+
+def test_a_light_that_a_timer_dims_has_the_timers_period() -> None:
+    done = package.Board("stm32f4-disco").load(built("dimmed", "dimmed.c")).run("1s")
+    led = done.led("LD4")
+    assert (done.exit_code, led.period_ps, led.on_in_period_ps) == (0, MS, MS // 4)
+    assert led.times_on in (20, 21)
+    assert led.duty == 0.25
+
+
+def test_a_timeline_has_lights_and_pins_if_asked(tmp_path: Path) -> None:
+    board = package.Board("nucleo-f411re").load(blinky("nucleo-f411re"))
+    file = tmp_path / "run.pftrace"
+    led = board.run("19ms", trace=file).led("LD2")
+    found = timelines.read(file)
+    assert len(found.on("LD2/on")) == led.times_on == 2
+    assert sum(one.length_ps for one in found.on("LD2/on")) == led.on_ps
+    assert not any(track.startswith("gpioa/pin") for track in found.tracks)
+    board.run("19ms", trace=file, trace_kinds=["pin"])
+    found = timelines.read(file)
+    assert sum(one.length_ps for one in found.on("gpioa/pin 5")) == led.on_ps
+    assert not found.on("LD2/on")
 
 
 def test_pins_at_rest_are_what_the_boards_pull_them_to() -> None:
@@ -243,17 +267,26 @@ def test_a_board_of_ones_own_has_lights_and_buttons(cyclescope: Command, tmp_pat
 		stop { gpios = <&gpiob 1 0x11>; linux,code = <2>; };
 	};
 };
-&gpiob { cyclescope,board-pull-ups = <1>; cyclescope,board-pull-downs = <2 3>; };
+&gpiob {
+	cyclescope,board-pull-ups = <1 4700>;
+	cyclescope,board-pull-downs = <2 100>, <3 1000000>;
+};
 """)
     shown = cyclescope("board", board, "--section", "pins")
-    lines = [line.strip("│ ") for line in shown.stdout.splitlines() if line.startswith("│")]
-    assert [re.sub(" *│ *", ": ", line) for line in lines] == [
-        "gpioa.5: LED LD2; LED Alarm: low, on while low",
-        "gpiob.1: button stop, low while pressed; a resistor of the board pulls it up",
-        "gpiob.2: a resistor of the board pulls it down",
-        "gpiob.3: a resistor of the board pulls it down",
-        "gpioc.13: button B1, low while pressed; a resistor of the board pulls it up",
-    ]
+    rows = [line.split("│")[1:3] for line in shown.stdout.splitlines() if line.startswith("│")]
+    table = {pin.strip(): what.strip() for pin, what in rows if pin.strip()}
+    assert (table["gpioa.2"], table["gpioa.3"]) == ("usart2: tx", "usart2: rx")
+    assert re.search(r"│ gpioa.5 +│ LED LD2; LED Alarm: low.*│ .*timers2 ch1 \(1\)", shown.stdout)
+    uses: dict[str, list[str]] = {}
+    for use in package.Board(board).pin_uses:
+        uses.setdefault(use.pin, []).append(use.what)
+    assert table.keys() == uses.keys()
+    assert uses["gpioa.5"] == ["LED LD2", "LED Alarm: low, on while low"]
+    pulled = "a resistor of the board pulls it"
+    assert uses["gpiob.1"] == ["button stop, low while pressed", f"{pulled} up (4,700 ohms)"]
+    assert uses["gpiob.2"] == [f"{pulled} down (100 ohms)"]
+    assert uses["gpiob.3"] == [f"{pulled} down (1,000,000 ohms)"]
+    assert uses["gpioc.13"] == ["button B1, low while pressed", f"{pulled} up (4,700 ohms)"]
     script = [ExpectPin("gpiob.1", "high", 0), Press("stop"), ExpectPin("gpiob.1", "low", 0)]
     script += [ExpectLed("alarm", True, 20 * MS), ExpectLed("LD2", True, 20 * MS)]
     script += [ExpectLed("Alarm: low", False, 0), End()]
@@ -263,10 +296,69 @@ def test_a_board_of_ones_own_has_lights_and_buttons(cyclescope: Command, tmp_pat
     assert [led.is_on for led in done.leds] == [True, False]
     bad = tmp_path / "bad.dts"
     for text, told in (
-        ("&gpiob { cyclescope,board-pull-ups = <16 40>; };", "a port has pins 0 to 31"),
-        ("&gpiob { cyclescope,board-pull-ups = <1>; cyclescope,board-pull-downs = <1>; };", "side"),
+        ("&gpiob { cyclescope,board-pull-ups = <16 47>, <40 47>; };", "a port has pins 0 to 31"),
+        (
+            "&gpiob { cyclescope,board-pull-ups = <1 5>; cyclescope,board-pull-downs = <1 5>; };",
+            "side",
+        ),
         ('/ { leds { other { label = "x"; }; }; };', "gpios"),
     ):
         bad.write_text(board.read_text() + text)
         with pytest.raises(EngineError, match=told):
             package.Board(bad)
+
+
+def test_a_device_in_python_drives_and_watches_pins(tmp_path: Path) -> None:
+    """It follows the light's pin with another one, turned round."""
+    text = '/ { inverter0: inverter { compatible = "test,inverter"; in-gpios = <&gpioa 5 0>;'
+    board = tmp_path / "own.dts"
+    board.write_text(
+        f'/dts-v1/;\n/include/ "nucleo-f411re.dts"\n{text} out-gpios = <&gpiob 1 0>; }}; }};\n'
+    )
+
+    @package.device(
+        "test,inverter", ranges=0, pins={"in-gpios": "the input", "out-gpios": "the output"}
+    )
+    class Inverter(Device):
+        def reset(self) -> None:
+            self.seen: list[tuple[int, str, bool]] = []
+            self.drive("out", not self.level("in"))
+
+        def pin_changed(self, pin: str, level: bool) -> None:
+            self.seen.append((self.now_ps, pin, level))
+            assert self.level("in") == level
+            self.drive("out", not level)
+            assert self.level("out") != level
+            if len(self.seen) == 3:
+                self.drive("aux", True)
+
+    try:
+        machine = package.Board(board).load(blinky("nucleo-f411re"))
+        steps = [ExpectPin("gpiob.1", "high", 0), ExpectPin("gpiob.1", "falling", 9 * MS)]
+        steps += [ExpectPin("gpioa.5", "high", 0), ExpectPin("gpiob.1", "rising", 9 * MS)]
+        waves = tmp_path / "w.vcd"
+        done = machine.run("20ms", script=steps, vcd=waves, vcd_signals=["inverter0.*"])
+        # the device's own mistake ends the run, with what it has
+        assert done.outcome == "fault"
+        assert "Inverter has no pin 'aux'; it has in, out" in str(done.message)
+        seen = machine.device("inverter0").seen  # type: ignore[attr-defined]
+        assert [(pin, level) for _, pin, level in seen] == [
+            ("in", True),
+            ("in", False),
+            ("in", True),
+        ]
+        assert {" in $end", " out $end"} <= {
+            line[line.rindex(" ", 0, -5) :]
+            for line in waves.read_text().splitlines()
+            if "$var" in line
+        }
+    finally:
+        registry.forget(__file__)
+    for pins, told in (({"in": "x"}, "end with -gpios"), ({"-gpios": "x"}, "names no pin")):
+        with pytest.raises(UsageError, match=told):
+            package.device("test,inverter", pins=pins)(Inverter)
+    with pytest.raises(UsageError, match="a chip has no pins of ports"):
+
+        @package.device("test,chip", pins={"in-gpios": "x"})
+        class Chip(SpiChip):
+            pass

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import math
 import os
 import shutil
 import subprocess
+import tempfile
+from functools import cache
 from pathlib import Path
 
 import fft
@@ -18,9 +21,11 @@ from test_arm_gcc import DISCOVERY, PROGRAM
 from tiers import mostly_long
 
 from cyclescope import Board, firmware
+from cyclescope.board.scripts import ExpectLed, Press, Release, Wait
 
 GXX = "arm-none-eabi-g++"
 PICOLIBC = Path("/usr/lib/picolibc/arm-none-eabi/picolibc.specs")
+MS = 10**9
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 RUST = ROOT / "tests" / "firmware" / "rust_cortex_m"
 # Symbols as rustc makes them by default from 2026 on: _RNvCs...
@@ -164,7 +169,16 @@ def rust_build() -> tuple[list[str], dict[str, str]] | None:
     return None
 
 
-def test_rust_on_cortex_m_rt(cyclescope: Command, tmp_path: Path) -> None:
+@cache
+def rust_target() -> Path:
+    """Where programs in Rust are built: what they share is built once."""
+    target = Path(tempfile.mkdtemp(prefix="cyclescope-rust-"))
+    atexit.register(shutil.rmtree, target, ignore_errors=True)
+    return target
+
+
+def rust_program(name: str) -> Path:
+    """A program in Rust; the test is skipped where it can't be built."""
     way = rust_build()
     if way is None:
         pytest.skip(
@@ -173,9 +187,13 @@ def test_rust_on_cortex_m_rt(cyclescope: Command, tmp_path: Path) -> None:
         )
     options, variables = way
     command = ["cargo", "build", "--quiet", "--release", "--locked", "--target", RUST_TARGET]
-    environment = os.environ | variables | {"CARGO_TARGET_DIR": str(tmp_path / "target")}
-    subprocess.run([*command, *options], check=True, cwd=RUST, env=environment)
-    elf = tmp_path / "target" / RUST_TARGET / "release" / "rust-cortex-m"
+    environment = os.environ | variables | {"CARGO_TARGET_DIR": str(rust_target())}
+    subprocess.run([*command, "--bin", name, *options], check=True, cwd=RUST, env=environment)
+    return rust_target() / RUST_TARGET / "release" / name
+
+
+def test_rust_on_cortex_m_rt(cyclescope: Command, tmp_path: Path) -> None:
+    elf = rust_program("rust-cortex-m")
     status, lines = run(cyclescope, elf)
     total = sum(1 / number**2 for number in range(1, 1000))
     assert lines == [
@@ -199,3 +217,20 @@ def test_rust_on_cortex_m_rt(cyclescope: Command, tmp_path: Path) -> None:
     )
     assert "_RN" not in cyclescope("annotate", elf, "write_str", *board).stdout
     assert "_RN" not in cyclescope("disassemble", elf).stdout
+
+
+@pytest.mark.long
+def test_a_blinky_in_rust_on_all_boards() -> None:
+    """Pins with types, as HALs in Rust have them: the light blinks, and takes the button."""
+    elf = rust_program("blinky")
+    for name, light in ((DISCOVERY, "LD4"), ("nucleo-f411re", "LD2"), ("nucleo-l4r5zi", "LD3")):
+        pressed = [Press("B1"), ExpectLed(light, within_ps=MS), Release("B1")]
+        steps = [Wait(45 * MS), *pressed, ExpectLed(light, False, MS), Wait(MS)]
+        for _ in range(2):
+            steps += [Press("B1"), ExpectLed(light, True, MS), Wait(MS), Release("B1")]
+            steps += [ExpectLed(light, False, MS), Wait(MS)]
+        done = Board(name).load(elf).run("1s", script=steps[:-1])
+        assert (done.outcome, done.exit_code) == ("exit", 0), (name, done.message)
+        led = done.led(light)
+        # four times it blinks, then it is on for the first press and twice by interrupts
+        assert (led.times_on, led.times_off, led.is_on) == (7, 7, False), name

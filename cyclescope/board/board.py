@@ -31,7 +31,7 @@ from cyclescope.board.lines import Lines, Session, Terminal, Typed
 from cyclescope.board.outcomes import run_result
 from cyclescope.board.overrides import OverrideValue, apply_overrides
 from cyclescope.board.parameters import Parameter
-from cyclescope.board.pin_uses import PinUse, pin_uses
+from cyclescope.board.pin_uses import PinUse, pin_functions, pin_uses
 from cyclescope.board.pins import Pins
 from cyclescope.board.printed import Console, ConsoleSink, Streams, StreamSink, begin_anew
 from cyclescope.board.programs import Program, read_program
@@ -130,6 +130,11 @@ class Board:
     def pin_uses(self) -> tuple[PinUse, ...]:
         """What hangs on the pins of its ports."""
         return pin_uses(self._tree, self.pins.ports)
+
+    @property
+    def pin_functions(self) -> dict[str, tuple[str, ...]]:
+        """Which signals of peripherals its pins can carry, and by which alternate function."""
+        return pin_functions(self._tree)
 
     @property
     def interrupts(self) -> list[interrupt_lines.Line]:

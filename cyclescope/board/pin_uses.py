@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ _ACTIVE_LOW = 1
 # Properties of nodes other than lights and buttons that name pins end so.
 _PINS = ("-gpios", "-gpio", "gpios", "gpio")
 _BOARD_PINS = "cyclescope,board-pins"
+_SIGNAL_PINS = re.compile(r"cyclescope,(\w+)-pins")
 _PULLED = "a resistor of the board pulls it"
 _PULLS = {"cyclescope,board-pull-ups": "up", "cyclescope,board-pull-downs": "down"}
 _PARTS = {
@@ -71,10 +73,11 @@ def _of_node(
         elif name.endswith(_PINS):
             yield from _of_signal(label, name, list(_pins(words, handles, cells)))
         elif name == _BOARD_PINS:
-            pairs = zip(words[::2], words[1::2], strict=False)
-            yield from ((handles.get(handle, ""), number, label) for handle, number in pairs)
+            yield from _of_board_pins(node, words, handles)
         elif name in _PULLS:
-            yield from ((label, number, f"{_PULLED} {_PULLS[name]}") for number in words)
+            pairs = zip(words[::2], words[1::2], strict=False)
+            way = f"{_PULLED} {_PULLS[name]}"
+            yield from ((label, number, f"{way} ({ohms:,} ohms)") for number, ohms in pairs)
         elif name == "interrupts" and controller in cells:
             step = max(cells[controller][1], 1)
             yield from ((controller, number, f"{label}: interrupt") for number in words[::step])
@@ -96,6 +99,37 @@ def _of_signal(
         words = [signal] if signal else []
         which = " ".join([*words, str(index)] if len(pins) > 1 else words)
         yield port, number, f"{label}: {which}" if which else label
+
+
+def _of_board_pins(
+    node: _Tree, words: list[int], handles: Mapping[int, str]
+) -> Iterator[tuple[str, int, str]]:
+    """Pins at which the board has something that a peripheral's signals go to."""
+    signals = {(port, number): signal for signal, port, number, _ in _carried(node, handles)}
+    for handle, number in zip(words[::2], words[1::2], strict=False):
+        port = handles.get(handle, "")
+        signal = signals.get((port, number))
+        yield port, number, f"{_label(node)}: {signal}" if signal else _label(node)
+
+
+def _carried(node: _Tree, handles: Mapping[int, str]) -> Iterator[tuple[str, str, int, int]]:
+    """Signals of a peripheral, each with a pin that can carry it, and by which function."""
+    for prop in node["props"]:
+        match = _SIGNAL_PINS.fullmatch(prop["name"])
+        if match and prop["name"] != _BOARD_PINS:
+            words = _words(prop)
+            for handle, number, function in zip(*(words[at::3] for at in range(3)), strict=False):
+                yield match[1], handles.get(handle, ""), number, function
+
+
+def pin_functions(tree: _Tree) -> dict[str, tuple[str, ...]]:
+    """Which signals of peripherals a pin can carry, and by which alternate function, by pins."""
+    handles = {node["phandle"]: _label(node) for node in _walk(tree) if node["phandle"] is not None}
+    found: dict[str, list[str]] = {}
+    for node in _walk(tree):
+        for signal, port, number, function in _carried(node, handles):
+            found.setdefault(f"{port}.{number}", []).append(f"{_label(node)} {signal} ({function})")
+    return {pin: tuple(signals) for pin, signals in found.items()}
 
 
 def _part(node: _Tree, parent: _Tree | None) -> tuple[str, str] | None:

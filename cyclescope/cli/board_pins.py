@@ -20,12 +20,16 @@ def pins(board: Board) -> Iterator[RenderableType]:
     table = Table(title="pins", title_justify="left")
     table.add_column("pin")
     table.add_column("what hangs on it", overflow="fold")
+    functions = board.pin_functions
+    if functions:
+        table.add_column("can carry (function)", overflow="fold")
     found: dict[str, list[str]] = {}
     for use in board.pin_uses:
         found.setdefault(use.pin, []).append(use.what)
     for pin, uses in found.items():
-        table.add_row(pin, Text("; ".join(uses)))
+        carried = [Text(", ".join(functions.get(pin, ())))] if functions else []
+        table.add_row(pin, Text("; ".join(uses)), *carried)
     if found:
         yield table
-    counts = ", ".join(f"{port} ({count} pins)" for port, count in sorted(ports.items()))
-    yield Text(f"ports: {counts}")
+    counts = ", ".join(f"{port} {count}" for port, count in sorted(ports.items()))
+    yield Text(f"pins of ports: {counts}")

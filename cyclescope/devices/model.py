@@ -125,6 +125,7 @@ class Device(Model):
     """
 
     registers: ClassVar[dict[int, Register]] = {}
+    pins: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls) -> None:
         """Collect the registers. Raises `UsageError` for two at one offset."""
@@ -172,6 +173,30 @@ class Device(Model):
     def completes_ps(self, is_write: bool) -> int:
         """When an access to a `Register` completes: at once, unless a class says another time."""
         return self.now_ps
+
+    def drive(self, pin: str, level: bool | None) -> None:
+        """Drive a pin to a level from now on; None lets go of it.
+
+        `pin` is the name of its property without "-gpios". Nothing where the node has no such
+        property. Raises `ValueError` for a pin that the class has not.
+        """
+        self._drive(self._index_of(pin), level)
+
+    def level(self, pin: str) -> bool:
+        """The level of a pin as the call began, or as the device has driven it since.
+
+        False where the node has no such property. Raises `ValueError` as `drive` does.
+        """
+        return self._level(self._index_of(pin))
+
+    def pin_changed(self, pin: str, level: bool) -> None:
+        """A pin has gone up or down, but by `drive`."""
+
+    def _index_of(self, pin: str) -> int:
+        if pin not in self.pins:
+            has = ", ".join(self.pins) or "none"
+            raise ValueError(f"{type(self).__name__} has no pin {pin!r}; it has {has}")
+        return self.pins.index(pin)
 
     def irq_input(self, input: int, level: bool) -> None:
         """The level of an interrupt line that ends at this device (an interrupt controller)."""

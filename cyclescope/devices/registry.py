@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -23,6 +23,7 @@ GROUP = "Devices in Python"
 _MAX_HZ = 10_000_000
 _MOST_HZ = 4_000_000_000
 _MOST_RANGES = 16
+_PINS = "-gpios"
 _COMPATIBLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9,._+-]*")
 
 M = TypeVar("M", bound=type[Model])
@@ -48,6 +49,7 @@ def device(
     ignored: Sequence[str] = (),
     clocks: Sequence[str] = (),
     interrupts: Sequence[str] = (),
+    pins: Mapping[str, str] | None = None,
     ranges: int = 1,
     max_hz: int = _MAX_HZ,
     group: str = GROUP,
@@ -58,9 +60,11 @@ def device(
     error, unless `replace` has the class take its place; so is one of another class in Python.
     `ignored` properties may stand in the node, as a supply does for Linux, and change nothing.
     `clocks` are the meanings of the clocks that the node names in `clocks`, `interrupts` those of
-    its interrupt lines (a chip has one at the most). A device has so many `ranges` of `reg` at
-    least. A chip takes clocks up to `max_hz`, unless its node has `spi-max-frequency`. The class's
-    docstring and `group` stand in `cyclescope.devices.bindings`.
+    its interrupt lines (a chip has one at the most). `pins` are properties that name a pin of a
+    port, as "reset-gpios", with their meanings: `Device.drive`, `level` and `pin_changed` have
+    "reset". A device has so many `ranges` of `reg` at least. A chip takes clocks up to `max_hz`,
+    unless its node has `spi-max-frequency`. The class's docstring and `group` stand in
+    `cyclescope.devices.bindings`.
 
     Raises `UsageError` for a class that is none, and for what does not go together.
     """
@@ -69,9 +73,12 @@ def device(
         file, line = _place(sys._getframe(1))
         try:
             _check(cls, file, compatible, interrupts, replace)
+            _check_pins(cls, pins or {})
             if not 0 <= ranges <= _MOST_RANGES or not 1 <= max_hz <= _MOST_HZ:
                 raise UsageError(f"ranges are 0 to {_MOST_RANGES}, and max_hz is 1 to {_MOST_HZ}")
             cls.compatible = compatible
+            if issubclass(cls, Device):
+                cls.pins = tuple(name.removesuffix(_PINS) for name in pins or {})
             described = {
                 "compatible": compatible,
                 "replaces": replace,
@@ -81,6 +88,7 @@ def device(
                 "ignored": list(ignored),
                 "clocks": list(clocks),
                 "interrupts": list(interrupts),
+                "pins": list((pins or {}).items()),
                 "properties": [one.described for one in cls.properties],
                 "make": lambda *given: _made(cls, *given),
                 "tell": lambda made, *what: failing.told(cls, made, *what),
@@ -167,6 +175,15 @@ def _check(
             f"'{compatible}' is {other.cls.__qualname__} of {other.file} already; "
             "replace=True takes its place"
         )
+
+
+def _check_pins(cls: type[Model], pins: Mapping[str, str]) -> None:
+    """Raises `UsageError` for pins that can't be."""
+    if pins and not issubclass(cls, Device):
+        raise UsageError("a chip has no pins of ports; a Device may have some")
+    for name in pins:
+        if not name.endswith(_PINS) or name == _PINS:
+            raise UsageError(f"{name!r} names no pin: such properties end with {_PINS}")
 
 
 def _made(cls: type[Model], label: str, values: Sequence[Any], clocks: Sequence[int]) -> Model:

@@ -5,9 +5,9 @@
 //! is wired to the pin. Its level is
 //! - what is driven; low, where one side drives high and the other low (the stronger transistors of most outputs pull
 //!   down): the user gets a note, once a wire;
-//! - what a resistor of the board pulls it to, where nobody drives: those are some kilohms, a port's own some ten;
-//! - high, where nobody drives and the port's pull-up is on;
-//! - low, where nobody drives and only the port's pull-down is on;
+//! - what a resistor of the board pulls it to that is stronger than the port's own, where nobody drives;
+//! - high, where the port's pull-up is on; low, where only its pull-down is;
+//! - what a weaker resistor of the board pulls it to;
 //! - what it was before, where nothing holds it.
 //!
 //! A port tells of a register write as one change, at its exact time; the devices that watch its pins get that change
@@ -63,10 +63,10 @@ pub(crate) struct Port {
     pub(crate) pull_ups: u32,
     /// Wires that the port pulls down.
     pull_downs: u32,
-    /// Wires with a pull-up on the board, which nobody switches off.
-    board_pull_ups: u32,
-    /// Wires with a pull-down on the board.
-    board_pull_downs: u32,
+    /// Wires that a resistor of the board pulls up, which nobody switches off: strong ones, and weak ones.
+    board_pull_ups: [u32; 2],
+    /// The same down.
+    board_pull_downs: [u32; 2],
     pub(crate) levels: u32,
     /// Wires that went up or down since the port has looked.
     pub(crate) rose: u32,
@@ -95,8 +95,8 @@ impl Port {
             far: Drive::default(),
             pull_ups: u32::MAX,
             pull_downs: 0,
-            board_pull_ups: 0,
-            board_pull_downs: 0,
+            board_pull_ups: [0; 2],
+            board_pull_downs: [0; 2],
             levels: u32::MAX,
             rose: 0,
             fell: 0,
@@ -125,8 +125,10 @@ impl Port {
         let near = self.near();
         let driven = near.enables | self.far.enables;
         let high = (near.high() | self.far.high()) & !self.disputes();
-        let inside = self.pull_ups | self.levels & !self.pull_downs;
-        let left = !driven & (self.board_pull_ups | inside & !self.board_pull_downs);
+        let ([strong_ups, weak_ups], [strong_downs, weak_downs]) = (self.board_pull_ups, self.board_pull_downs);
+        let unpulled = weak_ups | self.levels & !weak_downs;
+        let inside = self.pull_ups | unpulled & !self.pull_downs;
+        let left = !driven & (strong_ups | inside & !strong_downs);
         let before = std::mem::replace(&mut self.levels, high | left);
         let changed = before ^ self.levels;
         self.rose |= changed & self.levels;
@@ -239,17 +241,21 @@ impl Wires {
         }
     }
 
-    /// The wire at `pin` has a pull-up on the board.
+    /// A resistor of the board pulls the wire at `pin` up, which a port's own is weaker than.
     pub fn pull_up(&mut self, pin: Pin) {
-        if let Some(port) = self.port_mut(pin.port) {
-            port.board_pull_ups |= pin.mask();
-        }
+        self.pull(pin, true, true);
     }
 
-    /// The wire at `pin` has a pull-down on the board.
+    /// The same down.
     pub fn pull_down(&mut self, pin: Pin) {
+        self.pull(pin, false, true);
+    }
+
+    /// A resistor of the board pulls the wire at `pin` up or down; it is stronger than a port's own, or weaker.
+    pub fn pull(&mut self, pin: Pin, up: bool, is_strong: bool) {
         if let Some(port) = self.port_mut(pin.port) {
-            port.board_pull_downs |= pin.mask();
+            let pulls = if up { &mut port.board_pull_ups } else { &mut port.board_pull_downs };
+            pulls[usize::from(!is_strong)] |= pin.mask();
         }
     }
 

@@ -13,6 +13,8 @@ pub enum Effect {
     Cancel { token: u32 },
     /// The level of an interrupt line.
     Irq { index: usize, level: bool },
+    /// A pin is driven to a level, or let go of.
+    Drive { index: usize, level: Option<bool> },
     /// A line that the user should know.
     Note(String),
     /// Whole lines.
@@ -28,6 +30,8 @@ pub struct State {
     pub now_ps: u64,
     /// Which of the node's ranges is accessed.
     pub range: usize,
+    /// The levels of its pins at that time.
+    pub levels: Vec<bool>,
     /// What was asked for during the call.
     pub effects: Vec<Effect>,
 }
@@ -81,6 +85,20 @@ impl DeviceBase {
     /// Sets the level of an interrupt line.
     fn _irq(&self, index: usize, level: bool) {
         self.ask(Effect::Irq { index, level });
+    }
+
+    /// Drives a pin, or lets go of it.
+    fn _drive(&self, index: usize, level: Option<bool>) {
+        let mut state = self.state();
+        if let (Some(known), Some(level)) = (state.levels.get_mut(index), level) {
+            *known = level;
+        }
+        state.effects.push(Effect::Drive { index, level });
+    }
+
+    /// The level of a pin.
+    fn _level(&self, index: usize) -> bool {
+        self.state().levels.get(index).copied().unwrap_or(false)
     }
 
     /// Tells the user a line.

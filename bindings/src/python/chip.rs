@@ -80,6 +80,8 @@ impl PythonChip {
             }
             Effect::Cancel { token } => drop(self.events.remove(&token)),
             Effect::Irq { level, .. } => self.interrupt = self.interrupt.map(|_| level),
+            // A chip has no pins of ports: registering one that has is refused.
+            Effect::Drive { .. } => {}
             Effect::Note(text) => self.notes.add(text),
             Effect::Print(text) => self.aside.printed.extend(text.into_bytes()),
             Effect::Exit(status) => drop(self.aside.exit.get_or_insert(status)),

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use cyclescope_engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use cyclescope_engine::bus::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use cyclescope_engine::state::State;
 use cyclescope_engine::time::Ps;
+use cyclescope_engine::wires::Pin;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -19,6 +20,9 @@ pub struct PythonDevice {
     instance: Instance,
     #[state(skip)]
     lines: Vec<Option<IrqLine>>,
+    /// The pins that the node names, by the names that the object has for them.
+    #[state(skip)]
+    pins: Vec<(Option<Pin>, String)>,
     #[state(skip)]
     is_console: bool,
     /// When the event of each token is due.
@@ -29,9 +33,14 @@ pub struct PythonDevice {
 }
 
 impl PythonDevice {
-    /// A device whose interrupt lines lead there.
-    pub fn new(instance: Instance, lines: Vec<Option<IrqLine>>, is_console: bool) -> PythonDevice {
-        PythonDevice { instance, lines, is_console, events: BTreeMap::new(), calls: 0 }
+    /// A device whose interrupt lines lead there, and that has these pins.
+    pub fn new(
+        instance: Instance,
+        lines: Vec<Option<IrqLine>>,
+        pins: Vec<(Option<Pin>, String)>,
+        is_console: bool,
+    ) -> PythonDevice {
+        PythonDevice { instance, lines, pins, is_console, events: BTreeMap::new(), calls: 0 }
     }
 
     /// Calls a method, and takes up what it asked for. `None` where it can't go on; then the run ends.
@@ -43,6 +52,10 @@ impl PythonDevice {
         arguments: impl for<'py> IntoPyObject<'py, Target = PyTuple>,
         result: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
     ) -> Result<Option<T>, SlaveError> {
+        if !self.pins.is_empty() {
+            let level = |pin: &Option<Pin>| pin.is_some_and(|pin| ctx.bus.wires.level(pin));
+            self.instance.set_levels(self.pins.iter().map(|(pin, _)| level(pin)));
+        }
         let (called, effects) = self.instance.call(method, ctx.now, range, arguments, result);
         effects.into_iter().for_each(|effect| self.take_up(effect, ctx));
         self.calls = self.calls.wrapping_add(1);
@@ -75,6 +88,11 @@ impl PythonDevice {
             }
             Effect::Cancel { token } => self.cancel(token, ctx),
             Effect::Irq { index, level } => ctx.set_irq(self.lines.get(index).copied().flatten(), level),
+            Effect::Drive { index, level } => {
+                if let Some(pin) = self.pins.get(index).and_then(|(pin, _)| *pin) {
+                    ctx.bus.drive_pin(pin, level, ctx.now);
+                }
+            }
             Effect::Note(text) => ctx.note(&text),
             Effect::Print(text) if self.is_console => ctx.console(text.as_bytes()),
             Effect::Print(text) => ctx.stream(text.as_bytes()),
@@ -119,6 +137,12 @@ impl Device for PythonDevice {
     }
 
     fn reset(&mut self, ctx: &mut Ctx) {
+        let label = ctx.label().to_owned();
+        for (pin, name) in self.pins.iter().filter_map(|(pin, name)| Some(((*pin)?, name))) {
+            ctx.bus.wires.watch(pin, ctx.id, false);
+            let signal = ctx.bus.waves.signal(&label, name, ctx.bus.wires.level(pin));
+            ctx.bus.wires.name(pin, signal);
+        }
         self.tell(ctx, "reset", ());
     }
 
@@ -135,6 +159,17 @@ impl Device for PythonDevice {
         ctx.note(
             "firmware changes a clock of this device, which is one in Python: it goes on by the clock's first rate",
         );
+    }
+
+    fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+        for index in 0..self.pins.len() {
+            let (pin, name) = &self.pins[index];
+            let pin = pin.filter(|pin| pin.port == port && pin.of(changed));
+            if let Some(pin) = pin {
+                let name = name.clone();
+                self.tell(ctx, "pin_changed", (name, pin.of(levels)));
+            }
+        }
     }
 
     fn irq_input(&mut self, input: u32, level: bool, ctx: &mut Ctx) {

@@ -67,6 +67,13 @@ impl Instance {
         })
     }
 
+    /// Its pins have these levels.
+    pub fn set_levels(&self, levels: impl Iterator<Item = bool>) {
+        let mut state = self.base.get().state();
+        state.levels.clear();
+        state.levels.extend(levels);
+    }
+
     /// The totals that the object keeps in its `counters`; what is no number there has no total.
     pub fn counters(&self) -> Vec<(String, u64)> {
         Python::attach(|py| {

@@ -31,6 +31,7 @@ struct Described {
     ignored: Vec<String>,
     clocks: Vec<String>,
     interrupts: Vec<String>,
+    pins: Vec<(String, String)>,
     properties: Vec<DescribedProperty>,
     make: Py<PyAny>,
     tell: Py<PyAny>,
@@ -88,12 +89,16 @@ impl Described {
         let properties = self.properties.into_iter().map(DescribedProperty::property).collect::<PyResult<_>>()?;
         let has_interrupt = !self.interrupts.is_empty();
         let maker = Maker { make: self.make, tell: self.tell, calls: calls.clone(), on_bus: self.wire.is_none() };
+        // Without the ends of the properties' names.
+        let names: Vec<String> =
+            self.pins.iter().map(|(name, _)| name.strip_suffix("-gpios").unwrap_or(name).to_owned()).collect();
         let make = match self.wire.as_deref() {
             None => Make::Device(
                 self.ranges,
                 Box::new(move |given| {
                     let (lines, is_console) = (given.interrupts.clone(), given.is_console);
-                    Ok(Box::new(PythonDevice::new(maker.instance(given)?, lines, is_console)))
+                    let pins = given.pins.iter().copied().zip(names.iter().cloned()).collect();
+                    Ok(Box::new(PythonDevice::new(maker.instance(given)?, lines, pins, is_console)))
                 }),
             ),
             Some("spi") => Make::SpiChip(
@@ -109,8 +114,8 @@ impl Described {
             Some(other) => return Err(EngineError::new_err(format!("there are no chips on '{other}'"))),
         };
         let (ignored, clocks, interrupts) = (self.ignored, self.clocks, self.interrupts);
-        let (compatible, replaces) = (self.compatible, self.replaces);
-        Ok(ExternalModel { compatible, replaces, properties, ignored, clocks, interrupts, make })
+        let (compatible, replaces, pins) = (self.compatible, self.replaces, self.pins);
+        Ok(ExternalModel { compatible, replaces, properties, ignored, clocks, interrupts, pins, make })
     }
 }
 

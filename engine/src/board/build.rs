@@ -454,9 +454,9 @@ fn add_node<'a>(
             bus.shared_lines.add(reader.interrupt_lines().iter().copied(), id);
             if model.is_port() {
                 bus.wires.add_port(id);
-                let (ups, downs) = pins::read_pulls(&mut reader);
-                ups.into_iter().for_each(|number| bus.wires.pull_up(Pin { port: id, number }));
-                downs.into_iter().for_each(|number| bus.wires.pull_down(Pin { port: id, number }));
+                for pull in pins::read_pulls(&mut reader) {
+                    bus.wires.pull(Pin { port: id, number: pull.number }, pull.up, pull.is_strong);
+                }
             }
             if model.is_serial_port() && reader.is_stdout() {
                 bus.lines.console = Some(id);

@@ -24,21 +24,45 @@ impl Claim<'_> {
     }
 }
 
-/// What resistors of the board pull of a port: pins that they pull up, and pins that they pull down.
-pub fn read_pulls(reader: &mut NodeReader) -> (Vec<u32>, Vec<u32>) {
-    let mut taken = Vec::new();
-    let mut pulls = |name: &str, to: &str| {
-        let pins = reader.numbers(name, &format!("pins that a resistor of the board pulls {to}, by their numbers"));
-        if let Some(pin) = pins.iter().find(|pin| **pin >= PINS_OF_PORT || taken.contains(*pin)) {
-            let (property, value) = (name.to_owned(), format!("pin {pin}"));
-            let allowed = "a port has pins 0 to 31, and one is pulled to one side".to_owned();
+/// What a port's own pull-ups and pull-downs are about, as data sheets have it (STM32F4, STM32L4: 30 to 50 kiloohms).
+const OWN_PULL_OHMS: u32 = 40_000;
+
+/// A resistor of the board at a pin.
+pub struct Pull {
+    /// The pin's number.
+    pub number: u32,
+    /// It pulls up.
+    pub up: bool,
+    /// A port's own is weaker.
+    pub is_strong: bool,
+}
+
+/// What resistors of the board pull of a port.
+pub fn read_pulls(reader: &mut NodeReader) -> Vec<Pull> {
+    let mut pulls: Vec<Pull> = Vec::new();
+    for (name, up) in [("cyclescope,board-pull-ups", true), ("cyclescope,board-pull-downs", false)] {
+        let to = if up { "up" } else { "down" };
+        let meaning = format!("pairs: a pin that a resistor of the board pulls {to}, by its number, and its ohms");
+        let numbers = reader.numbers(name, &meaning);
+        let (pairs, rest) = numbers.as_chunks::<2>();
+        let is_wrong = |[number, ohms]: &[u32; 2]| {
+            *number >= PINS_OF_PORT || *ohms == 0 || pulls.iter().any(|pull| pull.number == *number)
+        };
+        if !rest.is_empty() {
+            reader.fault_at(name, FaultKind::WrongType { property: name.to_owned(), expected: meaning });
+        } else if let Some([number, ohms]) = pairs.iter().find(|pair| is_wrong(pair)) {
+            let (property, value) = (name.to_owned(), format!("{ohms} ohms at pin {number}"));
+            let allowed = "a port has pins 0 to 31, each is pulled to one side, and not by 0 ohms".to_owned();
             reader.fault_at(name, FaultKind::OutOfRange { property, value, allowed });
+        } else {
+            pulls.extend(pairs.iter().map(|[number, ohms]| Pull {
+                number: *number,
+                up,
+                is_strong: *ohms < OWN_PULL_OHMS,
+            }));
         }
-        taken.extend(&pins);
-        pins.into_iter().filter(|pin| *pin < PINS_OF_PORT).collect::<Vec<u32>>()
-    };
-    let ups = pulls("cyclescope,board-pull-ups", "up");
-    (ups, pulls("cyclescope,board-pull-downs", "down"))
+    }
+    pulls
 }
 
 /// Faults for pins that are used twice, at the second place, and for pins that do not exist.

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use crate::bus::device::{Device, IrqLine};
 use crate::dt::fault::FaultKind;
 use crate::dt::reader::{Declared, NodeReader};
+use crate::dt::wiring::Pin;
 use crate::state::State;
 use crate::time::{Hz, Ps};
 use crate::wire::bytes::{ByteTarget, OnWire};
@@ -32,6 +33,8 @@ pub struct Given {
     pub clocks: Vec<Hz>,
     /// Where its interrupt lines lead: nowhere, where the node has no such line. None of a chip's, which its host has.
     pub interrupts: Vec<Option<IrqLine>>,
+    /// The pins of ports that it names: none, where the node has no such property. None of a chip's.
+    pub pins: Vec<Option<Pin>>,
     /// `/chosen` names it as the console.
     pub is_console: bool,
 }
@@ -76,6 +79,8 @@ pub struct ExternalModel {
     pub clocks: Vec<String>,
     /// Meanings of its interrupt lines. A chip has one at the most.
     pub interrupts: Vec<String>,
+    /// Properties that name a pin of a port, as "reset-gpios", with their meanings. A chip has none.
+    pub pins: Vec<(String, String)>,
     /// What the node becomes.
     pub make: Make,
 }
@@ -133,6 +138,7 @@ impl ExternalModel {
         for (index, meaning) in self.interrupts.iter().enumerate() {
             given.interrupts.push(reader.interrupt(index, meaning));
         }
+        given.pins = self.pins.iter().map(|(name, meaning)| reader.gpio(name, 0, meaning)).collect();
         let Make::Device(_, make) = &self.make else { return None };
         if reader.is_documenting() {
             return None;
@@ -194,6 +200,7 @@ impl ExternalModel {
             clocks: clocks.map(|(index, meaning)| self.clock(reader, index, meaning)).collect(),
             values: properties.map(|property| property.read(reader)).collect(),
             interrupts: Vec::new(),
+            pins: Vec::new(),
             is_console: reader.is_stdout(),
         }
     }

@@ -3,7 +3,7 @@ use super::*;
 fn model(compatible: &str, replaces: bool, make: Make) -> ExternalModel {
     let compatible = compatible.to_owned();
     let (properties, ignored, clocks, interrupts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    ExternalModel { compatible, replaces, properties, ignored, clocks, interrupts, make }
+    ExternalModel { compatible, replaces, properties, ignored, clocks, interrupts, pins: Vec::new(), make }
 }
 
 fn device() -> Make {

@@ -27,6 +27,7 @@ fn model(properties: Vec<(&str, PropertyKind)>, make: Make) -> ExternalModel {
         ignored: vec!["vcc-supply".to_owned()],
         clocks: Vec::new(),
         interrupts: Vec::new(),
+        pins: Vec::new(),
         make,
     }
 }
