@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from pathlib import Path
 
 from conftest import ROOT
@@ -30,4 +31,12 @@ def test_a_sine_comes_by_dma_at_each_update_of_a_timer(tmp_path: Path) -> None:
     # 160 clocks of 62.5 ns
     assert {later - at for at, later in itertools.pairwise(times)} == {10_000}
     assert rows[8][3] == "3.299194"
-    assert "out1_11" in vcd.read_text()
+    text = vcd.read_text()
+    (name,) = re.findall(r"\$var wire 12 (\S+) out1 \$end", text)
+    values = [
+        int(bits, 2) for bits in re.findall(rf"^b([01]{{12}}) {re.escape(name)}$", text, re.M)
+    ]
+    assert values == [0, *codes]
+    fst = tmp_path / "dac.fst"
+    board.run("1s", waves=fst, vcd_signals=["dac.out1*"])
+    assert fst.stat().st_size > 100
