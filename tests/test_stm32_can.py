@@ -1,4 +1,4 @@
-"""bxCAN of an STM32F407, by a program: looped back, alone, beside a script's node, two on a bus."""
+"""bxCAN of STM32s, by a program: looped back, alone, beside a script's node, two on a bus."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ JOINED = """
 
 @pytest.fixture(scope="module")
 def elf() -> Path:
-    source = ROOT / "tests" / "firmware" / "stm32" / "can_f4.c"
-    return firmware.build(firmware.board_recipe("can_f4", BOARD, [source]))
+    source = ROOT / "tests" / "firmware" / "stm32" / "can.c"
+    return firmware.build(firmware.board_recipe("can", BOARD, [source]))
 
 
 def told(result: RunResult) -> dict[str, str]:
@@ -93,6 +93,17 @@ def test_sigrok_reads_the_frames(elf: Path, tmp_path: Path) -> None:
     said = " ".join(annotations(alone, decoder, "can", step_ps=100_000))
     assert all(part in said for part in ("292 (0x124)", "293 (0x125)", "ACK")), said
     assert "NACK" not in said, said
+
+
+def test_an_stm32l4r5_has_one_of_them() -> None:
+    board = "nucleo-l4r5zi"
+    source = ROOT / "tests" / "firmware" / "stm32" / "can.c"
+    elf = firmware.build(firmware.board_recipe("can", board, [source], {"STM32L4": "1"}))
+    loaded = package.Board(board).load(elf)
+    assert told(loaded.run("1s"))["again"] == "status 8, errors 800033"
+    node = CanNode([SendFrame(Frame(0x7, b"\x05"))], bits_per_second=500_000)
+    said = told(loaded.run("1s", can={"can1": node}))
+    assert (said["once"], said["first"]) == ("status 3, errors 0", "7 1 5 0")
 
 
 def test_another_rate_destroys_the_frames(elf: Path) -> None:

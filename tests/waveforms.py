@@ -128,9 +128,15 @@ def only_scope(vcd: str, scope: str) -> str:
             inside = words[2] == scope
         elif words[:1] == ["$var"] and not inside:
             others.add(words[3])
-        elif words[:1] != ["$upscope"] and not (line[:1] in "01" and line[1:] in others):
+        elif words[:1] != ["$upscope"] and not _is_of(others, line):
             kept.append(line)
     return "\n".join(kept) + "\n"
+
+
+def _is_of(codes: set[str], line: str) -> bool:
+    """Whether a line is a change of one of these variables, of one bit or of several."""
+    code = line.partition(" ")[2] if line[:1] == "b" else line[1:] if line[:1] in "01" else ""
+    return code in codes
 
 
 def without_pauses(vcd: str, longest_ps: int = 10_000_000) -> str:

@@ -7,6 +7,7 @@ use fst_writer::{
     FstVarType, FstWriteError,
 };
 
+use super::values::{Values, name_of};
 use super::waves::{Signal, Waves};
 use crate::time::Ps;
 
@@ -33,29 +34,60 @@ const fn value(level: bool) -> &'static [u8] {
 /// # Errors
 /// If the changes cannot be read back, or the file not written.
 pub fn write(waves: &Waves, chosen: &[usize], unit: Ps, end: Ps, into: impl Write + Seek) -> io::Result<()> {
-    let (mut body, ids) = begin(&waves.signals(), chosen, unit, BufWriter::new(into)).map_err(failed)?;
+    let signals = waves.signals();
+    let mut values = Values::new(&signals, chosen);
+    let (mut body, ids) = begin(&signals, chosen, &values, unit, BufWriter::new(into)).map_err(failed)?;
+    let coded = |values: &Values, value| (0..signals.len()).find(|signal| values.value_of(*signal) == Some(value));
+    let value_ids: Vec<FstSignalId> = (0..values.count()).filter_map(|value| ids[coded(&values, value)?]).collect();
     let mut last = 0;
     for change in waves.recorded()? {
         let change = change?;
         let Some(id) = ids[change.signal as usize] else { continue };
         let at = (change.at.0 + unit.0 / 2) / unit.0;
         if at != last {
+            write_values(&mut body, &mut values, &value_ids).map_err(failed)?;
             last = at;
             if body.size() >= BLOCK_BYTES {
                 body.flush().map_err(failed)?;
             }
             body.time_change(at).map_err(failed)?;
         }
-        body.signal_change(id, value(change.level)).map_err(failed)?;
+        if !values.set(change.signal as usize, change.level) {
+            body.signal_change(id, value(change.level)).map_err(failed)?;
+        }
     }
+    write_values(&mut body, &mut values, &value_ids).map_err(failed)?;
     body.time_change(end.0.div_ceil(unit.0).max(last)).map_err(failed)?;
     body.finish().map_err(failed)?.flush()
+}
+
+/// Values that changed at the last time, each once.
+fn write_values<W: Write + Seek>(
+    body: &mut FstBodyWriter<W>,
+    values: &mut Values,
+    ids: &[FstSignalId],
+) -> Result<(), FstWriteError> {
+    while let Some(value) = values.take_changed() {
+        body.signal_change(ids[value], &digits(values, value))?;
+    }
+    Ok(())
+}
+
+/// A value of several bits.
+fn digits(values: &Values, of: usize) -> Vec<u8> {
+    values.bits(of).flat_map(|level| value(level).iter().copied()).collect()
 }
 
 type Begun<W> = (FstBodyWriter<W>, Vec<Option<FstSignalId>>);
 
 /// The header, and the levels at time 0. No date: the same run gives the same file.
-fn begin<W: Write + Seek>(signals: &[Signal], chosen: &[usize], unit: Ps, into: W) -> Result<Begun<W>, FstWriteError> {
+fn begin<W: Write + Seek>(
+    signals: &[Signal],
+    chosen: &[usize],
+    values: &Values,
+    unit: Ps,
+    into: W,
+) -> Result<Begun<W>, FstWriteError> {
     let info = FstInfo {
         start_time: 0,
         timescale_exponent: PS_EXPONENT + unit.0.ilog10() as i8,
@@ -72,16 +104,28 @@ fn begin<W: Write + Seek>(signals: &[Signal], chosen: &[usize], unit: Ps, into: 
         }
         header.scope(scope, "", FstScopeType::Module)?;
         for index in chosen[nth..].iter().filter(|index| signals[**index].scope == *scope) {
-            let one_bit = FstSignalType::bit_vec(1);
-            let name = &signals[*index].name;
-            ids[*index] = Some(header.var(name, one_bit, FstVarType::Wire, FstVarDirection::Implicit, None)?);
+            let of = values.value_of(*index);
+            let (name, bits) = match values.declared_by(*index) {
+                Some(bits) => (name_of(&signals[*index]), bits as u32),
+                None if of.is_none() => (signals[*index].name.as_str(), 1),
+                None => {
+                    let first = chosen.iter().find(|other| values.value_of(**other) == of);
+                    ids[*index] = first.and_then(|first| ids[*first]);
+                    continue;
+                }
+            };
+            let kind = FstSignalType::bit_vec(bits);
+            ids[*index] = Some(header.var(name, kind, FstVarType::Wire, FstVarDirection::Implicit, None)?);
         }
         header.up_scope()?;
     }
     let mut body = header.finish()?;
-    for (signal, id) in signals.iter().zip(&ids) {
-        if let Some(id) = id {
-            body.signal_change(*id, value(signal.first))?;
+    for (index, signal) in signals.iter().enumerate() {
+        let Some(id) = ids[index] else { continue };
+        match (values.value_of(index), values.declared_by(index)) {
+            (None, _) => body.signal_change(id, value(signal.first))?,
+            (Some(of), Some(_)) => body.signal_change(id, &digits(values, of))?,
+            _ => {}
         }
     }
     Ok((body, ids))

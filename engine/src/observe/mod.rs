@@ -12,6 +12,7 @@ pub mod spool;
 pub mod stack;
 pub mod trace;
 pub mod unmodelled;
+mod values;
 pub mod vcd;
 pub mod waits;
 pub mod waves;

@@ -4,6 +4,7 @@ use std::io;
 
 use vcd::{IdCode, SimulationCommand, TimescaleUnit, Value, Writer};
 
+use super::values::{Values, name_of};
 use super::waves::{Change, Recorded, Signal, Waves};
 use crate::time::Ps;
 
@@ -23,8 +24,11 @@ const UNITS: [(u64, TimescaleUnit); 5] = [
 pub struct VcdText {
     changes: Recorded,
     writer: Writer<Vec<u8>>,
-    /// By signal: its name in the dump.
+    /// By signal: its name in the dump, or that of the value that it is a bit of.
     codes: Vec<Option<IdCode>>,
+    values: Values,
+    /// By value.
+    value_codes: Vec<IdCode>,
     unit: Ps,
     /// The last time that was written, in units, and the one to end with.
     last: u64,
@@ -47,24 +51,42 @@ impl VcdText {
     pub fn new(waves: &Waves, chosen: &[usize], unit: Ps, end: Ps) -> io::Result<VcdText> {
         let changes = waves.recorded()?;
         let mut writer = Writer::new(Vec::with_capacity(PIECE_BYTES + 100));
-        let codes = write_header(&mut writer, &waves.signals(), chosen, unit)?;
-        Ok(VcdText { changes, writer, codes, unit, last: 0, end: end.0.div_ceil(unit.0), ended: false })
+        let signals = waves.signals();
+        let values = Values::new(&signals, chosen);
+        let codes = write_header(&mut writer, &signals, chosen, &values, unit)?;
+        let coded = |value| (0..signals.len()).find(|signal| values.value_of(*signal) == Some(value));
+        let value_codes = (0..values.count()).filter_map(|value| codes[coded(value)?]).collect();
+        let end = end.0.div_ceil(unit.0);
+        Ok(VcdText { changes, writer, codes, values, value_codes, unit, last: 0, end, ended: false })
     }
 
     fn write(&mut self, change: Change) -> io::Result<()> {
         let Some(code) = self.codes[change.signal as usize] else { return Ok(()) };
         let at = (change.at.0 + self.unit.0 / 2) / self.unit.0;
         if at != self.last {
+            self.write_values()?;
             self.last = at;
             self.writer.timestamp(at)?;
         }
+        if self.values.set(change.signal as usize, change.level) {
+            return Ok(());
+        }
         self.writer.change_scalar(code, change.level)
+    }
+
+    /// Values that changed at the last time, each once.
+    fn write_values(&mut self) -> io::Result<()> {
+        while let Some(value) = self.values.take_changed() {
+            self.writer.change_vector(self.value_codes[value], self.values.bits(value).map(Value::from))?;
+        }
+        Ok(())
     }
 
     fn piece(&mut self) -> io::Result<Vec<u8>> {
         while self.writer.writer().len() < PIECE_BYTES {
             let Some(change) = self.changes.next() else {
                 self.ended = true;
+                self.write_values()?;
                 if self.end > self.last {
                     self.writer.timestamp(self.end)?;
                 }
@@ -95,6 +117,7 @@ fn write_header(
     writer: &mut Writer<Vec<u8>>,
     signals: &[Signal],
     chosen: &[usize],
+    values: &Values,
     unit: Ps,
 ) -> io::Result<Vec<Option<IdCode>>> {
     let (base, name) = UNITS.into_iter().find(|(ps, _)| *ps <= unit.0).unwrap_or(UNITS[UNITS.len() - 1]);
@@ -108,16 +131,24 @@ fn write_header(
         }
         writer.add_module(scope)?;
         for index in chosen[nth..].iter().filter(|index| signals[**index].scope == *scope) {
-            codes[*index] = Some(writer.add_wire(1, &signals[*index].name)?);
+            let value = values.value_of(*index);
+            codes[*index] = match values.declared_by(*index) {
+                Some(bits) => Some(writer.add_wire(bits as u32, name_of(&signals[*index]))?),
+                None if value.is_none() => Some(writer.add_wire(1, &signals[*index].name)?),
+                None => chosen.iter().find(|other| values.value_of(**other) == value).and_then(|first| codes[*first]),
+            };
         }
         writer.upscope()?;
     }
     writer.enddefinitions()?;
     writer.timestamp(0)?;
     writer.begin(SimulationCommand::Dumpvars)?;
-    for (signal, code) in signals.iter().zip(&codes) {
-        if let Some(code) = code {
-            writer.change_scalar(*code, Value::from(signal.first))?;
+    for (index, signal) in signals.iter().enumerate() {
+        let Some(code) = codes[index] else { continue };
+        match (values.value_of(index), values.declared_by(index)) {
+            (None, _) => writer.change_scalar(code, Value::from(signal.first))?,
+            (Some(value), Some(_)) => writer.change_vector(code, values.bits(value).map(Value::from))?,
+            _ => {}
         }
     }
     writer.end()?;
@@ -160,5 +191,18 @@ mod tests {
         assert!(dump.contains("$timescale 100 ns $end"));
         assert!(dump.ends_with("$end\n0\"\n1!\n0!\n1#\n#1\n"), "{dump}");
         assert!(text(&two_buses(), 1, 0).ends_with("#20000\n0\"\n#30000\n1!\n#40000\n0!\n1#\n"));
+    }
+
+    #[test]
+    fn bits_of_a_value_are_one_variable() {
+        let waves = Waves::default();
+        let bits = [0, 1, 2].map(|bit| waves.signal("dac", &format!("out1[{bit}]"), bit == 1));
+        waves.start();
+        for (bit, at, level) in [(0, 1000, true), (2, 1000, true), (0, 3000, false)] {
+            waves.set(bits[bit], Ps(at), level);
+        }
+        let text = text(&waves, 1000, 5000);
+        assert!(text.contains("$var wire 3 ! out1 $end"), "{text}");
+        assert!(text.contains("#0\n$dumpvars\nb010 !\n$end\n#1\nb111 !\n#3\nb110 !\n#5\n"), "{text}");
     }
 }

@@ -4,10 +4,10 @@
 //! Modelled: data registers in all alignments, for one channel and both; what they hold goes to DAC_DORx a cycle of
 //! PCLK1 later, or behind a trigger: a cycle behind software's, three behind a timer's (TRGO, as far as the timer's
 //! model has it); noise and triangles; DMA requests, and their underrun (DMAUDRx), which stops them until it is
-//! cleared; the interrupt, which is also TIM6's. What a channel puts out is in waveforms, a wire for each bit of the
-//! code (`out1_0` to `out1_11`), 0 while the channel is off; with `cyclescope,prints-codes` each change is a line of
-//! the device's stream: the time, the channel, the code, and the voltage. An output settles in the time of the data
-//! sheet, with its wake-up before that, and is told as an activity.
+//! cleared; the interrupt, which is also TIM6's. What a channel puts out is in waveforms, as values of 12 bits (`out1`
+//! and `out2`), 0 while the channel is off; with `cyclescope,prints-codes` each change is a line of the device's
+//! stream: the time, the channel, the code, and the voltage. An output settles in the time of the data sheet, with its
+//! wake-up before that, and is told as an activity.
 //!
 //! Not modelled, and what then happens: the external trigger (EXTI line 9) and those of other timers never come;
 //! sample-and-hold mode converts as normal mode does, with a note; calibration (CENx) ends at once, with the factory's
@@ -368,7 +368,7 @@ impl Device for Dac {
     fn reset(&mut self, ctx: &mut Ctx) {
         self.params.gate.follow(ctx);
         let label = ctx.label().to_owned();
-        let names = (0..CHANNELS).flat_map(|channel| (0..BITS).map(move |bit| format!("out{}_{bit}", channel + 1)));
+        let names = (0..CHANNELS).flat_map(|channel| (0..BITS).map(move |bit| format!("out{}[{bit}]", channel + 1)));
         self.wires = names.map(|name| ctx.bus.waves.signal(&label, &name, false)).collect();
     }
 

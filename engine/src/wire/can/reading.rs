@@ -192,8 +192,8 @@ mod tests {
         #[test]
         fn a_frame_is_read_as_it_was_sent(
             (id, length) in (0u32..1 << 29, 0u8..16),
-            (extended, remote): (bool, bool),
-            data: [u8; 8],
+            (extended, remote) in any::<(bool, bool)>(),
+            data in any::<[u8; 8]>(),
         ) {
             let id = if extended { id } else { id & 0x7ff };
             let bits = Frame { id, is_extended: extended, is_remote: remote, length, data }.bits();

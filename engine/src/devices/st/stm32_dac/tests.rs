@@ -151,8 +151,8 @@ fn an_output_is_in_waveforms_and_is_nothing_while_the_channel_is_off() {
     put(&mut bench, 10, DHR12R1, 0x801);
     put(&mut bench, 20, CR, 0);
     bench.run(cycle(30));
-    for bit in ["out1_0", "out1_11"] {
+    for bit in ["out1[0]", "out1[11]"] {
         assert_eq!(bench.recorded(bit), [(cycle(11), true), (cycle(20), false)]);
     }
-    assert!(bench.recorded("out1_1").is_empty());
+    assert!(bench.recorded("out1[1]").is_empty());
 }

@@ -140,12 +140,20 @@ impl CanNode for BxCan {
     }
 
     fn lost(&mut self, ctx: &mut Ctx) {
+        // A reset may have come in between.
+        if !self.is_busy {
+            return;
+        }
         self.sends = false;
         self.mailboxes.failed(TSR_ALST, self.has(MCR_NART));
         self.update(ctx);
     }
 
     fn sent(&mut self, ctx: &mut Ctx) {
+        // A reset may have come in between.
+        if !self.is_busy {
+            return;
+        }
         let before = self.errors.status();
         self.errors.sent();
         self.sent_frames += 1;
@@ -162,6 +170,10 @@ impl CanNode for BxCan {
     }
 
     fn failed(&mut self, fault: Fault, counts: bool, ctx: &mut Ctx) {
+        // A reset may have come in between.
+        if !self.is_busy {
+            return;
+        }
         let before = self.errors.status();
         self.errors.failed(fault, counts);
         self.mailboxes.failed(TSR_TERR, self.has(MCR_NART));
@@ -181,6 +193,10 @@ impl CanNode for BxCan {
     }
 
     fn misread(&mut self, fault: Fault, was_first: bool, ctx: &mut Ctx) {
+        // A reset may have come in between.
+        if !self.is_busy {
+            return;
+        }
         let before = self.errors.status();
         self.errors.misread(fault, was_first);
         self.tell_errors(before, true);

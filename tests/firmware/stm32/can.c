@@ -1,10 +1,23 @@
-/* bxCAN of an STM32F407 by PCLK1 of 16 MHz, at 500 kbit/s: loop back, a frame to the bus in the way that a setting
- * says, and how long each takes. Without arguments it is loop back alone. */
+/* bxCAN of an STM32F407 by PCLK1 of 16 MHz and, with STM32L4, of an STM32L4R5 by 4 MHz, at 500 kbit/s: looped back, once
+ * on the bus, and until somebody acknowledges; what came in by then is shown. */
 #include "armv7m.h"
 #include "console.h"
 #include "mmio.h"
 
+#ifdef STM32L4
+#define RCC 0x40021000u
+#define APB1ENR 0x58u
+/* 4 MHz, 1 + 6 + 1 quanta: sampled at 87.5 %. */
+#define TIMING (5u << 16)
+#define MS 4000u
+#else
 #define RCC 0x40023800u
+#define APB1ENR 0x40u
+/* 16 MHz / 2, 1 + 13 + 2 quanta: sampled at 87.5 %. */
+#define TIMING (1u << 20 | 12u << 16 | 1u)
+#define MS 16000u
+#define HAS_CAN2
+#endif
 #define CAN1 0x40006400u
 #define CAN2 0x40006800u
 #define MCR 0x00u
@@ -23,8 +36,6 @@
 #define LOOP_BACK (1u << 30)
 #define SILENT (1u << 31)
 #define RQCP 1u
-/* 16 MHz / 2, 1 + 13 + 2 quanta: sampled at 87.5 %. */
-#define TIMING (1u << 20 | 12u << 16 | 1u)
 
 static uint32_t start(uintptr_t can, uint32_t control, uint32_t modes)
 {
@@ -73,7 +84,7 @@ static void show(const char *what, uintptr_t can)
 
 int main(void)
 {
-    mmio_write(RCC, 0x40, mmio_read(RCC, 0x40) | 3u << 25);
+    mmio_write(RCC, APB1ENR, mmio_read(RCC, APB1ENR) | 3u << 25);
     armv7m_start_cycle_counter();
     /* All frames come in, into FIFO 0, of both. */
     mmio_write(CAN1, FS1R, 1u | 1u << 14);
@@ -91,14 +102,18 @@ int main(void)
     console_print("once: status %x, errors %x\n", mmio_read(CAN1, TSR) & 15u, mmio_read(CAN1, ESR));
 
     /* Again and again, for 20 ms; the second controller is there as well. */
+#ifdef HAS_CAN2
     start(CAN2, 0, 0);
+#endif
     start(CAN1, 0, 0);
     request(CAN1, 0x125, 3, 4);
-    wait(20u * 16000u);
+    wait(20u * MS);
     console_print("again: status %x, errors %x\n", mmio_read(CAN1, TSR) & 15u, mmio_read(CAN1, ESR));
+#ifdef HAS_CAN2
     if ((mmio_read(CAN2, RF0R) & 3u) != 0) {
         show("second", CAN2);
     }
+#endif
     while ((mmio_read(CAN1, RF0R) & 3u) != 0) {
         show("first", CAN1);
     }
