@@ -41,7 +41,7 @@ _DETAILS = "cyclescope.cli.run_details"
 
 _GROUPS = {
     "The board and its time": (
-        *("board", "sets", "devices", "unmapped", "svd", "limit"),
+        *("board", "sets", "option_bytes", "devices", "unmapped", "svd", "limit"),
         *("start_from", "snapshot", "snapshot_at"),
     ),
     "The program": ("core", "base", "entry"),
