@@ -70,8 +70,8 @@ def read_program(
 
     `base` is the address of the first byte of a file that says nothing of addresses, `entry` that
     of the first instruction, whatever the file says. A file of plain bytes without `base` is not
-    read: who loads the program refuses its begin. Raises `ElfError` if it has more of them than
-    `room`, `UsageError` if the file is damaged, or does not go with `base` or `entry`; `OSError` if
+    read: who loads the program refuses its begin. Raises `ElfError` if it has far more of them
+    than `room`, `UsageError` if the file is damaged, or does not go with `base` or `entry`; `OSError` if
     it can't be read.
     """
     if isinstance(file, bytes):
@@ -81,9 +81,9 @@ def read_program(
         mark = inputs.begin(path, _MARK_BYTES)
         if mark is not None and not _has_format(mark):
             size = path.stat().st_size
-            if base is None:
+            if base is None and size <= inputs.MOST_ELF_BYTES:
                 return Program(name, elf=mark)
-            if room is not None and size > room:
+            if base is not None and room is not None and size > max(room, _MOST_PROGRAM_BYTES):
                 raise _too_large(name, size, base, room)
         data = inputs.read(path, inputs.MOST_ELF_BYTES)
     if data.startswith(b"\x7fELF"):
