@@ -241,6 +241,12 @@ def test_monitor_commands_are_those_of_openocd_or_errors(build: Build, tmp_path:
             client.ask("vCont;s:1")
             assert client.monitor(command) == "the board is at reset\n"
             assert client.ask("g") == begin
+        # As load does: the program's entry point is where the file says, and a reset ends that.
+        start = client.ask("pf")
+        assert client.ask("Pf=40000008") == "OK"
+        assert client.ask("pf") == "40000008"
+        assert client.monitor("reset halt") == "the board is at reset\n"
+        assert client.ask("pf") == start != "40000008"
         assert client.monitor("reset run").startswith("the board is at reset; it runs by continue")
         for command, told in {
             "rset halt": "did you mean 'reset'?",
@@ -255,3 +261,14 @@ def test_monitor_commands_are_those_of_openocd_or_errors(build: Build, tmp_path:
             # The next one is done again.
             assert "cpu0" in client.monitor("time")
         client.ask("vCont;s:1")
+
+
+def test_a_debugger_reads_and_writes_over_two_memories(build: Build, tmp_path: Path) -> None:
+    with rsp.served(tmp_path, build(), "--board=stm32f4-disco") as (_, client):
+        assert isinstance(client, rsp.Client)
+        assert client.ask("M2001bffc,8:0102030405060708") == "OK"
+        assert client.memory(0x2001_BFFC, 8) == bytes(range(1, 9))
+        assert client.memory(0x2001_C000, 4) == bytes(range(5, 9))
+        # Behind the second one there is nothing.
+        assert client.ask("m2001fffc,8") == "00000000"
+        assert client.ask("M2001fffc,8:0102030405060708").startswith("E")

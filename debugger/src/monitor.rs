@@ -76,6 +76,9 @@ impl Halts {
 /// Why that can't be done.
 pub fn reset(held: &mut Held) -> Result<(), String> {
     held.history.reset(held.machine)?;
+    if held.machine.begin_at_reset_vector() {
+        held.history.begin_anew(held.machine);
+    }
     (held.step, held.over) = (None, None);
     // What the firmware prints is new again.
     (held.furthest, held.is_anew) = (Told::default(), true);

@@ -56,6 +56,7 @@ impl Machine {
         if self.cores[self.main].vector_table() != Some(place) {
             self.cores[self.main].set_vector_table(place);
         }
+        self.wanted_start = start;
         // It has no instructions but T32.
         let wanted = start.map(|start| start | 1);
         let first = wanted.or(table.map(|table| table.first)).unwrap_or(image.entry);
@@ -70,6 +71,19 @@ impl Machine {
             (Some(start), Some(Table { first, .. })) if first & !1 != start & !1 => self.note_start(start, first),
             _ => {}
         }
+    }
+
+    /// The program's core, which has not begun yet, is to begin as after a reset: a debugger that has loaded a program
+    /// sets its first address to the entry point of the file. True if it would have begun elsewhere.
+    pub fn begin_at_reset_vector(&mut self) -> bool {
+        let core = &mut self.cores[self.main];
+        let Some(table) = core.vector_table().filter(|_| self.wanted_start.is_none()) else { return false };
+        let first = self.bus.peek_word(table.wrapping_add(4)).unwrap_or(0) & !1;
+        let is_elsewhere = core.position().instructions == 0 && core.registers()[0] & !1 != first;
+        if is_elsewhere {
+            core.reset(&mut self.bus);
+        }
+        is_elsewhere
     }
 
     /// The first words at an address.
