@@ -34,12 +34,12 @@ from cyclescope.board.parameters import Parameter
 from cyclescope.board.pin_uses import PinUse, pin_functions, pin_uses
 from cyclescope.board.pins import Pins
 from cyclescope.board.printed import Console, ConsoleSink, Streams, StreamSink, begin_anew
-from cyclescope.board.programs import Program, read_program
+from cyclescope.board.programs import TABLE_BYTES, Program, meant_base, read_program
 from cyclescope.board.results import CoreResult, HostWork, RunResult
 from cyclescope.board.semihosting import Hosted, Stdin
 from cyclescope.board.trees import board_tree, find_board
 from cyclescope.board.unmodelled import set_unmapped
-from cyclescope.errors import EngineError, UsageError
+from cyclescope.errors import ElfError, EngineError, UsageError
 from cyclescope.host import inputs, outputs
 from cyclescope.near import did_you_mean_or
 from cyclescope.units import parse_time_ps
@@ -197,13 +197,19 @@ class Board:
         An ELF, Intel HEX, S-record or UF2 file, or plain bytes that go to the address `base`. A
         Cortex-M starts at its reset vector, other cores at the file's entry point; a file without
         headers starts at `entry`, if that is given. It is for the first core that it fits, or for
-        the one called `core`; other cores than the board's first run alone. Raises `ElfError` if it is not an executable for this
-        board, `UsageError` if it is no file, larger than 512 MiB, damaged, or the image of a chip,
-        `EngineError` if there is no such core, `OSError` if it can't be read.
+        the one called `core`; other cores than the board's first run alone. Raises `ElfError` if it
+        is not an executable for this board, `UsageError` if it is no file, larger than 512 MiB,
+        damaged, or the image of a chip, `EngineError` if there is no such core, `OSError` if it
+        can't be read.
         """
         if not isinstance(elf, bytes):
             self._check_images({os.fspath(elf): "the firmware"})
-        self.load_program(read_program(elf, base, entry), core)
+        room = None if base is None else self._room(base)
+        try:
+            self.load_program(read_program(elf, base, entry, room), core)
+        except ElfError as error:
+            meant = self._meant_base(elf)
+            raise ElfError(f"{error}; {meant}" if meant else str(error)) from None
         self._elf = None if isinstance(elf, bytes) else os.fspath(elf)
         return self
 
@@ -213,6 +219,26 @@ class Board:
         program.load_into(machine, core)
         self._machine = machine
         self._program, self._core, self._elf = program, core, None
+
+    def _room(self, base: int) -> int:
+        """How many bytes from an address on lie where the board has something."""
+        end = base
+        for place in sorted(self._map(), key=lambda place: int(place["base"])):
+            if place["base"] <= end < place["base"] + place["size"]:
+                end = place["base"] + place["size"]
+        return end - base
+
+    def _meant_base(self, file: str | os.PathLike[str] | bytes) -> str:
+        """Where plain bytes seem to belong; "" if nobody can tell, and of what says it itself."""
+        places = [(place["base"], place["base"] + place["size"] - 1) for place in self._map()]
+        if isinstance(file, bytes):
+            return meant_base(file[:TABLE_BYTES], len(file), places)
+        words = inputs.begin(Path(file), TABLE_BYTES)
+        return "" if words is None else meant_base(words, Path(file).stat().st_size, places)
+
+    def _map(self) -> list[dict[str, Any]]:
+        places: list[dict[str, Any]] = self._description["map"]
+        return places
 
     @property
     def loaded(self) -> tuple[LoadedSegment, ...]:
@@ -287,11 +313,14 @@ class Board:
         break_when: Iterable[str] = (),
         trace_when: str | None = None,
         snapshot_when: str | None = None,
+        console_errors: str = "replace",
     ) -> RunResult:
         """Run the loaded firmware from reset, until it exits, faults or reaches the limit.
 
         `limit` bounds simulated time: a text such as "10s", picoseconds, or None for no bound.
-        `console` gets the console's text in chunks as it comes; the run waits for it. The result
+        `console` gets the console's text in chunks as it comes; the run waits for it. Bytes that
+        are no UTF-8 are in it as `console_errors` says, which is that of `bytes.decode`:
+        "surrogateescape" keeps them all. The result
         keeps the first 16 MiB of the console and of each stream. Each function named in `sections`
         gets a cycle stack of its own; "cm4:main" is one of another core than the first. The result
         has a window for each call of each of the first core's functions named in `windows`. Without
@@ -399,7 +428,8 @@ class Board:
         triggers.add_breaks(machine, break_when, gdb)
         snapshots.add_trigger(machine, taken)
         sinks = _Sinks(stop or Stop())
-        text, streams = Console(sinks.guarded(console)), Streams(sinks.guarded(stream))
+        text = Console(sinks.guarded(console), console_errors)
+        streams = Streams(sinks.guarded(stream))
         with (
             timelines.recorded(machine, timeline) as traced,
             waveforms.recorded(machine, dump, frame_on) as recording,

@@ -10,10 +10,12 @@ from pathlib import Path
 from cyclescope.board.board import Board
 from cyclescope.board.overrides import OverrideValue
 from cyclescope.errors import ElfError, UsageError
+from cyclescope.host import inputs
 from cyclescope.host.inputs import printable
 
 # Only a program without its board needs it.
 _FITTING = "cyclescope.board.fitting"
+_MOST_TRIED_BYTES = 64 << 20
 
 
 @dataclass(frozen=True)
@@ -48,4 +50,7 @@ class Loading:
             raise ElfError(f"{error}; it fits {names}" if names else str(error)) from None
 
     def _fitting(self, file: Path) -> str:
+        # No board is tried with what no flash holds.
+        if inputs.begin(file, 0) is not None and file.stat().st_size > _MOST_TRIED_BYTES:
+            return ""
         return import_module(_FITTING).in_words(file, self.base, self.entry, self.core)

@@ -16,11 +16,15 @@ _LONGEST_LINE = 1 << 16
 
 
 class Console:
-    """Puts the console's chunks together, and hands them on as text."""
+    """Puts the console's chunks together, and hands them on as text.
 
-    def __init__(self, sink: ConsoleSink | None) -> None:
+    Bytes that are no text are there as `errors` of `bytes.decode` says: `surrogateescape` keeps
+    each byte.
+    """
+
+    def __init__(self, sink: ConsoleSink | None, errors: str = "replace") -> None:
         self._sink = sink
-        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors=errors)
         self._kept = bytearray()
         self._missing_bytes = 0
 

@@ -9,10 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cyclescope._engine import Machine
-from cyclescope.errors import UsageError
+from cyclescope.errors import ElfError, UsageError
 from cyclescope.host import inputs
 
 _MOST_ADDRESS = 2**32
+# A vector table's stack pointer and reset vector.
+TABLE_BYTES = 8
+# By so many bytes at their beginning formats are told from each other.
+_MARK_BYTES = 16
+# No program of a Cortex-M is larger.
+_MOST_PROGRAM_BYTES = 16 << 20
 
 _UF2_BLOCK_BYTES = 512
 _UF2_MAGIC = (0x0A324655, 0x9E5D5157, 0x0AB16F30)
@@ -55,18 +61,31 @@ class Program:
 
 
 def read_program(
-    file: str | os.PathLike[str] | bytes, base: int | None = None, entry: int | None = None
+    file: str | os.PathLike[str] | bytes,
+    base: int | None = None,
+    entry: int | None = None,
+    room: int | None = None,
 ) -> Program:
     """Read a program: an ELF, Intel HEX, S-record or UF2 file, or, with `base`, any bytes.
 
     `base` is the address of the first byte of a file that says nothing of addresses, `entry` that
-    of the first instruction, whatever the file says. Raises `UsageError` if the file is
-    damaged, or none of these, or does not go with `base` or `entry`; `OSError` if it can't be read.
+    of the first instruction, whatever the file says. A file of plain bytes without `base` is not
+    read: who loads the program refuses its begin. Raises `ElfError` if it has far more of them
+    than `room`, `UsageError` if the file is damaged, or does not go with `base` or `entry`; `OSError` if
+    it can't be read.
     """
     if isinstance(file, bytes):
         name, data = "firmware", file
     else:
-        name, data = inputs.printable(file), inputs.read(Path(file), inputs.MOST_ELF_BYTES)
+        name, path = inputs.printable(file), Path(file)
+        mark = inputs.begin(path, _MARK_BYTES)
+        if mark is not None and not _has_format(mark):
+            size = path.stat().st_size
+            if base is None and size <= inputs.MOST_ELF_BYTES:
+                return Program(name, elf=mark)
+            if base is not None and room is not None and size > max(room, _MOST_PROGRAM_BYTES):
+                raise _too_large(name, size, base, room)
+        data = inputs.read(path, inputs.MOST_ELF_BYTES)
     if data.startswith(b"\x7fELF"):
         if base is not None or entry is not None:
             raise UsageError(f"{name}: an ELF file has its addresses: --base and --entry are not")
@@ -78,6 +97,44 @@ def read_program(
         # The engine says what is wrong with it.
         return Program(name, elf=data)
     return Program(name, parts=parts, entry=told, start=entry)
+
+
+def _has_format(mark: bytes) -> bool:
+    """Whether a file that begins so says where its bytes go."""
+    is_uf2 = mark[:4] == struct.pack("<I", _UF2_MAGIC[0])
+    is_records = mark[:1] == b":" or (mark[:1] == b"S" and mark[1:2].isdigit())
+    return mark.startswith(b"\x7fELF") or is_uf2 or is_records
+
+
+def _too_large(name: str, size: int, base: int, room: int) -> ElfError:
+    there = f"{room} bytes from there on" if room else "no memory there"
+    return ElfError(f"{name}: its {size} bytes do not fit at {base:#010x}: the board has {there}")
+
+
+def meant_base(words: bytes, size: int, places: Iterable[tuple[int, int]]) -> str:
+    """What the first words of plain bytes mean as a Cortex-M's vector table; "" where they can't.
+
+    The file has `size` bytes. `places` are the first and last addresses of what a board has: the
+    stack pointer and the reset vector lie in them. Of all bases that have the reset vector lead
+    into the program, the one with the most zeroes at its end is meant.
+    """
+    if len(words) < TABLE_BYTES or _has_format(words):
+        return ""
+    stack, first = struct.unpack("<2I", words)
+    known = list(places)
+
+    def is_there(address: int) -> bool:
+        return any(begin <= address <= end for begin, end in known)
+
+    if not first & 1 or stack % 4 or not (is_there(stack - 4) and is_there(first)):
+        return ""
+    highest, size = first - 1, min(size, _MOST_PROGRAM_BYTES)
+    bases = (highest >> zeroes << zeroes for zeroes in range(32, 6, -1))
+    base = next((base for base in bases if base > highest - size), None)
+    if base is None:
+        return ""
+    what = f"stack pointer {stack:#010x}, reset vector {first:#010x}"
+    return f"its first words ({what}) mean a base of {base:#010x}"
 
 
 def _raw(name: str, data: bytes, base: int) -> Parts:

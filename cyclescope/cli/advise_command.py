@@ -35,7 +35,15 @@ if TYPE_CHECKING:
 _GROUPS = {
     "What has to get better": ("metrics", "sections", "more_is_worse", "less_is_worse"),
     "What is tried": ("tries", "quick"),
-    "The board and its time": ("board", "sets", "devices", "unmapped", "svd", "limit"),
+    "The board and its time": (
+        "board",
+        "sets",
+        "option_bytes",
+        "devices",
+        "unmapped",
+        "svd",
+        "limit",
+    ),
     "The program": ("core", "base", "entry"),
     "Where it goes": ("json_file", "no_color"),
     "How it is run": ("jobs", "again"),

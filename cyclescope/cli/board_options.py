@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
 import click
 
 from cyclescope.cli import completions
@@ -26,14 +30,35 @@ board_option = click.option(
     shell_complete=completions.boards,
 )
 
-sets_option = click.option(
-    "--set",
-    "sets",
-    multiple=True,
-    metavar="PATH=VALUE",
-    help="Change a property.",
-    shell_complete=completions.settings,
-)
+_OPTION_BYTES = "flash.cyclescope,option-bytes"
+
+
+def sets_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command `--set` and `--option-bytes`; it gets both as `sets`, a tuple of settings."""
+
+    @click.option(
+        "--set",
+        "sets",
+        multiple=True,
+        metavar="PATH=VALUE",
+        help="Change a property.",
+        shell_complete=completions.settings,
+    )
+    @click.option(
+        "--option-bytes",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="Option bytes of an STM32 that differ from a new chip's, as DBANK=0.",
+    )
+    @wraps(command)
+    def with_options(
+        *arguments: Any, sets: tuple[str, ...], option_bytes: tuple[str, ...], **others: Any
+    ) -> Any:
+        own = (f"{_OPTION_BYTES}={','.join(option_bytes)}",) if option_bytes else ()
+        return command(*arguments, sets=(*sets, *own), **others)
+
+    return with_options
+
 
 DEVICES_HELP = "Run a Python file that defines devices of the board."
 

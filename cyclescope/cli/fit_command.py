@@ -35,7 +35,15 @@ if TYPE_CHECKING:
 _GROUPS = {
     "What is free": ("free", "prior"),
     "What was measured": ("table", "metric", "every", "seed"),
-    "The board and its time": ("board", "sets", "devices", "unmapped", "svd", "limit"),
+    "The board and its time": (
+        "board",
+        "sets",
+        "option_bytes",
+        "devices",
+        "unmapped",
+        "svd",
+        "limit",
+    ),
     "The program": ("core", "base", "entry"),
     "Where it goes": ("out", "json_file", "no_color"),
     "How it is run": ("jobs", "again"),

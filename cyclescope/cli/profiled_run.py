@@ -31,7 +31,15 @@ from cyclescope.statuses import Status
 from cyclescope.units import parse_time_ps
 
 GROUPS = {
-    "The board and its time": ("board", "sets", "devices", "unmapped", "svd", "limit"),
+    "The board and its time": (
+        "board",
+        "sets",
+        "option_bytes",
+        "devices",
+        "unmapped",
+        "svd",
+        "limit",
+    ),
     "The program": ("core", "base", "entry"),
     "Serial lines": ("consoles", "scripts", "save_script", "pace", "no_console", "can"),
     "The firmware's host": ("semihosting_dir", "stdin"),

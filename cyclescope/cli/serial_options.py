@@ -54,11 +54,11 @@ class SerialLines:
             for terminal in self.terminals.values():
                 terminal.close()
 
-    def show_on(self, sink: ConsoleSink) -> None:
+    def show_on(self, sink: ConsoleSink, errors: str) -> None:
         """What is printed on a line beside the console whose input is standard input goes here."""
         for name, terminal in self.terminals.items():
             if name != self.console and not terminal.takes_output:
-                terminal.show_by(Console(sink).write)
+                terminal.show_by(Console(sink, errors).write)
 
     @property
     def is_interactive(self) -> bool:

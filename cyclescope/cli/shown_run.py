@@ -44,19 +44,23 @@ def run(
     """Run a board, and write its console on stdout, or on stderr; as `Board.run` with `arguments`.
 
     Without a limit there is one of 10 s, unless somebody may type. The rest of the command is
-    imported `meanwhile`.
+    imported `meanwhile`. A terminal on which more than the console is shown gets text; all else
+    gets the bytes that the board has sent.
     """
     if limit_ps is None and not lines.is_interactive:
         limit_ps = parse_time_ps(_LIMIT)
     stream = sys.stderr if to_stderr else sys.stdout
-    outlet = Outlet(stream, held.stop)
+    exact = quiet or lines.takes_stdin or not stream.isatty()
+    errors = "surrogateescape" if exact else "replace"
+    outlet = Outlet(stream, held.stop, exact)
     progress = Line(outlet, stream.isatty(), held.stop, limit_ps, wanted=not quiet)
     writer = ConsoleWriter(progress, lines.shown_elsewhere)
-    lines.show_on(writer.console)
+    lines.show_on(writer.console, errors)
     result = stopped_run.beside(
         lambda: loaded.run(
             limit_ps,
             console=None if lines.hides_console else writer.console,
+            console_errors=errors,
             stream=None if lines.is_hidden else writer.stream,
             stop=held.stop,
             note=None if quiet else writer.note,
@@ -66,7 +70,7 @@ def run(
         progress,
     )
     lines.close()
-    writer.end_line()
+    writer.finish(begins_line=not quiet)
     notes = [note for note in result.notes if note not in writer.told]
     return Shown(stopped_run.with_reason(result, held, outlet), outlet, notes)
 
@@ -120,6 +124,11 @@ class ConsoleWriter:
         if self._within_line:
             self._write("\n")
         self._release()
+
+    def finish(self, begins_line: bool) -> None:
+        """Write what is left: behind it a summary `begins_line`, or nothing comes."""
+        if begins_line or self._held:
+            self.end_line()
 
     def _release(self) -> None:
         for line in self._held:

@@ -43,7 +43,15 @@ TOML = ".toml"
 
 _GROUPS = {
     "What is varied": ("vary", "zips", "samples", "sampling", "seed"),
-    "The board and its time": ("board", "sets", "devices", "unmapped", "svd", "limit"),
+    "The board and its time": (
+        "board",
+        "sets",
+        "option_bytes",
+        "devices",
+        "unmapped",
+        "svd",
+        "limit",
+    ),
     "The program": ("core", "base", "entry", "scripts"),
     "What is measured": (
         *("metrics", "sections", "more_is_worse", "less_is_worse", "price_texts"),

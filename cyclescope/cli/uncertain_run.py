@@ -30,7 +30,10 @@ from cyclescope.sweeps.uncertainty import Interval, Study, Uncertainty
 from cyclescope.units import count, rounded
 
 # What else may be said of such a run.
-_TOGETHER = {"elf", "board", "sets", "devices", "core", "base", "entry", "unmapped", "svd", "limit"}
+_TOGETHER = {
+    *("elf", "board", "sets", "option_bytes", "devices", "core", "base", "entry", "unmapped"),
+    *("svd", "limit"),
+}
 _TOGETHER |= {"sections", "json_file", "uncertainty", "no_color"}
 _MOST_CAUSES = 3
 # Of larger numbers nobody wants fractions.

@@ -48,6 +48,17 @@ def read(path: Path, most_bytes: int) -> bytes:
         os.close(descriptor)
 
 
+def begin(path: Path, most_bytes: int) -> bytes | None:
+    """The first bytes of a regular file; None of any other, which may be read but once.
+
+    Raises `OSError` if it can't be read.
+    """
+    if "\0" in os.fspath(path) or not stat.S_ISREG(path.stat().st_mode):
+        return None
+    with path.open("rb") as file:
+        return file.read(most_bytes)
+
+
 def check(path: Path) -> None:
     """Whether a file is one that can be read as a whole; a pipe is not. Raises as `read` does."""
     found = path.stat()

@@ -142,14 +142,16 @@ class Outlet:
     """Where a run's console goes: it raises nothing, and holds up no run that is to stop.
 
     At the first failure of standard output it has the run stop; `error` tells of it. What comes
-    later is lost, and what standard error does not take.
+    later is lost, and what standard error does not take. One that is `exact` writes the bytes that
+    the text was decoded from, as UTF-8 with `surrogateescape`.
     """
 
-    def __init__(self, stream: TextIO, stop: Stop) -> None:
+    def __init__(self, stream: TextIO, stop: Stop, exact: bool = False) -> None:
         self.error: OSError | None = None
         self._is_open = True
         self._stream = stream
         self._stop = stop
+        self._is_exact = exact
         self._descriptor: int | None = None
         try:
             # behind what was written before
@@ -169,13 +171,17 @@ class Outlet:
                 self._stream.write(text)
                 self._stream.flush()
             else:
-                encoding = self._stream.encoding or "utf-8"
-                self._put(self._descriptor, text.encode(encoding, "backslashreplace"))
+                self._put(self._descriptor, self._encoded(text))
         except OSError as error:
             self._fail(_named(error))
 
     def flush(self) -> None:
         """Nothing is ever held."""
+
+    def _encoded(self, text: str) -> bytes:
+        if self._is_exact:
+            return text.encode("utf-8", "surrogateescape")
+        return text.encode(self._stream.encoding or "utf-8", "backslashreplace")
 
     def _fail(self, error: OSError) -> None:
         self._is_open = False

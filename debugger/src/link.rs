@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use gdbstub::conn::Connection;
@@ -20,12 +22,24 @@ pub struct Link {
     received: VecDeque<u8>,
     is_closed: bool,
     unsent: Vec<u8>,
+    refused: Arc<AtomicBool>,
 }
+
+/// The answer to what was done, and the one by which a client knows that it was not.
+const OK: &[u8] = b"$OK#9a";
+const REFUSED: &[u8] = b"$E01#a6";
 
 impl Link {
     /// A line of which one end is read and another, or the same socket, written.
     pub fn new(input: OwnedFd, output: OwnedFd) -> Link {
-        Link { input, output, received: VecDeque::new(), is_closed: false, unsent: Vec::new() }
+        let (received, refused) = (VecDeque::new(), Arc::default());
+        Link { input, output, received, is_closed: false, unsent: Vec::new(), refused }
+    }
+
+    /// While this is set, what was asked for last was not done: it is answered so. The library that speaks the protocol
+    /// knows no other end of a monitor command than its being done.
+    pub fn refuse_by(&mut self, refused: Arc<AtomicBool>) {
+        self.refused = refused;
     }
 
     /// The next byte, if one has come.
@@ -84,6 +98,10 @@ impl Connection for Link {
     }
 
     fn flush(&mut self) -> io::Result<()> {
+        if self.unsent.ends_with(OK) && self.refused.swap(false, Ordering::Relaxed) {
+            self.unsent.truncate(self.unsent.len() - OK.len());
+            self.unsent.extend(REFUSED);
+        }
         let mut left = self.unsent.as_slice();
         while !left.is_empty() {
             if !is_ready(&self.output, PollFlags::OUT, PATIENCE)? {

@@ -11,6 +11,7 @@ use std::fmt::Write as _;
 use cyclescope_engine::bus::device::AccessSize;
 use cyclescope_engine::bus::watches::Watch;
 use cyclescope_engine::core::CoreReport;
+use cyclescope_engine::dt::fault::near_matches;
 use cyclescope_engine::machine::Machine;
 use cyclescope_engine::time::{Cycles, Ps};
 
@@ -30,7 +31,8 @@ write ADDR VALUE [SIZE] store so
 snapshot FILE           writes a snapshot, to run on from with --from FILE
 trace on [KIND,...]     records a timeline from now on: of these kinds of activities, or of most
 trace off FILE          ends that, and writes it for Perfetto
-reset                   back to reset; the debugger's own writes are gone (then: maintenance flush register-cache)
+reset [halt|init|run]   back to reset; the debugger's own writes are gone (then: maintenance flush register-cache)
+halt, init              nothing: the board is halted, and needs no initialization (as OpenOCD has them)
 last-write ADDR [SIZE]  who stored there last, and when
 break-when CONDITION    halt where a condition becomes true, as in: time > duration(\"2ms\") && card0.busy
 count-when CONDITION    count how often it does
@@ -39,6 +41,9 @@ remove-trigger NUMBER   forget one of them
 interrupts over|into    whether a step runs an interrupt's handler or enters it (over)
 help                    this
 ";
+
+/// Of a command that is not understood, so much is shown.
+const MOST_SHOWN_CHARACTERS: usize = 80;
 
 /// What the cores had done at the last two halts, those behind steps left out.
 #[derive(Clone, Debug)]
@@ -71,6 +76,9 @@ impl Halts {
 /// Why that can't be done.
 pub fn reset(held: &mut Held) -> Result<(), String> {
     held.history.reset(held.machine)?;
+    if held.machine.begin_at_reset_vector() {
+        held.history.begin_anew(held.machine);
+    }
     (held.step, held.over) = (None, None);
     // What the firmware prints is new again.
     (held.furthest, held.is_anew) = (Told::default(), true);
@@ -81,12 +89,15 @@ pub fn reset(held: &mut Held) -> Result<(), String> {
 }
 
 /// Does what a command says: the text for the user.
-pub fn run(held: &mut Held, command: &str) -> String {
+///
+/// # Errors
+/// It is no command: the text for the user, all the same.
+pub fn run(held: &mut Held, command: &str) -> Result<String, String> {
     if let Some(answer) = conditions::run(held.machine, command) {
-        return answer;
+        return Ok(answer);
     }
     let words: Vec<&str> = command.split_whitespace().collect();
-    match words[..] {
+    Ok(match words[..] {
         [] | ["help"] => HELP.to_owned(),
         ["time"] => time(held.machine),
         ["cycles"] => {
@@ -106,8 +117,15 @@ pub fn run(held: &mut Held, command: &str) -> String {
         ["read", addr, size] => access(held, |machine| read(machine, addr, size)),
         ["write", addr, value] => access(held, |machine| write(machine, addr, value, "4")),
         ["write", addr, value, size] => access(held, |machine| write(machine, addr, value, size)),
-        ["reset"] if !held.is_live => "the run is over; run begins another one\n".to_owned(),
-        ["reset"] => match reset(held) {
+        // What debuggers' set-ups say to OpenOCD: while a client may ask, the board is halted.
+        ["halt"] => String::new(),
+        ["init"] => String::new(),
+        ["arm", "semihosting", "enable"] | ["semihosting", "enable"] => String::new(),
+        ["reset", ..] if !held.is_live && is_reset(&words) => "the run is over; run begins another one\n".to_owned(),
+        ["reset", ..] if is_reset(&words) => match reset(held) {
+            Ok(()) if words.last() == Some(&"run") => {
+                "the board is at reset; it runs by continue or detach\n".to_owned()
+            }
             Ok(()) => "the board is at reset\n".to_owned(),
             Err(why) => format!("no way back: {why}\n"),
         },
@@ -117,8 +135,27 @@ pub fn run(held: &mut Held, command: &str) -> String {
             held.into_handlers = how == "into";
             format!("steps go {how} interrupt handlers\n")
         }
-        [name, ..] => format!("'{}' is no command, or lacks something; monitor help lists them\n", name.escape_debug()),
-    }
+        [name, ..] => return Err(not_understood(name, command)),
+    })
+}
+
+/// Words that say how to reset, as OpenOCD has them.
+fn is_reset(words: &[&str]) -> bool {
+    matches!(words, ["reset"] | ["reset", "halt" | "init" | "run"])
+}
+
+fn not_understood(name: &str, command: &str) -> String {
+    let names = HELP.lines().filter(|line| !line.starts_with(' '));
+    let names: Vec<&str> = names.filter_map(|line| line.split([' ', ',']).next()).collect();
+    let shown: String = command.trim().chars().take(MOST_SHOWN_CHARACTERS).collect();
+    // What is longer is none of them misspelt.
+    let near = if name.len() > MOST_SHOWN_CHARACTERS { Vec::new() } else { near_matches(name, names.iter().copied()) };
+    let hint = match (names.contains(&name), near.is_empty()) {
+        (true, _) => "it takes other words, or more".to_owned(),
+        (false, true) => "there is no such command".to_owned(),
+        (false, false) => format!("did you mean {}?", near.join(" or ")),
+    };
+    format!("monitor {} is not understood: {hint}; monitor help lists the commands\n", shown.escape_debug())
 }
 
 fn time(machine: &Machine) -> String {

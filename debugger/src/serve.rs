@@ -1,6 +1,7 @@
 //! A client's session: packets while the machine is halted, and the machine while it runs.
 
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use cyclescope_engine::machine::debugging::{Halt, Step};
@@ -95,7 +96,8 @@ fn catch_up(held: &mut Held, pause: Pause) -> Option<Ended> {
     None
 }
 
-fn session(held: &mut Held, link: Link, options: Options, mut typist: Option<Typist>, pause: Pause) -> Ended {
+fn session(held: &mut Held, mut link: Link, options: Options, mut typist: Option<Typist>, pause: Pause) -> Ended {
+    link.refuse_by(Arc::clone(&held.refused));
     let built = GdbStubBuilder::new(link).packet_buffer_size(PACKET_BYTES).build();
     let mut stub = match built.map(|stub| stub.run_state_machine(held)) {
         Ok(Ok(stub)) => stub,

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use cyclescope_engine::bus::watches::Watch;
 use cyclescope_engine::machine::debugging::Step;
@@ -107,6 +109,8 @@ pub struct Held<'a> {
     pub is_killed: bool,
     /// The run has begun anew, and the user does not know yet.
     pub is_anew: bool,
+    /// The command that is being answered was not understood ([`crate::Link`] says so).
+    pub refused: Arc<AtomicBool>,
 }
 
 impl Held<'_> {
@@ -139,6 +143,7 @@ impl Held<'_> {
             is_live: true,
             is_killed: false,
             is_anew: false,
+            refused: Arc::default(),
         }
     }
 
@@ -537,8 +542,12 @@ impl TargetDescriptionXmlOverride for Held<'_> {
 
 impl MonitorCmd for Held<'_> {
     fn handle_monitor_cmd(&mut self, cmd: &[u8], mut out: ConsoleOutput<'_>) -> Result<(), &'static str> {
-        let text = monitor::run(self, &String::from_utf8_lossy(cmd));
+        let (text, is_done) = match monitor::run(self, &String::from_utf8_lossy(cmd)) {
+            Ok(text) => (text, true),
+            Err(text) => (text, false),
+        };
         out.write_raw(text.as_bytes());
+        self.refused.store(!is_done, Ordering::Relaxed);
         Ok(())
     }
 }

@@ -192,6 +192,8 @@ pub struct Machine {
     programs: Vec<Option<Program>>,
     /// Where each core looks for its vector table after a reset, as the board has it.
     reset_tables: Vec<Option<u32>>,
+    /// Where the user wants the program to begin, whatever its vector table says.
+    wanted_start: Option<u32>,
     /// Functions that are watched: core and name.
     watched: Vec<(usize, String)>,
     windows: Windows,
@@ -240,6 +242,7 @@ impl Machine {
             bus,
             programs: cores.iter().map(|_| None).collect(),
             progress: vec![Progress::default(); cores.len()],
+            wanted_start: None,
             reset_tables: cores.iter().map(|core| core.vector_table()).collect(),
             cores,
             description,

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use super::Machine;
 use super::programs::Program;
 use super::progress::Activity;
-use crate::elf::profile::{Profile, profile_of};
+use crate::elf::profile::{Attributes, Profile};
 use crate::elf::{self, ElfError, Image, Machine as Set, Segment};
 
 /// A program without headers: an Intel HEX file, say, or the contents of a flash.
@@ -46,7 +46,38 @@ impl Machine {
         if self.cores[core].vector_table().is_none() && !image.holds_entry(set) {
             return Err(ElfError::BadEntry { entry: image.entry });
         }
-        self.put(image, data, core, None)
+        self.put(image, data, core, None)?;
+        if set == Set::Arm {
+            self.note_attributes(data, core);
+        }
+        Ok(())
+    }
+
+    /// Notes what a program was built for that its core is not, or lacks: one line.
+    fn note_attributes(&mut self, data: &[u8], core: usize) {
+        let Some((attributes, info)) = Attributes::of(data).zip(self.description.cores.get(core)) else { return };
+        let own = match info.compatible.strip_prefix("arm,cortex-") {
+            Some(model) => format!("Cortex-{}", model.to_ascii_uppercase()),
+            None => return,
+        };
+        // As the description of the instruction set has it.
+        let (has_fpu, has_single_alone) = (info.isa.contains("FPv4"), info.isa.contains("FPv4-SP"));
+        let lacks = if attributes.wants_fpu() && !has_fpu {
+            "; its floating-point instructions are undefined here, as the core has no floating-point unit"
+        } else if attributes.wants_double() && has_single_alone {
+            "; instructions of double precision are undefined here"
+        } else if attributes.is_newer() {
+            "; instructions that are newer than Armv7 are undefined here"
+        } else {
+            ""
+        };
+        let other = attributes.other_than(&own);
+        let what = match other {
+            Some(other) => format!("the program was built for a {other}: its times are those of a {own}"),
+            None if !lacks.is_empty() => format!("the program was built for more than this {own} has"),
+            None => return,
+        };
+        self.program_notes.push(format!("{}: {what}{lacks} (its build attributes)", info.name));
     }
 
     /// The same for a program without headers, for the first core unless another is named.
@@ -80,7 +111,7 @@ impl Machine {
     /// who reads it.
     fn core_for(&self, data: &[u8], core: Option<usize>) -> Result<usize, ElfError> {
         let Ok(set) = elf::machine_of(data) else { return Ok(core.unwrap_or(0)) };
-        let profile = profile_of(data).filter(|_| set == Set::Arm);
+        let profile = Attributes::of(data).filter(|_| set == Set::Arm).and_then(|attributes| attributes.profile());
         let has_set = |core: usize| self.cores[core].machine() == set;
         let fits = |core: usize| {
             let is_m = self.cores[core].vector_table().is_some();

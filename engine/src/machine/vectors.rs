@@ -57,6 +57,7 @@ impl Machine {
         if self.cores[self.main].vector_table() != Some(place) {
             self.cores[self.main].set_vector_table(place);
         }
+        self.wanted_start = start;
         // It has no instructions but T32.
         let wanted = start.map(|start| start | 1);
         let first = wanted.or(table.map(|table| table.first)).unwrap_or(image.entry);
@@ -64,13 +65,26 @@ impl Machine {
         match table {
             Some(table) if table.at == own => self.note_first_words(image, table),
             Some(table) => self.note_elsewhere(own, table),
-            None => self.note_no_table(own),
+            None => self.note_no_table(image, own),
         }
         match (start, table) {
             (None, Some(table)) => self.note_entry(image, table),
             (Some(start), Some(Table { first, .. })) if first & !1 != start & !1 => self.note_start(start, first),
             _ => {}
         }
+    }
+
+    /// The program's core, which has not begun yet, is to begin as after a reset: a debugger that has loaded a program
+    /// sets its first address to the entry point of the file. True if it would have begun elsewhere.
+    pub fn begin_at_reset_vector(&mut self) -> bool {
+        let core = &mut self.cores[self.main];
+        let Some(table) = core.vector_table().filter(|_| self.wanted_start.is_none()) else { return false };
+        let first = self.bus.peek_word(table.wrapping_add(4)).unwrap_or(0) & !1;
+        let is_elsewhere = core.position().instructions == 0 && core.registers()[0] & !1 != first;
+        if is_elsewhere {
+            core.reset(&mut self.bus);
+        }
+        is_elsewhere
     }
 
     /// The first words at an address.
@@ -131,19 +145,36 @@ impl Machine {
     // ---- What the user should know
 
     /// Of a table where the chip has it.
-    fn note_first_words(&mut self, image: &Image, Table { at, sp, first }: Table) {
+    fn note_first_words(&mut self, image: &Image, table: Table) {
+        let Table { at, sp, first } = table;
         let name = self.cores[self.main].name();
         let (stack, code) = (self.is_stack(sp & !3), image.holds(first & !1));
         let wrong = match (stack, code, first & 1) {
             (true, true, 1) => return,
-            (_, true, 0) => "the reset vector has no Thumb bit (bit 0), and its first instruction is a fault",
-            (true, true, _) => return,
-            (false, true, _) => "no RAM is below that SP, and the first push is a fault",
-            (_, false, _) => "that is no address in the program: is its vector table missing, or linked elsewhere?",
+            (_, true, 0) => {
+                "the reset vector has no Thumb bit (bit 0), and its first instruction is a fault".to_owned()
+            }
+            (_, true, _) => "no RAM is below that SP, and the first push is a fault".to_owned(),
+            (_, false, _) => match self.meant_base(image, table) {
+                Some(base) => format!("the program's first words mean a base of {base:#010x}"),
+                None => "that is no address in the program: is its vector table missing?".to_owned(),
+            },
         };
         self.program_notes.push(format!(
             "{name}: it starts with the words at {at:#010x}, SP {sp:#010x} and PC {first:#010x}, as the chip does: {wrong}"
         ));
+    }
+
+    /// Where a program without headers would have to lie for its reset vector to lead into it: of all such addresses the
+    /// one with the most zeroes at its end. `None` if these are no first words, or nothing is there.
+    fn meant_base(&self, image: &Image, Table { sp, first, .. }: Table) -> Option<u32> {
+        let begin = image.segments.iter().min_by_key(|segment| segment.addr)?;
+        let highest = first & !1;
+        let lowest = highest.saturating_sub((begin.bytes.len() as u32).saturating_sub(1));
+        let mut bases = (7..u32::BITS).rev().map(|zeroes| highest >> zeroes << zeroes);
+        // What has headers says where it belongs.
+        let is_start = !image.names_entry && first & 1 != 0 && self.is_stack(sp & !3);
+        bases.find(|base| *base >= lowest).filter(|base| is_start && self.bus.entry_at(*base).is_some())
     }
 
     /// Of one in flash elsewhere. Nobody takes a program in RAM for what a chip starts by itself.
@@ -158,11 +189,14 @@ impl Machine {
         ));
     }
 
-    fn note_no_table(&mut self, own: u32) {
+    fn note_no_table(&mut self, image: &Image, own: u32) {
+        let begin = image.segments.iter().map(|segment| segment.addr).min();
+        let meant = begin.and_then(|begin| self.meant_base(image, self.table_at(begin)?));
+        let meant = meant.map(|base| format!("; its first words mean a base of {base:#010x}")).unwrap_or_default();
         let name = self.cores[self.main].name();
         let sp = self.bus.peek_word(own).unwrap_or(0) & !3;
         self.program_notes.push(format!(
-            "{name}: the program has no vector table, at {own:#010x} or elsewhere: it begins with SP {sp:#010x}"
+            "{name}: the program has no vector table, at {own:#010x} or elsewhere: it begins with SP {sp:#010x}{meant}"
         ));
     }
 

@@ -168,10 +168,23 @@ static void seam(void)
 
 int main(void)
 {
+#ifndef NO_FPU
 	volatile float half = 1.5f;
+#endif
 
+#ifdef BYTES
+	print("\x7f\x80\xff\xc3\xa4\n\xe2\x82");
+	return 0;
+#endif
+#ifdef OPTIONS
+	/* FLASH_ACR: wait states, by which the width of a line shows. */
+	REGISTER(OPTIONS - 0x20) = 4;
+	print(REGISTER(OPTIONS) & 1 << 22 ? "two banks\n" : "one bank\n");
+#endif
 	print(ran == 0x600d ? "reset handler ran\n" : "no reset handler\n");
+#ifndef NO_FPU
 	half = half * 2;
+#endif
 	seam();
 	return 0;
 }

@@ -9,6 +9,8 @@
 //! sectors and of all, with typical times; what is refused, with its flags; write protection by FLASH_OPTCR.nWRP; the
 //! interrupt. Reads of an array that is busy stall the bus. An hclk too high for the wait states leaves a note.
 //!
+//! `cyclescope,option-bytes` has the option bytes as they are out of reset, as `nWRP=0xffe`.
+//!
 //! Not modelled: option bytes take effect at once and are not kept; read protection; parallelism of 64 bits takes the
 //! times of 32; stale lines of the caches after programming (bytes are always those of the flash).
 
@@ -20,6 +22,7 @@ use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::activities::{ERASE, FLASH, PROGRAM};
 use crate::devices::support::apb;
+use crate::devices::support::option_bytes::{self, Field};
 use crate::devices::support::registers::flag;
 use crate::devices::support::stm32_flash::{ENDS, Flash};
 use crate::devices::support::stm32_flash_keys::{Key, Keys};
@@ -62,6 +65,15 @@ const OPTCR_OPTSTRT: u32 = 1 << 1;
 const OPTCR_NWRP: u32 = 16;
 /// No protection, brown-out reset off, watchdogs in software.
 const OPTCR_RESET: u32 = 0x0fff_aaed;
+/// FLASH_OPTCR (RM0090, "Flash option control register"), as programmers of chips name its fields.
+const OPTCR_FIELDS: [Field; 6] = [
+    Field::kept("BOR_LEV", 2, 2),
+    Field::kept("WDG_SW", 5, 1),
+    Field::kept("nRST_STOP", 6, 1),
+    Field::kept("nRST_STDBY", 7, 1),
+    Field::kept("RDP", 8, 8),
+    Field::modelled("nWRP", OPTCR_NWRP, 12),
+];
 
 /// Sectors below 128 KiB; all behind them have that.
 const FIRST_SECTORS: [u32; 5] = [16 << 10, 16 << 10, 16 << 10, 16 << 10, 64 << 10];
@@ -113,13 +125,14 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let erase_all = by_width("mass-erase");
     let program = reader.timing_ps("cyclescope,program-us", "time to program a byte, a halfword or a word");
     let interrupt = reader.interrupt(0, "the end of an operation, or an error");
+    let options = option_bytes::from_node(reader, "OPTCR", &OPTCR_FIELDS, OPTCR_RESET);
     Box::new(FlashController {
         flash,
         times: Times { program, erase, erase_all },
         interrupt,
         status: 0,
         control: CR_LOCK,
-        options: OPTCR_RESET,
+        options: options & !OPTCR_OPTSTRT | OPTCR_OPTLOCK,
         keys: Keys::new(KEYS),
         option_keys: Keys::new(OPTION_KEYS),
         writes: 0,
@@ -284,6 +297,9 @@ impl FlashController {
 impl Device for FlashController {
     fn reset(&mut self, ctx: &mut Ctx) {
         self.flash.reset(0, ctx);
+        if let Some(note) = option_bytes::note_of(self.options, OPTCR_RESET, &OPTCR_FIELDS) {
+            ctx.note(&note);
+        }
     }
 
     fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {

@@ -10,6 +10,8 @@
 //! bus, one of the other bank goes on. An hclk too high for the wait states leaves a note (voltage range 1; that of
 //! range 2 is not looked at).
 //!
+//! `cyclescope,option-bytes` has the option bytes as they are out of reset, as `DBANK=0`.
+//!
 //! Not modelled: fast programming of rows; ECC; write, read and code protection; option bytes other than DBANK, which
 //! keep what is written and are not loaded anew; power-down.
 
@@ -21,6 +23,7 @@ use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::activities::{ERASE, FLASH, PROGRAM};
 use crate::devices::support::apb;
+use crate::devices::support::option_bytes::{self, Field};
 use crate::devices::support::registers::flag;
 use crate::devices::support::stm32_flash::{ENDS, Flash};
 use crate::devices::support::stm32_flash_keys::{Key, Keys};
@@ -83,6 +86,27 @@ const OPTR_DBANK: u32 = 1 << 22;
 /// As ST delivers the part: two banks.
 const OPTR_RESET: u32 = 0xffef_f8aa;
 
+/// FLASH_OPTR (RM0432, "Flash option register"), as programmers of chips name its fields.
+const OPTR_FIELDS: [Field; 17] = [
+    Field::kept("RDP", 0, 8),
+    Field::kept("BOR_LEV", 8, 3),
+    Field::kept("nRST_STOP", 12, 1),
+    Field::kept("nRST_STDBY", 13, 1),
+    Field::kept("nRST_SHDW", 14, 1),
+    Field::kept("IWDG_SW", 16, 1),
+    Field::kept("IWDG_STOP", 17, 1),
+    Field::kept("IWDG_STDBY", 18, 1),
+    Field::kept("WWDG_SW", 19, 1),
+    Field::kept("BFB2", 20, 1),
+    Field::kept("DB1M", 21, 1),
+    Field::modelled("DBANK", 22, 1),
+    Field::kept("nBOOT1", 23, 1),
+    Field::kept("SRAM2_PE", 24, 1),
+    Field::kept("SRAM2_RST", 25, 1),
+    Field::kept("nSWBOOT0", 26, 1),
+    Field::kept("nBOOT0", 27, 1),
+];
+
 /// Bytes that are programmed at once.
 const DOUBLE_WORD: u32 = 8;
 const BANKS: usize = 2;
@@ -132,13 +156,14 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         erase_all: reader.timing_ps("cyclescope,mass-erase-us", "time to erase a bank, or both"),
     };
     let interrupt = reader.interrupt(0, "the end of an operation, or an error");
+    let options = option_bytes::from_node(reader, "OPTR", &OPTR_FIELDS, OPTR_RESET);
     Box::new(FlashController {
         flash,
         times,
         interrupt,
         status: 0,
         control: CR_LOCK | CR_OPTLOCK,
-        options: OPTR_RESET,
+        options,
         more_options: OPTIONS.map(|(_, reset)| reset),
         keys: Keys::new(KEYS),
         option_keys: Keys::new(OPTION_KEYS),
@@ -325,6 +350,12 @@ impl FlashController {
 impl Device for FlashController {
     fn reset(&mut self, ctx: &mut Ctx) {
         self.flash.reset(ACR_RESET, ctx);
+        if !self.has_two_banks() {
+            self.flash.reshape(1, ctx);
+        }
+        if let Some(note) = option_bytes::note_of(self.options, OPTR_RESET, &OPTR_FIELDS) {
+            ctx.note(&note);
+        }
     }
 
     fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
