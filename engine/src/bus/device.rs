@@ -9,6 +9,7 @@ use crate::memory::outer::OuterCache;
 use crate::observe::unmodelled::Touched;
 use crate::pipe::Pipe;
 use crate::polling::Poll;
+use crate::serial::wave::{Errors, Format};
 use crate::serial::{FarEnd, Passage};
 use crate::state::{Fresh, State};
 use crate::time::{Hz, Ps};
@@ -300,6 +301,16 @@ pub trait SerialPort {
 
     /// The character has been received, at `ctx.now`.
     fn receive(&mut self, character: u8, ctx: &mut Ctx);
+
+    /// How characters look to the receiver, at the line's present settings, if it has any.
+    fn format(&self) -> Option<Format> {
+        None
+    }
+
+    /// As [`SerialPort::receive`], for what is not as it was sent: the line has another format than the UART.
+    fn receive_damaged(&mut self, character: u8, _errors: Errors, ctx: &mut Ctx) {
+        self.receive(character, ctx);
+    }
 }
 
 /// A system register that instructions of a core name (Arm: those of coprocessor 15).
