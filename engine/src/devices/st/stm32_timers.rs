@@ -3,10 +3,11 @@
 //!
 //! Modelled, to the clock: prescaler and its preload; up, down and centre-aligned counting; TIM_ARR with and without
 //! preload (ARPE); the repetition counter; one-pulse mode; update events with UDIS, URS and UG; output compare and PWM
-//! with preload, and their flags by CMS; outputs in their polarity, behind MOE where a timer has that, on the pins whose
-//! port gives them that function (`devices/support/pin_functions.rs`); input capture from such a pin, with its prescaler, and from the pin of the neighbour
-//! channel; interrupts; DMA requests of updates and channels; TIM_DCR and TIM_DMAR. A counter is enabled a clock after
-//! CEN. A change of the clock's rate leaves the counter and its prescaler as they are.
+//! with preload, and their flags by CMS; outputs in their polarity, behind MOE where a timer has that, on the pins
+//! whose port gives them that function (`devices/support/pin_functions.rs`); input capture from such a pin, with its
+//! prescaler, and from the pin of the neighbour channel; interrupts; DMA requests of updates and channels; TIM_DCR and
+//! TIM_DMAR. A counter is enabled a clock after CEN. A change of the clock's rate leaves the counter and its prescaler
+//! as they are.
 //!
 //! A write takes effect on the first edge of the timer's clock at which it is there. A capture takes the counter as it
 //! is at the edge of the pin: the two clocks of the synchronisation, the filter (ICxF) and the dead time are left out.

@@ -10,18 +10,19 @@
 //! at whole ones. Where the kernel clock changes, what is on the line goes on at the new rate; where it stops, the line
 //! stands. Between a write of USART_TDR and the start bit lie `cyclescope,start-cycles` of it.
 //!
-//! Characters that no pin carries (`devices/support/pin_functions.rs`) reach nobody, with a note; the UART goes on as if
-//! they did. Without a pin for RX nothing comes in: who sends waits, as long as the receiver is off.
+//! Characters that no pin carries (`devices/support/pin_functions.rs`) reach nobody, with a note; the UART goes on as
+//! if they did. Without a pin for RX nothing comes in: who sends waits, as long as the receiver is off.
 //!
 //! Characters are on the console (of the node that `/chosen`'s stdout-path names) or in the node's own stream when
 //! their stop bits have ended; what is still under way when the firmware ends is sent all the same
 //! ([`crate::machine::ending`]). A received one is in USART_RDR when its stop bits have ended. With RTSE, who sends
 //! waits while the receiver is full.
 //!
-//! Where the console's line has another format than the UART's settings, both sides hear what their receivers make of the
-//! wire (`serial/wave.rs`), with PE, FE and NE.
+//! Where the console's line has another format than the UART's settings, both sides hear what their receivers make of
+//! the wire (`serial/wave.rs`), with PE, FE and NE.
 //!
-//! Not modelled: the receiver's character match, break, synchronous, smartcard, IrDA, LIN and half-duplex modes, CTS, low-power modes.
+//! Not modelled: the receiver's character match, break, synchronous, smartcard, IrDA, LIN and half-duplex modes, CTS,
+//! low-power modes.
 
 mod control;
 pub(super) mod frame;
