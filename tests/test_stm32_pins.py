@@ -1,4 +1,4 @@
-"""Signals of an STM32 leave the chip through pins that have their function."""
+"""Signals of an STM32 leave the chip through pins that have their function, and no others."""
 
 from __future__ import annotations
 

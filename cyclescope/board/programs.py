@@ -71,8 +71,8 @@ def read_program(
     `base` is the address of the first byte of a file that says nothing of addresses, `entry` that
     of the first instruction, whatever the file says. A file of plain bytes without `base` is not
     read: who loads the program refuses its begin. Raises `ElfError` if it has far more of them
-    than `room`, `UsageError` if the file is damaged, or does not go with `base` or `entry`; `OSError` if
-    it can't be read.
+    than `room`, `UsageError` if the file is damaged, or does not go with `base` or `entry`;
+    `OSError` if it can't be read.
     """
     if isinstance(file, bytes):
         name, data = "firmware", file

@@ -15,6 +15,7 @@ mod following;
 pub mod lines;
 pub mod path;
 mod pins;
+pub mod rates;
 pub mod risen;
 mod saving;
 pub mod seams;

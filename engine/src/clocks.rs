@@ -48,6 +48,10 @@ pub struct Clocks {
     #[state(skip)]
     users: BTreeMap<ClockId, Vec<User>>,
     gates: BTreeMap<u32, u32>,
+    /// Gates that were opened a moment ago, by register and bits, with the time from which on the clock is there.
+    opening: Vec<(u32, u32, Ps)>,
+    /// The last of these times.
+    opening_until: Ps,
     /// By the registers of the gates: which peripherals are held in reset.
     resets: BTreeMap<u32, u32>,
     /// Devices that follow a gate and its reset: its register and bit.
@@ -151,6 +155,28 @@ impl Clocks {
         let changed = self.gates.insert(register, open).unwrap_or(u32::MAX) ^ open;
         let users = self.gate_users.iter().filter(|(of, bit, _)| *of == register && changed >> bit & 1 != 0);
         self.gated.extend(users.map(|(_, _, device)| *device));
+    }
+
+    /// Gates of a register are opened now; what is behind them has its clock from `from` on.
+    pub fn open_from(&mut self, register: u32, bits: u32, from: Ps, now: Ps) {
+        self.opening.retain(|(.., from)| *from > now);
+        self.opening.push((register, bits, from));
+        self.opening_until = self.opening_until.max(from);
+    }
+
+    /// Firmware has waited for the gates of a register, as by a read of it.
+    pub fn opened(&mut self, register: u32) {
+        self.opening.retain(|(known, ..)| *known != register);
+    }
+
+    /// Until when an open gate has yet to let the clock through, where that is after `now`.
+    #[inline]
+    pub fn opens_at(&self, register: u32, bit: u32, now: Ps) -> Option<Ps> {
+        if now >= self.opening_until {
+            return None;
+        }
+        let is_it = |(known, bits, from): &&(u32, u32, Ps)| *known == register && bits >> bit & 1 != 0 && *from > now;
+        self.opening.iter().find(is_it).map(|(.., from)| *from)
     }
 
     /// Holds peripherals in reset, by the register and bits of their gates. Devices that follow these are told with the

@@ -4,6 +4,7 @@
 //! script go on as time passes, and [`crate::machine`] takes what the host types.
 
 pub mod script;
+pub mod wave;
 
 use std::collections::VecDeque;
 

@@ -31,6 +31,7 @@ use crate::isa::arm::config::BIT_BAND;
 use crate::machine::{Description, DeviceInfo, Machine};
 use crate::memory::ram::Ram;
 use crate::observe::signals::DeviceSignals;
+use crate::serial::wave::Format;
 use crate::time::{Hz, Ps};
 use crate::wires::Pin;
 
@@ -460,6 +461,7 @@ fn add_node<'a>(
             }
             if model.is_serial_port() && reader.is_stdout() {
                 bus.lines.console = Some(id);
+                bus.lines.console_format = reader.stdout_options().and_then(Format::of_options);
             }
             // Where it can't be made there is a fault, and no machine.
             bus.devices.push(device);

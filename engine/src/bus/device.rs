@@ -10,6 +10,7 @@ use crate::memory::outer::OuterCache;
 use crate::observe::unmodelled::Touched;
 use crate::pipe::Pipe;
 use crate::polling::Poll;
+use crate::serial::wave::{Errors, Format};
 use crate::serial::{FarEnd, Passage};
 use crate::state::{Fresh, State};
 use crate::time::{Hz, Ps};
@@ -365,6 +366,16 @@ pub trait SerialPort {
     /// What a character would set off: a firmware that sleeps may wait for that.
     fn when_received(&self) -> WhenReceived {
         WhenReceived::Nothing
+    }
+
+    /// How characters look to the receiver, at the line's present settings, if it has any.
+    fn format(&self) -> Option<Format> {
+        None
+    }
+
+    /// As [`SerialPort::receive`], for what is not as it was sent: the line has another format than the UART.
+    fn receive_damaged(&mut self, character: u8, _errors: Errors, ctx: &mut Ctx) {
+        self.receive(character, ctx);
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::dt::wiring::DeviceId;
+use crate::serial::wave::{Ear, Format};
 use crate::state::{Fresh, State};
 use crate::time::Ps;
 
@@ -16,6 +17,13 @@ pub struct Lines {
     /// The UART whose line is the console, where the board says which: others print on lines of their own.
     #[state(skip)]
     pub console: Option<DeviceId>,
+    /// How characters look on the console's line, where the board says it.
+    #[state(skip)]
+    pub console_format: Option<Format>,
+    /// The receiver at the other end of the console's line, where the UART has another format.
+    pub(crate) ear: Ear,
+    /// The user knows of that.
+    pub(crate) is_noted: bool,
     /// Somebody may still type at one of them: who waits for that, waits for something.
     #[state(skip)]
     pub are_attended: bool,
@@ -45,6 +53,12 @@ impl Lines {
     /// Connects a device that is a far end to a UART.
     pub fn connect(&mut self, uart: DeviceId, far_end: DeviceId, listens: bool) {
         self.lines.push(Line { uart, far_end, listens, held: false, heard: VecDeque::new() });
+    }
+
+    /// How characters look on a UART's line, where the board says it.
+    #[inline]
+    pub fn format_of(&self, uart: DeviceId) -> Option<Format> {
+        self.console_format.filter(|_| self.console == Some(uart))
     }
 
     /// The far end of a UART's line.

@@ -2,7 +2,9 @@
 //! the line's own rate, one after the other without a pause, and lets a script go on as time passes.
 //!
 //! The UART says when a character that begins now has been received, at its own settings; while its receiver takes
-//! none (it has no baud rate, is off, or holds the line by RTS), the far end waits.
+//! none (it has no baud rate, is off, or holds the line by RTS), the far end waits. Where the board says at what rate
+//! the line is, and the UART's settings don't take that, a character is on the wire for its own time, and the UART gets
+//! what its receiver makes of the wire ([`crate::serial::wave`]).
 //!
 //! A script drives pins, too, and waits for them. One that has to do with nothing else is at no line.
 
@@ -13,6 +15,7 @@ use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use crate::bus::lines::Failure;
 use crate::devices::support::activities;
 use crate::serial::script::{Pins, Progress};
+use crate::serial::wave::{Ear, Format};
 use crate::serial::{FarEnd, Passage};
 use crate::state::State;
 use crate::time::Ps;
@@ -22,6 +25,7 @@ use crate::wires::Pin;
 const RECEIVED: u32 = 2;
 const LINE_FREE: u32 = 3;
 const DEADLINE: u32 = 4;
+const HEARD: u32 = 5;
 
 /// The device.
 #[derive(Debug, State)]
@@ -30,6 +34,10 @@ pub struct FarEndDevice {
     uart: DeviceId,
     end: FarEnd,
     on_line: Option<(u8, Passage)>,
+    /// What the UART hears of characters in a format that is not its own.
+    ear: Ear,
+    /// The character on the line is one of these.
+    is_damaged: bool,
     /// When the script wants to be called at the latest, and has asked for.
     deadline: Option<Ps>,
     /// The script has ended the run.
@@ -55,7 +63,7 @@ impl Pins for At<'_> {
 impl FarEndDevice {
     /// At the line of `uart`, which is the device itself where it is at none.
     pub fn new(uart: DeviceId, end: FarEnd) -> FarEndDevice {
-        FarEndDevice { uart, end, on_line: None, deadline: None, ended: false }
+        FarEndDevice { uart, end, on_line: None, ear: Ear::default(), is_damaged: false, deadline: None, ended: false }
     }
 
     fn go_on(&mut self, ctx: &mut Ctx) {
@@ -102,6 +110,7 @@ impl FarEndDevice {
         if let Some(passage) = passage
             && let Some(character) = self.end.take()
         {
+            let passage = self.put_on_wire(character, ctx).unwrap_or(passage);
             self.on_line = Some((character, passage));
             if ctx.records(Kind::Serial) {
                 let detail = Detail::Value(character.into());
@@ -111,8 +120,59 @@ impl FarEndDevice {
         }
     }
 
+    /// What the UART's own settings make of the wire.
+    fn format_of_uart(&self, ctx: &mut Ctx) -> Option<Format> {
+        ctx.bus.with_device(self.uart, ctx.now, |uart, _| uart.serial_port()?.format())
+    }
+
+    /// Where the line has a format that the UART does not take: a character is on the wire for as long as the line
+    /// says.
+    fn put_on_wire(&mut self, character: u8, ctx: &mut Ctx) -> Option<Passage> {
+        self.is_damaged = false;
+        let line = ctx.bus.lines.format_of(self.uart)?;
+        let own = self.format_of_uart(ctx)?;
+        let suits = line.suits(&own);
+        if !suits || line.strays_from(&own) {
+            ctx.bus.note_format(self.uart, &own, &line, ctx.now);
+        }
+        if suits && self.ear.is_quiet() {
+            return None;
+        }
+        self.is_damaged = true;
+        self.ear.hear(&line, character.into(), ctx.now);
+        self.listen(&own, ctx);
+        Some(Passage::whole(ctx.now + line.frame()))
+    }
+
+    /// Asks for an event when the UART has made a character of the wire.
+    fn listen(&self, own: &Format, ctx: &mut Ctx) {
+        if let Some(due) = self.ear.next(own) {
+            ctx.schedule(due.max(ctx.now), HEARD);
+        }
+    }
+
+    /// The UART takes what it has made of the wire by now.
+    fn heard(&mut self, ctx: &mut Ctx) {
+        let Some(own) = self.format_of_uart(ctx) else { return };
+        let mut has_come = false;
+        while let Some(received) = self.ear.take(&own, ctx.now) {
+            has_come = true;
+            ctx.bus.with_device(self.uart, ctx.now, |uart, ctx| {
+                if let Some(port) = uart.serial_port() {
+                    port.receive_damaged(received.data as u8, received.errors, ctx);
+                }
+            });
+        }
+        if has_come {
+            self.listen(&own, ctx);
+        }
+    }
+
     fn received(&mut self, ctx: &mut Ctx) {
         let Some((character, passage)) = self.on_line else { return };
+        if self.is_damaged {
+            return self.end.passed();
+        }
         ctx.bus.with_device(self.uart, ctx.now, |uart, ctx| {
             if let Some(port) = uart.serial_port() {
                 port.receive(character, ctx);
@@ -139,6 +199,7 @@ impl Device for FarEndDevice {
         match token {
             RECEIVED => self.received(ctx),
             LINE_FREE => self.end.passed(),
+            HEARD => self.heard(ctx),
             DEADLINE => self.deadline = None,
             // FAR_END_LOOKS, or the end of a step.
             _ => {}

@@ -81,6 +81,7 @@ impl Machine {
         };
         if cut_off.is_none() {
             while self.bus.send_next(now).is_some() {}
+            self.bus.hear_the_rest();
         }
         self.note_unsent(cut_off);
         pause(&self.take_printed());
@@ -94,6 +95,7 @@ impl Machine {
         let now = self.now();
         if !self.bus.exit_is_reset {
             while self.bus.send_next(now).is_some() {}
+            self.bus.hear_the_rest();
         }
         self.take_printed()
     }

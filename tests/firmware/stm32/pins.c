@@ -1,5 +1,5 @@
-/* Pin functions of an STM32F407: what leaves the chip with a pin's function, and what does not. The console is USART2 at
- * PA2, which the board's start has set up. */
+/* Pin functions of an STM32F407: what leaves the chip with a pin's function, and what does not. The console is USART2
+ * at PA2, which the board's start has set up. */
 #include "board.h"
 #include "console.h"
 #include "mmio.h"

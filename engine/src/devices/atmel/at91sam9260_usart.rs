@@ -13,6 +13,7 @@
 use crate::bus::device::{
     AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError, Unsent, WhenReceived,
 };
+use crate::bus::rates::LINE_HEARD;
 use crate::devices::model::{Group, Model};
 use crate::devices::support::activities::SERIAL;
 use crate::devices::support::apb::{self, WriteProtection};
@@ -23,6 +24,7 @@ use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
 use crate::serial::Passage;
+use crate::serial::wave::{Errors, Format, Parity};
 use crate::state::State;
 use crate::time::Ps;
 
@@ -75,6 +77,8 @@ const MR_CHMODE: u32 = 3 << 14;
 const SR_RXRDY: u32 = 1 << 0;
 const SR_TXRDY: u32 = 1 << 1;
 const SR_OVRE: u32 = 1 << 5;
+const SR_FRAME: u32 = 1 << 6;
+const SR_PARE: u32 = 1 << 7;
 const SR_TIMEOUT: u32 = 1 << 8;
 const SR_TXEMPTY: u32 = 1 << 9;
 const INTERRUPTS: u32 = 0x83e3;
@@ -108,6 +112,8 @@ pub struct Uart {
     /// What UART_RHR gives once that has been read.
     last_received: u8,
     overrun: bool,
+    /// FRAME and PARE.
+    errors: u32,
     /// The cycle in which the time-out comes, while it is counted.
     timeout_cycle: Option<u64>,
     timed_out: bool,
@@ -147,6 +153,7 @@ impl Uart {
             receiver: Receiver::default(),
             last_received: 0,
             overrun: false,
+            errors: 0,
             timeout_cycle: None,
             timed_out: false,
             timeout_alarm: Alarm::default(),
@@ -171,8 +178,22 @@ impl Uart {
             && self.line.is_free()
             && let Some(character) = self.holding.take()
         {
-            self.line.start(character, (cycle, cycle + self.character_clocks()));
+            let format = self.format();
+            self.line.start(character, (cycle, cycle + self.character_clocks()), format);
         }
+    }
+
+    /// How characters look on the line. UART_MR.PAR: even, odd, space, mark, none.
+    fn format(&self) -> Format {
+        let parity = match (self.mode & MR_PAR) >> 9 {
+            0 => Parity::Even,
+            1 => Parity::Odd,
+            2 => Parity::Fixed(false),
+            3 => Parity::Fixed(true),
+            _ => Parity::None,
+        };
+        let bit_fs = Format::bit_of(OVERSAMPLING * u64::from(self.divider).max(1), self.line.clock().get(), 1);
+        Format { parity, ..Format::of_clocks(bit_fs) }
     }
 
     fn character_clocks(&self) -> u64 {
@@ -205,6 +226,7 @@ impl Uart {
             | flag(SR_TXEMPTY, ready && self.line.is_free())
             | flag(SR_RXRDY, !self.receiver.is_empty())
             | flag(SR_OVRE, self.overrun)
+            | self.errors
             | flag(SR_TIMEOUT, self.timed_out)
     }
 
@@ -228,6 +250,9 @@ impl Uart {
             self.receiver.clear();
         }
         self.overrun &= value & CR_RSTSTA == 0;
+        if value & CR_RSTSTA != 0 {
+            self.errors = 0;
+        }
         if value & (CR_STTTO | CR_RETTO) != 0 {
             self.timed_out = false;
             self.timeout_cycle = None;
@@ -326,6 +351,8 @@ impl Device for Uart {
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
         if token == TIMEOUT {
             self.timeout_alarm.rang(ctx.now);
+        } else if token == LINE_HEARD {
+            ctx.hear_line(self.line.known(ctx.now));
         } else {
             self.line.rang(ctx.now);
         }
@@ -390,8 +417,19 @@ impl SerialPort for Uart {
         WhenReceived::raises(on, self.interrupt)
     }
 
+    fn format(&self) -> Option<Format> {
+        (self.divider > 0).then(|| Uart::format(self))
+    }
+
     fn begin(&mut self, ctx: &mut Ctx) -> Option<Passage> {
         passage(self.clock.rate, ctx.now, self.character_clocks()).filter(|_| self.receives)
+    }
+
+    fn receive_damaged(&mut self, character: u8, errors: Errors, ctx: &mut Ctx) {
+        if self.receives {
+            self.errors |= flag(SR_FRAME, errors.framing) | flag(SR_PARE, errors.parity);
+        }
+        self.receive(character, ctx);
     }
 
     fn receive(&mut self, character: u8, ctx: &mut Ctx) {

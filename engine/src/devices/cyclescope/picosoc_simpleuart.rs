@@ -18,6 +18,7 @@ mod sender;
 use self::sender::{BYTE_BITS, Sender};
 use crate::activity::Detail;
 use crate::bus::device::{AccessSize, Ctx, Device, Reply, SerialPort, SlaveError};
+use crate::bus::rates::LINE_HEARD;
 use crate::devices::model::{Group, Model};
 use crate::devices::support::activities::{SENT, SERIAL};
 use crate::devices::support::axi_lite::{FOREVER, edge_in_reach};
@@ -26,6 +27,7 @@ use crate::devices::support::registers::{AccessKind, Register};
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
 use crate::serial::Passage;
+use crate::serial::wave::Format;
 use crate::state::State;
 use crate::time::{Cycles, Hz, Ps};
 
@@ -93,8 +95,13 @@ impl Simpleuart {
         if let Some(end) = heard {
             ctx.clocked_span(&SENT, self.clock, at, end, Detail::Value(byte.into()));
         }
-        ctx.console_at(&[byte], heard.unwrap_or(at));
+        ctx.character_sent(byte.into(), &self.line_format(), heard.unwrap_or(at), true);
         if cycle == requested { ctx.now } else { at }
+    }
+
+    /// How characters look on the line.
+    fn line_format(&self) -> Format {
+        Format::of_clocks(Format::bit_of(self.bit_cycles(), self.clock.get(), 1))
     }
 
     /// Cycles of a bit that nothing changes.
@@ -143,6 +150,12 @@ impl Device for Simpleuart {
         Ok(Reply::written(ctx.now))
     }
 
+    fn event(&mut self, token: u32, ctx: &mut Ctx) {
+        if token == LINE_HEARD {
+            ctx.hear_line(ctx.now);
+        }
+    }
+
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.state(self.writes);
         self.receiver.polled(poll);
@@ -159,6 +172,10 @@ impl Device for Simpleuart {
 }
 
 impl SerialPort for Simpleuart {
+    fn format(&self) -> Option<Format> {
+        self.has_rate.then(|| self.line_format())
+    }
+
     fn begin(&mut self, ctx: &mut Ctx) -> Option<Passage> {
         let (begins, bit) = (self.cycle(ctx.now).0, self.bit_cycles());
         // State 0 sees the start bit and takes a cycle; state 1 ends with the first count whose double exceeds the

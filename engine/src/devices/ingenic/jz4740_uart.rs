@@ -19,6 +19,7 @@ mod receiving;
 
 use self::receiving::Receiving;
 use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError, Unsent, WhenReceived};
+use crate::bus::rates::LINE_HEARD;
 use crate::devices::model::{Group, Model};
 use crate::devices::support::activities::SERIAL_WITH_FIFOS;
 use crate::devices::support::apb;
@@ -28,6 +29,7 @@ use crate::devices::support::shift_register::ShiftRegister;
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
+use crate::serial::wave::{Format, Parity};
 use crate::state::State;
 use crate::time::{Cycles, Hz, Ps};
 use std::collections::VecDeque;
@@ -81,11 +83,15 @@ const UFCR_RDTR: u32 = 6;
 const ULCR_WLS: u32 = 3;
 const ULCR_SBLS: u32 = 1 << 2;
 const ULCR_PARE: u32 = 1 << 3;
+const ULCR_PEVEN: u32 = 1 << 4;
+const ULCR_STPAR: u32 = 1 << 5;
 const ULCR_SBK: u32 = 1 << 6;
 const ULCR_DLAB: u32 = 1 << 7;
 const UMCR_LOOP: u32 = 1 << 4;
 const ULSR_DR: u32 = 1 << 0;
 const ULSR_OVER: u32 = 1 << 1;
+const ULSR_PARER: u32 = 1 << 2;
+const ULSR_FMER: u32 = 1 << 3;
 const ULSR_TDRQ: u32 = 1 << 5;
 const ULSR_TEMP: u32 = 1 << 6;
 
@@ -180,6 +186,25 @@ impl Uart {
         pending.iter().find(|(enable, is, _)| *is && self.interrupts & enable != 0).map(|(.., number)| *number)
     }
 
+    /// How characters look on the line, with bits of their mean length.
+    fn format(&self) -> Format {
+        let parity = match (self.line_control & ULCR_PARE != 0, self.line_control & ULCR_PEVEN != 0) {
+            (false, _) => Parity::None,
+            (true, even) if self.line_control & ULCR_STPAR != 0 => Parity::Fixed(!even),
+            (true, true) => Parity::Even,
+            (true, false) => Parity::Odd,
+        };
+        let data_bits = (self.line_control & ULCR_WLS) + 5;
+        let stop_halves = match (self.line_control & ULCR_SBLS != 0, data_bits) {
+            (false, _) => 2,
+            (true, 5) => 3,
+            (true, _) => 4,
+        };
+        let halves = 2 * (1 + u64::from(data_bits) + u64::from(parity != Parity::None)) + stop_halves;
+        let bit_fs = Format::bit_of(2 * self.character_clocks().max(1), self.line.clock().get(), halves);
+        Format { data_bits, parity, stop_halves, ..Format::of_clocks(bit_fs) }
+    }
+
     /// Baud clocks of a character.
     fn character_clocks(&self) -> u64 {
         let data = u64::from(self.line_control & ULCR_WLS) + 5;
@@ -211,7 +236,8 @@ impl Uart {
         let end_clock = clock + self.character_clocks();
         if let Some(character) = self.waiting.pop_front() {
             self.queues.tx.leave(self.waiting.len() + 1, at, self.line.clock());
-            self.line.start(character, (clock, end_clock));
+            let format = self.format();
+            self.line.start(character, (clock, end_clock), format);
             self.wants_data |= self.line_status() & ULSR_TDRQ != 0;
         }
     }
@@ -355,6 +381,8 @@ impl Device for Uart {
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
         if token == receiving::TIMEOUT {
             self.receiving.rang(ctx.now);
+        } else if token == LINE_HEARD {
+            ctx.hear_line(self.line.known(ctx.now));
         } else {
             self.line.rang(ctx.now);
         }

@@ -7,15 +7,18 @@
 //! requests to a DMA controller. A bit takes whole clocks; between a write of USART_DR and the start bit lie
 //! `cyclescope,start-cycles` of them. Where the clock changes, what is on the line goes on at the new rate.
 //!
-//! Characters that no pin carries (`devices/support/pin_functions.rs`) reach nobody, with a note; the USART goes on as if
-//! they did. Without a pin for RX nothing comes in: who sends waits, as long as the receiver is off.
+//! Characters that no pin carries (`devices/support/pin_functions.rs`) reach nobody, with a note; the USART goes on as
+//! if they did. Without a pin for RX nothing comes in: who sends waits, as long as the receiver is off.
 //!
 //! Characters are on the console (of the node that `/chosen`'s stdout-path names) or in the node's own stream when
 //! their stop bits have ended; what is still under way when the firmware ends is sent all the same
 //! ([`crate::machine::ending`]). A received one is in USART_DR when its stop bits have ended; with parity, the highest
 //! bit of its word is the parity bit. One that comes while RXNE is set is lost. With RTSE, who sends waits meanwhile.
 //!
-//! Not modelled: parity, framing and noise errors, which nobody sends; break, mute mode, synchronous, smartcard, IrDA,
+//! Where the console's line has another format than the USART's settings, both sides hear what their receivers make of
+//! the wire (`serial/wave.rs`), with PE, FE and NF.
+//!
+//! Not modelled: break, mute mode, synchronous, smartcard, IrDA,
 //! LIN and half-duplex modes, CTS. A character under way goes on where UE is cleared, and is lost where TE is.
 
 mod receiving;
@@ -32,6 +35,7 @@ use super::stm32h7_uart::frame::Frame;
 use super::stm32h7_uart::transmitter::Transmitter;
 use crate::activity::{Detail, Kind};
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError, Unsent};
+use crate::bus::rates::LINE_HEARD;
 use crate::devices::model::{Group, Model};
 use crate::devices::support::activities::{SENT, SERIAL};
 use crate::devices::support::axi_lite::edge_in_reach;
@@ -44,7 +48,7 @@ use crate::dt::wiring::ClockInput;
 use crate::observe::waves::SignalId;
 use crate::polling::Poll;
 use crate::state::State;
-use crate::time::Cycles;
+use crate::time::{Cycles, Ps};
 
 /// What a board says of the device.
 #[derive(Clone, Debug, State)]
@@ -57,9 +61,6 @@ pub struct Params {
     /// Its interrupt.
     #[state(skip)]
     pub interrupt: Option<IrqLine>,
-    /// The node is where `/chosen`'s stdout-path leads to.
-    #[state(skip)]
-    pub is_console: bool,
     /// Its enable bit.
     #[state(skip)]
     pub gate: ClockGate,
@@ -110,7 +111,6 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         clock: reader.clock_input(0, "the clock of its bus, which the baud rate is divided from"),
         start_cycles: reader.timing_cycles("cyclescope,start-cycles", "clocks from USART_DR to the start bit"),
         interrupt: reader.interrupt(0, "its interrupt"),
-        is_console: reader.is_stdout(),
         gate: ClockGate::from_node(reader),
         dma: [reader.dma_lines("tx", "USART_DR is free"), reader.dma_lines("rx", "USART_DR has a character")],
         pins: PinFunctions::from_node(reader, &["tx", "rx"]),
@@ -171,7 +171,9 @@ impl Usart {
                 self.sent_characters += 1;
                 self.complete |= self.transmitter.is_idle();
                 if !std::mem::take(&mut self.is_unheard) {
-                    self.print(frame.data(character), ctx);
+                    let clock = self.params.clock.rate;
+                    let end = clock.ps_at_floor(Cycles(self.transmitter.ended()));
+                    ctx.character_sent(frame.data(character), &frame.format(clock), end, false);
                 }
             } else if self.transmits()
                 && let Some((character, start)) = self.transmitter.begin(cycle, frame.cycles())
@@ -184,9 +186,10 @@ impl Usart {
         }
     }
 
-    fn print(&self, character: u16, ctx: &mut Ctx) {
-        let bytes = [character as u8];
-        if self.params.is_console { ctx.console(&bytes) } else { ctx.stream(&bytes) }
+    /// Up to when all that is on the line is known at its other end.
+    fn known(&self, now: Ps) -> Ps {
+        let begun = self.frame().zip(self.transmitter.end());
+        begun.map_or(now, |(frame, end)| self.params.clock.rate.ps_at_floor(Cycles(end.saturating_sub(frame.cycles()))))
     }
 
     /// Tells of a character, and puts the frame's edges into the waveform.
@@ -223,7 +226,8 @@ impl Usart {
             | flag(SR_TXE, cr1 & CR1_TXEIE != 0)
             | flag(SR_RXNE | SR_ORE, cr1 & CR1_RXNEIE != 0)
             | flag(SR_IDLE, cr1 & CR1_IDLEIE != 0)
-            | flag(SR_ORE, cr3 & CR3_EIE != 0 && cr3 & CR3_DMAR != 0);
+            | flag(SR_PE, cr1 & CR1_PEIE != 0)
+            | flag(SR_ORE | SR_NF | SR_FE, cr3 & CR3_EIE != 0 && cr3 & CR3_DMAR != 0);
         if self.is_enabled() { status & enabled } else { 0 }
     }
 
@@ -398,6 +402,9 @@ impl Device for Usart {
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
         if let Some(which) = DMA_TOKENS.iter().position(|dma| *dma == token) {
             return self.dma[which].event(token, ctx);
+        }
+        if token == LINE_HEARD {
+            return ctx.hear_line(self.known(ctx.now));
         }
         self.alarm.rang(ctx.now);
         self.settle(ctx);

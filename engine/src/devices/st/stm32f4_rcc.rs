@@ -201,11 +201,27 @@ impl Rcc {
                 self.state.set(SSCGR, value);
             }
             _ => {
+                if self.state.is_enable(offset) {
+                    self.state.enable_from(offset, value, self.clocked_from(offset, ctx.now), ctx);
+                }
                 if !self.state.write(offset, value, ctx) {
                     self.state.set(offset, value);
                 }
             }
         }
+    }
+
+    /// From when on a peripheral has the clock that a register enables now (ES0182 and ES0287, "Delay after an RCC
+    /// peripheral clock enabling"): 2 cycles of AHB, or 1 and as many as the bus's divider.
+    fn clocked_from(&self, register: u32, now: Ps) -> Ps {
+        let tree = self.tree();
+        let (hclk, pclk) = (tree.hclk, tree.pclk);
+        let cycles = match register {
+            APB2ENR => 1 + hclk.get() / pclk[1].get().max(1),
+            APB1ENR.. => 1 + hclk.get() / pclk[0].get().max(1),
+            _ => 2,
+        };
+        hclk.after(now, Cycles(cycles))
     }
 
     fn write_cr(&mut self, value: u32, ctx: &mut Ctx) {
@@ -328,6 +344,9 @@ impl Device for Rcc {
     }
 
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        if self.state.is_enable(offset & !3) {
+            ctx.bus.clocks.opened(offset & !3);
+        }
         Ok(apb::read(self.value(offset & !3), offset, size, ctx))
     }
 

@@ -10,16 +10,19 @@
 //! at whole ones. Where the kernel clock changes, what is on the line goes on at the new rate; where it stops, the line
 //! stands. Between a write of USART_TDR and the start bit lie `cyclescope,start-cycles` of it.
 //!
-//! Characters that no pin carries (`devices/support/pin_functions.rs`) reach nobody, with a note; the UART goes on as if
-//! they did. Without a pin for RX nothing comes in: who sends waits, as long as the receiver is off.
+//! Characters that no pin carries (`devices/support/pin_functions.rs`) reach nobody, with a note; the UART goes on as
+//! if they did. Without a pin for RX nothing comes in: who sends waits, as long as the receiver is off.
 //!
 //! Characters are on the console (of the node that `/chosen`'s stdout-path names) or in the node's own stream when
 //! their stop bits have ended; what is still under way when the firmware ends is sent all the same
 //! ([`crate::machine::ending`]). A received one is in USART_RDR when its stop bits have ended. With RTSE, who sends
 //! waits while the receiver is full.
 //!
-//! Not modelled: the receiver's character match, parity, framing and noise errors, which nobody sends;
-//! break, synchronous, smartcard, IrDA, LIN and half-duplex modes, CTS, low-power modes.
+//! Where the console's line has another format than the UART's settings, both sides hear what their receivers make of
+//! the wire (`serial/wave.rs`), with PE, FE and NE.
+//!
+//! Not modelled: the receiver's character match, break, synchronous, smartcard, IrDA, LIN and half-duplex modes, CTS,
+//! low-power modes.
 
 mod control;
 pub(super) mod frame;
@@ -42,6 +45,7 @@ use self::registers::*;
 use self::transmitter::Transmitter;
 use crate::activity::{Detail, Kind};
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, Reply, SerialPort, SlaveError, Unsent};
+use crate::bus::rates::LINE_HEARD;
 use crate::devices::model::{Group, Model};
 use crate::devices::support::activities::{SENT, SERIAL_WITH_FIFOS};
 use crate::devices::support::dma_lines::DmaLine;
@@ -174,7 +178,9 @@ impl Uart {
                 self.sent_characters += 1;
                 self.complete = self.transmitter.is_idle();
                 if !std::mem::take(&mut self.is_unheard) {
-                    self.print(frame.data(character), ctx);
+                    let clock = self.params.kernel_clock.rate();
+                    let end = clock.ps_at_floor(Cycles(self.transmitter.ended()));
+                    ctx.character_sent(frame.data(character), &frame.format(clock), end, false);
                 }
             } else if let Some((character, start)) = self.transmitter.begin(cycle, frame.cycles()) {
                 self.is_unheard = !self.params.pins.carries(TX);
@@ -186,9 +192,12 @@ impl Uart {
         }
     }
 
-    fn print(&self, character: u16, ctx: &mut Ctx) {
-        let bytes = [character as u8];
-        if self.params.is_console { ctx.console(&bytes) } else { ctx.stream(&bytes) }
+    /// Up to when all that is on the line is known at its other end.
+    fn known(&self, now: Ps) -> Ps {
+        let begun = self.frame().zip(self.transmitter.end());
+        begun.map_or(now, |(frame, end)| {
+            self.params.kernel_clock.rate().ps_at_floor(Cycles(end.saturating_sub(frame.cycles())))
+        })
     }
 
     /// Tells of a character, and puts the frame's edges into the waveform.
@@ -428,6 +437,9 @@ impl Device for Uart {
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
         if let Some(which) = DMA_TOKENS.iter().position(|dma| *dma == token) {
             return self.dma[which].event(token, ctx);
+        }
+        if token == LINE_HEARD {
+            return ctx.hear_line(self.known(ctx.now));
         }
         self.alarm.rang(ctx.now);
         self.settle(ctx);

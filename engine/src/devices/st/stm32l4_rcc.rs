@@ -221,11 +221,27 @@ impl Rcc {
                 self.settings_change(ctx);
             }
             _ => {
+                if self.state.is_enable(offset) {
+                    self.state.enable_from(offset, value, self.clocked_from(offset, ctx.now), ctx);
+                }
                 if !self.state.write(offset, value, ctx) {
                     self.state.set(offset, value);
                 }
             }
         }
+    }
+
+    /// From when on a peripheral has the clock that a register enables now (RM0432, "Peripheral clock enable register":
+    /// a delay of 2 cycles of it).
+    fn clocked_from(&self, register: u32, now: Ps) -> Ps {
+        let tree = self.tree();
+        let (hclk, pclk) = (tree.hclk, tree.pclk);
+        let clock = match register {
+            APB2ENR => pclk[1],
+            APB1ENR1.. => pclk[0],
+            _ => hclk,
+        };
+        clock.after(now, Cycles(2))
     }
 
     fn write_cr(&mut self, value: u32, ctx: &mut Ctx) {
@@ -361,6 +377,9 @@ impl Device for Rcc {
     }
 
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        if self.state.is_enable(offset & !3) {
+            ctx.bus.clocks.opened(offset & !3);
+        }
         Ok(apb::read(self.value(offset & !3), offset, size, ctx))
     }
 

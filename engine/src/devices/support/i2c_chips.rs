@@ -2,8 +2,8 @@
 //!
 //! A master calls [`I2cChips::start`] and [`I2cChips::stop`] where these are on the bus, [`I2cChips::send`] and
 //! [`I2cChips::receive`] for its bytes, passes on events and changes of pins, and calls [`I2cChips::settle`] after all
-//! that it does. Calls come at the times of the wire, never ahead of them. [`I2cChips::connect`] says whether the pins of
-//! the master's chip have SCL and SDA.
+//! that it does. Calls come at the times of the wire, never ahead of them. [`I2cChips::connect`] says whether the pins
+//! of the master's chip have SCL and SDA.
 
 use crate::bus::device::{Ctx, DeviceId};
 use crate::devices;

@@ -11,7 +11,6 @@ pub mod fifo_entries;
 pub mod hosted_chip;
 pub mod i2c_chips;
 pub mod kernel_clock;
-
 pub mod option_bytes;
 pub mod pin_functions;
 pub mod receiver;

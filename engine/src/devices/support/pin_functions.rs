@@ -143,8 +143,8 @@ impl PinFunctions {
         self.signals.get(signal).map_or(&[], |signal| &signal.places)
     }
 
-    /// Tells the user of each of an I2C interface's two signals that begins a frame and leaves the chip nowhere, or by a
-    /// push-pull pin.
+    /// Tells the user of each of an I2C interface's two signals that begins a frame and leaves the chip nowhere, or by
+    /// a push-pull pin.
     pub fn check_i2c(&mut self, ctx: &mut Ctx) {
         for index in 0..self.signals.len() {
             if !self.carries(index) {
@@ -155,8 +155,8 @@ impl PinFunctions {
             if let Some(pin) = pin {
                 let (pin, name) = (pin_name(ctx.bus, pin), self.signals[index].name.to_uppercase());
                 ctx.note(&format!(
-                    "its {name} is at {pin}, which is push-pull (GPIOx_OTYPER): on the board it drives against the chips \
-                     that answer. It goes on as if it were open-drain"
+                    "its {name} is at {pin}, which is push-pull (GPIOx_OTYPER): on the board it drives against \
+                     the chips that answer. It goes on as if it were open-drain"
                 ));
             }
         }

@@ -7,6 +7,7 @@ use crate::bus::device::{Alarm, Ctx, Unsent};
 use crate::devices::support::activities::SENT;
 use crate::devices::support::axi_lite::edge_in_reach;
 use crate::polling::Poll;
+use crate::serial::wave::Format;
 use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 
@@ -14,6 +15,10 @@ use crate::time::{Cycles, Hz, Ps};
 #[derive(Clone, Copy, Debug, State, Fresh)]
 struct Shifting {
     character: u8,
+    /// The cycle in which its start bit began.
+    begin_cycle: u64,
+    /// How it looks on the line.
+    format: Format,
     /// The cycle in which its stop bits have ended.
     end_cycle: u64,
 }
@@ -59,6 +64,7 @@ impl ShiftRegister {
         self.clock = clock;
         let to = self.cycle(ctx.now);
         if let Some(shifting) = &mut self.shifting {
+            shifting.begin_cycle = to.saturating_sub(from.saturating_sub(shifting.begin_cycle));
             shifting.end_cycle = to + shifting.end_cycle.saturating_sub(from);
         }
         if let Some(end) = self.end() {
@@ -78,8 +84,8 @@ impl ShiftRegister {
     }
 
     /// Puts in a character: its start bit begins with a cycle, and its stop bits end with `end_cycle`.
-    pub fn start(&mut self, character: u8, (begin_cycle, end_cycle): (u64, u64)) {
-        self.shifting = Some(Shifting { character, end_cycle });
+    pub fn start(&mut self, character: u8, (begin_cycle, end_cycle): (u64, u64), format: Format) {
+        self.shifting = Some(Shifting { character, begin_cycle, format, end_cycle });
         if let (true, Some(end)) = (self.scope.records(Kind::Serial), self.end()) {
             let begin = self.clock.ps_at_floor(Cycles(begin_cycle));
             self.scope.clocked_span(&SENT, self.clock, begin, end, Detail::Value(character.into()));
@@ -96,8 +102,9 @@ impl ShiftRegister {
     /// Prints the character if it has ended by `ctx.now`, and tells in which cycle: the next may begin there.
     pub fn sent(&mut self, ctx: &mut Ctx) -> Option<u64> {
         let cycle = self.cycle(ctx.now);
-        let Shifting { character, end_cycle } = self.shifting.filter(|shifting| shifting.end_cycle <= cycle)?;
-        ctx.console(&[character]);
+        let Shifting { character, end_cycle, format, .. } =
+            self.shifting.filter(|shifting| shifting.end_cycle <= cycle)?;
+        ctx.character_sent(character.into(), &format, self.clock.ps_at_floor(Cycles(end_cycle)), true);
         self.sent_characters += 1;
         self.shifting = None;
         Some(end_cycle)
@@ -118,6 +125,11 @@ impl ShiftRegister {
         if let Some(end) = self.end() {
             self.alarm.set(end, 0, ctx);
         }
+    }
+
+    /// Up to when all that is on the line is known at its other end: for [`Ctx::hear_line`].
+    pub fn known(&self, now: Ps) -> Ps {
+        self.shifting.map_or(now, |shifting| self.clock.ps_at_floor(Cycles(shifting.begin_cycle)))
     }
 
     /// An event has come at `now`: to be called first in [`crate::bus::device::Device::event`].

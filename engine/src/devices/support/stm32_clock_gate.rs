@@ -6,6 +6,10 @@
 //! that property it always has its clock, as on a board without an RCC. The register block that holds the bits tells of
 //! them in [`crate::clocks`].
 //!
+//! A clock is there some cycles after its bit is set (STM32F405/407's ES0182, "Delay after an RCC peripheral clock
+//! enabling", STM32F411's ES0287 likewise; RM0432, "Peripheral clock enable register", for the STM32L4+): an access
+//! before is noted, and served all the same. A read of the RCC's register in between makes it right.
+//!
 //! The bridges to the APBs, and AHB slaves that the manuals have take words only, don't look at the size of an access:
 //! a store of a byte or a halfword has it on all lanes (RM0090, "DMA controller", addressing an AHB peripheral that
 //! does not support byte or halfword writes: 0xb0 to any byte of a register writes 0xb0b0b0b0 there). Ports, flash, CRC
@@ -95,6 +99,13 @@ impl ClockGate {
     pub fn is_open(self, ctx: &mut Ctx) -> bool {
         let Some((register, bit)) = self.0 else { return true };
         let open = ctx.bus.clocks.is_running(register, bit);
+        if open && ctx.bus.clocks.opens_at(register, bit, ctx.now).is_some() {
+            ctx.note(&format!(
+                "it was accessed a few cycles too soon behind the enable of its clock (bit {bit} of the RCC's enable \
+                 register at {register:#x}): on a board such a read may give anything, and a write may be lost. Read \
+                 that register back, or execute a DSB, in between"
+            ));
+        }
         if !open {
             ctx.note(&format!(
                 "it was accessed while its clock is off (bit {bit} of the RCC's enable register at {register:#x}): \
@@ -176,6 +187,23 @@ mod tests {
         assert_eq!(narrow(7, AccessSize::Byte, 0xb0), (0xb0, 0xb0b0_b0b0));
         assert_eq!(narrow(6, AccessSize::Half, 0xcdef), (0xcdef, 0xcdef_cdef));
         assert_eq!(narrow(4, AccessSize::Word, 0x0123_4567), (0x0123_4567, 0x0123_4567));
+    }
+
+    #[test]
+    fn an_access_right_behind_the_enable_is_noted_once_and_served() {
+        let mut bench = Bench::new(Registers(ClockGate(Some((0x40, 3))), [7; 2]));
+        bench.bus.clocks.set_gates(0x40, 1 << 3);
+        bench.bus.clocks.open_from(0x40, 1 << 3, Ps(100), Ps(50));
+        assert_eq!((bench.value(Ps(100), 4), bench.bus.notes().len()), (7, 0), "in time");
+        assert_eq!((bench.value(Ps(99), 4), bench.value(Ps(98), 4), bench.bus.notes().len()), (7, 7, 1));
+        assert!(bench.bus.notes()[0].contains("a few cycles too soon"));
+        // Another register's gates, and those that were read back.
+        let mut bench = Bench::new(Registers(ClockGate(Some((0x40, 3))), [7; 2]));
+        bench.bus.clocks.set_gates(0x40, 1 << 3);
+        bench.bus.clocks.open_from(0x44, 1 << 3, Ps(100), Ps(50));
+        bench.bus.clocks.open_from(0x40, 1 << 3, Ps(100), Ps(50));
+        bench.bus.clocks.opened(0x40);
+        assert_eq!((bench.value(Ps(60), 4), bench.bus.notes().len()), (7, 0));
     }
 
     #[test]

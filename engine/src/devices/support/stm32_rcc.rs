@@ -91,6 +91,19 @@ impl RccState {
         self.writes += 1;
     }
 
+    /// True for RCC_xxxENR.
+    pub fn is_enable(&self, offset: u32) -> bool {
+        self.layout.enables.contains(&offset)
+    }
+
+    /// Such a register is about to be written: what is enabled by it has its clock from `from` on.
+    pub fn enable_from(&self, offset: u32, value: u32, from: Ps, ctx: &mut Ctx) {
+        let opened = value & !self.get(offset);
+        if opened != 0 {
+            ctx.bus.clocks.open_from(offset, opened, from, ctx.now);
+        }
+    }
+
     /// Writes a register that both have alike; false for others.
     pub fn write(&mut self, offset: u32, value: u32, ctx: &mut Ctx) -> bool {
         let Layout { resets, enables, .. } = self.layout;

@@ -34,6 +34,11 @@ impl NodeReader<'_, '_> {
         stdout(self.board.root) == Some(self.node.path.as_str())
     }
 
+    /// What stands behind the colon of `/chosen`'s stdout-path, as "115200n8".
+    pub fn stdout_options(&self) -> Option<&'_ str> {
+        text(self.board.root, "chosen", "stdout-path")?.split_once(':').map(|(_, options)| options)
+    }
+
     /// The pin that the node has as number `index` of a property such as `sck-gpios` (a port and its cells, the first
     /// of which is the pin's number); `None` where the node has no such pin, and, with a fault, where there is no such
     /// pin.

@@ -4,6 +4,7 @@ use super::*;
 use crate::bus::device::Alarm;
 use crate::devices::support::receiver::{Receiver, WhenFull, passage};
 use crate::serial::Passage;
+use crate::serial::wave::Errors;
 use crate::state::State;
 
 /// Characters of the receive FIFO that are wanted before its interrupt, by UFCR.RDTR.
@@ -19,6 +20,8 @@ pub struct Receiving {
     receiver: Receiver,
     /// ULSR.OVER.
     overrun: bool,
+    /// ULSR.PARER and FMER.
+    errors: u32,
     /// The baud clock's cycle in which characters will have waited for long, while any wait.
     timeout_cycle: Option<u64>,
     timed_out: bool,
@@ -36,19 +39,19 @@ impl Receiving {
 
     /// Its bits of ULSR.
     pub fn line_status(&self) -> u32 {
-        flag(ULSR_DR, !self.receiver.is_empty()) | flag(ULSR_OVER, self.overrun)
+        flag(ULSR_DR, !self.receiver.is_empty()) | flag(ULSR_OVER, self.overrun) | self.errors
     }
 
     /// ULSR has been read.
     pub fn forget_overrun(&mut self) {
-        self.overrun = false;
+        (self.overrun, self.errors) = (false, 0);
     }
 
     /// Its interrupts by priority: UIER's bit, whether it is pending, UIIR.INID. As many characters as `wanted` make
     /// one.
     pub fn pending(&self, wanted: usize) -> [(u32, bool, u32); 3] {
         [
-            (UIER_RLSIE, self.overrun, UIIR_RLS),
+            (UIER_RLSIE, self.overrun || self.errors != 0, UIIR_RLS),
             (UIER_RDRIE, self.receiver.len() >= wanted, UIIR_RDR),
             (UIER_RTOIE, self.timed_out, UIIR_RTO),
         ]
@@ -97,6 +100,7 @@ impl Receiving {
         poll.state(self.timeout_cycle.unwrap_or(u64::MAX));
         poll.state(self.timed_out);
         poll.state(self.overrun);
+        poll.state(self.errors);
         self.receiver.polled(poll);
         true
     }
@@ -126,6 +130,17 @@ impl SerialPort for Uart {
     fn when_received(&self) -> WhenReceived {
         let on = self.fifo_control & UFCR_UME != 0 && self.interrupts & (UIER_RDRIE | UIER_RTOIE) != 0;
         WhenReceived::raises(on, self.interrupt)
+    }
+
+    fn format(&self) -> Option<Format> {
+        (self.divisor > 0).then(|| Uart::format(self))
+    }
+
+    fn receive_damaged(&mut self, character: u8, errors: Errors, ctx: &mut Ctx) {
+        if self.fifo_control & UFCR_UME != 0 {
+            self.receiving.errors |= flag(ULSR_FMER, errors.framing) | flag(ULSR_PARER, errors.parity);
+        }
+        self.receive(character, ctx);
     }
 
     fn begin(&mut self, ctx: &mut Ctx) -> Option<Passage> {

@@ -8,6 +8,7 @@ use crate::devices::support::receiver::{Receiver, WhenFull, passage};
 use crate::devices::support::registers::flag;
 use crate::polling::Poll;
 use crate::serial::Passage;
+use crate::serial::wave::{Errors, Format};
 use crate::state::State;
 
 /// The shift register has one character, and USART_DR the one before.
@@ -20,6 +21,8 @@ pub struct Receiving {
     /// What was last read.
     last: u8,
     overrun: bool,
+    /// PE, FE and NF.
+    errors: u32,
     idle: bool,
     /// The clock's cycle from which on the line counts as idle, if nothing begins before.
     idle_from: Option<u64>,
@@ -46,7 +49,7 @@ impl Receiving {
 
     /// Its bits of USART_SR.
     pub fn status(&self) -> u32 {
-        flag(SR_ORE, self.overrun) | flag(SR_IDLE, self.idle) | flag(SR_RXNE, !self.receiver.is_empty())
+        flag(SR_ORE, self.overrun) | self.errors | flag(SR_IDLE, self.idle) | flag(SR_RXNE, !self.receiver.is_empty())
     }
 
     /// USART_SR.RXNE is cleared, by a read of USART_DR or a write.
@@ -58,12 +61,13 @@ impl Receiving {
     /// As it was at the start, but for its totals.
     pub fn reset(&mut self) {
         self.receiver.clear();
-        (self.last, self.overrun, self.idle, self.idle_from) = (0, false, false, None);
+        (self.last, self.overrun, self.errors, self.idle, self.idle_from) = (0, false, 0, false, None);
     }
 
     /// Clears flags that were seen in USART_SR before USART_DR is read.
     pub fn clear(&mut self, seen: u32) {
         self.overrun &= seen & SR_ORE == 0;
+        self.errors &= !seen;
         self.idle &= seen & SR_IDLE == 0;
     }
 
@@ -95,6 +99,10 @@ impl SerialPort for Usart {
         WhenReceived::raises(self.receives() && cr1 & (CR1_RXNEIE | CR1_IDLEIE) != 0, self.params.interrupt)
     }
 
+    fn format(&self) -> Option<Format> {
+        Some(self.frame()?.format(self.params.clock.rate))
+    }
+
     fn begin(&mut self, ctx: &mut Ctx) -> Option<Passage> {
         self.settle(ctx);
         let holds_sender = self.receiving.status() & SR_RXNE != 0 && self.control[2] & CR3_RTSE != 0;
@@ -107,6 +115,15 @@ impl SerialPort for Usart {
         }
         self.receiving.idle_from = None;
         passage(self.params.clock.rate, ctx.now, self.frame()?.cycles())
+    }
+
+    fn receive_damaged(&mut self, character: u8, errors: Errors, ctx: &mut Ctx) {
+        let has_room = self.receiving.receiver.is_empty();
+        if has_room && self.receives() {
+            self.receiving.errors |=
+                flag(SR_PE, errors.parity) | flag(SR_FE, errors.framing) | flag(SR_NF, errors.noise);
+        }
+        self.receive(character, ctx);
     }
 
     fn receive(&mut self, character: u8, ctx: &mut Ctx) {

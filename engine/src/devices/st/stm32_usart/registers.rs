@@ -21,6 +21,9 @@ pub const CR2: u32 = 0x10;
 pub const CR3: u32 = 0x14;
 pub const GTPR: u32 = 0x18;
 
+pub const SR_PE: u32 = 1 << 0;
+pub const SR_FE: u32 = 1 << 1;
+pub const SR_NF: u32 = 1 << 2;
 pub const SR_ORE: u32 = 1 << 3;
 pub const SR_IDLE: u32 = 1 << 4;
 pub const SR_RXNE: u32 = 1 << 5;
@@ -37,6 +40,7 @@ pub const CR1_IDLEIE: u32 = 1 << 4;
 pub const CR1_RXNEIE: u32 = 1 << 5;
 pub const CR1_TCIE: u32 = 1 << 6;
 pub const CR1_TXEIE: u32 = 1 << 7;
+pub const CR1_PEIE: u32 = 1 << 8;
 pub const CR1_UE: u32 = 1 << 13;
 pub const CR1_MASK: u32 = 0xbfff;
 pub const CR2_MASK: u32 = 0x7f6f;

@@ -31,7 +31,6 @@ fn params() -> Params {
         clock: ClockInput { rate: clock(), id: Some(PCLK) },
         start_cycles: Cycles(2),
         interrupt: Some(IrqLine::Core { core: 0, bit: 4 }),
-        is_console: false,
         gate: ClockGate::default(),
         dma: Default::default(),
         pins: PinFunctions::default(),

@@ -12,6 +12,7 @@ pub const CIR: u32 = 0x0c;
 pub const AHB1RSTR: u32 = 0x10;
 pub const APB2RSTR: u32 = 0x24;
 pub const AHB1ENR: u32 = 0x30;
+pub const APB1ENR: u32 = 0x40;
 pub const APB2ENR: u32 = 0x44;
 pub const BDCR: u32 = 0x70;
 pub const CSR: u32 = 0x74;
@@ -73,7 +74,7 @@ const F407: &[Register] = &[
     Register::new("RCC_AHB1ENR", AHB1ENR, Rw, 0x0010_0000, 0x7e74_11ff),
     Register::new("RCC_AHB2ENR", 0x34, Rw, 0, 0x0000_00f1),
     Register::new("RCC_AHB3ENR", 0x38, Rw, 0, 0x0000_0001),
-    Register::new("RCC_APB1ENR", 0x40, Rw, 0, 0x36fe_c9ff),
+    Register::new("RCC_APB1ENR", APB1ENR, Rw, 0, 0x36fe_c9ff),
     Register::new("RCC_APB2ENR", APB2ENR, Rw, 0, 0x0007_5f33),
     Register::new("RCC_AHB1LPENR", 0x50, Rw, 0x7e67_91ff, 0x7e67_91ff),
     Register::new("RCC_AHB2LPENR", 0x54, Rw, 0x0000_00f1, 0x0000_00f1),
@@ -97,7 +98,7 @@ const F411: &[Register] = &[
     Register::new("RCC_APB2RSTR", APB2RSTR, Rw, 0, 0x0017_7931),
     Register::new("RCC_AHB1ENR", AHB1ENR, Rw, 0, 0x0060_109f),
     Register::new("RCC_AHB2ENR", 0x34, Rw, 0, 0x0000_0080),
-    Register::new("RCC_APB1ENR", 0x40, Rw, 0, 0x10e2_c80f),
+    Register::new("RCC_APB1ENR", APB1ENR, Rw, 0, 0x10e2_c80f),
     Register::new("RCC_APB2ENR", APB2ENR, Rw, 0, 0x0017_7931),
     Register::new("RCC_AHB1LPENR", 0x50, Rw, 0x0061_909f, 0x0061_909f),
     Register::new("RCC_AHB2LPENR", 0x54, Rw, 0x0000_0080, 0x0000_0080),

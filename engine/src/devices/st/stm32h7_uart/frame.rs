@@ -1,5 +1,8 @@
 //! What a character looks like on the line, by the UART's settings.
 
+use crate::serial::wave::{Format, Parity};
+use crate::time::Hz;
+
 const CR1_PS: u32 = 1 << 9;
 const CR1_PCE: u32 = 1 << 10;
 const CR1_M0: u32 = 1 << 12;
@@ -68,6 +71,22 @@ impl Frame {
             inverted: cr2 & CR2_TXINV != 0,
             inverted_data: cr2 & CR2_DATAINV != 0,
             high_first: cr2 & CR2_MSBFIRST != 0,
+        }
+    }
+
+    /// How characters look on the line, with the clock that bits are counted in.
+    pub fn format(self, clock: Hz) -> Format {
+        let parity = match self.parity {
+            None => Parity::None,
+            Some(true) => Parity::Odd,
+            Some(false) => Parity::Even,
+        };
+        Format {
+            bit_fs: Format::bit_of(self.bit_parts, clock.get(), PARTS),
+            data_bits: self.data_bits(),
+            parity,
+            stop_halves: self.stop_halves,
+            inversions: (self.inverted, self.inverted_data, self.high_first),
         }
     }
 

@@ -22,9 +22,6 @@ pub struct Params {
     /// Each gets the interrupt: two processors have a controller each.
     #[state(skip)]
     pub interrupts: [Option<IrqLine>; 2],
-    /// The node is where `/chosen`'s stdout-path leads to.
-    #[state(skip)]
-    pub is_console: bool,
     /// Its enable bit.
     #[state(skip)]
     pub gate: ClockGate,
@@ -56,7 +53,6 @@ impl Params {
                 reader.interrupt(0, "its interrupt"),
                 reader.interrupt(1, "its interrupt, to another processor"),
             ],
-            is_console: reader.is_stdout(),
             gate: ClockGate::from_node(reader),
             is_low_power: reader.node.compatibles().contains(&LOW_POWER),
             fifo_characters: reader.u32_or("cyclescope,fifo-characters", 16, [8, 16], fifo) as usize,

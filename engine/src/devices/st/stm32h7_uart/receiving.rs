@@ -8,6 +8,7 @@ use crate::devices::support::receiver::{Receiver, WhenFull, passage};
 use crate::devices::support::registers::flag;
 use crate::polling::Poll;
 use crate::serial::Passage;
+use crate::serial::wave::{Errors, Format};
 use crate::state::State;
 
 /// Eighths of the FIFO that USART_ISR.RXFT wants filled, by RXFTCFG; values above say no more.
@@ -20,6 +21,8 @@ pub struct Receiving {
     /// What was last read.
     last: u8,
     overrun: bool,
+    /// PE, FE and NE.
+    errors: u32,
     idle: bool,
     /// The kernel clock's cycle from which on the line counts as idle, if nothing begins before.
     idle_from: Option<u64>,
@@ -50,6 +53,7 @@ impl Receiving {
     pub fn status(&self, [cr1, _, cr3]: [u32; 3], capacity: usize) -> u32 {
         let (fifo, waiting) = (cr1 & CR1_FIFOEN != 0, self.receiver.len());
         flag(ISR_ORE, self.overrun)
+            | self.errors
             | flag(ISR_IDLE, self.idle)
             | flag(ISR_RTOF, self.timed_out)
             | flag(ISR_RXNE, waiting > 0)
@@ -60,7 +64,7 @@ impl Receiving {
     /// UE is cleared: flags are reset, and what was received is lost.
     pub fn disable(&mut self) {
         self.receiver.clear();
-        (self.overrun, self.idle, self.timed_out) = (false, false, false);
+        (self.overrun, self.errors, self.idle, self.timed_out) = (false, 0, false, false);
         (self.idle_from, self.timeout_from) = (None, None);
     }
 
@@ -73,6 +77,7 @@ impl Receiving {
     /// A write of USART_ICR.
     pub fn clear_flags(&mut self, value: u32) {
         self.overrun &= value & ICR_ORECF == 0;
+        self.errors &= !(value & ICR_ERRORS);
         self.idle &= value & ICR_IDLECF == 0;
         self.timed_out &= value & ICR_RTOCF == 0;
     }
@@ -127,7 +132,8 @@ impl Receiving {
 /// The bits of USART_ISR whose interrupts are enabled; ORE goes with RXNEIE and with EIE.
 pub fn enabled(cr1: u32, cr3: u32) -> u32 {
     flag(ISR_RXNE | ISR_ORE, cr1 & CR1_RXNEIE != 0)
-        | flag(ISR_ORE, cr3 & CR3_EIE != 0)
+        | flag(ISR_PE, cr1 & CR1_PEIE != 0)
+        | flag(ISR_ORE | ISR_FE | ISR_NE, cr3 & CR3_EIE != 0)
         | flag(ISR_IDLE, cr1 & CR1_IDLEIE != 0)
         | flag(ISR_RTOF, cr1 & CR1_RTOIE != 0)
         | flag(ISR_RXFF, cr1 & CR1_RXFFIE != 0)
@@ -152,6 +158,10 @@ impl SerialPort for Uart {
         }
     }
 
+    fn format(&self) -> Option<Format> {
+        Some(self.frame()?.format(self.params.kernel_clock.rate()))
+    }
+
     fn begin(&mut self, ctx: &mut Ctx) -> Option<Passage> {
         self.settle(ctx);
         let is_full = self.receiving.receiver.len() >= self.capacity();
@@ -169,6 +179,14 @@ impl SerialPort for Uart {
         }
         (self.receiving.idle_from, self.receiving.timeout_from) = (None, None);
         passage(clock.rate(), ctx.now, self.frame()?.cycles())
+    }
+
+    fn receive_damaged(&mut self, character: u8, errors: Errors, ctx: &mut Ctx) {
+        if self.receives() && self.receiving.len() < self.capacity() {
+            self.receiving.errors |=
+                flag(ISR_PE, errors.parity) | flag(ISR_FE, errors.framing) | flag(ISR_NE, errors.noise);
+        }
+        self.receive(character, ctx);
     }
 
     fn receive(&mut self, character: u8, ctx: &mut Ctx) {

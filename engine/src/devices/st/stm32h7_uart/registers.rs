@@ -46,6 +46,7 @@ pub const CR1_RE: u32 = 1 << 2;
 pub const CR1_TE: u32 = 1 << 3;
 pub const CR1_IDLEIE: u32 = 1 << 4;
 /// RXFNEIE with the FIFO.
+pub const CR1_PEIE: u32 = 1 << 8;
 pub const CR1_RXNEIE: u32 = 1 << 5;
 pub const CR1_TCIE: u32 = 1 << 6;
 /// TXFNFIE with the FIFO.
@@ -76,6 +77,9 @@ pub const CR3_UNMODELLED: u32 = 1 << 1 | 1 << 3 | 1 << 5 | 1 << 9;
 pub const RQR_SBKRQ: u32 = 1 << 1;
 pub const RQR_RXFRQ: u32 = 1 << 3;
 pub const RQR_TXFRQ: u32 = 1 << 4;
+pub const ISR_PE: u32 = 1 << 0;
+pub const ISR_FE: u32 = 1 << 1;
+pub const ISR_NE: u32 = 1 << 2;
 pub const ISR_ORE: u32 = 1 << 3;
 pub const ISR_IDLE: u32 = 1 << 4;
 /// RXFNE with the FIFO.
@@ -102,6 +106,8 @@ pub const FLAGS: &[(u32, &str)] = &[
     (ISR_RXFT, "RXFT"),
     (ISR_TXFT, "TXFT"),
 ];
+/// PECF, FECF and NECF stand where the flags do.
+pub const ICR_ERRORS: u32 = 7;
 pub const ICR_ORECF: u32 = 1 << 3;
 pub const ICR_IDLECF: u32 = 1 << 4;
 pub const ICR_TCCF: u32 = 1 << 6;

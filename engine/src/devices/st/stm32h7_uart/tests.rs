@@ -32,7 +32,6 @@ fn params(kernel_clock: Hz) -> Params {
         kernel_clock: KernelClock::new(ClockInput::fixed(kernel_clock)),
         start_cycles: Cycles(2),
         interrupts: [None; 2],
-        is_console: false,
         gate: ClockGate::default(),
         is_low_power: false,
         fifo_characters: 16,

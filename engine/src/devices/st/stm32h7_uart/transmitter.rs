@@ -54,6 +54,16 @@ impl Transmitter {
         self.free_from = self.free_from.max(cycle);
     }
 
+    /// When the last frame ended.
+    pub const fn ended(&self) -> u64 {
+        self.free_from
+    }
+
+    /// When the frame on the line will end.
+    pub fn end(&self) -> Option<u64> {
+        self.shifting.map(|(_, end)| end)
+    }
+
     /// The character whose frame has ended by `cycle`.
     pub fn sent(&mut self, cycle: u64) -> Option<u16> {
         let (character, end) = self.shifting.filter(|(_, end)| *end <= cycle)?;

@@ -16,6 +16,7 @@ pub const CICR: u32 = 0x20;
 pub const AHB1RSTR: u32 = 0x28;
 pub const APB2RSTR: u32 = 0x40;
 pub const AHB1ENR: u32 = 0x48;
+pub const APB1ENR1: u32 = 0x58;
 pub const APB2ENR: u32 = 0x60;
 pub const CCIPR: u32 = 0x88;
 pub const BDCR: u32 = 0x90;
@@ -115,7 +116,7 @@ pub const REGISTERS: &[Register] = &[
     Register::new("RCC_AHB1ENR", AHB1ENR, Rw, 0x0000_0100, 0x0003_1107),
     Register::new("RCC_AHB2ENR", 0x4c, Rw, 0, 0x0054_71ff),
     Register::new("RCC_AHB3ENR", 0x50, Rw, 0, 0x0000_0301),
-    Register::new("RCC_APB1ENR1", 0x58, Rw, 0x0000_0400, 0xf3fe_cc3f),
+    Register::new("RCC_APB1ENR1", APB1ENR1, Rw, 0x0000_0400, 0xf3fe_cc3f),
     Register::new("RCC_APB1ENR2", 0x5c, Rw, 0, 0x0000_0023),
     Register::new("RCC_APB2ENR", APB2ENR, Rw, 0, 0x0167_7881),
     Register::new("RCC_AHB1SMENR", 0x68, Rw, 0x0003_1307, 0x0003_1307),
