@@ -58,6 +58,14 @@ struct Medium {
     looks: Alarm,
 }
 
+impl Medium {
+    /// What somebody is to know by now, and who.
+    fn take_news(&mut self, now: Ps) -> Option<(u32, News)> {
+        self.news.front().filter(|(at, ..)| *at <= now)?;
+        self.news.pop_front().map(|(_, place, news)| (place, news))
+    }
+}
+
 /// How many times a node has still to see 11 recessive bits, and from when on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 struct Wait {
@@ -266,7 +274,7 @@ impl Bus {
 
     /// Tells what is known by now.
     fn tell(&mut self, medium: usize, ctx: &mut Ctx) {
-        while let Some((_, place, news)) = self.media[medium].news.pop_front_if(|(at, ..)| *at <= ctx.now) {
+        while let Some((place, news)) = self.media[medium].take_news(ctx.now) {
             let frame = self.media[medium].frame;
             self.tell_node(medium, place as usize, news, &frame, ctx);
         }
