@@ -118,9 +118,7 @@ pub fn run(held: &mut Held, command: &str) -> Result<String, String> {
         ["write", addr, value] => access(held, |machine| write(machine, addr, value, "4")),
         ["write", addr, value, size] => access(held, |machine| write(machine, addr, value, size)),
         // What debuggers' set-ups say to OpenOCD: while a client may ask, the board is halted.
-        ["halt"] => String::new(),
-        ["init"] => String::new(),
-        ["arm", "semihosting", "enable"] | ["semihosting", "enable"] => String::new(),
+        ["halt" | "init"] | ["arm", "semihosting", "enable"] => String::new(),
         ["reset", ..] if !held.is_live && is_reset(&words) => "the run is over; run begins another one\n".to_owned(),
         ["reset", ..] if is_reset(&words) => match reset(held) {
             Ok(()) if words.last() == Some(&"run") => {

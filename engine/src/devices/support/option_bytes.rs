@@ -31,7 +31,7 @@ impl Field {
     }
 
     const fn mask(self) -> u32 {
-        ((1_u64 << self.bits) - 1 << self.first_bit) as u32
+        (((1_u64 << self.bits) - 1) << self.first_bit) as u32
     }
 }
 
