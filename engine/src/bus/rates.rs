@@ -65,8 +65,9 @@ impl Bus {
         }
         let (own_words, line_words) = (own.in_words(), line.in_words());
         let what = if own.suits(line) {
-            let off = own.baud().abs_diff(line.baud()) as f64 * 100.0 / line.baud() as f64;
-            format!("{off:.1} % off: a receiver takes 3 to 5 %, so that characters may be lost on a board")
+            let off = own.baud().abs_diff(line.baud()) * 1000 / line.baud().max(1);
+            let (percent, tenths) = (off / 10, off % 10);
+            format!("{percent}.{tenths} % off: a receiver takes 3 to 5 %, so that characters may be lost on a board")
         } else {
             "who listens gets what a receiver at the line's rate makes of it, and so does the UART".to_owned()
         };

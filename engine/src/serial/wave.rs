@@ -130,7 +130,7 @@ impl Format {
         match self.parity {
             Parity::None => true,
             Parity::Even => data.count_ones() % 2 == 1,
-            Parity::Odd => data.count_ones() % 2 == 0,
+            Parity::Odd => data.count_ones().is_multiple_of(2),
             Parity::Fixed(level) => level,
         }
     }
@@ -286,7 +286,7 @@ mod tests {
         let (mut ear, mut begin) = (Ear::default(), Ps(1_000_000));
         for character in text {
             ear.hear(&from, u16::from(*character), begin);
-            begin = begin + from.frame();
+            begin += from.frame();
         }
         std::iter::from_fn(|| ear.take(&to, Ps::from_us(1_000_000))).collect()
     }

@@ -101,7 +101,7 @@ impl ClockGate {
         let open = ctx.bus.clocks.is_running(register, bit);
         if open && ctx.bus.clocks.opens_at(register, bit, ctx.now).is_some() {
             ctx.note(&format!(
-                "it was accessed a few cycles too soon behind the enable of its clock (bit {bit} of the RCC's enable \
+                "it was accessed a few cycles too soon after the enable of its clock (bit {bit} of the RCC's enable \
                  register at {register:#x}): on a board such a read may give anything, and a write may be lost. Read \
                  that register back, or execute a DSB, in between"
             ));
