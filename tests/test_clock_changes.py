@@ -87,7 +87,7 @@ def test_all_follows_a_clock_that_firmware_changes(
 def test_a_profile_shows_times_of_calls_where_the_clock_changes(cyclescope: Command) -> None:
     elf = firmware.build(firmware.board_recipe("clock_changes", "ben-nanonote", [SOURCE]))
     shown = cyclescope("profile", elf, "--board", "ben-nanonote", "--function", "count_after")
-    call = run("ben-nanonote").section("count_after")
+    call = run("ben-nanonote", "ben-nanonote").section("count_after")
     (longest,) = [line for line in shown.stdout.splitlines() if line.startswith("longest ")]
     assert longest.split()[2:] == format_ps(call.ps).split()
     assert "the clock changed (336 MHz, then 168 MHz, then 120 MHz): cycles and times are" in (

@@ -300,6 +300,6 @@ def test_a_core_that_holds_itself_in_reset_ends_the_run(tmp_path: Path) -> None:
     ]
     code = program(A32, [*CLOCKS, *sends, (RCC + 0x404, "str", 2, 0)], [A32.forever])
     result = package.Board(path).load(both(code, b"\xfe\xe7")).run(limit="1s")
-    assert (result.outcome, result.console) == ("fault", "a")
+    assert (result.outcome, result.console) == ("asleep", "a")
     limited = package.Board(path).load(both(code, b"\xfe\xe7")).run(limit="50us")
     assert limited.outcome == "limit"

@@ -171,7 +171,14 @@ def test_a_sweep_has_scripts_and_says_what_to_do_with_endless_firmware(
     cyclescope: Command, tmp_path: Path
 ) -> None:
     shell = firmware.build_app("shell", "stm32f4-disco", {})
-    call = ("sweep", shell, "--board", "stm32f4-disco", "--vary", "hsi.clock-frequency=8M,16M")
+    call = (
+        "sweep",
+        shell,
+        "--board",
+        "stm32f4-disco",
+        "--vary",
+        "usart2.cyclescope,start-cycles=1,2",
+    )
     call = (*call, "--again", "--limit", "200ms", "--out", tmp_path / "out")
     done = cyclescope(*call)
     assert done.status == 1

@@ -251,7 +251,7 @@ def test_a_timing_property_has_a_source(bench: Bench) -> None:
         'c = cyclescope.property("acme,c-ns", "c", unit="ns", timing=True, default=8)'
     )
     bench.node('\t\tacme,a-ns = <1>;\n\t\tcyclescope,sources = "acme,a-ns: derived: 1";')
-    shown = bench.call("board", "board.dts", "--devices", "part.py")
+    shown = bench.call("board", "board.dts", "--devices", "part.py", "--section", "timing")
     assert shown.status == 0
     rows = [
         line.split("│") for line in shown.stdout.splitlines() if "acme," in line and "ns" in line

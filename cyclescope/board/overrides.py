@@ -21,6 +21,9 @@ ORIGIN = "--set"
 TRUE = (True, "true", "1")
 FALSE = (False, "false", "0")
 
+# Of this property a value that begins with ":" changes the rate and format alone, not the port.
+CONSOLE = ("/chosen", "stdout-path")
+
 # A cell has 32 bits. A negative number would be a large one to whoever reads it.
 MOST_CELL = 2**32 - 1
 
@@ -135,6 +138,9 @@ def _assign(root: Node, node: Node, name: str, path: str, value: OverrideValue) 
             raise SettingError(f"--set {path}: only a flag can be false; this holds {old.kind}")
         del node.props[name]
         return
+    if (node.path, name) == CONSOLE and isinstance(value, str) and value.startswith(":"):
+        port = old.value.rstrip(b"\0").decode(errors="replace").partition(":")[0]
+        value = (port + value).removesuffix(":")
     kind, raw = _encode(root, old, path, value)
     node.props[name] = replace(old, value=raw, kind=kind, file=ORIGIN, line=0)
 

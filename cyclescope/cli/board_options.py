@@ -31,10 +31,26 @@ board_option = click.option(
 )
 
 _OPTION_BYTES = "flash.cyclescope,option-bytes"
+_FIRMWARE = "firmware"
+_MOST_BAUD = 50_000_000
+
+
+class _Baud(click.ParamType):
+    """A rate of a serial line, or the firmware's."""
+
+    name = "baud"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The setting that gives the console's line that rate."""
+        if value == _FIRMWARE:
+            return "chosen.stdout-path=:"
+        if not value.isascii() or not value.isdecimal() or not 1 <= int(value) <= _MOST_BAUD:
+            self.fail(f"{value}: expected 1 to {_MOST_BAUD:,} baud, or {_FIRMWARE}", param, ctx)
+        return f"chosen.stdout-path=:{int(value)}n8"
 
 
 def sets_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command `--set` and `--option-bytes`; it gets both as `sets`, a tuple of settings."""
+    """Give a command `--set`, `--option-bytes` and `--baud`; it gets all as `sets`, settings."""
 
     @click.option(
         "--set",
@@ -50,12 +66,23 @@ def sets_option(command: Callable[..., Any]) -> Callable[..., Any]:
         metavar="NAME=VALUE",
         help="Option bytes of an STM32 that differ from a new chip's, as DBANK=0.",
     )
+    @click.option(
+        "--baud",
+        type=_Baud(),
+        metavar="RATE",
+        help="Rate of the console's line: that of the terminal; firmware: as the firmware sets it.",
+    )
     @wraps(command)
     def with_options(
-        *arguments: Any, sets: tuple[str, ...], option_bytes: tuple[str, ...], **others: Any
+        *arguments: Any,
+        sets: tuple[str, ...],
+        option_bytes: tuple[str, ...],
+        baud: str | None,
+        **others: Any,
     ) -> Any:
         own = (f"{_OPTION_BYTES}={','.join(option_bytes)}",) if option_bytes else ()
-        return command(*arguments, sets=(*sets, *own), **others)
+        line = (baud,) if baud else ()
+        return command(*arguments, sets=(*sets, *own, *line), **others)
 
     return with_options
 

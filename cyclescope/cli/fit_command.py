@@ -39,6 +39,7 @@ _GROUPS = {
         "board",
         "sets",
         "option_bytes",
+        "baud",
         "devices",
         "unmapped",
         "svd",

@@ -35,6 +35,7 @@ GROUPS = {
         "board",
         "sets",
         "option_bytes",
+        "baud",
         "devices",
         "unmapped",
         "svd",

@@ -43,7 +43,7 @@ _BY_OUTCOME = {"limit": Status.LIMIT, "asleep": Status.ASLEEP, "script": Status.
 
 _GROUPS = {
     "The board and its time": (
-        *("board", "sets", "option_bytes", "devices", "unmapped", "svd", "limit"),
+        *("board", "sets", "option_bytes", "baud", "devices", "unmapped", "svd", "limit"),
         *("start_from", "snapshot", "snapshot_at"),
     ),
     "The program": ("core", "base", "entry"),

@@ -47,6 +47,7 @@ _GROUPS = {
         "board",
         "sets",
         "option_bytes",
+        "baud",
         "devices",
         "unmapped",
         "svd",

@@ -71,7 +71,9 @@ impl Bus {
         } else {
             "who listens gets what a receiver at the line's rate makes of it, and so does the UART".to_owned()
         };
-        let text = format!("it is set to {own_words}, and its line is at {line_words} (/chosen's stdout-path): {what}");
+        let text = format!(
+            "it is set to {own_words}, and its line is at {line_words} (/chosen's stdout-path, or --baud): {what}"
+        );
         self.note(uart, now, &text);
     }
 }

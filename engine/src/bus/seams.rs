@@ -3,8 +3,8 @@
 //! The map has no overlaps: what lies below an overlay is split into the entries before it and behind it. All entries
 //! of a range know where its first byte is ([`MapEntry::origin`]; of an overlay, [`MapEntry::below`]), so offsets are
 //! what they were. Where one entry of a range ends and the next begins is a seam, and so is where a RAM ends at the
-//! begin of another. Contents, bursts and segments of programs go on over seams, as on a bus that decodes each beat, and
-//! over no other entries' ends.
+//! begin of another. Contents, bursts and segments of programs go on over seams, as on a bus that decodes each beat,
+//! and over no other entries' ends.
 
 use super::{Bus, MapEntry, Target};
 

@@ -3,8 +3,8 @@
 //! Such a core takes its stack pointer from word 0 of the table and its first address from word 1, whatever the entry
 //! point of the program's file is (ARMv7-M ARM, B1.5.5). The table is at an address that the board gives, where chips
 //! map their flash as well. A program that is linked elsewhere, to RAM or for a bootloader, has its table where it was
-//! linked to: a debugger that loads it, or the bootloader, sets VTOR and SP from there, as is done here. Such a table is
-//! recognised by its first words: a stack pointer in RAM and an odd address in the program.
+//! linked to: a debugger that loads it, or the bootloader, sets VTOR and SP from there, as is done here. Such a table
+//! is recognised by its first words: a stack pointer in RAM and an odd address in the program.
 
 use super::Machine;
 use crate::bus::Target;
@@ -161,12 +161,13 @@ impl Machine {
             },
         };
         self.program_notes.push(format!(
-            "{name}: it starts with the words at {at:#010x}, SP {sp:#010x} and PC {first:#010x}, as the chip does: {wrong}"
+            "{name}: it starts with the words at {at:#010x}, SP {sp:#010x} and PC {first:#010x}, as the chip does: \
+             {wrong}"
         ));
     }
 
-    /// Where a program without headers would have to lie for its reset vector to lead into it: of all such addresses the
-    /// one with the most zeroes at its end. `None` if these are no first words, or nothing is there.
+    /// Where a program without headers would have to lie for its reset vector to lead into it: of all such addresses
+    /// the one with the most zeroes at its end. `None` if these are no first words, or nothing is there.
     fn meant_base(&self, image: &Image, Table { sp, first, .. }: Table) -> Option<u32> {
         let begin = image.segments.iter().min_by_key(|segment| segment.addr)?;
         let highest = first & !1;
@@ -184,8 +185,8 @@ impl Machine {
         }
         let name = self.cores[self.main].name();
         self.program_notes.push(format!(
-            "{name}: it starts with the vector table at {at:#010x}, where the program was linked to, as from a debugger \
-             or a bootloader that sets SP, PC and VTOR; the chip alone starts with that at {own:#010x}"
+            "{name}: it starts with the vector table at {at:#010x}, where the program was linked to, as from a \
+             debugger or a bootloader that sets SP, PC and VTOR; the chip alone starts with that at {own:#010x}"
         ));
     }
 
@@ -203,7 +204,8 @@ impl Machine {
     fn note_start(&mut self, start: u32, first: u32) {
         let name = self.cores[self.main].name();
         self.program_notes.push(format!(
-            "{name}: it starts at {start:#010x} as asked for (--entry); the chip starts at its reset vector, {first:#010x}"
+            "{name}: it starts at {start:#010x} as asked for (--entry); the chip starts at its reset vector, \
+             {first:#010x}"
         ));
     }
 

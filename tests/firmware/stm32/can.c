@@ -1,5 +1,5 @@
-/* bxCAN of an STM32F407 by PCLK1 of 16 MHz and, with STM32L4, of an STM32L4R5 by 4 MHz, at 500 kbit/s: looped back, once
- * on the bus, and until somebody acknowledges; what came in by then is shown. */
+/* bxCAN of an STM32F407 by PCLK1 of 16 MHz and, with STM32L4, of an STM32L4R5 by 4 MHz, at 500 kbit/s: looped back,
+ * once on the bus, and until somebody acknowledges; what came in by then is shown. */
 #include "armv7m.h"
 #include "console.h"
 #include "mmio.h"

@@ -3,17 +3,22 @@
 #include "armv7m.h"
 #include "console.h"
 #include "mmio.h"
+#include "stm32_gpio.h"
 
 #include <stdint.h>
 
 #ifdef STM32L4
 #define RCC 0x40021000u
 #define AHB2ENR 0x4Cu
+#define PORTS_ENABLE AHB2ENR
+#define GPIOB 0x48000400u
 #define OTG_ENABLE (1u << 12)
 #define SPI_ENABLE 0x58u
 #else
 #define RCC 0x40023800u
 #define AHB1ENR 0x30u
+#define PORTS_ENABLE AHB1ENR
+#define GPIOB 0x40020400u
 #define AHB2ENR 0x34u
 #define OTG_ENABLE (1u << 7)
 #define SPI_ENABLE 0x40u
@@ -90,7 +95,13 @@ static void backup_sram(void)
 
 static void one_line(void)
 {
+    set(RCC, PORTS_ENABLE, 1u << 1);
+    (void)mmio_read(RCC, PORTS_ENABLE);
+    for (uint32_t pin = 13; pin <= 15; pin++) {
+        stm32_gpio_alternate(GPIOB, pin, 5);
+    }
     set(RCC, SPI_ENABLE, 1u << 14);
+    (void)mmio_read(RCC, SPI_ENABLE);
     /* BIDIMODE, BIDIOE, SSM, SSI, SPE, PCLK / 4, MSTR. */
     mmio_write(SPI2, 0x00, 1u << 15 | 1u << 14 | 1u << 9 | 1u << 8 | 1u << 6 | 1u << 3 | 1u << 2);
     uint32_t begun = armv7m_cycles();

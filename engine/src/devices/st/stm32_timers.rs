@@ -3,8 +3,8 @@
 //!
 //! Modelled, to the clock: prescaler and its preload; up, down and centre-aligned counting; TIM_ARR with and without
 //! preload (ARPE); the repetition counter; one-pulse mode; update events with UDIS, URS and UG; output compare and PWM
-//! with preload, and their flags by CMS; outputs in their polarity, behind MOE where a timer has that, on the pins whose
-//! port gives them that function (`devices/support/pin_functions.rs`); input capture from such a pin, with its
+//! with preload, and their flags by CMS; outputs in their polarity, behind MOE where a timer has that, on the pins
+//! whose port gives them that function (`devices/support/pin_functions.rs`); input capture from such a pin, with its
 //! prescaler, and from the pin of the neighbour channel; interrupts; DMA requests of updates and channels; the trigger
 //! output, to where a board has it, on resets, enables and updates (MMS 0 to 2); TIM_DCR and TIM_DMAR. A counter is
 //! enabled a clock after CEN. A change of the clock's rate leaves the counter and its prescaler as they are.

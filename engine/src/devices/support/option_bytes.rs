@@ -35,13 +35,13 @@ impl Field {
     }
 }
 
-/// Reads the option bytes of a node, as `DBANK=0,nBOOT0=1`, into a register of this name that has `reset` as the chip is
-/// delivered; or all of it, as `OPTR=0xffaff8aa`.
+/// Reads the option bytes of a node, as `DBANK=0,nBOOT0=1`, into a register of this name that has `reset` as the chip
+/// is delivered; or all of it, as `OPTR=0xffaff8aa`.
 pub fn from_node(reader: &mut NodeReader, register: &str, fields: &[Field], reset: u32) -> u32 {
     let names: Vec<&str> = fields.iter().map(|field| field.name).collect();
     let meaning = format!(
-        "option bytes that differ from those of a new chip, as NAME=VALUE with commas between: {}; {register}=VALUE for \
-         all of them",
+        "option bytes that differ from those of a new chip, as NAME=VALUE with commas between: {}; {register}=VALUE \
+         for all of them",
         names.join(", ")
     );
     let mut options = reset;

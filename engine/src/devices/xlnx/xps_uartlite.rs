@@ -13,7 +13,6 @@ use std::collections::VecDeque;
 
 use crate::activity::{Detail, Kind};
 use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError, Unsent, WhenReceived};
-use crate::bus::rates::LINE_HEARD;
 use crate::devices::model::{Group, Model};
 use crate::devices::support::activities::{SENT, SERIAL_WITH_FIFOS};
 use crate::devices::support::axi_lite::{AxiLitePort, on_lanes};
@@ -23,7 +22,6 @@ use crate::devices::support::registers::{AccessKind, Register, flag};
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
 use crate::serial::Passage;
-use crate::serial::wave::{Format, Parity};
 use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 
@@ -64,8 +62,6 @@ pub struct Params {
     pub data_bits: u64,
     /// A parity bit follows the data.
     pub parity: bool,
-    /// It is odd parity.
-    pub is_odd: bool,
 }
 
 /// A character on the wire.
@@ -117,11 +113,11 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     );
     let params = Params {
         port,
-        is_odd: reader.u32_or("xlnx,odd-parity", 0, 0..=1, "0 is even, 1 is odd parity") == 1,
         bit_clocks: 16 * baud_divider(port.clock, speed.max(1)),
         data_bits: reader.u32("xlnx,data-bits", 5..=8, "a character has 5 to 8 data bits").into(),
         parity: reader.u32("xlnx,use-parity", 0..=1, "0 is no parity bit, 1 is one") == 1,
     };
+    reader.u32_or("xlnx,odd-parity", 0, 0..=1, "0 is even, 1 is odd parity");
     reader.u32_or("port-number", 0, 0..=255, "the number of the serial port is 0 to 255");
     Box::new(Uartlite::new(params, reader.interrupt(0, "its interrupt")))
 }
@@ -201,8 +197,7 @@ impl Uartlite {
     }
 
     fn end_stop_bit(&mut self, sending: Sending, ctx: &mut Ctx) {
-        let end = self.bit_edge(sending.start_bit + self.frame_bits());
-        ctx.character_sent(sending.character.into(), &self.line_format(), end, true);
+        ctx.console(&[sending.character]);
         self.sent_characters += 1;
         self.sending = None;
         self.start(sending.start_bit + self.frame_bits());
@@ -258,17 +253,6 @@ impl Uartlite {
             | flag(STAT_RX_FIFO_VALID_DATA, !self.receiver.is_empty())
             | flag(STAT_RX_FIFO_FULL, self.receiver.len() == FIFO_DEPTH_CHARACTERS)
             | flag(STAT_OVERRUN_ERROR, self.overrun)
-    }
-
-    /// How characters look on the line.
-    fn line_format(&self) -> Format {
-        let bit_fs = Format::bit_of(self.params.bit_clocks, self.params.port.clock.get(), 1);
-        let parity = match (self.params.parity, self.params.is_odd) {
-            (false, _) => Parity::None,
-            (true, false) => Parity::Even,
-            (true, true) => Parity::Odd,
-        };
-        Format { data_bits: self.params.data_bits as u32, parity, ..Format::of_clocks(bit_fs) }
     }
 
     /// Bits of a character on the wire: start, data, parity, stop.
@@ -338,12 +322,8 @@ impl Device for Uartlite {
         Ok(reply)
     }
 
-    fn event(&mut self, token: u32, ctx: &mut Ctx) {
+    fn event(&mut self, _token: u32, ctx: &mut Ctx) {
         self.advance(ctx);
-        if token == LINE_HEARD {
-            let begun = self.sending.as_ref().map(|sending| self.bit_edge(sending.start_bit));
-            ctx.hear_line(begun.map_or(ctx.now, |begun| begun.min(ctx.now)));
-        }
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
@@ -398,10 +378,6 @@ impl Device for Uartlite {
 impl SerialPort for Uartlite {
     fn when_received(&self) -> WhenReceived {
         WhenReceived::raises(self.interrupt_enabled, self.interrupt)
-    }
-
-    fn format(&self) -> Option<Format> {
-        Some(self.line_format())
     }
 
     fn begin(&mut self, ctx: &mut Ctx) -> Option<Passage> {

@@ -12,7 +12,7 @@ const BIT: u64 = 104_160_000;
 fn params(data_bits: u64, parity: bool) -> Params {
     let clock = Hz::new(100_000_000).unwrap();
     let port = AxiLitePort { clock, read_cycles: Cycles(4), write_cycles: Cycles(4) };
-    Params { port, bit_clocks: 16 * baud_divider(clock, 9600), data_bits, parity, is_odd: false }
+    Params { port, bit_clocks: 16 * baud_divider(clock, 9600), data_bits, parity }
 }
 
 fn uart() -> Bench {
