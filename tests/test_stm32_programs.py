@@ -192,6 +192,8 @@ def rust_program(name: str) -> Path:
     return rust_target() / RUST_TARGET / "release" / name
 
 
+# Where the library has to be built, that takes 25 s of a processor.
+@pytest.mark.long
 def test_rust_on_cortex_m_rt(cyclescope: Command, tmp_path: Path) -> None:
     elf = rust_program("rust-cortex-m")
     status, lines = run(cyclescope, elf)
