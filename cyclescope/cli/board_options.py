@@ -44,8 +44,9 @@ class _Baud(click.ParamType):
         """The setting that gives the console's line that rate."""
         if value == _FIRMWARE:
             return "chosen.stdout-path=:"
-        if not value.isascii() or not value.isdecimal() or not 1 <= int(value) <= _MOST_BAUD:
-            self.fail(f"{value}: expected 1 to {_MOST_BAUD:,} baud, or {_FIRMWARE}", param, ctx)
+        is_number = value.isascii() and value.isdecimal() and len(value) <= len(str(_MOST_BAUD))
+        if not is_number or not 1 <= int(value) <= _MOST_BAUD:
+            self.fail(f"expected 1 to {_MOST_BAUD:,} baud, or {_FIRMWARE}", param, ctx)
         return f"chosen.stdout-path=:{int(value)}n8"
 
 
