@@ -108,15 +108,16 @@ STUB = """/dts-v1/;
 """
 
 
-@pytest.fixture(scope="module")
-def waits(tmp_path_factory: pytest.TempPathFactory) -> Path:
+# -O2 has several loads of the register in a round of a loop.
+@pytest.fixture(scope="module", params=["-Os", "-O2"])
+def waits(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("waits")
     source = folder / "waits.c"
     source.write_text(WAITS)
     script = SOURCES / "stm32" / "parts.ld"
     elf = folder / "waits.elf"
     target = ["-target", "thumb-freestanding-eabihf", "-mcpu=cortex_m4+vfp4d16sp"]
-    flags = ["-Os", "-ffreestanding", "-nostdlib", "-Wl,--entry=reset", "-T", str(script)]
+    flags = [request.param, "-ffreestanding", "-nostdlib", "-Wl,--entry=reset", "-T", str(script)]
     compiler = [sys.executable, "-m", "ziglang", "cc"]
     subprocess.run([*compiler, *target, *flags, source, "-o", elf], check=True, cwd=folder)
     return elf

@@ -1,8 +1,8 @@
 //! What would end a wait for a register without a model: tried, before a note advises it.
 //!
 //! A run that ends within such a wait is gone on with from its end, an instruction at a time, with other answers of the
-//! register, and taken back. The loop is what runs from one load of the register to the next; an answer that has the
-//! core leave it ends the wait. Each bit is tried alone: one that is 0, as 1, and one that is 1, as 0, as for a bit
+//! register, and taken back. The loop is what runs from one load of the register until that instruction loads it again,
+//! with other loads in between where a compiler has unrolled it; an answer that has the core leave it ends the wait. Each bit is tried alone: one that is 0, as 1, and one that is 1, as 0, as for a bit
 //! that firmware sets and hardware clears.
 
 use std::collections::BTreeSet;
@@ -11,8 +11,9 @@ use super::{Machine, Touched, WAITS};
 use crate::bus::device::DeviceId;
 use crate::core::Stop;
 
-/// Instructions of a loop at the most.
+/// Instructions from one load to the next at the most, and loads of a loop.
 const MOST_INSTRUCTIONS: usize = 64;
+const MOST_LOADS: usize = 16;
 
 /// What ends a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,31 +116,43 @@ impl Machine {
 
     /// The answer that ends a wait; `None` if the core does not wait in a loop, or something came between.
     fn answer_to(&mut self, wait: &Wait) -> Option<Answer> {
-        let mut body = BTreeSet::new();
-        // From wherever the core is to a load, and once around from there.
-        for _ in 0..2 {
-            body.clear();
-            if self.go_round(wait, None, &mut body) != Went::Round {
-                return None;
-            }
-        }
+        let (body, loads) = self.loop_of(wait)?;
         let held = wait.touched.last;
         for bit in (0..u32::BITS).map(|bit| 1 << bit) {
-            if self.ends(wait, held ^ bit, &body)? {
+            if self.ends(wait, held ^ bit, &body, loads)? {
                 return Some(if held & bit == 0 { Answer::Ones(bit) } else { Answer::Value(held & !bit) });
             }
         }
-        if self.ends(wait, u32::MAX, &body)? {
+        if self.ends(wait, u32::MAX, &body, loads)? {
             return Some(Answer::Ones(u32::MAX));
         }
-        Some(if self.ends(wait, 0, &body)? { Answer::Value(0) } else { Answer::None })
+        Some(if self.ends(wait, 0, &body, loads)? { Answer::Value(0) } else { Answer::None })
     }
 
-    /// Whether the core leaves its loop with this answer.
-    fn ends(&mut self, wait: &Wait, value: u32, body: &BTreeSet<u32>) -> Option<bool> {
+    /// The addresses of the loop that the core is in, and how often it loads the register.
+    fn loop_of(&mut self, wait: &Wait) -> Option<(BTreeSet<u32>, usize)> {
+        // From wherever the core is to a load, and around from there.
+        if self.go_round(wait, None, &mut BTreeSet::new()) != Went::Round {
+            return None;
+        }
+        let begin = self.cores[wait.core].position().pc;
+        let mut body = BTreeSet::new();
+        for loads in 1..=MOST_LOADS {
+            if self.go_round(wait, None, &mut body) != Went::Round {
+                return None;
+            }
+            if self.cores[wait.core].position().pc == begin {
+                return Some((body, loads));
+            }
+        }
+        None
+    }
+
+    /// Whether the core leaves its loop, which has so many loads of the register, with this answer.
+    fn ends(&mut self, wait: &Wait, value: u32, body: &BTreeSet<u32>, loads: usize) -> Option<bool> {
         self.answer_instead(wait, Some(value));
         // What was loaded before is looked at in the first round.
-        for _ in 0..2 {
+        for _ in 0..=loads {
             match self.go_round(wait, Some(body), &mut BTreeSet::new()) {
                 Went::Round => {}
                 Went::Out => return Some(true),
