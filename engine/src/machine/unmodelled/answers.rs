@@ -1,8 +1,9 @@
 //! What would end a wait for a register without a model: tried, before a note advises it.
 //!
 //! A run that ends within such a wait is gone on with from its end, an instruction at a time, with other answers of the
-//! register, and taken back. The loop is what runs from one load of the register until that instruction loads it again,
-//! with other loads in between where a compiler has unrolled it; an answer that has the core leave it ends the wait. Each bit is tried alone: one that is 0, as 1, and one that is 1, as 0, as for a bit
+//! register, and taken back. The loop is what runs from one load of the register until that instruction loads it
+//! again, with other loads in between where a compiler has unrolled it; an answer that has the core leave it ends the
+//! wait. Each bit is tried alone: one that is 0, as 1, and one that is 1, as 0, as for a bit
 //! that firmware sets and hardware clears.
 
 use std::collections::BTreeSet;
