@@ -27,3 +27,8 @@ void stm32_gpio_alternate(uintptr_t port, uint32_t pin, uint32_t function)
     set_field(port, GPIO_AFRL + pin / 8 * 4, pin % 8 * 4, 0xF, function);
     set_field(port, GPIO_MODER, 2 * pin, 3, MODE_ALTERNATE);
 }
+
+void stm32_gpio_open_drain(uintptr_t port, uint32_t pin)
+{
+    mmio_write(port, GPIO_OTYPER, mmio_read(port, GPIO_OTYPER) | 1u << pin);
+}

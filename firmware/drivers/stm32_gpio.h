@@ -1,4 +1,4 @@
-/* GPIO of an STM32 (RM0090 and RM0432, GPIO registers): pins for peripherals. */
+/* GPIO of an STM32 (RM0090, RM0432 and RM0436, GPIO registers): pins for peripherals. */
 #ifndef STM32_GPIO_H
 #define STM32_GPIO_H
 
@@ -6,5 +6,8 @@
 
 /* The pin is a peripheral's, by its alternate function: push-pull, fast, without a pull resistor. */
 void stm32_gpio_alternate(uintptr_t port, uint32_t pin, uint32_t function);
+
+/* The pin is open-drain from now on, as I2C's are. */
+void stm32_gpio_open_drain(uintptr_t port, uint32_t pin);
 
 #endif

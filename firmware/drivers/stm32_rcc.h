@@ -12,6 +12,8 @@
 #define RCC_CLOCK_UART7 RCC_CLOCK(0xA00u, 18u)
 #define RCC_CLOCK_HSEM RCC_CLOCK(0xA20u, 11u)
 #define RCC_CLOCK_IPCC RCC_CLOCK(0xA20u, 12u)
+#define RCC_CLOCK_GPIOD RCC_CLOCK(0xA28u, 3u)
+#define RCC_CLOCK_GPIOF RCC_CLOCK(0xA28u, 5u)
 
 /* Registers that choose the kernel clock of two UARTs, and the choice. */
 #define RCC_UART24CKSELR 0x8E8u

@@ -7,8 +7,11 @@
 #include "lm75.h"
 #include "result.h"
 #include "section.h"
+#include "stm32_gpio.h"
 #include "stm32_i2c.h"
 #include "stm32_rcc.h"
+
+#define FUNCTION_I2C1 5u
 
 #if APP_BUS_KHZ_400
 #define TIMING STM32_I2C_TIMING_400_KHZ_FROM_64_MHZ
@@ -28,8 +31,20 @@ static void print_temperature(int32_t millicelsius)
     console_print("%s%u.%u C\n", millicelsius < 0 ? "-" : "", magnitude / 1000, magnitude % 1000 / 100);
 }
 
+/* Pins 27 and 28 of the expansion connector, as Linux has them for this bus. */
+static void start_pins(void)
+{
+    rcc_enable(RCC_CLOCK_GPIOD);
+    rcc_enable(RCC_CLOCK_GPIOF);
+    stm32_gpio_alternate(BOARD_GPIOD_BASE, 12, FUNCTION_I2C1);
+    stm32_gpio_open_drain(BOARD_GPIOD_BASE, 12);
+    stm32_gpio_alternate(BOARD_GPIOF_BASE, 15, FUNCTION_I2C1);
+    stm32_gpio_open_drain(BOARD_GPIOF_BASE, 15);
+}
+
 int main(void)
 {
+    start_pins();
     rcc_select(RCC_I2C12CKSELR, RCC_I2C_FROM_HSI);
     rcc_enable(RCC_CLOCK_I2C1);
     stm32_i2c_start(BOARD_I2C1_BASE, TIMING);

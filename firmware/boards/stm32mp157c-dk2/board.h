@@ -35,6 +35,8 @@
 #define BOARD_HSEM_BASE 0x4C000000u
 #define BOARD_IPCC_BASE 0x4C001000u
 #define BOARD_RCC_BASE 0x50000000u
+#define BOARD_GPIOD_BASE 0x50005000u
+#define BOARD_GPIOF_BASE 0x50007000u
 #define BOARD_MDMA_BASE 0x58000000u
 /* On stm32mp157c-dk2-tty: a virtio console, of which the real part has nothing. */
 #define BOARD_HOST_TTY_BASE 0x58080000u

@@ -3,12 +3,33 @@
  * button interrupts (EXTI, at both edges), the handler toggles the light, and after two presses the program ends.
  *
  * LED_PORT, LED_PIN, KEY_PORT (0 for A) and KEY_PIN are the board's, KEY_LEVEL is what the button reads while it is
- * pressed. With STM32L4 for an STM32L4R5 at 4 MHz, else for an STM32F4 at 16 MHz: rates out of reset. */
+ * pressed. With STM32L4 for an STM32L4R5 at 4 MHz, with STM32MP1 for the Cortex-M4 of an STM32MP157 at 209 MHz, else for
+ * an STM32F4 at 16 MHz: rates when the program begins. */
 #include <stdint.h>
 
 #define REGISTER(address) (*(volatile uint32_t *)(address))
 
-#ifdef STM32L4
+#ifdef STM32MP1
+#define GPIO_BASE 0x50002000u
+#define GPIO_STRIDE 0x1000u
+#define RCC_GPIO_ENR REGISTER(0x50000aa8u)
+#define EXTI_RTSR 0x5000d000u
+#define EXTI_FTSR 0x5000d004u
+#define EXTI_PR 0x5000d00cu
+#define EXTI_FPR 0x5000d010u
+#define EXTI_IMR 0x5000d0c0u
+#define EXTI_EXTICR 0x5000d060u
+#define PORT_BITS 8u
+#define CORE_KHZ 208877u
+#else
+#define GPIO_STRIDE 0x400u
+#define EXTI_RTSR (EXTI_IMR + 8u)
+#define EXTI_FTSR (EXTI_IMR + 12u)
+#define EXTI_PR (EXTI_IMR + 20u)
+#define EXTI_EXTICR (SYSCFG + 8u)
+#define PORT_BITS 4u
+#endif
+#if defined(STM32L4)
 #define GPIO_BASE 0x48000000u
 #define RCC_GPIO_ENR REGISTER(0x4002104cu)
 #define RCC_APB2ENR REGISTER(0x40021060u)
@@ -16,7 +37,7 @@
 #define SYSCFG 0x40010000u
 #define EXTI_IMR 0x40010400u
 #define CORE_KHZ 4000u
-#else
+#elif !defined(STM32MP1)
 #define GPIO_BASE 0x40020000u
 #define RCC_GPIO_ENR REGISTER(0x40023830u)
 #define RCC_APB2ENR REGISTER(0x40023844u)
@@ -25,9 +46,6 @@
 #define EXTI_IMR 0x40013c00u
 #define CORE_KHZ 16000u
 #endif
-#define EXTI_RTSR (EXTI_IMR + 8u)
-#define EXTI_FTSR (EXTI_IMR + 12u)
-#define EXTI_PR (EXTI_IMR + 20u)
 #define SYST_CSR REGISTER(0xe000e010u)
 #define SYST_RVR REGISTER(0xe000e014u)
 #define SYST_CVR REGISTER(0xe000e018u)
@@ -36,12 +54,16 @@
 #define IDR(port) REGISTER((port) + 0x10u)
 #define ODR(port) REGISTER((port) + 0x14u)
 #define BSRR(port) REGISTER((port) + 0x18u)
-#define PORT(number) (GPIO_BASE + 0x400u * (number))
+#define PORT(number) (GPIO_BASE + GPIO_STRIDE * (number))
 #define LED PORT(LED_PORT)
 #define LED_MASK (1u << LED_PIN)
 #define KEY PORT(KEY_PORT)
 #define KEY_MASK (1u << KEY_PIN)
+#ifdef STM32MP1
+#define KEY_IRQ (KEY_PIN == 14 ? 121u : 77u)
+#else
 #define KEY_IRQ (KEY_PIN == 0 ? 6u : 40u)
+#endif
 #define BLINKS 4u
 
 extern uint32_t stack_top[];
@@ -245,6 +267,9 @@ static void run(const struct way *way, uint32_t half_ms)
 void key_interrupt(void)
 {
     REGISTER(EXTI_PR) = KEY_MASK;
+#ifdef EXTI_FPR
+    REGISTER(EXTI_FPR) = KEY_MASK;
+#endif
     ll_toggle();
     edges += 1;
 }
@@ -266,9 +291,11 @@ void reset(void)
     SYST_CSR = 7;
     for (uint32_t i = 0; i < sizeof ways / sizeof *ways; i++)
         run(&ways[i], 5 + i);
+#ifdef RCC_SYSCFGEN
     RCC_APB2ENR |= RCC_SYSCFGEN;
     (void)RCC_APB2ENR;
-    REGISTER(SYSCFG + 8u + 4u * (KEY_PIN / 4u)) = (uint32_t)KEY_PORT << (4u * (KEY_PIN % 4u));
+#endif
+    REGISTER(EXTI_EXTICR + 4u * (KEY_PIN / 4u)) = (uint32_t)KEY_PORT << (PORT_BITS * (KEY_PIN % 4u));
     REGISTER(EXTI_RTSR) |= KEY_MASK;
     REGISTER(EXTI_FTSR) |= KEY_MASK;
     REGISTER(EXTI_IMR) |= KEY_MASK;
@@ -284,7 +311,7 @@ void stop(void)
     quit(9);
 }
 
-__attribute__((section(".vectors"), used)) static void *const vectors[16 + 41] = {
+__attribute__((section(".vectors"), used)) static void *const vectors[16 + 122] = {
     stack_top, (void *)reset, (void *)stop, (void *)stop, (void *)stop, (void *)stop, (void *)stop,
-    [15] = (void *)tick, [16 + 6] = (void *)key_interrupt, [16 + 40] = (void *)key_interrupt,
+    [15] = (void *)tick, [16 + KEY_IRQ] = (void *)key_interrupt,
 };

@@ -38,5 +38,6 @@ pub mod stm32l4_flash_controller;
 pub mod stm32l4_pwr;
 pub mod stm32l4_rcc;
 pub mod stm32mp15_i2c;
+pub mod stm32mp1_exti;
 pub mod stm32mp1_ipcc;
 pub mod stm32mp1_rcc;

@@ -19,6 +19,7 @@ use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use crate::devices::model::Model;
 use crate::devices::support::registers::{AccessKind, Register};
 use crate::devices::support::stm32_clock_gate::{ClockGate, SECOND_SUPPLY};
+use crate::dt::fault::FaultKind;
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
 use crate::state::{Fresh, State};
@@ -71,8 +72,19 @@ pub struct Params {
     pub has_brr: bool,
     /// Pins that have the second supply.
     pub second_supply: u32,
+    /// Pins that the boot loader has given to peripherals.
+    pub booted: Booted,
     /// Its enable bit.
     pub gate: ClockGate,
+}
+
+/// Pins that are in alternate function when the firmware begins, as what ran before it has left them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Booted {
+    /// A bit a pin.
+    pub pins: u32,
+    /// GPIOx_AFRL and GPIOx_AFRH.
+    pub functions: [u32; 2],
 }
 
 /// How far the lock's sequence has come: with LCKK, without, with, each time with the same pins; then it is read.
@@ -113,7 +125,7 @@ pub const MODEL: Model = Model::port(&["st,stm32-gpio"], 1, from_node).naming(RE
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["gpio-controller", "#gpio-cells", "gpio-ranges", "ngpios", "clocks"]);
     let meaning = "GPIOx_MODER, GPIOx_OSPEEDR and GPIOx_PUPDR out of reset; without it they are 0";
-    Box::new(Gpio::new(Params {
+    Box::new(Gpio::booted(Params {
         resets: reader.cells("cyclescope,reset-values", |_: [u32; 3]| true, meaning).unwrap_or_default(),
         has_brr: reader.flag("cyclescope,reset-register", "it has GPIOx_BRR"),
         second_supply: reader.u32_or(
@@ -122,8 +134,29 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
             0..=PINS,
             "pins on the supply VDDIO2, a bit each, which pass nothing while PWR_CR2.IOSV is 0",
         ),
+        booted: Booted::from_node(reader),
         gate: ClockGate::from_node(reader),
     }))
+}
+
+impl Booted {
+    fn from_node(reader: &mut NodeReader) -> Booted {
+        const NAME: &str = "cyclescope,boot-functions";
+        let meaning = "pairs: a pin (0 to 15), and the alternate function (0 to 15) that what runs before the firmware \
+                       has given it";
+        let pairs = reader.numbers(NAME, meaning);
+        if !pairs.len().is_multiple_of(2) || pairs.iter().any(|value| *value > 15) {
+            let (property, expected) = (NAME.to_owned(), meaning.to_owned());
+            reader.fault_at(NAME, FaultKind::WrongType { property, expected });
+            return Booted::default();
+        }
+        let mut booted = Booted::default();
+        for [pin, function] in pairs.as_chunks::<2>().0 {
+            booted.pins |= 1 << pin;
+            booted.functions[*pin as usize / 8] |= function << (4 * (pin % 8));
+        }
+        booted
+    }
 }
 
 /// The bits of the even places of a word that has two bits a pin where these are `wanted`: a bit a pin.
@@ -157,6 +190,13 @@ impl Gpio {
             reads: 0,
             writes: 0,
         }
+    }
+
+    /// The port when the firmware begins.
+    fn booted(params: Params) -> Gpio {
+        let (Booted { pins, functions }, gpio) = (params.booted, Gpio::new(params));
+        let mode = gpio.mode & !spread(pins, 2, 0) | spread(pins, 2, 0) & (u32::MAX / 3 * ALTERNATE);
+        Gpio { mode, functions, ..gpio }
     }
 
     /// The RCC resets it: registers are as they were at the start.
@@ -392,6 +432,31 @@ mod tests {
         outside(&mut bench, 1, None);
         outside(&mut bench, 3, None);
         assert_eq!(bench.value(NOW, IDR), 0b0_0100);
+    }
+
+    #[test]
+    fn pins_that_the_boot_loader_has_set_up_are_so_until_a_reset() {
+        let properties: &[(&str, &[u32])] = &[
+            ("cyclescope,reset-values", &[u32::MAX, 0, 0]),
+            ("cyclescope,boot-functions", &[2, 8, 11, 6]),
+            ("cyclescope,clock-enable", &[0x40, 5]),
+        ];
+        let (bench, faults) = read_plain_node(from_node, properties);
+        assert!(faults.is_empty(), "{faults:?}");
+        let mut bench = bench.as_port();
+        bench.bus.clocks.set_gates(0x40, 1 << 5);
+        bench.bus.with_device(DeviceId(0), NOW, |port, ctx| port.reset(ctx));
+        let registers = |bench: &mut Bench| [MODER, AFRL, AFRH].map(|offset| bench.value(NOW, offset));
+        assert_eq!(registers(&mut bench), [0xffbf_ffef, 0x0800, 0x6000]);
+        let functions = bench.bus.wires.functions(DeviceId(0));
+        assert!(functions.carries(2, 8) && functions.carries(11, 6));
+        bench.bus.clocks.set_resets(0x40, 1 << 5);
+        bench.bus.set_clocks(&[], NOW);
+        bench.bus.clocks.set_resets(0x40, 0);
+        bench.bus.set_clocks(&[], NOW);
+        assert_eq!(registers(&mut bench), [u32::MAX, 0, 0]);
+        let (_, faults) = read_plain_node(from_node, &[("cyclescope,boot-functions", &[16, 1])]);
+        assert!(faults.len() == 1 && faults[0].contains("boot-functions"), "{faults:?}");
     }
 
     #[test]

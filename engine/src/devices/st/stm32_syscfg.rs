@@ -14,11 +14,12 @@ use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::devices::support::registers::{AccessKind, Register, find};
 use crate::devices::support::stm32_clock_gate::ClockGate;
+use crate::devices::support::stm32_pin_lines::PinLines;
 use crate::dt::fault::FaultKind;
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
 use crate::state::State;
-use crate::wires::Pin;
+use crate::wires::bits;
 
 /// The register map of an STM32F4.
 pub const REGISTERS: &[Register] = &[
@@ -27,7 +28,7 @@ pub const REGISTERS: &[Register] = &[
     Register::new("SYSCFG_EXTICR1", EXTICR1, AccessKind::Rw, 0, 0xffff),
     Register::new("SYSCFG_EXTICR2", 0x0c, AccessKind::Rw, 0, 0xffff),
     Register::new("SYSCFG_EXTICR3", 0x10, AccessKind::Rw, 0, 0xffff),
-    Register::new("SYSCFG_EXTICR4", 0x14, AccessKind::Rw, 0, 0xffff),
+    Register::new("SYSCFG_EXTICR4", EXTICR4, AccessKind::Rw, 0, 0xffff),
     Register::new("SYSCFG_CMPCR", 0x20, AccessKind::Rw, 0, 1),
 ];
 
@@ -38,7 +39,7 @@ pub const REGISTERS_L4: &[Register] = &[
     Register::new("SYSCFG_EXTICR1", EXTICR1, AccessKind::Rw, 0, 0xffff),
     Register::new("SYSCFG_EXTICR2", 0x0c, AccessKind::Rw, 0, 0xffff),
     Register::new("SYSCFG_EXTICR3", 0x10, AccessKind::Rw, 0, 0xffff),
-    Register::new("SYSCFG_EXTICR4", 0x14, AccessKind::Rw, 0, 0xffff),
+    Register::new("SYSCFG_EXTICR4", EXTICR4, AccessKind::Rw, 0, 0xffff),
     Register::new("SYSCFG_SCSR", 0x18, AccessKind::Rw, 0, 0),
     Register::new("SYSCFG_CFGR2", 0x1c, AccessKind::Rw, 0, 0x0f),
     Register::new("SYSCFG_SWPR", 0x20, AccessKind::Rw, 0, u32::MAX),
@@ -52,8 +53,10 @@ const EXTICR1: u32 = 0x08;
 const MEM_MODE: u32 = 7;
 /// SYSCFG_MEMRMP.FB_MODE of an STM32L4+.
 const FB_MODE: u32 = 1 << 8;
-/// Lines that a pin can have.
-const LINES: usize = 16;
+/// The last of SYSCFG_EXTICRx.
+const EXTICR4: u32 = 0x14;
+/// Bits by which SYSCFG_EXTICRx select a port.
+const PORT_BITS: u32 = 4;
 /// The property that says what can be shown at address 0.
 const MEMORIES: &str = "cyclescope,boot-memories";
 /// The compatible of an STM32L4+'s.
@@ -80,8 +83,7 @@ pub struct Syscfg {
     #[state(skip)]
     params: Params,
     values: Vec<u32>,
-    /// Levels of the lines, as EXTI has them.
-    levels: [bool; LINES],
+    lines: PinLines,
     writes: u64,
 }
 
@@ -112,19 +114,13 @@ impl Syscfg {
     /// The controller after reset.
     pub fn new(params: Params) -> Syscfg {
         let values = params.map.iter().map(|register| register.reset).collect();
-        Syscfg { params, values, levels: [false; LINES], writes: 0 }
+        let lines = PinLines::new(params.ports.clone(), PORT_BITS);
+        Syscfg { params, values, lines, writes: 0 }
     }
 
     fn value(&self, offset: u32) -> u32 {
         let index = self.params.map.iter().position(|register| register.offset == offset);
         index.map_or(0, |index| self.values[index])
-    }
-
-    /// The port whose pin a line has.
-    fn port_of(&self, line: usize) -> Option<DeviceId> {
-        let register = self.value(EXTICR1 + 4 * (line / 4) as u32);
-        let port = register >> (4 * (line % 4)) & 0xf;
-        self.params.ports.get(port as usize).copied().flatten()
     }
 
     /// SYSCFG_MEMRMP had one value, and has another.
@@ -145,30 +141,19 @@ impl Syscfg {
         }
     }
 
-    fn drive(&mut self, line: usize, level: bool, ctx: &mut Ctx) {
-        if std::mem::replace(&mut self.levels[line], level) != level {
-            ctx.set_irq(self.params.lines.get(line).copied().flatten(), level);
-        }
-    }
-
-    /// Each line takes the level of its pin.
-    fn connect(&mut self, ctx: &mut Ctx) {
-        for line in 0..LINES {
-            let port = self.port_of(line);
-            let level = port.is_some_and(|port| ctx.bus.wires.levels(port) >> line & 1 != 0);
-            self.drive(line, level, ctx);
+    /// EXTI hears of lines that have changed.
+    fn drive(&self, changed: u32, ctx: &mut Ctx) {
+        for line in bits(changed) {
+            let interrupt = self.params.lines.get(line as usize).copied().flatten();
+            ctx.set_irq(interrupt, self.lines.levels() >> line & 1 != 0);
         }
     }
 }
 
 impl Device for Syscfg {
     fn reset(&mut self, ctx: &mut Ctx) {
-        for port in self.params.ports.iter().flatten() {
-            for number in 0..LINES as u32 {
-                ctx.bus.wires.watch(Pin { port: *port, number }, ctx.id, false);
-            }
-        }
-        self.connect(ctx);
+        let changed = self.lines.follow(ctx);
+        self.drive(changed, ctx);
     }
 
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
@@ -195,17 +180,17 @@ impl Device for Syscfg {
             if register.offset == MEMRMP {
                 self.remap(old, self.values[index], ctx);
             }
-            self.connect(ctx);
+            if let EXTICR1..=EXTICR4 = register.offset {
+                let changed = self.lines.select((register.offset - EXTICR1) as usize / 4, self.values[index], ctx);
+                self.drive(changed, ctx);
+            }
         }
         Ok(Reply::written(ctx.now))
     }
 
     fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
-        for line in (0..LINES).filter(|line| changed >> line & 1 != 0) {
-            if self.port_of(line) == Some(port) {
-                self.drive(line, levels >> line & 1 != 0, ctx);
-            }
-        }
+        let changed = self.lines.pins_changed(port, changed, levels);
+        self.drive(changed, ctx);
     }
 
     fn passes_interrupts(&self) -> bool {
@@ -225,6 +210,7 @@ mod tests {
     use crate::devices::st::stm32_gpio::{self, Gpio};
     use crate::devices::support::registers::walk;
     use crate::time::Ps;
+    use crate::wires::Pin;
 
     const NOW: Ps = Ps(0);
 

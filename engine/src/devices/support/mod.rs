@@ -23,5 +23,6 @@ pub mod stm32_clock_sources;
 pub mod stm32_dma;
 pub mod stm32_flash;
 pub mod stm32_flash_keys;
+pub mod stm32_pin_lines;
 pub mod stm32_rcc;
 pub mod stm32f4_part;

@@ -1,0 +1,85 @@
+//! The multiplexers that give each of EXTI's lines 0 to 15 the pin of its own number, of a port that a field of
+//! EXTICR1 to EXTICR4 selects (RM0090, "External interrupt/event line mapping"; RM0436, "EXTI external interrupt
+//! selection register"). They are in SYSCFG, or in EXTI itself.
+
+use crate::bus::device::{Ctx, DeviceId};
+use crate::state::State;
+use crate::wires::Pin;
+
+/// Lines that a pin can have.
+pub const PIN_LINES: u32 = 16;
+
+/// The multiplexers, and the lines as they were last seen.
+#[derive(Debug, State)]
+pub struct PinLines {
+    /// The ports by their numbers in EXTICRx, as far as the chip has them.
+    #[state(skip)]
+    ports: Vec<Option<DeviceId>>,
+    /// Bits of EXTICRx that select a line's port; each register has those of four lines.
+    #[state(skip)]
+    field_bits: u32,
+    /// EXTICR1 to EXTICR4.
+    selected: [u32; 4],
+    /// A bit a line.
+    levels: u32,
+}
+
+impl PinLines {
+    /// Multiplexers that select among `ports`, by fields of so many bits.
+    pub fn new(ports: Vec<Option<DeviceId>>, field_bits: u32) -> PinLines {
+        PinLines { ports, field_bits, selected: [0; 4], levels: 0 }
+    }
+
+    /// They are told of all pins from now on; to be called when the device comes out of reset. Gives the lines that
+    /// have changed.
+    pub fn follow(&mut self, ctx: &mut Ctx) -> u32 {
+        for port in self.ports.iter().flatten() {
+            for number in 0..PIN_LINES {
+                ctx.bus.wires.watch(Pin { port: *port, number }, ctx.id, false);
+            }
+        }
+        self.connect(ctx)
+    }
+
+    /// EXTICRn, from 0.
+    pub const fn register(&self, index: usize) -> u32 {
+        self.selected[index % 4]
+    }
+
+    /// EXTICRn is written. Gives the lines that have changed.
+    pub fn select(&mut self, index: usize, value: u32, ctx: &Ctx) -> u32 {
+        self.selected[index % 4] = value;
+        self.connect(ctx)
+    }
+
+    /// The level of each line, a bit a line.
+    pub const fn levels(&self) -> u32 {
+        self.levels
+    }
+
+    /// Pins of a port have changed. Gives the lines that have with them.
+    pub fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32) -> u32 {
+        let changed_here = |line: &u32| changed >> line & 1 != 0 && self.port_of(*line) == Some(port);
+        let mask = (0..PIN_LINES).filter(changed_here).fold(0, |lines, line| lines | 1 << line);
+        self.settle(self.levels & !mask | levels & mask)
+    }
+
+    /// Each line takes the level of its pin.
+    fn connect(&mut self, ctx: &Ctx) -> u32 {
+        let is_high = |line: &u32| self.port_of(*line).is_some_and(|port| ctx.bus.wires.levels(port) >> line & 1 != 0);
+        let levels = (0..PIN_LINES).filter(is_high).fold(0, |lines, line| lines | 1 << line);
+        self.settle(levels)
+    }
+
+    /// The port whose pin a line has.
+    fn port_of(&self, line: u32) -> Option<DeviceId> {
+        let field = self.selected[line as usize / 4] >> (self.field_bits * (line % 4));
+        self.ports.get((field & ((1 << self.field_bits) - 1)) as usize).copied().flatten()
+    }
+
+    const fn settle(&mut self, levels: u32) -> u32 {
+        let changed = self.levels ^ levels;
+        self.levels = levels;
+        changed
+    }
+}
