@@ -154,6 +154,28 @@ def test_pins_that_the_boot_loader_has_set_up_carry_signals_until_firmware_takes
     assert "PE8 (alternate function 7; now analog)" in notes[0]
 
 
+def test_lights_of_a_picosoc_are_bits_of_its_users_register(tmp_path: Path) -> None:
+    source = tmp_path / "lights.c"
+    source.write_text(
+        """
+        int main(void)
+        {
+            volatile unsigned *gpio = (volatile unsigned *)0x03000008u;
+            for (unsigned i = 0; i < 4; i++)
+                *gpio = i << 6;
+            return 0;
+        }
+        """
+    )
+    for board, low, high in (
+        ("picosoc-hx8k", "LED6", "LED7"),
+        ("picosoc-icebreaker", "LEDR", "LEDG"),
+    ):
+        elf = firmware.build(firmware.board_recipe("lights", board, [source]))
+        done = package.Board(board).load(elf).run("1s")
+        assert (done.led(low).times_on, done.led(high).times_on) == (2, 1)
+
+
 def test_pins_at_rest_are_what_the_boards_pull_them_to() -> None:
     """A button that nobody presses, and pulls of a board against those of the port."""
     for board, (_, (key, port, pin), level, _) in BOARDS.items():

@@ -138,6 +138,12 @@ impl Model {
         Model { other: Some((compatible, registers)), ..self }
     }
 
+    /// The same, on the page of `group`.
+    #[must_use]
+    pub const fn in_group(self, group: Group) -> Model {
+        Model { group, ..self }
+    }
+
     /// The registers that it has by name, as one of its compatibles.
     pub fn registers(&self, compatible: &str) -> &'static [Register] {
         match self.other {

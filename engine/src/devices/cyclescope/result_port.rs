@@ -4,7 +4,8 @@
 //! bench of the RTL simulation does there. A word written to offset 0 is a result of the run. A write of any width and
 //! value to the word at offset 4 ends the run after the storing instruction, with exit status 0: that the program came
 //! to its end is all that it says. Behind the whole range is one 32-bit register with byte lanes, as in PicoSoC's demo:
-//! each write goes to it, the two special ones too, and each read gives it.
+//! each write goes to it, the two special ones too, and each read gives it. As a `gpio-controller`, its bits are pins
+//! that it drives: PicoSoC's demos have LEDs there (`assign leds = gpio`).
 //!
 //! A run keeps the first 1048576 results; later ones are counted, and a note says so. A narrower write to offset 0 is
 //! no result, and a note says so too.
@@ -16,6 +17,7 @@ use crate::devices::support::registers::{AccessKind, Register};
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
 use crate::state::State;
+use crate::wires::Drive;
 
 /// The register map; every other word is as `SCRATCH`.
 pub const REGISTERS: &[Register] = &[
@@ -42,10 +44,11 @@ pub struct ResultPort {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Own, &["cyclescope,result-port"], 1, from_node).naming(REGISTERS);
+pub const MODEL: Model = Model::port(&["cyclescope,result-port"], 1, from_node).naming(REGISTERS).in_group(Group::Own);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    reader.known(&["gpio-controller", "#gpio-cells", "ngpios"]);
     Box::new(ResultPort::new(AxiLitePort::from_node(reader)))
 }
 
@@ -53,6 +56,11 @@ impl ResultPort {
     /// The device after reset.
     pub fn new(port: AxiLitePort) -> ResultPort {
         ResultPort { port, register: 0, results: Vec::new(), written_words: 0 }
+    }
+
+    /// Drives all pins.
+    fn drive(&self, ctx: &mut Ctx) {
+        ctx.bus.drive_port(ctx.id, Drive { enables: u32::MAX, levels: self.register }, 0, ctx.now);
     }
 
     fn keep(&mut self, word: u32, ctx: &mut Ctx) {
@@ -66,6 +74,10 @@ impl ResultPort {
 }
 
 impl Device for ResultPort {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        self.drive(ctx);
+    }
+
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         Ok(self.port.read(self.register, offset, size, ctx.now))
     }
@@ -78,7 +90,11 @@ impl Device for ResultPort {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
-        self.register = size.merged(self.register, offset, value);
+        let before = self.register;
+        self.register = size.merged(before, offset, value);
+        if self.register != before {
+            self.drive(ctx);
+        }
         match (offset & !3, size) {
             (RESULT, AccessSize::Word) => self.keep(value, ctx),
             (RESULT, _) => ctx.note("a write to the result register that is no whole word is no result"),
@@ -167,6 +183,16 @@ mod tests {
         assert_eq!(bench.value(Ps(50_000), 0), 3);
         write(&mut bench, 0xe, AccessSize::Half, 0xabcd);
         assert_eq!(bench.value(Ps(60_000), 8), 0xabcd_0003);
+    }
+
+    #[test]
+    fn a_port_drives_the_bits_of_the_register() {
+        let mut bench = port().as_port();
+        bench.bus.with_device(DeviceId(0), Ps(0), |device, ctx| device.reset(ctx));
+        assert_eq!(bench.bus.wires.levels(DeviceId(0)), 0);
+        bench.write(Ps(0), 8, 0x8000_0005).unwrap();
+        write(&mut bench, 2, AccessSize::Byte, 1);
+        assert_eq!(bench.bus.wires.levels(DeviceId(0)), 0x8001_0005);
     }
 
     #[test]
