@@ -3,8 +3,8 @@
  * button interrupts (EXTI, at both edges), the handler toggles the light, and after two presses the program ends.
  *
  * LED_PORT, LED_PIN, KEY_PORT (0 for A) and KEY_PIN are the board's, KEY_LEVEL is what the button reads while it is
- * pressed. With STM32L4 for an STM32L4R5 at 4 MHz, with STM32MP1 for the Cortex-M4 of an STM32MP157 at 209 MHz, else for
- * an STM32F4 at 16 MHz: rates when the program begins. */
+ * pressed. With STM32L4 for an STM32L4R5 at 4 MHz, with STM32MP1 for the Cortex-M4 of an STM32MP157 at 209 MHz, else
+ * for an STM32F4 at 16 MHz: rates when the program begins. */
 #include <stdint.h>
 
 #define REGISTER(address) (*(volatile uint32_t *)(address))
