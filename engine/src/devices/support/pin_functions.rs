@@ -17,7 +17,7 @@ const BOARD_PINS: &str = "cyclescope,board-pins";
 /// What becomes of a UART's characters without a pin, for [`PinFunctions::note`].
 pub const NOT_SENT: &str = "a character was written, and nothing is on the line";
 /// And of those that somebody sends to it.
-pub const NOT_RECEIVED: &str = "a character came, and the receiver hears nothing";
+pub const NOT_RECEIVED: &str = "a character came, and is lost, as are those that follow";
 
 /// An I2C interface's signals.
 pub const I2C_SIGNALS: &[&str] = &["scl", "sda"];
