@@ -106,6 +106,30 @@ def test_an_stm32l4r5_has_one_of_them() -> None:
     assert (said["once"], said["first"]) == ("status 3, errors 0", "7 1 5 0")
 
 
+@pytest.mark.parametrize("signal", ["TX", "RX"])
+@pytest.mark.parametrize("board", [BOARD, "nucleo-l4r5zi"])
+def test_without_a_pin_it_is_bus_off(board: str, signal: str) -> None:
+    source = ROOT / "tests" / "firmware" / "stm32" / "can.c"
+    values = {f"WITHOUT_{signal}": "1"} | ({} if board == BOARD else {"STM32L4": "1"})
+    elf = firmware.build(firmware.board_recipe("can", board, [source], values))
+    node = CanNode(log=True, bits_per_second=500_000)
+    result = package.Board(board).load(elf).run("1s", can={"can1": node})
+    said = dict(line.split(": ", 1) for line in result.console.splitlines())
+    # Loop back needs no pins.
+    assert said["looped"] == "123 8 4030201 8070605"
+    assert said["once"].startswith("status 9, errors ")
+    # A dominant bit that was recessive (5), error-passive and bus-off (7): TEC is beyond 255.
+    assert said["again"] == "status 8, errors 57"
+    # 16 errors in a row, then 16 frames of which each is one; the last 15 of them behind a request.
+    assert result.counters["canbus1.errors"] == 32
+    assert result.counters["can1.frames_sent"] == 1
+    assert result.streams.get("can1", "") == ""
+    (note,) = result.notes
+    assert note.startswith(f"can1: no pin carries its {signal}: a frame is begun, and "), note
+    assert "its start is a bit error (CAN_ESR.LEC)" in note
+    assert f"PD{int(signal == 'TX')} (alternate function 9; now an" in note
+
+
 def test_another_rate_destroys_the_frames(elf: Path) -> None:
     result = (
         package.Board(BOARD)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from conftest import ROOT
 
 import cyclescope as package
@@ -36,3 +37,22 @@ def test_a_program_uses_a_flash_in_all_modes() -> None:
     # Skipping iterations of polling loops makes no difference.
     single = loaded.run("1s", skip_polling=False)
     assert (single.console, single.cores) == (done.console, done.cores)
+
+
+@pytest.mark.parametrize(
+    ("pin", "signal", "so"),
+    [
+        (10, "CLK", "a command is sent, and the memory sees no clock"),
+        (11, "NCS", "a command is sent, and the memory is not selected"),
+        (13, "IO1", "a command uses it, and who reads it gets ones"),
+    ],
+)
+def test_without_a_pin_ones_are_read(pin: int, signal: str, so: str) -> None:
+    source = ROOT / "tests" / "firmware" / "stm32" / "ospi.c"
+    recipe = firmware.board_recipe("ospi", "nucleo-l4r5zi", [source], {"WITHOUT_PIN": str(pin)})
+    done = package.Board("nucleo-l4r5zi-n25q128a").load(firmware.build(recipe)).run("1s")
+    assert done.console == "id: ffffff\n"
+    (note,) = done.notes
+    assert note.startswith(
+        f"octospi1: no pin carries its {signal}: {so}. It takes PE{pin} (alternate function 10; "
+    )

@@ -6,6 +6,7 @@ from conftest import ROOT
 
 import cyclescope as package
 from cyclescope import firmware
+from cyclescope.board.scripts import parse_script
 
 BOARD = "stm32f4-disco"
 
@@ -39,3 +40,17 @@ def test_only_a_pin_with_its_function_carries_a_signal() -> None:
         "It takes PB6 (alternate function 2; now an input) or "
         "PD12 (alternate function 2; now an input)",
     ]
+
+
+def test_what_comes_while_rx_has_no_pin_is_lost() -> None:
+    source = ROOT / "tests" / "firmware" / "stm32" / "rx_pin.c"
+    elf = firmware.build(firmware.board_recipe("rx_pin", BOARD, [source]))
+    session = parse_script('expect "off"\nsend "abc"\nexpect "on"\nsend "d"\n')
+    done = package.Board(BOARD).load(elf).run("1s", script=session)
+    assert done.console.splitlines() == ["off", "received 0, 0", "on", "received 1, 64"]
+    assert done.counters["usart2.rx_characters"] == 1
+    (note,) = done.notes
+    assert note.startswith(
+        "usart2: no pin carries its RX: a character came, and is lost, as are those that follow. "
+        "It takes PA3 (alternate function 7; now an input)"
+    )

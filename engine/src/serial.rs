@@ -20,12 +20,20 @@ pub struct Passage {
     pub received: Ps,
     /// When its stop bits have ended: the next character may begin then.
     pub ends: Ps,
+    /// The line leads to no receiver: the UART never has it.
+    pub is_lost: bool,
 }
 
 impl Passage {
     /// Of a UART that has a character when its stop bits have ended.
     pub const fn whole(ends: Ps) -> Passage {
-        Passage { received: ends, ends }
+        Passage { received: ends, ends, is_lost: false }
+    }
+
+    /// The same character on a line that leads to no receiver.
+    #[must_use]
+    pub const fn lost(self) -> Passage {
+        Passage { is_lost: true, ..self }
     }
 }
 

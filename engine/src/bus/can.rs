@@ -29,10 +29,34 @@ pub struct NodeState {
     pub is_silent: bool,
     /// It hears itself alone, and needs nobody who acknowledges.
     pub loops: bool,
+    /// What it drives gets to the wire: its controller has a pin for that.
+    pub drives: bool,
+    /// It sees the wire; without a pin for that, all is recessive to it, what it sends itself as well.
+    pub hears: bool,
     /// It is error-passive.
     pub is_passive: bool,
+    /// So many further errors in what it sends make it that.
+    pub until_passive: u32,
     /// What it wants to send.
     pub wants: Option<Frame>,
+}
+
+impl NodeState {
+    /// One that takes part, error-active, and wants nothing.
+    pub const fn active(time: BitTime) -> NodeState {
+        NodeState {
+            time,
+            is_on: true,
+            waits: 0,
+            is_silent: false,
+            loops: false,
+            drives: true,
+            hears: true,
+            is_passive: false,
+            until_passive: 16,
+            wants: None,
+        }
+    }
 }
 
 /// A node of a CAN bus.

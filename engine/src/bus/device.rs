@@ -357,7 +357,8 @@ impl WhenReceived {
 /// enable bit, room for a character where that holds the sender) is told by [`Ctx::line_changed`].
 pub trait SerialPort {
     /// A character begins on the receive line at `ctx.now`: when it will have been received, at the line's present
-    /// settings. `None` while the receiver takes none: the sender waits then.
+    /// settings. `None` while the receiver takes none: the sender waits then. A character for a receiver without a pin
+    /// is lost ([`Passage::lost`]).
     fn begin(&mut self, ctx: &mut Ctx) -> Option<Passage>;
 
     /// The character has been received, at `ctx.now`.

@@ -4,7 +4,8 @@
 //! The UART says when a character that begins now has been received, at its own settings; while its receiver takes
 //! none (it has no baud rate, is off, or holds the line by RTS), the far end waits. Where the board says at what rate
 //! the line is, and the UART's settings don't take that, a character is on the wire for its own time, and the UART gets
-//! what its receiver makes of the wire ([`crate::serial::wave`]).
+//! what its receiver makes of the wire ([`crate::serial::wave`]). Where the line leads to no pin of the UART,
+//! characters pass, and are lost.
 //!
 //! A script drives pins, too, and waits for them. One that has to do with nothing else is at no line.
 
@@ -110,6 +111,10 @@ impl FarEndDevice {
         if let Some(passage) = passage
             && let Some(character) = self.end.take()
         {
+            if passage.is_lost {
+                let line = ctx.bus.lines.format_of(self.uart);
+                return ctx.schedule(line.map_or(passage.ends, |line| ctx.now + line.frame()), LINE_FREE);
+            }
             let passage = self.put_on_wire(character, ctx).unwrap_or(passage);
             self.on_line = Some((character, passage));
             if ctx.records(Kind::Serial) {

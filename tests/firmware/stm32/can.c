@@ -1,17 +1,25 @@
 /* bxCAN of an STM32F407 by PCLK1 of 16 MHz and, with STM32L4, of an STM32L4R5 by 4 MHz, at 500 kbit/s: looped back,
- * once on the bus, and until somebody acknowledges; what came in by then is shown. */
+ * once on the bus, and until somebody acknowledges; what came in by then is shown. Loop back needs no pins. Then CAN1 is
+ * at PD0 and PD1, CAN2 at PB12 and PB13; with WITHOUT_RX or WITHOUT_TX, CAN1 lacks that pin. */
 #include "armv7m.h"
 #include "console.h"
 #include "mmio.h"
+#include "stm32_gpio.h"
 
 #ifdef STM32L4
 #define RCC 0x40021000u
+#define GPIOENR 0x4Cu
+#define GPIOB 0x48000400u
+#define GPIOD 0x48000C00u
 #define APB1ENR 0x58u
 /* 4 MHz, 1 + 6 + 1 quanta: sampled at 87.5 %. */
 #define TIMING (5u << 16)
 #define MS 4000u
 #else
 #define RCC 0x40023800u
+#define GPIOENR 0x30u
+#define GPIOB 0x40020400u
+#define GPIOD 0x40020C00u
 #define APB1ENR 0x40u
 /* 16 MHz / 2, 1 + 13 + 2 quanta: sampled at 87.5 %. */
 #define TIMING (1u << 20 | 12u << 16 | 1u)
@@ -36,6 +44,22 @@
 #define LOOP_BACK (1u << 30)
 #define SILENT (1u << 31)
 #define RQCP 1u
+
+static void set_pins(void)
+{
+    mmio_write(RCC, GPIOENR, mmio_read(RCC, GPIOENR) | 1u << 1 | 1u << 3);
+    (void)mmio_read(RCC, GPIOENR);
+#ifndef WITHOUT_RX
+    stm32_gpio_alternate(GPIOD, 0, 9);
+#endif
+#ifndef WITHOUT_TX
+    stm32_gpio_alternate(GPIOD, 1, 9);
+#endif
+#ifdef HAS_CAN2
+    stm32_gpio_alternate(GPIOB, 12, 9);
+    stm32_gpio_alternate(GPIOB, 13, 9);
+#endif
+}
 
 static uint32_t start(uintptr_t can, uint32_t control, uint32_t modes)
 {
@@ -97,6 +121,7 @@ int main(void)
     show("looped", CAN1);
 
     /* On the bus, once. */
+    set_pins();
     start(CAN1, NART, 0);
     send(CAN1, 0x124, 1, 2);
     console_print("once: status %x, errors %x\n", mmio_read(CAN1, TSR) & 15u, mmio_read(CAN1, ESR));

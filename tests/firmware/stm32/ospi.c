@@ -1,10 +1,13 @@
 /* An N25Q128A on OCTOSPI1 of an STM32L4R5 out of reset, SCK of 4 MHz: identification, erase and program with status
- * polling, a quad read by DMA, and a function that runs in place. */
+ * polling, a quad read by DMA, and a function that runs in place. With WITHOUT_PIN, that pin of port E is none of
+ * OCTOSPIM's, and the identification is all there is. */
 #include "armv7m.h"
 #include "console.h"
 #include "mmio.h"
+#include "stm32_gpio.h"
 
 #define RCC 0x40021000u
+#define GPIOE 0x48001000u
 #define OCTOSPIM 0x50061C00u
 #define OCTOSPI1 0xA0001000u
 #define WINDOW 0x90000000u
@@ -77,8 +80,16 @@ static uint32_t wait_while_busy(void)
 int main(void)
 {
     mmio_write(RCC, 0x48, mmio_read(RCC, 0x48) | 1u << 0 | 1u << 2);
-    mmio_write(RCC, 0x4C, mmio_read(RCC, 0x4C) | 1u << 20);
+    mmio_write(RCC, 0x4C, mmio_read(RCC, 0x4C) | 1u << 20 | 1u << 4);
     mmio_write(RCC, 0x50, mmio_read(RCC, 0x50) | 1u << 8);
+    for (uint32_t pin = 10; pin < 16; pin++) {
+#ifdef WITHOUT_PIN
+        if (pin == WITHOUT_PIN) {
+            continue;
+        }
+#endif
+        stm32_gpio_alternate(GPIOE, pin, 10);
+    }
     armv7m_start_cycle_counter();
     mmio_write(OCTOSPIM, 0x04, mmio_read(OCTOSPIM, 0x04));
     mmio_write(OCTOSPI1, DCR1, 23u << 16);
@@ -87,6 +98,9 @@ int main(void)
     uint32_t identity = mmio_read(OCTOSPI1, DR);
     wait_for(TCF);
     console_print("id: %06x\n", identity);
+#ifdef WITHOUT_PIN
+    return 0;
+#endif
 
     write_enable();
     command(0, INSTRUCTION | ADDRESS, 0, 0x20, 1);

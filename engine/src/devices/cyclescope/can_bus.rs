@@ -7,9 +7,14 @@
 //! delimiter; the intermission, and the pause of an error-passive sender; joining by 11 recessive bits. A run may add a
 //! node without firmware, which follows a script (`--can`). The wire of each node, `tx` and `rx`, is in waveforms.
 //!
+//! A controller one of whose pins is not there does not see its own start of frame: a bit error, and in each bit of its
+//! error flag one more, until it is error-passive, then once an attempt, until it is bus-off. What of that has a pin is
+//! on the wire, where others find stuff errors.
+//!
 //! A frame is worked out as it begins, by the settings that its nodes have then: a sender whose clock stops in the
 //! middle of a frame has sent all of it. A node that begins between two bits of another one's idle wire begins with its
-//! own next bit. Overload frames, delays of transceivers and cables, and errors that noise makes are not modelled.
+//! own next bit. A controller that can't see the wire waits for the end of what is there, where it would disturb that on
+//! a board. Overload frames, delays of transceivers and cables, and errors that noise makes are not modelled.
 
 mod attempt;
 
@@ -120,7 +125,7 @@ impl Bus {
         let mut members = Vec::new();
         for place in 0..self.nodes.len() {
             let Some(state) = self.node(place, ctx, |node, ctx| node.state(ctx)) else { continue };
-            if medium_of(place, &state) == medium {
+            if let Some(state) = self.part(place, medium, state) {
                 members.push(Member { place, state });
             }
         }
@@ -147,8 +152,23 @@ impl Bus {
         let time = partner.time?;
         let wants = partner.wants().filter(|_| !self.ended);
         // Nothing ever makes it error-passive, as nobody looks at its counters.
-        let state = NodeState { time, is_on: true, waits: 0, is_silent: false, loops: false, is_passive: false, wants };
+        let state = NodeState { wants, ..NodeState::active(time) };
         Some(Member { place, state })
+    }
+
+    /// What a node is on a medium, if it takes part in that: on the wire, on what it has by itself, or, where what it
+    /// drives does not get to the wire, as a listener on one and as a sender on the other.
+    fn part(&self, place: usize, medium: usize, state: NodeState) -> Option<NodeState> {
+        let is_own = medium == place + 1;
+        if state.loops || state.drives {
+            let on = if state.loops && (state.is_silent || !state.drives) { place + 1 } else { WIRE };
+            return (on == medium).then_some(state);
+        }
+        let is_sending = self.media.get(place + 1).is_some_and(|own| own.is_busy);
+        if medium == WIRE {
+            return (!is_sending).then_some(NodeState { wants: None, is_silent: true, ..state });
+        }
+        Some(state).filter(|state| is_own && (is_sending || state.is_on && state.wants.is_some()))
     }
 
     /// Looks at all media: who joins, and who begins to send.
@@ -167,7 +187,14 @@ impl Bus {
             return;
         }
         let members = if joined { self.members(medium, ctx) } else { members };
-        let free_at = self.media[medium].free_at;
+        let mut free_at = self.media[medium].free_at;
+        if members.iter().any(|member| medium != WIRE && member.state.hears && !member.state.loops) {
+            // It would send if it could, and waits for the wire.
+            if self.media[WIRE].is_busy {
+                return;
+            }
+            free_at = free_at.max(self.media[WIRE].free_at);
+        }
         let sender = self.media[medium].sender as usize;
         let begin = |member: &Member| {
             // An error-passive node that has sent lets others go first.
@@ -183,14 +210,16 @@ impl Bus {
             return;
         }
         let senders: Vec<Member> = wanting.iter().filter(|member| begin(member) == due).copied().collect();
-        let hearing = |member: &&Member| member.state.is_on && !member.state.loops && !is_in(&senders, member);
+        let hearing = |member: &&Member| {
+            member.state.is_on && member.state.hears && !member.state.loops && !is_in(&senders, member)
+        };
         let readers: Vec<Member> = members.iter().filter(hearing).copied().collect();
         self.begin(medium, &senders, &readers, ctx);
     }
 
     /// Nodes that have seen the wire recessive for long enough join: true if one has.
     fn join_waiting(&mut self, medium: usize, members: &[Member], ctx: &mut Ctx) -> bool {
-        let (free_at, is_busy) = (self.media[medium].free_at, self.media[medium].is_busy);
+        let wire = (self.media[medium].free_at, self.media[medium].is_busy);
         let mut joined = false;
         for member in members.iter().filter(|member| member.place < self.nodes.len()) {
             let Some(wait) = self.waits.get_mut(member.place) else { continue };
@@ -198,6 +227,7 @@ impl Bus {
                 *wait = None;
                 continue;
             }
+            let (free_at, is_busy) = if member.state.hears { wire } else { (Ps::ZERO, false) };
             let from = ctx.now;
             let is_new = wait.is_none();
             let wait = wait.get_or_insert(Wait { from, left: member.state.waits });
@@ -222,7 +252,7 @@ impl Bus {
 
     /// What passed of idle time while nodes waited has been seen: a frame begins.
     fn count_idle(&mut self, members: &[Member], now: Ps) {
-        for member in members {
+        for member in members.iter().filter(|member| member.state.hears) {
             if let Some(Some(wait)) = self.waits.get_mut(member.place) {
                 let time = member.state.time;
                 let span =
@@ -279,8 +309,9 @@ impl Bus {
             self.tell_node(medium, place as usize, news, &frame, ctx);
         }
         if self.media[medium].is_busy && self.media[medium].free_at <= ctx.now && self.media[medium].news.is_empty() {
+            let members = self.members(medium, ctx);
             self.media[medium].is_busy = false;
-            for member in self.members(medium, ctx) {
+            for member in members {
                 self.node(member.place, ctx, |node, ctx| node.freed(ctx));
             }
             self.look(ctx);
@@ -381,11 +412,6 @@ impl Bus {
 
 fn is_in(members: &[Member], member: &Member) -> bool {
     members.iter().any(|other| other.place == member.place)
-}
-
-/// Where a node sends and hears.
-fn medium_of(place: usize, state: &NodeState) -> usize {
-    if state.loops && state.is_silent { place + 1 } else { WIRE }
 }
 
 impl CanBus for Bus {

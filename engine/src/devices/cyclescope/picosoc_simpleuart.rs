@@ -183,7 +183,7 @@ impl SerialPort for Simpleuart {
         let half_bit = u64::from(self.sender.divider()) / 2 + 2;
         let received = edge_in_reach(self.clock, begins + 1 + half_bit + 9 * bit)?;
         let ends = edge_in_reach(self.clock, begins + u64::from(BYTE_BITS) * bit)?;
-        self.has_rate.then_some(Passage { received: received.min(ends), ends })
+        self.has_rate.then_some(Passage { received: received.min(ends), ends, is_lost: false })
     }
 
     fn receive(&mut self, character: u8, ctx: &mut Ctx) {

@@ -16,9 +16,13 @@
 //! or of the memory at its address) ends without data, or with a bus error. A byte that is under way as the clock
 //! stops, or gets another rate, begins anew. RCC_AHB3RSTR.OSPIxRST resets the controller.
 //!
+//! CLK, NCS and IO0 to IO3 need their pins (`devices/support/pin_functions.rs`), of the port that OCTOSPIM gives the
+//! controller out of reset. Without CLK or NCS the memory hears nothing; a line without a pin is all ones for who reads
+//! it, as one that nobody drives is on this model. A note says so.
+//!
 //! Not modelled, and what then happens: eight lines, two memories side by side (DQM), HyperBus, writes in memory-mapped
 //! mode (nothing is sent, with a note), wrapped reads (WRAPSIZE), MAXTRAN, CSBOUND, refresh, delays (DHQC, SSHIFT,
-//! DQS); the pins, as OCTOSPIM gives them.
+//! DQS); other ports than those out of reset (`st,stm32-ospim` tells).
 
 mod commands;
 mod flow;
@@ -40,6 +44,7 @@ use crate::devices::model::{Group, Model};
 use crate::devices::support::dma_lines::DmaLine;
 use crate::devices::support::hosted_chip::{CONTROLLER_EVENT, Chips, HostedChip};
 use crate::devices::support::kernel_clock::KernelClock;
+use crate::devices::support::pin_functions::PinFunctions;
 use crate::devices::support::registers::find;
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
@@ -51,6 +56,11 @@ use crate::state::{Fresh, State};
 use crate::time::{Cycles, Ps};
 use crate::wire::spi::{Lines, SpiTarget};
 
+/// Signals at pins, by their numbers: those of data lines follow.
+const SIGNALS: &[&str] = &["clk", "ncs", "io0", "io1", "io2", "io3"];
+const CLK: usize = 0;
+const NCS: usize = 1;
+const IO0: usize = 2;
 /// Bytes of the FIFO.
 const FIFO_BYTES: usize = 32;
 /// The token of the event by which DMA controllers are told.
@@ -94,6 +104,7 @@ enum Flow {
 #[derive(State)]
 pub struct Ospi {
     params: Params,
+    pins: PinFunctions,
     /// By their offsets.
     values: Vec<u32>,
     /// SR's flags that stay.
@@ -128,7 +139,8 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     };
     let dma = DmaLine::from_node(reader, "tx_rx", "the FIFO has as much data, or as much room, as FTHRES says");
     let chip = Chips::from_node(reader, 1).into_only().unwrap_or_else(HostedChip::none);
-    Box::new(Ospi::new(params, dma, chip))
+    let pins = PinFunctions::from_node(reader, SIGNALS);
+    Box::new(Ospi { pins, ..Ospi::new(params, dma, chip) })
 }
 
 impl Ospi {
@@ -136,6 +148,7 @@ impl Ospi {
     pub fn new(params: Params, dma: DmaLine, chip: HostedChip) -> Ospi {
         Ospi {
             params,
+            pins: PinFunctions::default(),
             values: vec![0; 0x204 / 4],
             flags: 0,
             wire: Wire::new(KernelClock::new(params.clock), chip),
@@ -256,7 +269,24 @@ impl Ospi {
         }
     }
 
+    /// Tells of what signals without a pin have spoiled.
+    #[cold]
+    fn note_pins(&mut self, ctx: &mut Ctx) {
+        let spoiled = std::mem::take(&mut self.wire.spoiled);
+        for signal in (0..SIGNALS.len()).filter(|signal| spoiled >> signal & 1 != 0) {
+            let so = match signal {
+                CLK => "a command is sent, and the memory sees no clock",
+                NCS => "a command is sent, and the memory is not selected",
+                _ => "a command uses it, and who reads it gets ones",
+            };
+            self.pins.note(signal, so, ctx);
+        }
+    }
+
     fn update(&mut self, ctx: &mut Ctx) {
+        if self.wire.spoiled != 0 {
+            self.note_pins(ctx);
+        }
         let (status, control) = (self.status(self.edge(ctx.now)), self.get(CR));
         let level = status & SR_FLAGS & control >> CR_ENABLES != 0;
         if std::mem::replace(&mut self.level, level) != level {
@@ -287,6 +317,8 @@ impl Device for Ospi {
 
     fn reset(&mut self, ctx: &mut Ctx) {
         self.params.gate.follow(ctx);
+        self.pins.follow(ctx);
+        self.wire.carried = self.pins.carried();
         self.wire.signals = SpiSignals::new(&ctx.bus.waves, ctx.scope(), ctx.label(), Lines::Quad, 1);
         self.wire.chip.start(ctx);
     }
@@ -365,6 +397,13 @@ impl Device for Ospi {
         self.wire.chip.pins_changed(port, changed, levels, ctx);
     }
 
+    fn pins_switched(&mut self, ctx: &mut Ctx) {
+        self.advance(self.edge(ctx.now));
+        if self.pins.look(ctx) {
+            self.wire.carried = self.pins.carried();
+        }
+    }
+
     /// What is under way goes on by the new clock.
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         self.advance(self.edge(ctx.now));
@@ -423,6 +462,8 @@ impl Device for Ospi {
             }
         }
         poll.state(self.changes);
+        poll.state(self.wire.carried);
+        poll.state(self.wire.spoiled);
         !matches!(self.flow, Flow::Mapped(..)) && self.wire.chip.polled(poll)
     }
 

@@ -2,7 +2,7 @@
 //! signals of OCTOSPI1 and OCTOSPI2 to pins.
 //!
 //! Modelled: its registers, and their reset by RCC_AHB2RSTR.OSPIMRST. Not modelled: what they do. A board says which
-//! memory is at which controller.
+//! memory is at which controller; OCTOSPI1 is at port 1 and OCTOSPI2 at port 2, as out of reset, whatever is written.
 
 use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};

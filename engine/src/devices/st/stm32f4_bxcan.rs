@@ -11,9 +11,15 @@
 //!
 //! A node that nobody acknowledges goes on for ever, error-passive from the sixteenth attempt on, as on a board.
 //!
+//! TX and RX need their pins (`devices/support/pin_functions.rs`). Without one the controller does not see its own
+//! start of frame, and is soon bus-off; without RX no frame comes in, either. A note says so. RX without a pin is
+//! recessive, which is assumed: the manual does not tell. So the controller leaves initialization all the same. Loop
+//! back does not look at RX, silent mode does not need TX. A pin that comes or goes during a frame counts from the next
+//! one on.
+//!
 //! Not modelled, and what then happens: RX and SAMP are always recessive; in loop back without silence other nodes on
 //! the bus are waited for, where the controller would not look at them; a controller that loses its clock in the middle
-//! of a frame; debug freeze (DBF). Which pins it is on, and that a transceiver is there, is taken for granted.
+//! of a frame; debug freeze (DBF). That a transceiver is there is taken for granted.
 
 mod errors;
 mod mailboxes;
@@ -32,6 +38,7 @@ use self::registers::*;
 use crate::bus::can::{BUS_LOOKS, CanNode};
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
+use crate::devices::support::pin_functions::PinFunctions;
 use crate::devices::support::registers::{find, flag};
 use crate::devices::support::stm32_clock_gate::ClockGate;
 use crate::dt::reader::NodeReader;
@@ -43,6 +50,10 @@ use crate::wire::can::BitTime;
 
 /// The token of the event at which a request for another mode is acknowledged.
 const MODE_CHANGES: u32 = 0;
+
+/// Signals at pins, by their numbers.
+const TX: usize = 0;
+const RX: usize = 1;
 
 /// What a board says of the controller.
 #[derive(Clone, Copy, Debug, State)]
@@ -76,6 +87,9 @@ pub struct Params {
 #[derive(Debug, State)]
 pub struct BxCan {
     params: Params,
+    /// Those that carry [`TX`] and [`RX`], and which did when the last frame began.
+    pins: PinFunctions,
+    carried: [bool; 2],
     /// CAN_MCR, CAN_IER, CAN_BTR.
     control: u32,
     enables: u32,
@@ -112,7 +126,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clock-names", "interrupt-names", "resets"]);
     reader.flag("st,can-primary", "it is the first one of two that share the filters, which changes nothing");
     let memory = "the same of the clock of its mailboxes' memory, where that is another controller's";
-    Box::new(BxCan::new(Params {
+    let params = Params {
         clock: reader.clock_input(0, "PCLK1, which makes its time quanta"),
         interrupts: [
             reader.interrupt(0, "its interrupt of mailboxes"),
@@ -127,7 +141,9 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
             .timing_cycles("cyclescope,mode-cycles", "from the request for a mode to its acknowledge, on an idle bus"),
         gate: ClockGate::from_node(reader),
         memory_gate: ClockGate::named("cyclescope,memory-clock-enable", memory, reader),
-    }))
+    };
+    let pins = PinFunctions::from_node(reader, &["tx", "rx"]);
+    Box::new(BxCan { pins, ..BxCan::new(params) })
 }
 
 impl BxCan {
@@ -135,6 +151,8 @@ impl BxCan {
     pub fn new(params: Params) -> BxCan {
         BxCan {
             params,
+            pins: PinFunctions::default(),
+            carried: [true; 2],
             control: MCR_SLEEP | MCR_DBF,
             enables: 0,
             timing: BTR_RESET,
@@ -314,6 +332,7 @@ impl BxCan {
         let kept = std::mem::replace(self, fresh);
         (self.levels, self.alarm, self.changes) = (kept.levels, kept.alarm, kept.changes);
         (self.sent_frames, self.received_frames) = (kept.sent_frames, kept.received_frames);
+        (self.pins, self.carried) = (kept.pins, kept.carried);
     }
 }
 
@@ -321,6 +340,7 @@ impl Device for BxCan {
     fn reset(&mut self, ctx: &mut Ctx) {
         self.params.gate.follow(ctx);
         self.params.memory_gate.follow(ctx);
+        self.pins.follow(ctx);
         let Some(bus) = self.params.bus else { return };
         let label = ctx.label().to_owned();
         let signals = ["tx", "rx"].map(|name| ctx.bus.waves.signal(&label, name, true));
@@ -364,6 +384,12 @@ impl Device for BxCan {
         }
         self.update(ctx);
         self.tell_bus(ctx);
+    }
+
+    fn pins_switched(&mut self, ctx: &mut Ctx) {
+        if self.pins.look(ctx) {
+            self.tell_bus(ctx);
+        }
     }
 
     fn can_node(&mut self) -> Option<&mut dyn CanNode> {

@@ -11,7 +11,7 @@
 //! stands. Between a write of USART_TDR and the start bit lie `cyclescope,start-cycles` of it.
 //!
 //! Characters that no pin carries (`devices/support/pin_functions.rs`) reach nobody, with a note; the UART goes on as
-//! if they did. Without a pin for RX nothing comes in: who sends waits, as long as the receiver is off.
+//! if they did. While the receiver is on and RX has no pin, characters that come are lost, with a note.
 //!
 //! Characters are on the console (of the node that `/chosen`'s stdout-path names) or in the node's own stream when
 //! their stop bits have ended; what is still under way when the firmware ends is sent all the same

@@ -17,7 +17,7 @@ const BOARD_PINS: &str = "cyclescope,board-pins";
 /// What becomes of a UART's characters without a pin, for [`PinFunctions::note`].
 pub const NOT_SENT: &str = "a character was written, and nothing is on the line";
 /// And of those that somebody sends to it.
-pub const NOT_RECEIVED: &str = "a character came, and the receiver hears nothing";
+pub const NOT_RECEIVED: &str = "a character came, and is lost, as are those that follow";
 
 /// An I2C interface's signals.
 pub const I2C_SIGNALS: &[&str] = &["scl", "sda"];
@@ -87,6 +87,16 @@ impl PinFunctions {
         if wired.iter().any(|(pin, _)| !known(pin)) {
             reader.bad_pin(BOARD_PINS, "pins that carry a signal of this node");
         }
+        PinFunctions { signals, ..PinFunctions::default() }
+    }
+
+    /// Signals whose pins are never theirs, for tests of what then happens; one without a name needs none.
+    #[cfg(test)]
+    pub fn nowhere(names: &[&'static str]) -> PinFunctions {
+        let pin = Pin { port: DeviceId(u32::MAX), number: 0 };
+        let places = vec![Place { pin, function: 0, is_wired: true }];
+        let of = |name: &str| if name.is_empty() { Vec::new() } else { places.clone() };
+        let signals = names.iter().map(|name| Signal { name, places: of(name) }).collect();
         PinFunctions { signals, ..PinFunctions::default() }
     }
 

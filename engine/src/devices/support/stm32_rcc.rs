@@ -5,7 +5,7 @@
 use std::ops::RangeInclusive;
 
 use crate::bus::device::{Alarm, Ctx};
-use crate::devices::support::registers::{Register, flag};
+use crate::devices::support::registers::{Register, find, flag};
 use crate::devices::support::stm32_clock_gate::BACKUP_DOMAIN;
 use crate::devices::support::stm32_clock_sources::Sources;
 use crate::polling::Poll;
@@ -48,6 +48,8 @@ pub struct Layout {
 pub struct RccState {
     #[state(skip)]
     layout: &'static Layout,
+    #[state(skip)]
+    map: &'static [Register],
     /// Registers by offset / 4, as they were written.
     words: Vec<u32>,
     /// Oscillators, PLLs, and where SYSCLK comes from.
@@ -55,16 +57,18 @@ pub struct RccState {
     /// When dividers and choices that were written are in force.
     settings_at: Option<Ps>,
     alarm: Alarm,
+    /// The user knows that some peripherals are not reset.
+    is_noted: bool,
     /// What was set so far: a loop that writes is in another state each iteration.
     writes: u64,
 }
 
 impl RccState {
     /// The registers of a map out of reset.
-    pub fn new(layout: &'static Layout, map: &[Register], sources: Sources) -> RccState {
+    pub fn new(layout: &'static Layout, map: &'static [Register], sources: Sources) -> RccState {
         let mut words = vec![0; REGISTER_BYTES as usize / 4];
         map.iter().for_each(|register| words[register.offset as usize / 4] = register.reset);
-        RccState { layout, words, sources, settings_at: None, alarm: Alarm::default(), writes: 0 }
+        RccState { layout, map, words, sources, settings_at: None, alarm: Alarm::default(), is_noted: false, writes: 0 }
     }
 
     /// A register as it was written.
@@ -110,12 +114,7 @@ impl RccState {
         if resets.contains(&offset) {
             self.set(offset, value);
             let unknown = ctx.bus.clocks.set_resets(offset - resets.start() + enables.start(), value);
-            if unknown != 0 {
-                ctx.note(&format!(
-                    "bits {unknown:#x} of the reset register at {offset:#x} are of peripherals that the model does \
-                     not reset: they keep their state"
-                ));
-            }
+            self.note_unreset(offset, unknown, ctx);
         } else if enables.contains(&offset) {
             self.set(offset, value);
             ctx.bus.clocks.set_gates(offset, value);
@@ -125,6 +124,19 @@ impl RccState {
         // Who is reset, or follows a gate, is told.
         ctx.set_clocks(&[]);
         true
+    }
+
+    /// Tells the user, once, of bits of RCC_xxxRSTR that reset nothing: firmware that resets all peripherals writes
+    /// such bits of each of these registers.
+    fn note_unreset(&mut self, offset: u32, bits: u32, ctx: &mut Ctx) {
+        if bits == 0 || std::mem::replace(&mut self.is_noted, true) {
+            return;
+        }
+        let name = find(self.map, offset).map_or("RCC_xxxRSTR", |register| register.name);
+        ctx.note(&format!(
+            "bits {bits:#x} of {name} are of peripherals that the model does not reset: they keep their state. Other \
+             such bits, of all reset registers, are not told of"
+        ));
     }
 
     /// Writes RCC_BDCR, if PWR lets it; true if it was.

@@ -15,6 +15,8 @@ pub enum Fault {
     Acknowledge,
     /// A recessive bit was sent, and a dominant one was on the wire.
     BitRecessive,
+    /// A dominant bit was sent, and a recessive one was on the wire.
+    BitDominant,
     /// The CRC is another.
     Crc,
 }

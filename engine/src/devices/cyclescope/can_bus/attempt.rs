@@ -56,6 +56,10 @@ struct Flag {
 /// What comes of it when `senders`, of which there is at least one, begin at once. `readers` are all others.
 pub fn attempt(senders: &[Member], readers: &[Member]) -> Attempt {
     let Some(first) = senders.first() else { return Attempt::default() };
+    let hears_itself = |sender: &Member| sender.state.loops || sender.state.drives && sender.state.hears;
+    if let Some(sender) = senders.iter().find(|sender| !hears_itself(sender)) {
+        return unheard(sender, senders, readers);
+    }
     let frames: Vec<(Member, Frame, Bits)> =
         senders.iter().filter_map(|it| it.state.wants.map(|frame| (*it, frame, frame.bits()))).collect();
     let mut result = Attempt { winner: first.place, ..Attempt::default() };
@@ -93,6 +97,44 @@ pub fn attempt(senders: &[Member], readers: &[Member]) -> Attempt {
         Some(flag) => fail(flag, &sending, &readers, &readings, bits, &mut result),
         None => succeed(&sending, &readers, &readings, bits, &mut result),
     }
+    result.news.sort_by_key(|(bit, place, _)| (*bit, *place));
+    result
+}
+
+/// A sender does not see its own start of frame. That is a bit error, and so is each bit of the error flag that
+/// follows: it begins anew, until the sender is error-passive, whose flag is recessive (Bosch, "Fault confinement",
+/// rule 4). What it drives gets to the wire if it has a pin for that.
+fn unheard(sender: &Member, senders: &[Member], readers: &[Member]) -> Attempt {
+    let frame = sender.state.wants.unwrap_or_default();
+    let mut result = Attempt { winner: sender.place, frame, ..Attempt::default() };
+    let errors = u64::from(sender.state.until_passive.max(1));
+    let failed = (0..errors).map(|bit| (bit, sender.place, News::Failed(Fault::BitDominant, true)));
+    result.news.extend(failed);
+    let mut end = errors + ERROR_FLAG_BITS;
+    if sender.state.drives {
+        result.dominant.push((sender.place, 0, errors));
+        // Six bits of a kind are no frame: those from the start on, or, where that is shorter, those behind it.
+        let at = if errors > 5 { 5 } else { errors + 5 };
+        let others = senders.iter().filter(|other| other.place != sender.place);
+        for other in others {
+            // Who sends as well loses in the arbitration field, unless its first recessive bit is a stuff bit.
+            let bits = other.state.wants.unwrap_or_default().bits();
+            let recessive = bits.levels.iter().position(|level| *level).unwrap_or(0) as u64;
+            drive(other, &bits, recessive, &mut result);
+            if recessive == 5 {
+                result.news.push((5, other.place, News::Failed(Fault::BitRecessive, true)));
+            } else {
+                result.news.push((recessive, other.place, News::Lost));
+                result.news.push((at, other.place, News::Misread(Fault::Stuff, false)));
+            }
+            end = end.max(drive_flag(other, at + 1, &mut result));
+        }
+        for reader in readers {
+            result.news.push((at, reader.place, News::Misread(Fault::Stuff, errors > at + 1 + ERROR_FLAG_BITS)));
+            end = end.max(drive_flag(reader, at + 1, &mut result));
+        }
+    }
+    result.free = end + ERROR_DELIMITER_BITS + INTERMISSION_BITS;
     result.news.sort_by_key(|(bit, place, _)| (*bit, *place));
     result
 }
@@ -258,8 +300,7 @@ mod tests {
 
     fn member(place: usize, wants: Option<Frame>) -> Member {
         let time = BitTime::of_rate(500_000).unwrap();
-        let state = NodeState { time, is_on: true, waits: 0, is_silent: false, loops: false, is_passive: false, wants };
-        Member { place, state }
+        Member { place, state: NodeState { wants, ..NodeState::active(time) } }
     }
 
     fn frame(id: u32) -> Frame {
@@ -303,6 +344,29 @@ mod tests {
         silent.state.is_silent = true;
         let result = attempt(&[member(0, Some(frame(0x123)))], &[silent]);
         assert!(result.news.contains(&(slot + 1, 1, News::Misread(Fault::Form, false))), "{:?}", result.news);
+    }
+
+    #[test]
+    fn who_does_not_see_its_start_of_frame_fails_in_each_bit_until_it_is_passive() {
+        let mut sender = member(0, Some(frame(0x123)));
+        (sender.state.hears, sender.state.until_passive) = (false, 16);
+        let result = attempt(&[sender], &[member(1, None)]);
+        let failed = |bit| (bit, 0, News::Failed(Fault::BitDominant, true));
+        let own: Vec<_> = result.news.iter().filter(|news| news.1 == 0).copied().collect();
+        assert_eq!(own, (0..16).map(failed).collect::<Vec<_>>());
+        // 16 dominant bits, in which the other finds a stuff error, and a dominant bit behind its own flag.
+        assert_eq!(result.dominant, [(0, 0, 16), (1, 6, 12)]);
+        assert!(result.news.contains(&(5, 1, News::Misread(Fault::Stuff, true))));
+        assert_eq!(result.free, 16 + 6 + 8 + 3);
+        // A passive one's start of frame is a dominant bit, with recessive ones behind it.
+        (sender.state.is_passive, sender.state.until_passive) = (true, 0);
+        let result = attempt(&[sender], &[member(1, None)]);
+        assert_eq!(result.news, [failed(0), (6, 1, News::Misread(Fault::Stuff, false))]);
+        assert_eq!(result.dominant, [(0, 0, 1), (1, 7, 13)]);
+        // Nothing of one without its other pin gets to the wire.
+        (sender.state.drives, sender.state.hears) = (false, true);
+        let result = attempt(&[sender], &[]);
+        assert_eq!((result.news, result.dominant, result.free), (vec![failed(0)], vec![], 1 + 6 + 8 + 3));
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! The wire, in edges of the kernel clock, and what a command puts on it in front of its data.
 
 use super::registers::CCR_SIOO;
+use super::{CLK, IO0, NCS};
 use crate::devices::support::hosted_chip::HostedChip;
 use crate::devices::support::kernel_clock::KernelClock;
 use crate::observe::spi::{SerialClock, SpiSignals};
 use crate::state::State;
 use crate::time::{Cycles, Ps};
-use crate::wire::spi::{Burst, Lines, Rate};
+use crate::wire::spi::{Burst, Drive, Lines, PULLED_UP, Rate};
 
 /// Lines and rate of a phase.
 pub type Width = (Lines, Rate);
@@ -93,6 +94,11 @@ pub struct Wire {
     /// The clock rests high.
     pub rests_high: bool,
     pub is_selected: bool,
+    /// Signals that have a pin, a bit a signal, and those whose lack has changed something.
+    pub carried: u32,
+    pub spoiled: u32,
+    /// The chip knows that it is selected.
+    reaches_chip: bool,
     /// When the next clock's period can begin, and chip select may go low again.
     pub free: u64,
     pub may_select: u64,
@@ -111,6 +117,9 @@ impl Wire {
             high: 1,
             rests_high: false,
             is_selected: false,
+            carried: u32::MAX,
+            spoiled: 0,
+            reaches_chip: false,
             free: 0,
             may_select: 0,
             frames: 0,
@@ -133,7 +142,10 @@ impl Wire {
     pub fn open(&mut self, at: u64, command: &Command) {
         let at = at.max(self.may_select);
         let time = self.time(at);
-        self.chip.select(time);
+        self.reaches_chip = self.needs(NCS);
+        if self.reaches_chip {
+            self.chip.select(time);
+        }
         self.signals.select(0, true, time);
         self.is_selected = true;
         self.frames += 1;
@@ -148,11 +160,50 @@ impl Wire {
         let start = self.free.max(at);
         self.free = start + u64::from(burst.clocks) * self.period;
         self.clocks += u64::from(burst.clocks);
-        let received = self.chip.shift(burst, self.time(self.free));
+        let received = self.pass(burst);
         let (period, rests_high) = (self.period, self.rests_high);
         // Modes 0 and 3: data change as the clock falls.
         let clock = SerialClock { source: self.clock.rate(), start, period, cpol: rests_high, cpha: rests_high };
         self.signals.burst(burst, received, clock)
+    }
+
+    /// True if a signal that is needed has a pin.
+    fn needs(&mut self, signal: usize) -> bool {
+        self.spoiled |= !self.carried & 1 << signal;
+        self.carried >> signal & 1 != 0
+    }
+
+    /// What the chip answers to clocks that end at `free`, as far as there are pins.
+    fn pass(&mut self, burst: Burst) -> u32 {
+        let has_clock = burst.clocks == 0 || self.needs(CLK);
+        let missing = !(self.carried >> IO0) & 0xf;
+        let end = self.time(self.free);
+        if !has_clock || !self.reaches_chip {
+            return PULLED_UP;
+        }
+        if missing == 0 {
+            return self.chip.shift(burst, end);
+        }
+        let ones = |lines: u32| -> u32 {
+            let each = burst.lines.bits();
+            (0..32).filter(|bit| lines >> (bit % each) & 1 != 0).fold(0, |ones, bit| ones | 1 << bit)
+        };
+        // On single lines the chip answers on IO1, all of whose bits these are then.
+        let (out, back) = match burst.lines {
+            Lines::Single => (missing & 1, missing >> 1 & 1),
+            lines => (missing & u32::from(lines.mask()), missing & u32::from(lines.mask())),
+        };
+        let bits = burst.clocks * burst.bits_per_clock();
+        let all = u32::MAX.checked_shr(32 - bits.clamp(1, 32)).unwrap_or(0);
+        let (is_out, is_back) = (burst.drive == Drive::Controller, burst.drive == Drive::Target);
+        let sent = if is_out { burst.bits | ones(out) & all } else { burst.bits };
+        let answer = self.chip.shift(Burst { bits: sent, ..burst }, end);
+        let received = answer | ones(back);
+        let is_single = burst.lines == Lines::Single;
+        self.spoiled |= if is_out && sent != burst.bits { out << IO0 } else { 0 };
+        self.spoiled |=
+            if is_back && received & all != answer & all { back << (IO0 + usize::from(is_single)) } else { 0 };
+        received
     }
 
     /// Edges from chip select to chip select of a command with so many bytes, and its clocks.
@@ -183,7 +234,9 @@ impl Wire {
         let at = at.max(self.free + self.margin());
         if std::mem::take(&mut self.is_selected) {
             let time = self.time(at);
-            self.chip.deselect(time);
+            if std::mem::take(&mut self.reaches_chip) {
+                self.chip.deselect(time);
+            }
             self.signals.select(0, false, time);
             self.may_select = at + self.high * self.period;
         }

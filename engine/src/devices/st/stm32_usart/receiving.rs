@@ -93,10 +93,11 @@ impl Usart {
 impl SerialPort for Usart {
     fn when_received(&self) -> WhenReceived {
         let [cr1, _, cr3] = self.control;
-        if self.receives() && cr3 & CR3_DMAR != 0 {
+        let receives = self.receives() && self.params.pins.carries(RX);
+        if receives && cr3 & CR3_DMAR != 0 {
             return WhenReceived::AsksDma;
         }
-        WhenReceived::raises(self.receives() && cr1 & (CR1_RXNEIE | CR1_IDLEIE) != 0, self.params.interrupt)
+        WhenReceived::raises(receives && cr1 & (CR1_RXNEIE | CR1_IDLEIE) != 0, self.params.interrupt)
     }
 
     fn format(&self) -> Option<Format> {
@@ -109,12 +110,13 @@ impl SerialPort for Usart {
         if !self.receives() || !self.params.gate.state(ctx.bus) || holds_sender {
             return None;
         }
+        let passage = passage(self.params.clock.rate, ctx.now, self.frame()?.cycles());
         if !self.params.pins.carries(RX) {
             self.params.pins.note(RX, NOT_RECEIVED, ctx);
-            return None;
+            return passage.map(Passage::lost);
         }
         self.receiving.idle_from = None;
-        passage(self.params.clock.rate, ctx.now, self.frame()?.cycles())
+        passage
     }
 
     fn receive_damaged(&mut self, character: u8, errors: Errors, ctx: &mut Ctx) {

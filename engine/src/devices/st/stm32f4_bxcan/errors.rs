@@ -27,6 +27,7 @@ const fn code(fault: Fault) -> u32 {
         Fault::Form => 2,
         Fault::Acknowledge => 3,
         Fault::BitRecessive => 4,
+        Fault::BitDominant => 5,
         Fault::Crc => 6,
     }
 }
@@ -35,6 +36,11 @@ impl Errors {
     /// It must not disturb others by its error flags.
     pub const fn is_passive(&self) -> bool {
         self.transmit >= PASSIVE || self.receive >= PASSIVE
+    }
+
+    /// So many further errors of what it sends until it must not disturb others.
+    pub const fn until_passive(&self) -> u32 {
+        if self.is_passive() { 0 } else { (PASSIVE - self.transmit).div_ceil(8) }
     }
 
     /// A frame was sent.

@@ -1,7 +1,7 @@
 //! Operating modes (RM0090, "bxCAN operating modes"), and what the bus and the controller tell each other.
 
 use super::registers::*;
-use super::{BxCan, MODE_CHANGES, Request};
+use super::{BxCan, MODE_CHANGES, RX, Request, TX};
 use crate::bus::can::{CanNode, NodeState};
 use crate::bus::device::Ctx;
 use crate::state::{Fresh, State};
@@ -69,6 +69,24 @@ impl BxCan {
         self.mode == Mode::Normal && !self.errors.is_bus_off && is_clocked && !self.params.gate.is_reset(ctx.bus)
     }
 
+    /// A frame begins: the user is told of a pin that is missing for it.
+    fn note_pins(&mut self, sends: bool, hears: bool, ctx: &mut Ctx) {
+        if sends && !self.carried[TX] && self.timing & BTR_SILM == 0 {
+            let so = match self.timing & BTR_LBKM {
+                0 => "a frame is begun, and is not on the bus: its start is a bit error (CAN_ESR.LEC)",
+                _ => "a frame is looped back, and is not on the bus",
+            };
+            self.pins.note(TX, so, ctx);
+        }
+        if !hears {
+            let so = match sends {
+                true => "a frame is begun, and the controller does not see it: its start is a bit error (CAN_ESR.LEC)",
+                false => "a frame is on the bus, and the controller hears nothing",
+            };
+            self.pins.note(RX, so, ctx);
+        }
+    }
+
     /// A frame comes in: for which FIFO, the filters say.
     fn store(&mut self, frame: &Frame, ctx: &mut Ctx) {
         self.received_frames += 1;
@@ -85,6 +103,9 @@ impl BxCan {
 impl CanNode for BxCan {
     fn state(&mut self, ctx: &mut Ctx) -> NodeState {
         let is_on = self.is_on(ctx);
+        if !self.is_busy {
+            self.carried = [TX, RX].map(|signal| self.pins.carries(signal));
+        }
         let (loops, is_silent) = (self.timing & BTR_LBKM != 0, self.timing & BTR_SILM != 0);
         let stamp = self.has(MCR_TTCM).then(|| self.stamp_at(ctx.now));
         let next = self.mailboxes.next(self.has(MCR_TXFP)).filter(|_| is_on && (loops || !is_silent));
@@ -100,6 +121,10 @@ impl CanNode for BxCan {
             waits,
             is_silent,
             loops,
+            // What a silent one drives goes to itself.
+            drives: is_silent || self.carried[TX],
+            hears: loops || self.carried[RX],
+            until_passive: self.errors.until_passive(),
             is_passive: self.errors.is_passive(),
             wants: next.map(|index| self.mailboxes.all[index].frame(stamp)),
         }
@@ -118,7 +143,8 @@ impl CanNode for BxCan {
     }
 
     fn begun(&mut self, sends: bool, ctx: &mut Ctx) {
-        if self.mode == Mode::Sleep && !self.is_joining && self.params.gate.state(ctx.bus) {
+        let hears = self.timing & BTR_LBKM != 0 || self.carried[RX];
+        if hears && self.mode == Mode::Sleep && !self.is_joining && self.params.gate.state(ctx.bus) {
             self.flags |= MSR_WKUI;
             if self.has(MCR_AWUM) {
                 self.control &= !MCR_SLEEP;
@@ -127,6 +153,10 @@ impl CanNode for BxCan {
             self.update(ctx);
         }
         if !self.is_on(ctx) {
+            return;
+        }
+        self.note_pins(sends, hears, ctx);
+        if !sends && !hears {
             return;
         }
         (self.is_busy, self.sends) = (true, sends);

@@ -81,7 +81,11 @@ impl Device for Boxed {
 
 /// Two controllers on a bus; their filters let all frames in, into FIFO 0.
 fn bench() -> Bench {
-    let first = BxCan::new(params(0, false));
+    bench_of(BxCan::new(params(0, false)))
+}
+
+/// The same with another first one.
+fn bench_of(first: BxCan) -> Bench {
     let filters = Filters::new(28, ClockGate::NONE);
     let mut bench = Bench::new(first).and(Boxed(bus())).and(filters).and(BxCan::new(params(4, true)));
     for device in [DeviceId(0), SECOND] {
@@ -392,6 +396,59 @@ fn a_partner_at_another_rate_never_understands() {
     let status = get(&mut bench, at(READY + 5000, 0), ESR);
     assert!(status & (ESR_EPVF | ESR_BOFF) != 0, "{status:#x}");
     assert_eq!((get(&mut bench, at(READY + 5000, 0), RF0R), bench.streamed()), (0, String::new()));
+}
+
+#[test]
+fn without_tx_it_hears_others_and_is_bus_off_after_32_errors() {
+    let first = BxCan { pins: PinFunctions::nowhere(&["tx"]), ..BxCan::new(params(0, false)) };
+    let mut bench = bench_of(first);
+    start(&mut bench, DeviceId(0), 0, TIMING);
+    start(&mut bench, SECOND, 0, TIMING);
+    // A third node acknowledges.
+    partner(&mut bench, Some(500_000), Vec::new());
+    send(&mut bench, SECOND, at(READY, 0), 0, 0x123, &[1]);
+    let end = READY + length(0x123, &[1]) + 3;
+    assert_eq!(get(&mut bench, at(end, 0), RF0R), 1);
+    assert!(bench.bus.notes().is_empty(), "{:?}", bench.bus.notes());
+    send(&mut bench, DeviceId(0), at(end, 0), 0, 0x124, &[1]);
+    assert_eq!(get(&mut bench, at(end, 71), ESR), 0);
+    assert_eq!(get(&mut bench, at(end, 72), ESR), 8 << 16 | 5 << ESR_LEC);
+    assert!(matches!(bench.bus.notes(), [note] if note.contains("no pin carries its TX: a frame is begun")));
+    // The error flag fails 15 times; the one behind it is passive.
+    assert_eq!(get(&mut bench, at(end + 15, 71), ESR) >> 16 & 0xff, 120);
+    let passive = 5 << ESR_LEC | ESR_EWGF | ESR_EPVF;
+    assert_eq!(get(&mut bench, at(end + 15, 72), ESR), 128 << 16 | passive);
+    // 6 of the flag, 8 of the delimiter, 3 of intermission, 8 in which others may begin.
+    let second = end + 16 + 6 + 8 + 3 + 8;
+    assert_eq!(get(&mut bench, at(second, 71), ESR), 128 << 16 | passive);
+    assert_eq!(get(&mut bench, at(second, 72), ESR), 136 << 16 | passive);
+    let last = second + 15 * (1 + 6 + 8 + 3 + 8);
+    assert_eq!(get(&mut bench, at(last, 71), ESR), 248 << 16 | passive);
+    assert_eq!(get(&mut bench, at(last, 72), ESR), passive | ESR_BOFF);
+    // Nothing of it was on the bus.
+    send(&mut bench, SECOND, at(last, 0), 0, 0x125, &[1]);
+    assert_eq!(get_of(&mut bench, SECOND, at(last + 100, 0), TSR) & 0xff, TSR_RQCP | TSR_TXOK);
+    assert_eq!(get_of(&mut bench, SECOND, at(last + 100, 0), ESR), 0);
+}
+
+#[test]
+fn without_rx_it_joins_and_disturbs_the_bus() {
+    let first = BxCan { pins: PinFunctions::nowhere(&["", "rx"]), ..BxCan::new(params(0, false)) };
+    let mut bench = bench_of(first);
+    start(&mut bench, DeviceId(0), 0, TIMING);
+    start(&mut bench, SECOND, 0, TIMING);
+    partner(&mut bench, Some(500_000), Vec::new());
+    assert_eq!(get(&mut bench, at(13, 2), MSR) & 3, 0);
+    send(&mut bench, SECOND, at(READY, 0), 0, 0x123, &[1]);
+    let end = READY + length(0x123, &[1]) + 3;
+    assert_eq!(get(&mut bench, at(end, 0), RF0R), 0);
+    let what = "no pin carries its RX: a frame is on the bus, and the controller hears nothing";
+    assert!(matches!(bench.bus.notes(), [note] if note.contains(what)), "{:?}", bench.bus.notes());
+    send(&mut bench, DeviceId(0), at(end, 0), 0, 0x124, &[1]);
+    // Its 16 dominant bits are a stuff error for the other, which sees a dominant bit behind its own flag as well.
+    assert_eq!(get_of(&mut bench, SECOND, at(end + 5, 71), ESR), 0);
+    assert_eq!(get_of(&mut bench, SECOND, at(end + 5, 72), ESR), 9 << 24 | 1 << ESR_LEC);
+    assert_eq!(get(&mut bench, at(end + 15, 72), ESR) >> 16, 128);
 }
 
 #[test]

@@ -149,7 +149,7 @@ impl Uart {
 impl SerialPort for Uart {
     fn when_received(&self) -> WhenReceived {
         let [cr1, _, cr3] = self.control;
-        match self.receives() {
+        match self.receives() && self.params.pins.carries(RX) {
             true if cr3 & CR3_DMAR != 0 => WhenReceived::AsksDma,
             true if enabled(cr1, cr3) != 0 => {
                 WhenReceived::Raises(self.params.interrupts.iter().copied().flatten().collect())
@@ -173,12 +173,13 @@ impl SerialPort for Uart {
         {
             return None;
         }
+        let passage = passage(clock.rate(), ctx.now, self.frame()?.cycles());
         if !self.params.pins.carries(RX) {
             self.params.pins.note(RX, NOT_RECEIVED, ctx);
-            return None;
+            return passage.map(Passage::lost);
         }
         (self.receiving.idle_from, self.receiving.timeout_from) = (None, None);
-        passage(clock.rate(), ctx.now, self.frame()?.cycles())
+        passage
     }
 
     fn receive_damaged(&mut self, character: u8, errors: Errors, ctx: &mut Ctx) {
