@@ -24,8 +24,8 @@ BAD = {
     "nothing to load": (executable(), ""),
     "outside memory": (executable(Segment(0x2000_0000, EXIT_0), entry=0x2000_0000), "0x20000000"),
     "past the end of memory": (
-        executable(Segment(0xBFFF_FFF8, EXIT_0), entry=0xBFFF_FFF8),
-        "0xbffffff8",
+        executable(Segment(0xC001_FFF8, EXIT_0), entry=0xC001_FFF8),
+        "0xc001fff8",
     ),
     "around the address space": (
         executable(Segment(0xFFFF_FFF8, EXIT_0), entry=0xFFFF_FFF8),
@@ -54,6 +54,9 @@ def test_a_hand_made_elf_runs(cyclescope: Command, tmp_path: Path) -> None:
     # it prints nothing: the summary begins at once
     assert done.stdout.startswith("instructions ")
     assert done.stderr == ""
+    # the block RAM begins where the DDR ends
+    (tmp_path / "good.elf").write_bytes(executable(Segment(0xBFFF_FFF8, EXIT_0), entry=0xBFFF_FFF8))
+    assert cyclescope("run", "good.elf", "--board", BOARD).status == 0
 
 
 @pytest.mark.parametrize("name", tiers.mostly_long(BAD, lambda name: name not in LONG))
