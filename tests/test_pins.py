@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+import sama5d2
 import timelines
 from conftest import ROOT, Command
 
@@ -105,6 +106,47 @@ def test_blinky_shows_its_light_and_takes_its_button(
     assert next(one for one in told["leds"] if one["label"] == label) == led.to_dict()
     assert told["elapsed_ps"] == done.elapsed_ps
     assert f" {label} $end" in waves.read_text()
+
+
+def test_the_sama5d2_shows_its_light_and_takes_its_button(
+    cyclescope: Command, tmp_path: Path
+) -> None:
+    """The first of four blinks to the last, the button polled, and then by interrupts."""
+    elf = sama5d2.build("button", {})
+    board = package.Board(sama5d2.BOARD).load(elf)
+    steps: list[Step] = [ExpectPin("pioA.38", "falling", 5 * MS), ExpectLed("red", True, 1)]
+    steps += [Wait(20 * MS), ExpectLed("red", False, 1), ExpectPin("pioA.41", "high", 1)]
+    for _ in range(3):
+        steps += [Press("PB_USER"), ExpectLed("red", True, MS), Wait(3 * MS)]
+        steps += [Release("PB_USER"), ExpectLed("red", False, MS), Wait(MS)]
+    steps = steps[:-1]  # then the program ends
+    done = board.run("1s", script=steps)
+    assert (done.outcome, done.exit_code, done.notes) == ("exit", 0, ()), done.message
+    led = done.led("red")
+    assert (led.pin, led.times_on, led.times_off, led.is_on) == ("pioA.38", 7, 7, False)
+    assert [other.label for other in done.leds] == ["red", "green", "blue"]
+    assert [other.label for other in done.leds if other.moved] == ["red"]
+    # polling loops that are skipped see each change at its time
+    trace = tmp_path / "run.pftrace"
+    whole = board.run("1s", script=steps, skip_polling=False, trace=trace, trace_kinds=["pin"])
+    assert (whole.elapsed_ps, whole.cores, whole.leds) == (done.elapsed_ps, done.cores, done.leds)
+    high = timelines.read(trace).on("pioA/pin 41")
+    assert [one.length_ps >= MS for one in high[1:-1]] == [True, True]
+    # the same from the command line, and which pins these are
+    script, waves = tmp_path / "s.txt", tmp_path / "w.vcd"
+    script.write_text(format_script(steps))
+    shown = cyclescope(
+        *("run", elf, "--board", sama5d2.BOARD, "--script", script, "--vcd", waves),
+        *("--vcd-signals", "pioA.3?", "--vcd-signals", "leds.*"),
+    )
+    assert shown.status == 0, shown.stderr
+    assert re.search(r"│ red +│ pioA\.38 +│ off │ +7 │ +7 │", shown.stdout)
+    text = waves.read_text()
+    (code,) = re.findall(r"\$var wire 1 (\S+) 38 \$end", text)
+    assert len(re.findall(rf"(?m)^0{re.escape(code)}$", text)) == led.times_on
+    listed = cyclescope("board", sama5d2.BOARD, "--section", "pins")
+    assert re.search(r"pioA\.41 +│ button PB_USER, low while pressed", listed.stdout)
+    assert "pioA 128" in listed.stdout
 
 
 def test_a_light_that_blinks_has_a_period() -> None:
