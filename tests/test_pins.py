@@ -350,6 +350,32 @@ def test_a_board_of_ones_own_has_lights_and_buttons(cyclescope: Command, tmp_pat
             package.Board(bad)
 
 
+def test_a_board_counts_pins_through_the_banks_of_a_port(tmp_path: Path) -> None:
+    head = '/dts-v1/;\n/include/ "sama5d2-xplained.dts"\n'
+    board = tmp_path / "own.dts"
+
+    def light(pin: int) -> package.Board:
+        leds = (
+            f'/ {{ more {{ compatible = "gpio-leds"; last {{ gpios = <&pioA {pin} 0>; }}; }}; }};'
+        )
+        board.write_text(f"{head}{leds}\n&pioA {{ cyclescope,board-pull-downs = <127 100>; }};\n")
+        return package.Board(board)
+
+    steps = [ExpectPin("pioA.127", "low", 1), ExpectLed("last", False, 1)]
+    steps += [
+        DrivePin("pioA.127", "high"),
+        ExpectLed("last", True, 1),
+        ExpectPin("pioA.31", "high", 1),
+    ]
+    done = light(127).load(sama5d2.build("button", {})).run(script=[*steps, End()])
+    assert (done.outcome, done.exit_code) == ("exit", 0), done.message
+    with pytest.raises(EngineError, match="pin 128 of pioA; a port has pins 0 to 127"):
+        light(128)
+    board.write_text(f"{head}&pioA {{ cyclescope,board-pull-ups = <128 47>; }};\n")
+    with pytest.raises(EngineError, match="a port has pins 0 to 127"):
+        package.Board(board)
+
+
 def test_a_device_in_python_drives_and_watches_pins(tmp_path: Path) -> None:
     """It follows the light's pin with another one, turned round."""
     text = '/ { inverter0: inverter { compatible = "test,inverter"; in-gpios = <&gpioa 5 0>;'
