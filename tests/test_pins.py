@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+import sama5d2
 import timelines
 from conftest import ROOT, Command
 
@@ -109,6 +110,47 @@ def test_blinky_shows_its_light_and_takes_its_button(
     assert next(one for one in told["leds"] if one["label"] == label) == led.to_dict()
     assert told["elapsed_ps"] == done.elapsed_ps
     assert f" {label} $end" in waves.read_text()
+
+
+def test_the_sama5d2_shows_its_light_and_takes_its_button(
+    cyclescope: Command, tmp_path: Path
+) -> None:
+    """The first of four blinks to the last, the button polled, and then by interrupts."""
+    elf = sama5d2.build("button", {})
+    board = package.Board(sama5d2.BOARD).load(elf)
+    steps: list[Step] = [ExpectPin("pioA.38", "falling", 5 * MS), ExpectLed("red", True, 1)]
+    steps += [Wait(20 * MS), ExpectLed("red", False, 1), ExpectPin("pioA.41", "high", 1)]
+    for _ in range(3):
+        steps += [Press("PB_USER"), ExpectLed("red", True, MS), Wait(3 * MS)]
+        steps += [Release("PB_USER"), ExpectLed("red", False, MS), Wait(MS)]
+    steps = steps[:-1]  # then the program ends
+    done = board.run("1s", script=steps)
+    assert (done.outcome, done.exit_code, done.notes) == ("exit", 0, ()), done.message
+    led = done.led("red")
+    assert (led.pin, led.times_on, led.times_off, led.is_on) == ("pioA.38", 7, 7, False)
+    assert [other.label for other in done.leds] == ["red", "green", "blue"]
+    assert [other.label for other in done.leds if other.moved] == ["red"]
+    # polling loops that are skipped see each change at its time
+    trace = tmp_path / "run.pftrace"
+    whole = board.run("1s", script=steps, skip_polling=False, trace=trace, trace_kinds=["pin"])
+    assert (whole.elapsed_ps, whole.cores, whole.leds) == (done.elapsed_ps, done.cores, done.leds)
+    high = timelines.read(trace).on("pioA/pin 41")
+    assert [one.length_ps >= MS for one in high[:2]] == [True, True]
+    # the same from the command line, and which pins these are
+    script, waves = tmp_path / "s.txt", tmp_path / "w.vcd"
+    script.write_text(format_script(steps))
+    shown = cyclescope(
+        *("run", elf, "--board", sama5d2.BOARD, "--script", script, "--vcd", waves),
+        *("--vcd-signals", "pioA.3?", "--vcd-signals", "leds.*"),
+    )
+    assert shown.status == 0, shown.stderr
+    assert re.search(r"│ red +│ pioA\.38 +│ off │ +7 │ +7 │", shown.stdout)
+    text = waves.read_text()
+    (code,) = re.findall(r"\$var wire 1 (\S+) 38 \$end", text)
+    assert len(re.findall(rf"(?m)^0{re.escape(code)}$", text)) == led.times_on
+    listed = cyclescope("board", sama5d2.BOARD, "--section", "pins")
+    assert re.search(r"pioA\.41 +│ button PB_USER, low while pressed", listed.stdout)
+    assert "pioA 128" in listed.stdout
 
 
 def test_a_light_that_blinks_has_a_period() -> None:
@@ -342,6 +384,32 @@ def test_a_board_of_ones_own_has_lights_and_buttons(cyclescope: Command, tmp_pat
         bad.write_text(board.read_text() + text)
         with pytest.raises(EngineError, match=told):
             package.Board(bad)
+
+
+def test_a_board_counts_pins_through_the_banks_of_a_port(tmp_path: Path) -> None:
+    head = '/dts-v1/;\n/include/ "sama5d2-xplained.dts"\n'
+    board = tmp_path / "own.dts"
+
+    def light(pin: int) -> package.Board:
+        leds = (
+            f'/ {{ more {{ compatible = "gpio-leds"; last {{ gpios = <&pioA {pin} 0>; }}; }}; }};'
+        )
+        board.write_text(f"{head}{leds}\n&pioA {{ cyclescope,board-pull-downs = <127 100>; }};\n")
+        return package.Board(board)
+
+    steps = [ExpectPin("pioA.127", "low", 1), ExpectLed("last", False, 1)]
+    steps += [
+        DrivePin("pioA.127", "high"),
+        ExpectLed("last", True, 1),
+        ExpectPin("pioA.31", "high", 1),
+    ]
+    done = light(127).load(sama5d2.build("button", {})).run(script=[*steps, End()])
+    assert (done.outcome, done.exit_code) == ("exit", 0), done.message
+    with pytest.raises(EngineError, match="pin 128 of pioA; a port has pins 0 to 127"):
+        light(128)
+    board.write_text(f"{head}&pioA {{ cyclescope,board-pull-ups = <128 47>; }};\n")
+    with pytest.raises(EngineError, match="a port has pins 0 to 127"):
+        package.Board(board)
 
 
 def test_a_device_in_python_drives_and_watches_pins(tmp_path: Path) -> None:

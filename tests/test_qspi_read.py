@@ -125,7 +125,7 @@ def test_waveforms_have_the_flashs_wires_and_the_pins(cyclescope: Command, tmp_p
     chosen: dict[str, Value] = {"operation": "task-switch", "loops": 1, "pins": "on"}
     elf = firmware.build_app("rhealstone", BOARD, chosen | {"memory": "sram", "cache": "on"})
     dump = tmp_path / "switch.vcd"
-    only = ("--vcd-signals", "pioA.*")
+    only = ("--vcd-signals", "pioA.pd*")
     done = cyclescope("run", elf, "--board", BOARD, "--vcd", dump, *only)
     assert (done.status, done.stderr) == (0, "")
     text = dump.read_text()

@@ -475,7 +475,7 @@ impl Bus {
             }
             // A port's inputs are wires, which keep what happens while the port is being called.
             IrqLine::Device { device, input } if self.wires.is_port(device) => {
-                self.drive_pin(Pin { port: device, number: input }, Some(level), now);
+                self.drive_pin(Pin::new(device, input), Some(level), now);
             }
             // A board may wire interrupt controllers in a circle.
             IrqLine::Device { device, .. } if self.is_busy(device) => {

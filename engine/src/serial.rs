@@ -8,7 +8,7 @@ pub mod wave;
 
 use std::collections::VecDeque;
 
-use crate::dt::wiring::{DeviceId, Pin};
+use crate::dt::wiring::{Pin, PortId};
 use crate::state::{Fresh, State};
 use crate::time::Ps;
 use script::{Pins, Progress, Script};
@@ -116,7 +116,7 @@ impl FarEnd {
     }
 
     /// Pins of a port have changed: true if the script may go on for that.
-    pub fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32) -> bool {
+    pub fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32) -> bool {
         self.script.as_mut().is_some_and(|script| script.pins_changed(port, changed, levels))
     }
 

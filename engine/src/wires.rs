@@ -1,8 +1,8 @@
 //! Wires between pins of devices: what a GPIO port drives and reads, and what the chips on the other side do.
 //!
-//! A wire begins at a pin of a port, and a port is a device with up to 32 pins. So a wire needs no name but its
-//! [`Pin`], and all wires of a port are kept as words, a bit a pin. Two sides can drive a wire: the port, and whatever
-//! is wired to the pin. Its level is
+//! A wire begins at a pin of a port, and a port is a device with up to 32 pins; a device with more is as many ports,
+//! its banks. So a wire needs no name but its [`Pin`], and all wires of a port are kept as words, a bit a pin. Two
+//! sides can drive a wire: the port, and whatever is wired to the pin. Its level is
 //! - what is driven; low, where one side drives high and the other low (the stronger transistors of most outputs pull
 //!   down): the user gets a note, once a wire;
 //! - what a resistor of the board pulls it to that is stronger than the port's own, where nobody drives;
@@ -21,7 +21,7 @@ pub mod parts;
 use self::functions::Shared;
 use crate::activity::{Activity, Kind, Scope};
 use crate::dt::wiring::DeviceId;
-pub use crate::dt::wiring::{PINS_OF_PORT, Pin};
+pub use crate::dt::wiring::{PINS_OF_PORT, Pin, PortId};
 use crate::observe::waves::{SignalId, Waves};
 use crate::state::{Fresh, State};
 use crate::time::Ps;
@@ -85,10 +85,13 @@ pub(crate) struct Port {
     /// As whom the port tells of its pins.
     #[state(skip)]
     pub(crate) scope: Scope,
+    /// The number that its device has for its first pin.
+    #[state(skip)]
+    first: u32,
 }
 
 impl Port {
-    fn new() -> Port {
+    fn new(bank: u32) -> Port {
         Port {
             own: Drive::default(),
             shared: Shared::default(),
@@ -106,6 +109,7 @@ impl Port {
             named: Vec::new(),
             shown: None,
             scope: Scope::default(),
+            first: bank * PINS_OF_PORT,
         }
     }
 
@@ -153,7 +157,8 @@ impl Port {
     /// Tells which pins have changed.
     #[cold]
     pub(crate) fn tell_pins(&self, changed: u32, at: Ps) {
-        bits(changed).for_each(|number| self.scope.level((&PIN, number), self.levels >> number & 1 != 0, at));
+        let level = |number: u32| self.levels >> number & 1 != 0;
+        bits(changed).for_each(|number| self.scope.level((&PIN, self.first + number), level(number), at));
     }
 }
 
@@ -169,53 +174,62 @@ pub(crate) fn bits(mut word: u32) -> impl Iterator<Item = u32> {
 /// The wires of all ports.
 #[derive(Debug, Default, State)]
 pub struct Wires {
-    /// By device; `None` for devices without pins.
-    #[state(with = ports)]
-    ports: Vec<Option<Box<Port>>>,
+    /// By device, each with its banks; none for devices without pins.
+    #[state(with = banks)]
+    ports: Vec<Box<[Port]>>,
 }
 
 /// The wires of the devices that the board gives pins.
-mod ports {
+mod banks {
     use super::Port;
-    use crate::state::{Damaged, Loader, Saver, present};
+    use crate::state::{Damaged, Loader, Saver, fixed};
 
-    pub fn save(ports: &[Option<Box<Port>>], to: &mut Saver) {
+    pub fn save(ports: &[Box<[Port]>], to: &mut Saver) {
         if to.is_shown() {
             to.list(ports.len());
         }
-        for port in ports {
+        for banks in ports {
             to.item();
-            present::save(port, to);
+            fixed::save(banks, to);
         }
         to.end();
     }
 
-    pub fn load(ports: &mut [Option<Box<Port>>], from: &mut Loader) -> Result<(), Damaged> {
-        ports.iter_mut().try_for_each(|port| present::load(port, from))
+    pub fn load(ports: &mut [Box<[Port]>], from: &mut Loader) -> Result<(), Damaged> {
+        ports.iter_mut().try_for_each(|banks| fixed::load(banks, from))
     }
 }
 
 impl Wires {
-    /// Makes `device` a port, with all wires pulled up, unless it is one.
-    pub fn add_port(&mut self, device: DeviceId) {
+    /// Makes `device` a port, or several, its banks of 32 pins, with all wires pulled up, unless it is one.
+    pub fn add_port(&mut self, device: DeviceId, banks: u32) {
         let index = device.0 as usize;
         if index >= self.ports.len() {
-            self.ports.resize_with(index + 1, || None);
+            self.ports.resize_with(index + 1, Box::default);
         }
-        self.ports[index].get_or_insert_with(|| Box::new(Port::new()));
+        if self.ports[index].is_empty() {
+            self.ports[index] = (0..banks).map(Port::new).collect();
+        }
     }
 
     /// True if `device` has pins.
     pub fn is_port(&self, device: DeviceId) -> bool {
-        self.port(device).is_some()
+        self.banks(device) > 0
     }
 
-    pub(crate) fn port(&self, device: DeviceId) -> Option<&Port> {
-        self.ports.get(device.0 as usize).and_then(Option::as_deref)
+    /// How many banks of pins `device` has.
+    pub fn banks(&self, device: DeviceId) -> u32 {
+        self.ports.get(device.0 as usize).map_or(0, |banks| banks.len() as u32)
     }
 
-    pub(crate) fn port_mut(&mut self, device: DeviceId) -> Option<&mut Port> {
-        self.ports.get_mut(device.0 as usize).and_then(Option::as_deref_mut)
+    #[inline]
+    pub(crate) fn port(&self, port: PortId) -> Option<&Port> {
+        self.ports.get(port.device.0 as usize)?.get(port.bank as usize)
+    }
+
+    #[inline]
+    pub(crate) fn port_mut(&mut self, port: PortId) -> Option<&mut Port> {
+        self.ports.get_mut(port.device.0 as usize)?.get_mut(port.bank as usize)
     }
 
     /// `watcher` is told of changes of the wire at `pin`. Where it drives that wire itself, and with a delay, `late`
@@ -235,8 +249,8 @@ impl Wires {
     }
 
     /// A port pulls these wires down from when it next drives its wires.
-    pub fn set_pull_downs(&mut self, port: DeviceId, pull_downs: u32) {
-        if let Some(port) = self.port_mut(port) {
+    pub fn set_pull_downs(&mut self, port: impl Into<PortId>, pull_downs: u32) {
+        if let Some(port) = self.port_mut(port.into()) {
             port.pull_downs = pull_downs;
         }
     }
@@ -259,19 +273,23 @@ impl Wires {
         }
     }
 
-    /// The first `count` pins of a port, which is called `label`, have signals by their numbers from now on.
-    pub fn show_pins(&mut self, device: DeviceId, label: &str, count: u32, waves: &Waves, scope: Scope) {
-        if let Some(port) = self.port_mut(device) {
-            let levels = (0..count).map(|number| port.levels >> number & 1 != 0);
-            port.shown = waves.numbered_signals(label, levels).map(|first| (first, count));
-            port.scope = scope;
+    /// The first `count` pins of a device, which is called `label`, have signals by their numbers from now on.
+    pub fn show_pins(&mut self, device: DeviceId, label: &str, count: u32, waves: &Waves, scope: impl Fn() -> Scope) {
+        let Some(banks) = self.ports.get_mut(device.0 as usize) else { return };
+        let level =
+            |pin: u32| banks.get((pin / PINS_OF_PORT) as usize).is_some_and(|port| port.levels >> (pin % 32) & 1 != 0);
+        let first = waves.numbered_signals(label, (0..count).map(level));
+        for port in banks {
+            let count = count.saturating_sub(port.first).min(PINS_OF_PORT);
+            port.shown = first.filter(|_| count > 0).map(|first| (first.plus(port.first), count));
+            port.scope = scope();
         }
     }
 
     /// The signals of all ports' pins by their numbers, each with whether its wire has another name beside.
     pub fn pin_signals(&self) -> Vec<(SignalId, bool)> {
-        let ports = self.ports.iter().flatten();
-        let pins = ports.filter_map(|port| Some((port.shown?, port.named.iter().fold(0, |all, (mask, _)| all | mask))));
+        let pins =
+            self.all().filter_map(|port| Some((port.shown?, port.named.iter().fold(0, |all, (mask, _)| all | mask))));
         pins.flat_map(|((first, count), named)| (0..count).map(move |pin| (first.plus(pin), named >> pin & 1 != 0)))
             .collect()
     }
@@ -284,8 +302,8 @@ impl Wires {
     }
 
     /// The levels of a port's wires, as last driven.
-    pub fn levels(&self, port: DeviceId) -> u32 {
-        self.port(port).map_or(u32::MAX, |port| port.levels)
+    pub fn levels(&self, port: impl Into<PortId>) -> u32 {
+        self.port(port.into()).map_or(u32::MAX, |port| port.levels)
     }
 
     /// The level of the wire at `pin`, as last driven.
@@ -294,8 +312,8 @@ impl Wires {
     }
 
     /// Wires of a port that went up, and those that went down, since the last call.
-    pub fn take_edges(&mut self, port: DeviceId) -> (u32, u32) {
-        let Some(port) = self.port_mut(port) else { return (0, 0) };
+    pub fn take_edges(&mut self, port: impl Into<PortId>) -> (u32, u32) {
+        let Some(port) = self.port_mut(port.into()) else { return (0, 0) };
         (std::mem::take(&mut port.rose), std::mem::take(&mut port.fell))
     }
 
@@ -308,22 +326,25 @@ impl Wires {
     }
 
     /// True if one of a port's wires will change without an event.
-    pub fn is_moving(&self, port: DeviceId) -> bool {
-        self.port(port).is_some_and(|port| port.moving != 0)
+    pub fn is_moving(&self, port: impl Into<PortId>) -> bool {
+        self.port(port.into()).is_some_and(|port| port.moving != 0)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Port> {
+        self.ports.iter().flatten()
     }
 
     /// The levels of all wires that have a name in waveforms.
     pub fn named_levels(&self, waves: &Waves) -> Vec<(String, bool)> {
-        let named =
-            self.ports.iter().flatten().flat_map(|port| {
-                port.named.iter().map(|(mask, signal)| (waves.name_of(*signal), port.levels & mask != 0))
-            });
+        let named = self
+            .all()
+            .flat_map(|port| port.named.iter().map(|(mask, signal)| (waves.name_of(*signal), port.levels & mask != 0)));
         named.collect()
     }
 
     /// The level of the wire that a signal shows, if it shows one.
     pub fn level_of(&self, signal: SignalId) -> Option<bool> {
-        self.ports.iter().flatten().find_map(|port| {
+        self.all().find_map(|port| {
             let named = port.named.iter().find(|(_, named)| *named == signal).map(|(mask, _)| *mask);
             let numbered = || bits(u32::MAX).find(|pin| port.signal_of(*pin) == Some(signal)).map(|pin| 1 << pin);
             Some(port.levels & named.or_else(numbered)? != 0)
@@ -332,7 +353,7 @@ impl Wires {
 
     /// Tells a recorder that starts what all named wires are.
     pub fn tell_levels(&self, waves: &Waves) {
-        for port in self.ports.iter().flatten() {
+        for port in self.all() {
             port.record(u32::MAX, Ps::ZERO, waves);
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cyclescope_engine::bus::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
+use cyclescope_engine::bus::device::{AccessSize, Ctx, Device, IrqLine, PortId, Reply, SlaveError};
 use cyclescope_engine::state::State;
 use cyclescope_engine::time::Ps;
 use cyclescope_engine::wires::Pin;
@@ -161,7 +161,7 @@ impl Device for PythonDevice {
         );
     }
 
-    fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+    fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
         for index in 0..self.pins.len() {
             let (pin, name) = &self.pins[index];
             let pin = pin.filter(|pin| pin.port == port && pin.of(changed));

@@ -133,7 +133,7 @@ fn read_model(entry: &Entry, reader: &mut NodeReader) {
         Kind::Port(ranges, from_node) => {
             memories::read_device_ranges(reader, ranges);
             from_node(reader);
-            pins::read_pulls(reader);
+            pins::read_pulls(reader, entry.model.banks);
         }
         Kind::SpiChip(from_node) => drop(from_node(reader)),
         Kind::I2cChip(from_node) => drop(from_node(reader)),
@@ -160,7 +160,7 @@ pub(super) fn declared(compatible: &str, read: impl FnOnce(&mut NodeReader)) -> 
         faults: Vec::new(),
         parameters: Vec::new(),
         declared: Some(Vec::new()),
-        ports: devices::is_port,
+        pins: devices::pins_of,
         external: None,
         interrupts: &no_lines,
     };

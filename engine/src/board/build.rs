@@ -89,7 +89,7 @@ pub fn build_with(root: &Node, externals: &Externals) -> Result<Machine, Vec<Boa
         faults,
         parameters: Vec::new(),
         declared: None,
-        ports: crate::devices::is_port,
+        pins: crate::devices::pins_of,
         external: Some(externals),
         interrupts: &resolve,
     };
@@ -299,8 +299,12 @@ impl<'a> Found<'a> {
         }
     }
 
-    fn is_port(self) -> bool {
-        matches!(self, Found::Own(entry) if matches!(entry.model.kind, ModelKind::Port(..)))
+    /// How many banks of pins a port has; 0 for other devices.
+    fn banks(self) -> u32 {
+        match self {
+            Found::Own(entry) => entry.model.banks,
+            Found::External(_) => 0,
+        }
     }
 
     fn is_serial_port(self) -> bool {
@@ -453,10 +457,10 @@ fn add_node<'a>(
             }
             follow_clocks(&reader, &mut bus.clocks, User::Device(id));
             bus.shared_lines.add(reader.interrupt_lines().iter().copied(), id);
-            if model.is_port() {
-                bus.wires.add_port(id);
-                for pull in pins::read_pulls(&mut reader) {
-                    bus.wires.pull(Pin { port: id, number: pull.number }, pull.up, pull.is_strong);
+            if model.banks() > 0 {
+                bus.wires.add_port(id, model.banks());
+                for pull in pins::read_pulls(&mut reader, model.banks()) {
+                    bus.wires.pull(Pin::new(id, pull.number), pull.up, pull.is_strong);
                 }
             }
             if model.is_serial_port() && reader.is_stdout() {

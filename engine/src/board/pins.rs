@@ -4,7 +4,7 @@ use crate::devices;
 use crate::dt::fault::{BoardFault, FaultKind};
 use crate::dt::interrupts;
 use crate::dt::node::{Node, Property};
-use crate::dt::reader::{NodeReader, cells_of_pin};
+use crate::dt::reader::{self, NodeReader, cells_of_pin};
 use crate::wires::PINS_OF_PORT;
 
 /// A use of a pin.
@@ -38,7 +38,8 @@ pub struct Pull {
 }
 
 /// What resistors of the board pull of a port.
-pub fn read_pulls(reader: &mut NodeReader) -> Vec<Pull> {
+pub fn read_pulls(reader: &mut NodeReader, banks: u32) -> Vec<Pull> {
+    let count = banks * PINS_OF_PORT;
     let mut pulls: Vec<Pull> = Vec::new();
     for (name, up) in [("cyclescope,board-pull-ups", true), ("cyclescope,board-pull-downs", false)] {
         let to = if up { "up" } else { "down" };
@@ -46,13 +47,14 @@ pub fn read_pulls(reader: &mut NodeReader) -> Vec<Pull> {
         let numbers = reader.numbers(name, &meaning);
         let (pairs, rest) = numbers.as_chunks::<2>();
         let is_wrong = |[number, ohms]: &[u32; 2]| {
-            *number >= PINS_OF_PORT || *ohms == 0 || pulls.iter().any(|pull| pull.number == *number)
+            *number >= count || *ohms == 0 || pulls.iter().any(|pull| pull.number == *number)
         };
         if !rest.is_empty() {
             reader.fault_at(name, FaultKind::WrongType { property: name.to_owned(), expected: meaning });
         } else if let Some([number, ohms]) = pairs.iter().find(|pair| is_wrong(pair)) {
             let (property, value) = (name.to_owned(), format!("{ohms} ohms at pin {number}"));
-            let allowed = "a port has pins 0 to 31, each is pulled to one side, and not by 0 ohms".to_owned();
+            let there = reader::pins_in_words(count);
+            let allowed = format!("{there}, each is pulled to one side, and not by 0 ohms");
             reader.fault_at(name, FaultKind::OutOfRange { property, value, allowed });
         } else {
             pulls.extend(pairs.iter().map(|[number, ohms]| Pull {
@@ -72,8 +74,9 @@ pub fn check_claims(root: &Node, faults: &mut Vec<BoardFault>) {
     enabled(root, &mut nodes);
     for node in nodes {
         for claim in claims_of(root, node) {
-            if claim.number >= PINS_OF_PORT {
-                faults.push(fault(&claim, "a port has pins 0 to 31".to_owned()));
+            let count = devices::pins_of(claim.port);
+            if claim.number >= count {
+                faults.push(fault(&claim, reader::pins_in_words(count)));
             } else if let Some(first) = claims.iter().find(|first| first.meets(&claim)) {
                 let (property, node) = (first.property, &first.node.name);
                 faults.push(fault(&claim, format!("{} of {node} has it already ({})", property.name, property.at)));

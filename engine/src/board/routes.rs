@@ -163,7 +163,7 @@ mod tests {
                 faults: Vec::new(),
                 parameters: Vec::new(),
                 declared: None,
-                ports: |_| false,
+                pins: |_| 0,
                 external: None,
                 interrupts: &|_, _| None,
             };

@@ -5,7 +5,7 @@ use crate::bus::Bus;
 use crate::bus::alike::Window;
 use crate::bus::can::{CanBus, CanNode};
 use crate::dt::wiring::ClockId;
-pub use crate::dt::wiring::{DeviceId, IrqLine};
+pub use crate::dt::wiring::{DeviceId, IrqLine, PortId};
 use crate::memory::outer::OuterCache;
 use crate::observe::unmodelled::Touched;
 use crate::pipe::Pipe;
@@ -141,14 +141,14 @@ pub trait Device: State + Send {
 
     /// Wires at pins of `port` changed at `ctx.now`: of another device's pins that this one watches, or of its own, by
     /// what is wired to them. `levels` tells those of `changed`.
-    fn pins_changed(&mut self, _port: DeviceId, _changed: u32, _levels: u32, _ctx: &mut Ctx) {}
+    fn pins_changed(&mut self, _port: PortId, _changed: u32, _levels: u32, _ctx: &mut Ctx) {}
 
     /// Pins that may carry signals of this device got other functions at `ctx.now`
     /// ([`crate::devices::support::pin_functions`]).
     fn pins_switched(&mut self, _ctx: &mut Ctx) {}
 
     /// `port` is about to read its wires: those that this device drives with a delay are brought up to `ctx.now`.
-    fn pins_sampled(&mut self, _port: DeviceId, _ctx: &mut Ctx) {}
+    fn pins_sampled(&mut self, _port: PortId, _ctx: &mut Ctx) {}
 
     /// Bytes of a range that can be executed or cached (an execute-in-place window), without timing or side effects:
     /// copied to `into`. `false` if the range holds registers, not memory.

@@ -6,7 +6,7 @@ use crate::dt::wiring::DeviceId;
 use crate::time::Ps;
 use crate::wires::functions::Functions;
 use crate::wires::parts::{Key, Light};
-use crate::wires::{Drive, PINS_OF_PORT, Pin};
+use crate::wires::{Drive, Pin, PortId, bits};
 
 impl Bus {
     /// The pins of all ports have signals by their numbers from now on.
@@ -14,7 +14,7 @@ impl Bus {
         for (id, device) in (0..).map(DeviceId).zip(&self.devices) {
             if let Some(device) = device.as_ref().filter(|_| self.wires.is_port(id)) {
                 let label = &self.device_names[id.0 as usize];
-                let scope = self.activities.scope(label);
+                let scope = || self.activities.scope(label);
                 self.wires.show_pins(id, label, device.pin_count(), &self.waves, scope);
             }
         }
@@ -33,13 +33,13 @@ impl Bus {
         let index = self.device_names.iter().position(|known| known == label)?;
         let (port, device) = (DeviceId(index as u32), self.devices[index].as_ref()?);
         let number = (0..device.pin_count()).find(|pin| pin.to_string() == number)?;
-        self.wires.is_port(port).then_some(Pin { port, number })
+        self.wires.is_port(port).then_some(Pin::new(port, number))
     }
 
     /// What users call a pin: "gpioa.7".
     pub fn name_of_pin(&self, pin: Pin) -> String {
-        let label = self.device_names.get(pin.port.0 as usize).map_or("", String::as_str);
-        format!("{label}.{}", pin.number)
+        let label = self.device_names.get(pin.port.device.0 as usize).map_or("", String::as_str);
+        format!("{label}.{}", pin.number_of_device())
     }
 
     /// All lights, in the order of the board, with what they have done by `now`.
@@ -55,7 +55,8 @@ impl Bus {
 
     /// `port` itself drives its wires so from `now` on, and has these pull-ups on. Watchers are told before this
     /// returns.
-    pub fn drive_port(&mut self, port: DeviceId, drive: Drive, pull_ups: u32, now: Ps) {
+    pub fn drive_port(&mut self, port: impl Into<PortId>, drive: Drive, pull_ups: u32, now: Ps) {
+        let port = port.into();
         let Some(wires) = self.wires.port_mut(port) else { return };
         (wires.own, wires.pull_ups) = (drive, pull_ups);
         self.settle_wires(port, now, now);
@@ -64,7 +65,8 @@ impl Bus {
     /// The registers of `port` give its pins these functions from `now` on: peripherals that have pins there are told
     /// before this returns. The port drives its wires behind that ([`Bus::drive_port`]), so that none goes through a
     /// level that nobody meant.
-    pub fn switch_pins(&mut self, port: DeviceId, functions: Functions, now: Ps) {
+    pub fn switch_pins(&mut self, port: impl Into<PortId>, functions: Functions, now: Ps) {
+        let port = port.into();
         if !self.wires.set_functions(port, functions) {
             return;
         }
@@ -80,9 +82,7 @@ impl Bus {
     pub fn drive_function(&mut self, pin: Pin, level: Option<bool>, now: Ps) {
         if self.wires.set_function_drive(pin, level) {
             let (changed, levels) = self.settle_wires(pin.port, now, now);
-            if changed != 0 && !self.is_busy(pin.port) {
-                self.with_device(pin.port, now, |port, ctx| port.pins_changed(pin.port, changed, levels, ctx));
-            }
+            self.tell_port(pin.port, changed, levels, now);
         }
     }
 
@@ -95,7 +95,7 @@ impl Bus {
     /// As [`Bus::drive_pin`], for what is found only at `now` to have been so since an earlier time, which waveforms
     /// show.
     pub fn drive_pin_since(&mut self, pin: Pin, level: Option<bool>, since: Ps, now: Ps) {
-        let Some(wires) = self.wires.port_mut(pin.port).filter(|_| pin.number < PINS_OF_PORT) else { return };
+        let Some(wires) = self.wires.port_mut(pin.port) else { return };
         let others = Drive { enables: wires.far.enables & !pin.mask(), levels: wires.far.levels & !pin.mask() };
         let mask_if = |on: bool| if on { pin.mask() } else { 0 };
         wires.far = Drive {
@@ -103,13 +103,19 @@ impl Bus {
             levels: others.levels | mask_if(level == Some(true)),
         };
         let (changed, levels) = self.settle_wires(pin.port, since, now);
-        if changed != 0 && !self.is_busy(pin.port) {
-            self.with_device(pin.port, now, |port, ctx| port.pins_changed(pin.port, changed, levels, ctx));
+        self.tell_port(pin.port, changed, levels, now);
+    }
+
+    /// Others than a port have changed its wires: it is told, unless it is being called.
+    fn tell_port(&mut self, port: PortId, changed: u32, levels: u32, now: Ps) {
+        if changed != 0 && !self.is_busy(port.device) {
+            self.with_device(port.device, now, |device, ctx| device.pins_changed(port, changed, levels, ctx));
         }
     }
 
     /// The levels of a port's wires at `now`, for the port that reads them.
-    pub fn sample_port(&mut self, port: DeviceId, now: Ps) -> u32 {
+    pub fn sample_port(&mut self, port: impl Into<PortId>, now: Ps) -> u32 {
+        let port = port.into();
         for index in 0.. {
             let moving = self.wires.port(port).filter(|wires| wires.moving != 0);
             let Some(watcher) = moving.and_then(|wires| wires.watchers.get(index).copied()) else { break };
@@ -121,7 +127,7 @@ impl Bus {
     }
 
     /// Works out a port's levels, and tells recorder and watchers of changes: which there were, and the levels.
-    fn settle_wires(&mut self, port: DeviceId, since: Ps, now: Ps) -> (u32, u32) {
+    fn settle_wires(&mut self, port: PortId, since: Ps, now: Ps) -> (u32, u32) {
         let Some(wires) = self.wires.port_mut(port) else { return (0, 0) };
         let changed = wires.settle();
         let levels = wires.levels;
@@ -142,7 +148,7 @@ impl Bus {
         (changed, levels)
     }
 
-    fn tell_watchers(&mut self, port: DeviceId, changed: u32, levels: u32, now: Ps) {
+    fn tell_watchers(&mut self, port: PortId, changed: u32, levels: u32, now: Ps) {
         for index in 0.. {
             let watcher = self.wires.port(port).and_then(|wires| wires.watchers.get(index).copied());
             let Some(watcher) = watcher else { break };
@@ -154,9 +160,14 @@ impl Bus {
     }
 
     #[cold]
-    fn note_dispute(&mut self, port: DeviceId, disputed: u32, now: Ps) {
-        for pin in (0..u32::BITS).filter(|pin| disputed >> pin & 1 != 0) {
-            self.note(port, now, &format!("pin {pin} and what is wired to it drive against each other: low wins"));
+    fn note_dispute(&mut self, port: PortId, disputed: u32, now: Ps) {
+        for number in bits(disputed) {
+            let pin = Pin { port, number }.number_of_device();
+            self.note(
+                port.device,
+                now,
+                &format!("pin {pin} and what is wired to it drive against each other: low wins"),
+            );
         }
     }
 }

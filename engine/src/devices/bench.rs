@@ -62,8 +62,13 @@ impl Bench {
     }
 
     /// Device 0 is a port, whose wires the bus keeps.
-    pub fn as_port(mut self) -> Bench {
-        self.bus.wires.add_port(DeviceId(0));
+    pub fn as_port(self) -> Bench {
+        self.as_banks(1)
+    }
+
+    /// Device 0 has this many banks of 32 pins, whose wires the bus keeps.
+    pub fn as_banks(mut self, banks: u32) -> Bench {
+        self.bus.wires.add_port(DeviceId(0), banks);
         self
     }
 
@@ -259,7 +264,7 @@ pub fn read_tree<T>(root: &Node, read: impl FnOnce(&mut NodeReader) -> T) -> (T,
         faults: Vec::new(),
         parameters: Vec::new(),
         declared: None,
-        ports: crate::devices::is_port,
+        pins: crate::devices::pins_of,
         external: None,
         interrupts: &interrupts,
     };

@@ -12,7 +12,7 @@
 use crate::activity::{Detail, Kind};
 use crate::bus::Bus;
 use crate::bus::device::FAR_END_LOOKS;
-use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, PortId, Reply, SlaveError};
 use crate::bus::lines::Failure;
 use crate::devices::support::activities;
 use crate::serial::script::{Pins, Progress};
@@ -212,7 +212,7 @@ impl Device for FarEndDevice {
         self.go_on(ctx);
     }
 
-    fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+    fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
         // Whoever has changed them is still being called.
         if self.end.pins_changed(port, changed, levels) && !self.ended {
             ctx.schedule(ctx.now, FAR_END_LOOKS);

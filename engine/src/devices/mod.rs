@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 use crate::dt::fault::{FaultKind, near_matches};
 use crate::dt::node::Node;
 use crate::dt::reader::NodeReader;
+use crate::dt::wiring::PINS_OF_PORT;
 use crate::wire::i2c::I2cTarget;
 use crate::wire::spi::SpiTarget;
 use jedec::spi_nor;
@@ -74,10 +75,16 @@ pub fn registers_of(compatible: &str) -> &'static [Register] {
     find(compatible).map_or(&[], |entry| entry.model.registers(compatible))
 }
 
+/// Of a port whose pins can be wired to something, how many its model has room for; 0 for other nodes.
+pub fn pins_of(node: &Node) -> u32 {
+    let banks = |compatible: &&str| find(compatible).map(|entry| entry.model.banks).filter(|banks| *banks > 0);
+    let port = node.property("gpio-controller").and_then(|_| node.compatibles().iter().find_map(banks));
+    port.map_or(0, |banks| banks * PINS_OF_PORT)
+}
+
 /// True if `node` is a port whose pins can be wired to something.
 pub fn is_port(node: &Node) -> bool {
-    let is_port = |compatible: &&str| find(compatible).is_some_and(|entry| matches!(entry.model.kind, Kind::Port(..)));
-    node.property("gpio-controller").is_some() && node.compatibles().iter().any(is_port)
+    pins_of(node) > 0
 }
 
 /// Compatibles of the flashes' parts.

@@ -94,6 +94,8 @@ pub struct Model {
     pub compatibles: &'static [&'static str],
     /// What its node becomes.
     pub kind: Kind,
+    /// How many banks of 32 pins a port has.
+    pub banks: u32,
     /// What it tells of what it does.
     pub activities: &'static [&'static Activity],
     /// Registers of its first range, by the data sheet's names.
@@ -114,6 +116,7 @@ impl Model {
             group,
             compatibles,
             kind: Kind::Device(ranges, from_node),
+            banks: 0,
             activities: &[],
             registers: &[],
             other: None,
@@ -152,6 +155,12 @@ impl Model {
         }
     }
 
+    /// The same, of a port that has this many banks of 32 pins; properties count through them.
+    #[must_use]
+    pub const fn with_banks(self, banks: u32) -> Model {
+        Model { banks, ..self }
+    }
+
     /// A GPIO port.
     pub const fn port(
         compatibles: &'static [&'static str],
@@ -162,6 +171,7 @@ impl Model {
             group: Group::System,
             compatibles,
             kind: Kind::Port(ranges, from_node),
+            banks: 1,
             activities: &[],
             registers: &[],
             other: None,
@@ -177,6 +187,7 @@ impl Model {
             group: Group::SpiChip,
             compatibles,
             kind: Kind::SpiChip(from_node),
+            banks: 0,
             activities: &[],
             registers: &[],
             other: None,
@@ -192,6 +203,7 @@ impl Model {
             group: Group::I2cChip,
             compatibles,
             kind: Kind::I2cChip(from_node),
+            banks: 0,
             activities: &[],
             registers: &[],
             other: None,

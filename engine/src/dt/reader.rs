@@ -24,7 +24,7 @@ mod timing;
 pub use allowed::{ANY, Allowed, MultipleOf, PowerOfTwo};
 pub use clock::{FREQUENCIES_HZ, VARIABLE, declare_clock, frequency_property};
 pub use declared::Declared;
-pub use references::cells_of_pin;
+pub use references::{cells_of_pin, pins_in_words};
 pub use timing::most_of_unit;
 use timing::sources;
 
@@ -36,8 +36,8 @@ pub struct Board<'a> {
     pub faults: Vec<BoardFault>,
     /// Timing parameters read so far.
     pub parameters: Vec<Parameter>,
-    /// True for a port whose pins can be wired to something.
-    pub ports: fn(&Node) -> bool,
+    /// Of a port whose pins can be wired to something, how many it has; 0 for other nodes.
+    pub pins: fn(&Node) -> u32,
     /// Resolves an interrupt specifier: controller's phandle and its cells.
     pub interrupts: &'a dyn Fn(u32, &[u32]) -> Option<IrqLine>,
     /// Models beside the engine's own, for those that read child nodes; what it is, only they know.

@@ -74,16 +74,42 @@ impl From<Hz> for ClockInput {
 /// A port has at most so many pins.
 pub const PINS_OF_PORT: u32 = 32;
 
+/// A port of up to 32 pins: a device, or, of a device with more pins, one of its banks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
+pub struct PortId {
+    /// The device that has the pins.
+    pub device: DeviceId,
+    /// Which 32 of its pins, from 0 on.
+    pub bank: u32,
+}
+
+impl From<DeviceId> for PortId {
+    fn from(device: DeviceId) -> PortId {
+        PortId { device, bank: 0 }
+    }
+}
+
 /// A pin of a port, and the wire at it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub struct Pin {
-    /// The device that has the pin.
-    pub port: DeviceId,
+    /// The port that has the pin.
+    pub port: PortId,
     /// Its number there, 0 to 31.
     pub number: u32,
 }
 
 impl Pin {
+    /// The pin that a device has by this number, counted through its banks.
+    pub const fn new(device: DeviceId, number: u32) -> Pin {
+        let (bank, number) = (number / PINS_OF_PORT, number % PINS_OF_PORT);
+        Pin { port: PortId { device, bank }, number }
+    }
+
+    /// Its number among all pins of its device.
+    pub const fn number_of_device(self) -> u32 {
+        self.port.bank * PINS_OF_PORT + self.number
+    }
+
     /// The pin's bit in words of its port.
     pub const fn mask(self) -> u32 {
         1 << (self.number % 32)

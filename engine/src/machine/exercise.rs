@@ -118,7 +118,8 @@ impl Access {
         if let Act::Pin(level) = self.act
             && bus.wires.is_port(self.device)
         {
-            bus.drive_pin(Pin { port: self.device, number: self.offset % PINS_OF_PORT }, level, now);
+            let pins = PINS_OF_PORT * bus.wires.banks(self.device);
+            bus.drive_pin(Pin::new(self.device, self.offset % pins), level, now);
         }
         // Whoever asked for the end does not get it.
         (bus.exit, bus.failure) = (None, None);

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use crate::dt::wiring::{DeviceId, Pin};
+use crate::dt::wiring::{Pin, PortId};
 use crate::state::{Fresh, State};
 use crate::time::Ps;
 
@@ -110,7 +110,7 @@ impl Script {
     }
 
     /// Pins of a port have changed, and have these levels. True if the step has waited for that.
-    pub fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32) -> bool {
+    pub fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32) -> bool {
         let Some(Step { action: Action::ExpectPin(wanted, _), .. }) = self.steps.front() else { return false };
         if self.begun.is_some() && wanted.pin.port == port && wanted.pin.of(changed) {
             self.level = wanted.pin.of(levels);
@@ -257,6 +257,7 @@ fn find(heard: &[u8], searched: usize, text: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dt::wiring::DeviceId;
     use proptest::prelude::*;
 
     fn script(actions: impl IntoIterator<Item = Action>) -> Script {
@@ -291,21 +292,22 @@ mod tests {
     fn expect_pin(number: u32, level: bool, is_edge: bool) -> Action {
         let words = ["low", "high"].map(str::to_owned);
         let missing = format!("gpioa.{number} did not go {}", words[usize::from(level)]);
-        Action::ExpectPin(Wanted { pin: Pin { port: PORT, number }, level, is_edge, missing, words }, Some(Ps(10)))
+        Action::ExpectPin(Wanted { pin: Pin::new(PORT, number), level, is_edge, missing, words }, Some(Ps(10)))
     }
 
     #[test]
     fn pins_are_driven_and_waited_for() {
         let (mut output, mut port) = (VecDeque::new(), 0b1000);
-        let drive = |level| Action::Drive(Pin { port: PORT, number: 1 }, level);
+        let drive = |level| Action::Drive(Pin::new(PORT, 1), level);
         let steps = [drive(Some(true)), expect_pin(3, true, false), expect_pin(3, true, true), drive(None)];
         let mut script = script(steps.into_iter().chain([expect_pin(3, false, false)]));
         assert_eq!(script.go_on(Ps(5), true, &mut output, &mut port), Progress::Waits(Some(Ps(15))));
         assert_eq!(port, 0b1010, "high is met at once, and an edge is still to come");
-        assert!(!script.pins_changed(PORT, 1 << 3, 0) && !script.pins_changed(PORT, 1, 1));
-        assert!(!script.pins_changed(DeviceId(5), 1 << 3, 1 << 3));
+        let port_id = PortId::from(PORT);
+        assert!(!script.pins_changed(port_id, 1 << 3, 0) && !script.pins_changed(port_id, 1, 1));
+        assert!(!script.pins_changed(DeviceId(5).into(), 1 << 3, 1 << 3));
         // It rises and falls again before anybody looks.
-        assert!(script.pins_changed(PORT, 1 << 3, 1 << 3) && script.pins_changed(PORT, 1 << 3, 0));
+        assert!(script.pins_changed(port_id, 1 << 3, 1 << 3) && script.pins_changed(port_id, 1 << 3, 0));
         assert_eq!(script.go_on(Ps(7), true, &mut output, &mut port), Progress::Waits(Some(Ps(17))));
         assert_eq!(port, 0b1000);
         let left = script.unfinished(Ps(8)).unwrap();

@@ -2,7 +2,7 @@
 //! which has the signal that the number of the alternate function says. That peripheral drives the wire then, and is
 //! told where this changes ([`crate::bus::device::Device::pins_switched`]).
 
-use super::{Drive, Pin};
+use super::{Drive, Pin, PortId};
 use crate::dt::wiring::DeviceId;
 use crate::state::State;
 
@@ -86,12 +86,12 @@ pub(crate) struct Shared {
 
 impl super::Wires {
     /// What a port's registers make of its pins.
-    pub fn functions(&self, port: DeviceId) -> Functions {
-        self.port(port).map_or_else(Functions::default, |port| port.shared.functions)
+    pub fn functions(&self, port: impl Into<PortId>) -> Functions {
+        self.port(port.into()).map_or_else(Functions::default, |port| port.shared.functions)
     }
 
     /// `user` is told where a port's pins get other functions.
-    pub fn follow_functions(&mut self, port: DeviceId, user: DeviceId) {
+    pub fn follow_functions(&mut self, port: PortId, user: DeviceId) {
         if let Some(port) = self.port_mut(port)
             && !port.shared.users.contains(&user)
         {
@@ -100,13 +100,13 @@ impl super::Wires {
     }
 
     /// Who is told of a port's pins, by their order.
-    pub(crate) fn user_of_functions(&self, port: DeviceId, index: usize) -> Option<DeviceId> {
+    pub(crate) fn user_of_functions(&self, port: PortId, index: usize) -> Option<DeviceId> {
         self.port(port)?.shared.users.get(index).copied()
     }
 
     /// A port's pins get these functions; who loses a pin no longer drives it. False if
     /// nobody has won or lost one.
-    pub(crate) fn set_functions(&mut self, port: DeviceId, functions: Functions) -> bool {
+    pub(crate) fn set_functions(&mut self, port: PortId, functions: Functions) -> bool {
         let Some(port) = self.port_mut(port) else { return false };
         let before = std::mem::replace(&mut port.shared.functions, functions);
         port.shared.drive.enables &= functions.kept(&before);

@@ -48,8 +48,8 @@ impl Device for Inverter {
         Ok(Reply::written(ctx.now))
     }
 
-    fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
-        assert_eq!(port, PORT);
+    fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
+        assert_eq!(port, PORT.into());
         self.seen.push((ctx.now, changed, levels));
         if changed & 1 != 0 {
             self.last = (ctx.now, levels & 1 == 0);
@@ -58,7 +58,7 @@ impl Device for Inverter {
         }
     }
 
-    fn pins_sampled(&mut self, _: DeviceId, ctx: &mut Ctx) {
+    fn pins_sampled(&mut self, _: PortId, ctx: &mut Ctx) {
         if ctx.now >= self.last.0 + Ps(10) {
             ctx.bus.wires.set_moving(pin(2), false);
             ctx.bus.drive_pin(pin(2), Some(self.last.1), ctx.now);
@@ -67,7 +67,7 @@ impl Device for Inverter {
 }
 
 fn pin(number: u32) -> Pin {
-    Pin { port: PORT, number }
+    Pin::new(PORT, number)
 }
 
 fn bench() -> Bench {
@@ -130,7 +130,7 @@ fn what_nobody_drives_is_pulled_up_or_stays() {
 #[test]
 fn what_is_no_port_has_no_wires() {
     let mut bench = bench();
-    let stray = Pin { port: CHIP, number: 0 };
+    let stray = Pin::new(CHIP, 0);
     bench.bus.drive_pin(stray, Some(false), Ps::ZERO);
     bench.bus.wires.watch(stray, CHIP, false);
     assert!(bench.bus.wires.level(stray));

@@ -24,7 +24,7 @@ mod tests;
 
 use self::params::Params;
 use self::shifter::Shifter;
-use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, PortId, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::axi_lite::on_lanes;
 use crate::devices::support::hosted_chip::{CONTROLLER_EVENT, Chips};
@@ -292,7 +292,7 @@ impl Device for AltrSpi {
         self.settle(ctx);
     }
 
-    fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+    fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
         self.advance(self.cycle(ctx.now));
         self.shifter.chips.pins_changed(port, changed, levels, ctx);
         self.settle(ctx);

@@ -1,22 +1,30 @@
 //! `atmel,sama5d2-pinctrl`: Parallel Input/Output Controller (SAMA5D2 datasheet DS60001476, section PIO): four groups
-//! of 32 lines.
+//! of 32 lines, PA0 to PD31. Each group is a bank of the port, so a line has the number that Linux gives it: PB6 is
+//! line 6 of the second group, 38.
 //!
-//! Modelled: the registers: configurations behind their mask, outputs and what a line reads (as driven, else as
-//! pulled), freezing, the secure view at 0x1000, write protection. Nothing depends on what a line is configured for.
-//! Lines that the board names have their levels in waveforms: as driven, else as pulled.
+//! Modelled: configurations behind their mask; outputs, push-pull or open drain; pull-ups and pull-downs; PIO_PDSR,
+//! which shows the wires whatever lines are configured for; events on edges and levels, PIO_ISR and a group's
+//! interrupt; freezing, the secure view at 0x1000, write protection. Events are found masked or not, on outputs, too. A
+//! read of PIO_ISR clears it, and a level that still is there sets it again at once. A pull-up gives way to a
+//! pull-down.
 //!
-//! Not modelled: events on lines, and their interrupts: nothing on the board drives one.
+//! A write takes effect, and wires change, at the time at which it reaches the controller; a read shows the wires at
+//! that time. The two clocks of the inputs' synchroniser, a group's interrupt after an event, and the glitch filter
+//! (IFEN) take no time and leave nothing out.
+//!
+//! Not modelled: what a line does for another peripheral (FUNC is not 0). Neither the controller nor that peripheral
+//! drives the wire then: it has the level that pulls or others give it. The secure view's interrupts are the group's.
 
-use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
-use crate::devices::model::{self, Model};
+use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, PortId, Reply, SlaveError};
+use crate::devices::model::Model;
 use crate::devices::support::apb::{self, WriteProtection};
 use crate::devices::support::registers::{AccessKind, Register};
 use crate::dt::fault::FaultKind;
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::ClockInput;
-use crate::observe::waves::SignalId;
 use crate::polling::Poll;
 use crate::state::State;
+use crate::wires::{Drive, PINS_OF_PORT, Pin};
 
 /// The register map (PIO User Interface): the first group's registers, and those of all. The other groups' follow each
 /// 0x40 behind.
@@ -31,7 +39,7 @@ pub const REGISTERS: &[Register] = &[
     Register::new("PIO_IER0", IER, AccessKind::Wo, 0, u32::MAX),
     Register::new("PIO_IDR0", IDR, AccessKind::Wo, 0, u32::MAX),
     Register::new("PIO_IMR0", IMR, AccessKind::Ro, 0, u32::MAX),
-    Register::new("PIO_ISR0", 0x2c, AccessKind::Ro, 0, u32::MAX),
+    Register::new("PIO_ISR0", ISR, AccessKind::Ro, 0, u32::MAX),
     Register::new("PIO_IOFR0", IOFR, AccessKind::Wo, 0, 0xffff_ff03),
     Register::new("PIO_WPMR", WPMR, AccessKind::Rw, 0, apb::WPMR_WPEN),
     Register::new("PIO_WPSR", WPSR, AccessKind::Ro, 0, 0x00ff_ff01),
@@ -46,6 +54,7 @@ const ODSR: u32 = 0x18;
 const IER: u32 = 0x20;
 const IDR: u32 = 0x24;
 const IMR: u32 = 0x28;
+const ISR: u32 = 0x2c;
 const SIONR: u32 = 0x30;
 const SIOSR: u32 = 0x34;
 const IOSSR: u32 = 0x38;
@@ -53,6 +62,7 @@ const IOFR: u32 = 0x3c;
 /// From a group's register to the next group's.
 const STRIDE: u32 = 0x40;
 const GROUPS: usize = 4;
+const INTERRUPTS: [&str; GROUPS] = ["interrupt of group A", "of group B", "of group C", "of group D"];
 /// Behind this the same groups are seen by secure software.
 const SECURE: u32 = 0x1000;
 const WPMR: u32 = 0x5e0;
@@ -61,9 +71,18 @@ const WPSR: u32 = 0x5e4;
 const CFGR_MASK: u32 = 0x0703_f707;
 const CFGR_FUNC: u32 = 7;
 const CFGR_DIR: u32 = 1 << 8;
+const CFGR_PUEN: u32 = 1 << 9;
 const CFGR_PDEN: u32 = 1 << 10;
-/// Pull-up.
-const CFGR_RESET: u32 = 1 << 9;
+/// Open drain.
+const CFGR_OPD: u32 = 1 << 14;
+/// EVTSEL: what is an event.
+const CFGR_EVENT: u32 = 7 << 24;
+const FALLING: u32 = 0;
+const RISING: u32 = 1 << 24;
+const BOTH: u32 = 2 << 24;
+const LOW: u32 = 3 << 24;
+const HIGH: u32 = 4 << 24;
+const CFGR_RESET: u32 = CFGR_PUEN;
 /// PCFS and ICFS: the physical and the interrupt configuration are frozen.
 const CFGR_FROZEN: u32 = 3 << 29;
 /// Physical configuration: FUNC and the pad's bits.
@@ -73,72 +92,105 @@ const IOFR_KEY: u32 = 0x49_4f46;
 /// PIO_WPMR.WPKEY: "PIO".
 const WPKEY: u32 = 0x50_494f;
 
+/// What the configurations of a group's lines come to, a bit a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State)]
+struct Lines {
+    outputs: u32,
+    open_drain: u32,
+    pull_ups: u32,
+    pull_downs: u32,
+    /// Lines of which these are events.
+    falling: u32,
+    rising: u32,
+    low: u32,
+    high: u32,
+}
+
+impl Lines {
+    fn of(configurations: &[u32; 32]) -> Lines {
+        let lines = |is_one: fn(u32) -> bool| {
+            let all = configurations.iter().enumerate().filter(|(_, configuration)| is_one(**configuration));
+            all.fold(0, |lines, (line, _)| lines | 1 << line)
+        };
+        Lines {
+            outputs: lines(|line| line & (CFGR_FUNC | CFGR_DIR) == CFGR_DIR),
+            open_drain: lines(|line| line & CFGR_OPD != 0),
+            pull_ups: lines(|line| line & (CFGR_PUEN | CFGR_PDEN) == CFGR_PUEN),
+            pull_downs: lines(|line| line & CFGR_PDEN != 0),
+            falling: lines(|line| matches!(line & CFGR_EVENT, FALLING | BOTH)),
+            rising: lines(|line| matches!(line & CFGR_EVENT, RISING | BOTH)),
+            low: lines(|line| line & CFGR_EVENT == LOW),
+            high: lines(|line| line & CFGR_EVENT == HIGH),
+        }
+    }
+}
+
 /// A group of 32 lines.
 #[derive(Clone, Copy, Debug, State)]
 struct Group {
     mask: u32,
     configurations: [u32; 32],
+    lines: Lines,
     output: u32,
     interrupt_mask: u32,
+    /// PIO_ISR.
+    events: u32,
+    /// Its interrupt is up.
+    interrupts: bool,
+    /// A wire may change before the next access, without an event.
+    moving: bool,
     /// Lines that only secure software has.
     secure: u32,
 }
 
-/// A line whose level is recorded.
-#[derive(Clone, Copy, Debug, State)]
-struct Recorded {
-    #[state(skip)]
-    group: usize,
-    #[state(skip)]
-    line: usize,
-    /// From the reset on.
-    #[state(skip)]
-    signal: Option<SignalId>,
-    /// Lines are pulled up at first.
-    level: bool,
+/// The line of a pin's name, "PA0" to "PD31".
+fn line_named(name: &str) -> Option<u32> {
+    let (group, line) = name.strip_prefix('P')?.split_at_checked(1)?;
+    let group = ["A", "B", "C", "D"].iter().position(|letter| *letter == group)? as u32;
+    let line = (0..PINS_OF_PORT).find(|number| number.to_string() == line)?;
+    Some(group * PINS_OF_PORT + line)
 }
 
-impl Recorded {
-    /// Of a pin's name, "PA0" to "PD31".
-    fn named(name: &str) -> Option<Recorded> {
-        let (group, line) = name.strip_prefix('P')?.split_at_checked(1)?;
-        let group = ["A", "B", "C", "D"].iter().position(|letter| *letter == group)?;
-        let line = (0..32).find(|number| number.to_string() == line)?;
-        Some(Recorded { group, line, signal: None, level: true })
-    }
-
-    fn name(self) -> String {
-        format!("p{}{}", ["a", "b", "c", "d"][self.group], self.line)
-    }
+/// As waveforms have it: "pa0" to "pd31".
+fn name_of(line: u32) -> String {
+    let group = ["a", "b", "c", "d"][(line / PINS_OF_PORT) as usize % GROUPS];
+    format!("p{group}{}", line % PINS_OF_PORT)
 }
 
 /// The device.
 #[derive(Debug, State)]
 pub struct Pio {
     clock: ClockInput,
+    /// One a group.
+    #[state(skip)]
+    interrupts: [Option<IrqLine>; GROUPS],
     groups: [Group; GROUPS],
-    #[state(with = crate::state::fixed)]
-    recorded: Vec<Recorded>,
+    /// Lines that waveforms have by their names.
+    #[state(skip)]
+    recorded: Vec<u32>,
     protection: WriteProtection,
+    /// Grows with all that others do to the wires.
+    changes: u64,
     writes: u64,
 }
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(model::Group::System, &["atmel,sama5d2-pinctrl"], 1, from_node).naming(REGISTERS);
+    Model::port(&["atmel,sama5d2-pinctrl"], 1, from_node).with_banks(GROUPS as u32).naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let clock = reader.clock_input(0, "the peripheral clock");
     reader.known(&["gpio-controller", "#gpio-cells"]);
-    Box::new(Pio { recorded: recorded_pins(reader), ..Pio::new(clock) })
+    let interrupts = std::array::from_fn(|group| reader.interrupt(group, INTERRUPTS[group]));
+    Box::new(Pio { recorded: recorded_pins(reader), ..Pio::new(clock, interrupts) })
 }
 
-fn recorded_pins(reader: &mut NodeReader) -> Vec<Recorded> {
+fn recorded_pins(reader: &mut NodeReader) -> Vec<u32> {
     const NAME: &str = "cyclescope,recorded-pins";
     let mut recorded = Vec::new();
     for pin in reader.strings(NAME, "pins whose levels waveforms have, as \"PA0\"; without it none") {
-        match Recorded::named(pin) {
+        match line_named(pin) {
             Some(found) => recorded.push(found),
             None => {
                 let (property, value) = (NAME.to_owned(), format!("\"{pin}\""));
@@ -153,8 +205,18 @@ fn recorded_pins(reader: &mut NodeReader) -> Vec<Recorded> {
 }
 
 impl Group {
-    const fn after_reset() -> Group {
-        Group { mask: 0, configurations: [CFGR_RESET; 32], output: 0, interrupt_mask: 0, secure: u32::MAX }
+    fn after_reset() -> Group {
+        Group {
+            mask: 0,
+            configurations: [CFGR_RESET; 32],
+            lines: Lines::of(&[CFGR_RESET; 32]),
+            output: 0,
+            interrupt_mask: 0,
+            events: 0,
+            interrupts: false,
+            moving: false,
+            secure: u32::MAX,
+        }
     }
 
     /// PIO_CFGR: that of the first line in the mask, or of line 0.
@@ -173,26 +235,20 @@ impl Group {
                 | if *line & 1 << 30 != 0 { CFGR_MASK & !CFGR_PHYSICAL } else { 0 };
             *line = *line & (frozen | CFGR_FROZEN) | value & CFGR_MASK & !frozen;
         }
+        self.lines = Lines::of(&self.configurations);
     }
 
-    /// PIO_PDSR: a line reads what the controller drives, else what it is pulled to.
-    fn levels(&self) -> u32 {
-        let level = |line: usize| {
-            let configuration = self.configurations[line];
-            if configuration & (CFGR_FUNC | CFGR_DIR) == CFGR_DIR {
-                self.output >> line & 1
-            } else {
-                u32::from(configuration & CFGR_PDEN == 0)
-            }
-        };
-        (0..32).fold(0, |levels, line| levels | level(line) << line)
+    /// What it drives, and what it pulls up and down.
+    fn drive(&self) -> (Drive, u32, u32) {
+        let Lines { outputs, open_drain, pull_ups, pull_downs, .. } = self.lines;
+        let enables = outputs & !(open_drain & self.output);
+        (Drive { enables, levels: self.output }, pull_ups, pull_downs)
     }
 
     fn register(&self, register: u32) -> u32 {
         match register {
             MSKR => self.mask,
             CFGR => self.configuration(),
-            PDSR => self.levels(),
             ODSR => self.output,
             IMR => self.interrupt_mask,
             IOSSR => self.secure,
@@ -219,24 +275,61 @@ impl Group {
 
 impl Pio {
     /// The device after reset.
-    pub fn new(clock: impl Into<ClockInput>) -> Pio {
+    pub fn new(clock: impl Into<ClockInput>, interrupts: [Option<IrqLine>; GROUPS]) -> Pio {
         Pio {
             clock: clock.into(),
+            interrupts,
             groups: [Group::after_reset(); GROUPS],
             recorded: Vec::new(),
             protection: WriteProtection::new(WPKEY),
+            changes: 0,
             writes: 0,
         }
     }
 
-    /// Tells of the recorded lines that a write has changed.
-    fn record(&mut self, ctx: &Ctx) {
-        for recorded in &mut self.recorded {
-            let level = self.groups[recorded.group].levels() >> recorded.line & 1 != 0;
-            if let Some(signal) = recorded.signal.filter(|_| level != recorded.level) {
-                recorded.level = level;
-                ctx.bus.waves.set(signal, ctx.now, level);
+    /// A group's wires, as the group itself drives and pulls them.
+    fn drive(&self, group: usize, ctx: &mut Ctx) {
+        let (drive, pull_ups, pull_downs) = self.groups[group].drive();
+        let port = PortId { device: ctx.id, bank: group as u32 };
+        ctx.bus.wires.set_pull_downs(port, pull_downs);
+        ctx.bus.drive_port(port, drive, pull_ups, ctx.now);
+    }
+
+    /// Looks at all wires: who is wired to lines of one group may drive those of another.
+    fn look_at_all(&mut self, ctx: &mut Ctx) {
+        (0..GROUPS).for_each(|group| self.look(group, ctx));
+    }
+
+    /// Looks at a group's wires: events, and its interrupt.
+    fn look(&mut self, group: usize, ctx: &mut Ctx) {
+        let port = PortId { device: ctx.id, bank: group as u32 };
+        let (rose, fell) = ctx.bus.wires.take_edges(port);
+        let levels = ctx.bus.wires.levels(port);
+        let Group { lines, interrupt_mask, events, interrupts, .. } = &mut self.groups[group];
+        *events |= fell & lines.falling | rose & lines.rising | levels & lines.high | !levels & lines.low;
+        let level = *events & *interrupt_mask != 0;
+        if std::mem::replace(interrupts, level) != level {
+            ctx.set_irq(self.interrupts[group], level);
+        }
+    }
+
+    /// A read of one of a group's registers.
+    fn register(&mut self, index: usize, register: u32, ctx: &mut Ctx) -> u32 {
+        let group = &mut self.groups[index];
+        match register {
+            PDSR => {
+                let port = PortId { device: ctx.id, bank: index as u32 };
+                let levels = ctx.bus.sample_port(port, ctx.now);
+                group.moving = ctx.bus.wires.is_moving(port);
+                self.look_at_all(ctx);
+                levels
             }
+            ISR => {
+                let events = std::mem::take(&mut group.events);
+                self.look(index, ctx);
+                events
+            }
+            _ => group.register(register),
         }
     }
 }
@@ -249,17 +342,20 @@ const fn split(offset: u32) -> (usize, u32) {
 
 impl Device for Pio {
     fn reset(&mut self, ctx: &mut Ctx) {
-        for recorded in &mut self.recorded {
-            recorded.signal = Some(ctx.bus.waves.signal(ctx.label(), &recorded.name(), recorded.level));
+        (0..GROUPS).for_each(|group| self.drive(group, ctx));
+        for line in &self.recorded {
+            let pin = Pin::new(ctx.id, *line);
+            let signal = ctx.bus.waves.signal(ctx.label(), &name_of(*line), ctx.bus.wires.level(pin));
+            ctx.bus.wires.name(pin, signal);
         }
     }
 
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         let (group, register) = split(offset & !3);
-        let value = match (self.groups.get(group), offset & !3 & !SECURE) {
-            (Some(group), _) => group.register(register),
-            (None, WPMR) => self.protection.mode(),
-            (None, WPSR) => self.protection.take_status(),
+        let value = match offset & !3 & !SECURE {
+            _ if group < GROUPS => self.register(group, register, ctx),
+            WPMR => self.protection.mode(),
+            WPSR => self.protection.take_status(),
             _ => 0,
         };
         Ok(apb::read(value, offset, size, ctx))
@@ -278,12 +374,33 @@ impl Device for Pio {
         let (group, register) = split(offset);
         match self.groups.get_mut(group) {
             Some(_) if matches!(register, MSKR | CFGR) && self.protection.refuses(offset, ctx) => {}
-            Some(group) => group.set_register(register, value),
+            Some(lines) => {
+                let before = lines.drive();
+                lines.set_register(register, value);
+                if lines.drive() != before {
+                    self.drive(group, ctx);
+                    self.look_at_all(ctx);
+                } else {
+                    self.look(group, ctx);
+                }
+            }
             None if offset & !SECURE == WPMR => self.protection.set_mode(value),
             None => {}
         }
-        self.record(ctx);
         Ok(Reply::written(ctx.now))
+    }
+
+    fn pins_changed(&mut self, port: PortId, _changed: u32, _levels: u32, ctx: &mut Ctx) {
+        self.changes += 1;
+        self.look(port.bank as usize, ctx);
+    }
+
+    fn pin_count(&self) -> u32 {
+        GROUPS as u32 * PINS_OF_PORT
+    }
+
+    fn passes_interrupts(&self) -> bool {
+        true
     }
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
@@ -293,116 +410,12 @@ impl Device for Pio {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.phase(self.clock.rate);
         poll.state(self.writes);
+        poll.state(self.changes);
         poll.state(self.protection.state());
-        true
+        self.groups.iter().for_each(|group| poll.state(group.events));
+        !self.groups.iter().any(|group| group.moving)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::devices::bench::{Bench, read_plain_node};
-    use crate::devices::support::registers::walk;
-    use crate::time::{Hz, Ps};
-
-    const NOW: Ps = Ps(0);
-
-    fn pio() -> Bench {
-        let (bench, faults) = read_plain_node(from_node, &[]);
-        assert!(faults.is_empty(), "{faults:?}");
-        bench
-    }
-
-    #[test]
-    fn the_device_keeps_its_table() {
-        walk::device_keeps_its_table(REGISTERS, &["PIO_CFGR0", "PIO_ODSR0", "PIO_WPMR"], &mut pio());
-    }
-
-    #[test]
-    fn named_lines_are_recorded_as_driven_or_pulled() {
-        let mut pio = Pio::new(Hz::new(83_000_000).unwrap());
-        pio.recorded = ["PA1", "PD31"].iter().filter_map(|name| Recorded::named(name)).collect();
-        let mut bench = Bench::new(pio);
-        bench.record();
-        let group = 3 * STRIDE;
-        for (at, register, value) in [(1, MSKR, 1 << 31), (2, CFGR, CFGR_DIR), (3, SODR, u32::MAX), (4, CODR, 1 << 31)]
-        {
-            bench.write(Ps(at), group + register, value).unwrap();
-        }
-        assert_eq!(bench.recorded("pd31"), [(Ps(2), false), (Ps(3), true), (Ps(4), false)]);
-        assert_eq!(bench.recorded("pa1"), []);
-    }
-
-    #[test]
-    fn only_pins_of_the_chip_have_names() {
-        for name in ["", "P", "PE0", "PA32", "PA+1", "PA01", "A1", "pa1", "PA1 ", "PÄ1"] {
-            assert!(Recorded::named(name).is_none(), "{name:?}");
-        }
-        assert_eq!(Recorded::named("PB10").map(Recorded::name).as_deref(), Some("pb10"));
-    }
-
-    #[test]
-    fn a_configuration_goes_to_the_lines_of_the_mask() {
-        let mut bench = pio();
-        let group = 2 * STRIDE;
-        bench.write(NOW, group + MSKR, 1 << 5 | 1 << 9).unwrap();
-        bench.write(NOW, group + CFGR, u32::MAX).unwrap();
-        for (mask, configuration) in [(1 << 5, CFGR_MASK), (1 << 9, CFGR_MASK), (1 << 4, CFGR_RESET), (0, CFGR_RESET)] {
-            bench.write(NOW, group + MSKR, mask).unwrap();
-            assert_eq!(bench.value(NOW, group + CFGR), configuration, "mask {mask:#x}");
-            // The secure view shows the same.
-            assert_eq!(bench.value(NOW, SECURE + group + CFGR), configuration);
-        }
-        bench.write(NOW, MSKR, 1 << 5).unwrap();
-        assert_eq!(bench.value(NOW, CFGR), CFGR_RESET);
-    }
-
-    #[test]
-    fn lines_read_what_drives_or_pulls_them() {
-        let mut bench = pio();
-        bench.write(NOW, MSKR, 0b0111).unwrap();
-        bench.write(NOW, CFGR, CFGR_DIR).unwrap();
-        bench.write(NOW, SODR, 0b0110).unwrap();
-        bench.write(NOW, CODR, 0b0100).unwrap();
-        assert_eq!((bench.value(NOW, ODSR), bench.value(NOW, PDSR)), (0b0010, 0xffff_fffa));
-        // A write of ODSR goes to the lines of the mask.
-        bench.write(NOW, MSKR, 0b0001).unwrap();
-        bench.write(NOW, ODSR, u32::MAX).unwrap();
-        assert_eq!(bench.value(NOW, ODSR), 0b0011);
-        bench.write(NOW, MSKR, 0b1000).unwrap();
-        bench.write(NOW, CFGR, CFGR_PDEN).unwrap();
-        assert_eq!(bench.value(NOW, PDSR), 0xffff_fff3);
-    }
-
-    #[test]
-    fn a_frozen_configuration_stays() {
-        let mut bench = pio();
-        bench.write(NOW, MSKR, 1).unwrap();
-        bench.write(NOW, CFGR, 3).unwrap();
-        bench.write(NOW, IOFR, 1).unwrap();
-        bench.write(NOW, CFGR, 4).unwrap();
-        assert_eq!(bench.value(NOW, CFGR), 4);
-        bench.write(NOW, IOFR, IOFR_KEY << 8 | 1).unwrap();
-        bench.write(NOW, CFGR, 5 | 1 << 24).unwrap();
-        assert_eq!(bench.value(NOW, CFGR), 4 | 1 << 24 | 1 << 29);
-    }
-
-    #[test]
-    fn write_protection_covers_the_configuration() {
-        let mut bench = pio();
-        bench.write(NOW, WPMR, WPKEY << 8 | 1).unwrap();
-        bench.write(NOW, STRIDE + MSKR, 7).unwrap();
-        assert_eq!((bench.value(NOW, STRIDE + MSKR), bench.value(NOW, WPSR)), (0, STRIDE << 8 | 1));
-        bench.write(NOW, SODR, 7).unwrap();
-        assert_eq!(bench.value(NOW, ODSR), 7);
-    }
-
-    #[test]
-    fn lines_are_secure_until_software_says_otherwise() {
-        let mut bench = pio();
-        assert_eq!(bench.value(NOW, SECURE + IOSSR), u32::MAX);
-        bench.write(NOW, SECURE + SIONR, 0xff).unwrap();
-        bench.write(NOW, SECURE + SIOSR, 0x0f).unwrap();
-        assert_eq!(bench.value(NOW, SECURE + IOSSR), 0xffff_ff0f);
-    }
-}
+mod tests;

@@ -41,7 +41,7 @@ use self::serial::{Flow, Serial, Settings};
 use self::window::Window;
 use self::wire::Wire;
 use crate::bus::alike;
-use crate::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, PortId, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb::{self, WriteProtection};
 use crate::devices::support::hosted_chip::{CONTROLLER_EVENT, Chips, HostedChip};
@@ -432,7 +432,7 @@ impl Device for Sama5d2Qspi {
         self.update_lines(ctx);
     }
 
-    fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+    fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
         self.learn_of_reads();
         let edge = self.params.clock.rate.cycles_until_floor(ctx.now).0;
         self.serial.advance(edge, &mut self.wire);

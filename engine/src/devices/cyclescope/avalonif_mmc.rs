@@ -22,7 +22,7 @@ mod tests;
 
 use self::counter::DownCounter;
 use self::slot::Slot;
-use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, PortId, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::axi_lite::{AxiLitePort, on_lanes};
 use crate::devices::support::hosted_chip::{CONTROLLER_EVENT, Chips, HostedChip};
@@ -341,7 +341,7 @@ impl Device for AvalonifMmc {
         self.update_interrupt(self.cycle(ctx.now), ctx);
     }
 
-    fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+    fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
         if let Some(chip) = &mut self.chip {
             chip.pins_changed(port, changed, levels, ctx);
         }

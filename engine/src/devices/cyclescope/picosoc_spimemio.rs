@@ -31,7 +31,7 @@ mod tests;
 use self::mode::{Mode, Width};
 use self::stream::{ADDRESS_MASK, Stream};
 use self::wire::Wire;
-use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, PortId, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::hosted_chip::HostedChip;
 use crate::devices::support::registers::{AccessKind, Register};
@@ -265,7 +265,7 @@ impl Device for PicosocSpimemio {
         self.follow_chip(ctx);
     }
 
-    fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+    fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
         self.catch_wire_up(ctx.now);
         self.wire.chip.pins_changed(port, changed, levels, ctx);
         self.follow_chip(ctx);

@@ -12,7 +12,7 @@
 use std::collections::VecDeque;
 
 use crate::activity::{Activity, Kind, Scope};
-use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, PortId, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::dt::reader::NodeReader;
 use crate::state::State;
@@ -186,7 +186,7 @@ impl Device for Leds {
         }
     }
 
-    fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+    fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
         for led in self.leds.iter_mut().filter(|led| led.pin.port == port && led.pin.of(changed)) {
             led.set(led.pin.of(levels), ctx.now);
         }

@@ -9,7 +9,7 @@
 //! Not modelled: slopes. How fast the bus is, is up to the firmware: Linux's `i2c-gpio,delay-us` changes nothing here.
 
 use crate::activity::Scope;
-use crate::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, PortId, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::i2c_chips::{I2cChips, MASTER_EVENT};
 use crate::dt::reader::NodeReader;
@@ -55,7 +55,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let [scl, sda] =
         [("scl-gpios", "the pin of the clock"), ("sda-gpios", "the pin of the data")].map(|(property, meaning)| {
             let pins = reader.required_gpios(property, 1, meaning);
-            pins.first().copied().unwrap_or(Pin { port: DeviceId(u32::MAX), number: 0 })
+            pins.first().copied().unwrap_or(Pin::new(DeviceId(u32::MAX), 0))
         });
     let chips = I2cChips::from_node(reader);
     Box::new(I2cGpio::new(reader.node.label().to_owned(), scl, sda, chips))
@@ -180,7 +180,7 @@ impl Device for I2cGpio {
         self.pins = I2cPins::new(ctx.bus.wires.level(self.scl), ctx.bus.wires.level(self.sda));
     }
 
-    fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+    fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
         self.chips.pins_changed(port, changed, levels, ctx);
         self.look(ctx);
     }

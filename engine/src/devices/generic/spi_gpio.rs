@@ -14,7 +14,7 @@
 //! Totals: `sck_clocks` (rising edges of the clock while a chip is selected), `frames` (falling edges of chip selects).
 
 use crate::activity::{Kind, Scope};
-use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, PortId, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::hosted_chip::{Chips, HostedChip};
 use crate::dt::fault::FaultKind;
@@ -98,7 +98,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 /// A pin that the bus needs. If there is none, which is a fault, one that is never used.
 fn pin(reader: &mut NodeReader, property: &str, meaning: &str) -> Pin {
     let pins = reader.required_gpios(property, 1, meaning);
-    pins.first().copied().unwrap_or(Pin { port: DeviceId(u32::MAX), number: 0 })
+    pins.first().copied().unwrap_or(Pin::new(DeviceId(u32::MAX), 0))
 }
 
 fn select_pins(reader: &mut NodeReader, selects: u32) -> Vec<Pin> {
@@ -134,7 +134,7 @@ impl SpiGpio {
     }
 
     /// Takes over what changed on the port's side of the bus.
-    fn take_lines(&mut self, port: DeviceId, changed: u32, levels: u32, now: Ps) {
+    fn take_lines(&mut self, port: PortId, changed: u32, levels: u32, now: Ps) {
         let level = |pin: Pin| (pin.port == port && pin.of(changed)).then(|| pin.of(levels));
         let rose = level(self.sck) == Some(true);
         self.lines.clock = level(self.sck).unwrap_or(self.lines.clock);
@@ -253,7 +253,7 @@ impl Device for SpiGpio {
         self.drive_miso(ctx);
     }
 
-    fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+    fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
         self.settle_miso(ctx);
         self.take_lines(port, changed, levels, ctx.now);
         for chip in self.chips.iter_mut().filter_map(|select| select.chip.as_mut()) {
@@ -263,7 +263,7 @@ impl Device for SpiGpio {
         self.drive_miso(ctx);
     }
 
-    fn pins_sampled(&mut self, _port: DeviceId, ctx: &mut Ctx) {
+    fn pins_sampled(&mut self, _port: PortId, ctx: &mut Ctx) {
         self.settle_miso(ctx);
     }
 

@@ -14,7 +14,7 @@
 //! Not modelled: what a pin does for another device (PxFUN is 1); the port does not drive it then. Registers have 32
 //! bits; of a narrower write the other lanes are zeroes.
 
-use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, PortId, Reply, SlaveError};
 use crate::devices::model::Model;
 use crate::devices::support::apb;
 use crate::devices::support::registers::{AccessKind, Register};
@@ -212,7 +212,7 @@ impl Device for Gpio {
         Ok(Reply::written(ctx.now))
     }
 
-    fn pins_changed(&mut self, _port: DeviceId, _changed: u32, _levels: u32, ctx: &mut Ctx) {
+    fn pins_changed(&mut self, _port: PortId, _changed: u32, _levels: u32, ctx: &mut Ctx) {
         self.changes += 1;
         self.look(ctx);
     }

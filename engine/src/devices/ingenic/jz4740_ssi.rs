@@ -24,7 +24,7 @@ use std::collections::VecDeque;
 use self::registers::{SSICR0, SSICR1, SSIDR, SSIGR, SSIICR, SSIITR, SSISR, Settings, cr0, cr1, sr};
 use self::wire::{SELECTS, Wire};
 use crate::activity::Activity;
-use crate::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, PortId, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::activities::{RX_FIFO, TX_FIFO};
 use crate::devices::support::apb;
@@ -322,7 +322,7 @@ impl Device for Ssi {
         self.settle(ctx);
     }
 
-    fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+    fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
         self.pass_to(ctx.now);
         self.wire.chips.pins_changed(port, changed, levels, ctx);
         self.settle(ctx);

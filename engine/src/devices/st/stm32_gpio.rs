@@ -15,7 +15,7 @@
 //! Not modelled: levels of serial lines and buses at pins, which have waveforms of their own; timers' channels are
 //! there. Speeds change nothing.
 
-use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, PortId, Reply, SlaveError};
 use crate::devices::model::Model;
 use crate::devices::support::registers::{AccessKind, Register};
 use crate::devices::support::stm32_clock_gate::{ClockGate, SECOND_SUPPLY};
@@ -357,7 +357,7 @@ impl Device for Gpio {
         Ok(Reply::written(ctx.now))
     }
 
-    fn pins_changed(&mut self, _port: DeviceId, _changed: u32, _levels: u32, _ctx: &mut Ctx) {
+    fn pins_changed(&mut self, _port: PortId, _changed: u32, _levels: u32, _ctx: &mut Ctx) {
         self.changes += 1;
     }
 
@@ -394,6 +394,7 @@ impl Device for Gpio {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bus::device::DeviceId;
     use crate::devices::bench::{Bench, read_plain_node};
     use crate::devices::support::registers::walk;
     use crate::time::Ps;
@@ -408,7 +409,7 @@ mod tests {
     }
 
     fn outside(bench: &mut Bench, pin: u32, level: Option<bool>) {
-        bench.bus.drive_pin(Pin { port: DeviceId(0), number: pin }, level, NOW);
+        bench.bus.drive_pin(Pin::new(DeviceId(0), pin), level, NOW);
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub use self::registers::REGISTERS;
 
 use self::master::Master;
 use self::registers::*;
-use crate::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, PortId, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::axi_lite::edge_in_reach;
 use crate::devices::support::dma_lines::DmaLine;
@@ -354,7 +354,7 @@ impl Device for I2c {
         }
     }
 
-    fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+    fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
         self.settle(ctx);
         self.chips.pins_changed(port, changed, levels, ctx);
         self.update(ctx);

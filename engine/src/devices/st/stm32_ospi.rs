@@ -39,7 +39,7 @@ use std::collections::VecDeque;
 
 use self::registers::*;
 use self::wire::{Settings, Width, Wire};
-use crate::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, PortId, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::dma_lines::DmaLine;
 use crate::devices::support::hosted_chip::{CONTROLLER_EVENT, Chips, HostedChip};
@@ -392,7 +392,7 @@ impl Device for Ospi {
         self.update(ctx);
     }
 
-    fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+    fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
         self.advance(self.edge(ctx.now));
         self.wire.chip.pins_changed(port, changed, levels, ctx);
     }

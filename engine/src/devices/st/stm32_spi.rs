@@ -35,7 +35,7 @@ use std::collections::VecDeque;
 use self::registers::*;
 use self::wire::{Frame, Wire};
 use crate::activity::Activity;
-use crate::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, PortId, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::activities::{RX_FIFO, TX_FIFO};
 use crate::devices::support::dma_lines::DmaLine;
@@ -477,7 +477,7 @@ impl Device for Spi {
         }
     }
 
-    fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+    fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
         self.settle(ctx.now);
         for (index, pin) in self.params.selects.iter().enumerate() {
             if pin.port == port && pin.of(changed) {

@@ -9,7 +9,7 @@
 //! is not shown: a note says so, and what is at address 0 stays there. On an STM32L4+, banks of the flash are not
 //! swapped (FB_MODE, with a note), and SRAM2 is not erased (SYSCFG_SCSR).
 
-use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, PortId, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb;
 use crate::devices::support::registers::{AccessKind, Register, find};
@@ -188,7 +188,7 @@ impl Device for Syscfg {
         Ok(Reply::written(ctx.now))
     }
 
-    fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+    fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
         let changed = self.lines.pins_changed(port, changed, levels);
         self.drive(changed, ctx);
     }
@@ -223,7 +223,7 @@ mod tests {
         let params = Params { map, ports, lines, memories, gate: ClockGate::default() };
         let mut bench = Bench::new(Syscfg::new(params)).and(port()).and(port());
         for device in [1, 2] {
-            bench.bus.wires.add_port(DeviceId(device));
+            bench.bus.wires.add_port(DeviceId(device), 1);
         }
         for device in [1, 2, 0] {
             bench.bus.with_device(DeviceId(device), NOW, |device, ctx| device.reset(ctx));
@@ -232,7 +232,7 @@ mod tests {
     }
 
     fn drive(bench: &mut Bench, port: u32, number: u32, level: bool) {
-        bench.bus.drive_pin(Pin { port: DeviceId(port), number }, Some(level), NOW);
+        bench.bus.drive_pin(Pin::new(DeviceId(port), number), Some(level), NOW);
     }
 
     #[test]

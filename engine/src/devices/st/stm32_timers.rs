@@ -34,7 +34,7 @@ use self::channel::Channel;
 use self::counter::{Counter, Mode};
 use self::registers::*;
 use crate::activity::Detail;
-use crate::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, PortId, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::activities::{COUNTING, TIMER};
 use crate::devices::support::dma_lines::DmaLine;
@@ -454,7 +454,7 @@ impl Device for Timer {
         }
     }
 
-    fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+    fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
         self.settle(ctx.now);
         for index in 0..CHANNELS {
             let pin = self.input(index, ctx).filter(|pin| pin.port == port && pin.of(changed));

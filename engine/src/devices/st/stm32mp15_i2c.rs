@@ -40,7 +40,7 @@ pub use self::timing::Delays;
 
 use self::master::{Master, Step};
 use self::registers::*;
-use crate::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, PortId, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::dma_lines::DmaLine;
 use crate::devices::support::i2c_chips::{I2cChips, MASTER_EVENT};
@@ -415,7 +415,7 @@ impl Device for I2c {
         }
     }
 
-    fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+    fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
         self.settle(ctx);
         self.chips.pins_changed(port, changed, levels, ctx);
         self.update(ctx);

@@ -18,7 +18,7 @@ use crate::devices::support::stm32_pin_lines::{PIN_LINES, PinLines};
 use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
 use crate::state::State;
-use crate::wires::bits;
+use crate::wires::{PortId, bits};
 
 /// The register map: lines' registers of the first bank, and of the first bank's masks those of both processors. Other
 /// banks' follow, 0x20 and 0x10 apart.
@@ -269,7 +269,7 @@ impl Device for Exti {
         ClockGate::NONE.write(offset, size, value, ctx, |offset, value, ctx| self.set_register(offset, value, ctx))
     }
 
-    fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+    fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
         let changed = self.pins.pins_changed(port, changed, levels);
         if changed != 0 {
             self.edges(changed, ctx);
@@ -323,7 +323,7 @@ mod tests {
     }
 
     fn drive(bench: &mut Bench, port: u32, number: u32, level: bool) {
-        bench.bus.drive_pin(Pin { port: DeviceId(port), number }, Some(level), NOW);
+        bench.bus.drive_pin(Pin::new(DeviceId(port), number), Some(level), NOW);
     }
 
     #[test]

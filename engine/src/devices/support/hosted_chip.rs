@@ -11,7 +11,7 @@
 use std::collections::VecDeque;
 use std::ops::Deref;
 
-use crate::bus::device::{Alarm, Ctx, DeviceId, IrqLine};
+use crate::bus::device::{Alarm, Ctx, IrqLine, PortId};
 use crate::devices;
 use crate::dt::fault::FaultKind;
 use crate::dt::node::{Node, Property};
@@ -128,7 +128,7 @@ impl<T: Chip + ?Sized> Hosted<T> {
         self.target.observe(ctx.bus.activities.scope(&self.label));
         self.level = self.target.interrupt().unwrap_or(false);
         if let Some(IrqLine::Device { device, input }) = self.interrupt {
-            self.name_wire(Pin { port: device, number: input }, "irq", ctx);
+            self.name_wire(Pin::new(device, input), "irq", ctx);
         }
         if let Some(line) = self.interrupt {
             ctx.scope().declare_line(ctx.bus.end_of(line));
@@ -144,7 +144,7 @@ impl<T: Chip + ?Sized> Hosted<T> {
     }
 
     fn name_wire(&self, pin: Pin, name: &str, ctx: &mut Ctx) {
-        if ctx.bus.wires.is_port(pin.port) {
+        if ctx.bus.wires.is_port(pin.port.device) {
             let signal = ctx.bus.waves.signal(&self.label, name, ctx.bus.wires.level(pin));
             ctx.bus.wires.name(pin, signal);
         }
@@ -284,7 +284,7 @@ impl<T: Chip + ?Sized> Hosted<T> {
     }
 
     /// Wires of a port changed, which may lead to pins of the chip ([`crate::bus::device::Device::pins_changed`]).
-    pub fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+    pub fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
         for index in 0..self.controls.len() {
             let (pin, control, _) = self.controls[index];
             if pin.port == port && pin.of(changed) {
@@ -553,7 +553,7 @@ impl Chips {
     }
 
     /// [`HostedChip::pins_changed`].
-    pub fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+    pub fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
         self.all().for_each(|chip| chip.pins_changed(port, changed, levels, ctx));
     }
 

@@ -5,7 +5,7 @@
 //! that it does. Calls come at the times of the wire, never ahead of them. [`I2cChips::connect`] says whether the pins
 //! of the master's chip have SCL and SDA.
 
-use crate::bus::device::{Ctx, DeviceId};
+use crate::bus::device::{Ctx, PortId};
 use crate::devices;
 use crate::devices::support::hosted_chip::Hosted;
 use crate::dt::fault::FaultKind;
@@ -161,7 +161,7 @@ impl I2cChips {
     }
 
     /// Wires of a port changed, which may lead to pins of chips.
-    pub fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+    pub fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
         self.each(|chip| chip.pins_changed(port, changed, levels, ctx));
     }
 

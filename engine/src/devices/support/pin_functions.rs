@@ -8,7 +8,7 @@
 use crate::bus::Bus;
 use crate::bus::device::Ctx;
 use crate::dt::reader::NodeReader;
-use crate::dt::wiring::{DeviceId, Pin};
+use crate::dt::wiring::Pin;
 use crate::state::State;
 use crate::wires::functions::Mode;
 
@@ -201,15 +201,15 @@ fn is_carried(bus: &Bus, place: &Place) -> bool {
 
 /// As the chip's manual names a pin, if the port's label tells: PA2 of gpioa.
 pub fn pin_name(bus: &Bus, pin: Pin) -> String {
-    let label = label(bus, pin.port);
+    let label = label(bus, pin);
     match label.strip_prefix("gpio") {
         Some(port) if port.len() == 1 => format!("P{}{}", port.to_uppercase(), pin.number),
-        _ => format!("pin {} of {label}", pin.number),
+        _ => format!("pin {} of {label}", pin.number_of_device()),
     }
 }
 
-fn label(bus: &Bus, port: DeviceId) -> &str {
-    bus.device_names.get(port.0 as usize).map_or("", String::as_str)
+fn label(bus: &Bus, pin: Pin) -> &str {
+    bus.device_names.get(pin.port.device.0 as usize).map_or("", String::as_str)
 }
 
 /// What a pin is now, for a note.

@@ -4,7 +4,7 @@
 
 use crate::bus::device::{Ctx, DeviceId};
 use crate::state::State;
-use crate::wires::Pin;
+use crate::wires::{Pin, PortId};
 
 /// Lines that a pin can have.
 pub const PIN_LINES: u32 = 16;
@@ -35,7 +35,7 @@ impl PinLines {
     pub fn follow(&mut self, ctx: &mut Ctx) -> u32 {
         for port in self.ports.iter().flatten() {
             for number in 0..PIN_LINES {
-                ctx.bus.wires.watch(Pin { port: *port, number }, ctx.id, false);
+                ctx.bus.wires.watch(Pin::new(*port, number), ctx.id, false);
             }
         }
         self.connect(ctx)
@@ -58,8 +58,8 @@ impl PinLines {
     }
 
     /// Pins of a port have changed. Gives the lines that have with them.
-    pub fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32) -> u32 {
-        let changed_here = |line: &u32| changed >> line & 1 != 0 && self.port_of(*line) == Some(port);
+    pub fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32) -> u32 {
+        let changed_here = |line: &u32| changed >> line & 1 != 0 && self.port_of(*line).map(PortId::from) == Some(port);
         let mask = (0..PIN_LINES).filter(changed_here).fold(0, |lines, line| lines | 1 << line);
         self.settle(self.levels & !mask | levels & mask)
     }

@@ -24,7 +24,7 @@ mod tests;
 use self::fifo::{RxFifo, TxFifo};
 use self::params::Params;
 use self::wire::{Control, Wire};
-use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Ctx, Device, PortId, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::devices::support::axi_lite::on_lanes;
 use crate::devices::support::fifo_entries::Queues;
@@ -488,7 +488,7 @@ impl Device for AxiQuadSpi {
         self.update_interrupts(ctx);
     }
 
-    fn pins_changed(&mut self, port: DeviceId, changed: u32, levels: u32, ctx: &mut Ctx) {
+    fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
         self.catch_wire_up(ctx.now);
         self.wire.chips.pins_changed(port, changed, levels, ctx);
         self.follow_chips(ctx);

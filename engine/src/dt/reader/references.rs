@@ -5,12 +5,17 @@ use super::super::fault::FaultKind;
 use super::super::node::{Node, Property};
 use super::{Declared, NodeReader};
 use crate::dt::MOST_CELLS;
-use crate::dt::wiring::{DeviceId, IrqLine, PINS_OF_PORT, Pin};
+use crate::dt::wiring::{DeviceId, IrqLine, Pin};
 
 /// Cells of a pin in a property that names some, the phandle of its port included.
 pub fn cells_of_pin(root: &Node, port: u32) -> usize {
     let cells = root.by_phandle(port).and_then(|node| node.property("#gpio-cells"));
     cells.and_then(Property::cells).and_then(|cells| cells.first().copied()).unwrap_or(2).min(MOST_CELLS) as usize + 1
+}
+
+/// What pins there are of so many, for a message.
+pub fn pins_in_words(count: u32) -> String {
+    format!("a port has pins 0 to {}", count.saturating_sub(1))
 }
 
 impl NodeReader<'_, '_> {
@@ -73,9 +78,9 @@ impl NodeReader<'_, '_> {
         self.note(|| Declared::new(name, "ports", meaning));
         let Some(property) = self.get(name) else { return Vec::new() };
         let phandles = property.cells().unwrap_or_default();
-        let is_port = |phandle: u32| self.board.root.by_phandle(phandle).is_some_and(|node| (self.board.ports)(node));
+        let pins = |phandle: u32| self.board.root.by_phandle(phandle).map_or(0, |node| (self.board.pins)(node));
         let device = |phandle: u32| match (self.board.interrupts)(phandle, &[0]) {
-            Some(IrqLine::Device { device, .. }) if is_port(phandle) => Some(device),
+            Some(IrqLine::Device { device, .. }) if pins(phandle) > 0 => Some(device),
             _ => None,
         };
         let ports: Vec<_> = phandles.iter().map(|phandle| device(*phandle)).collect();
@@ -103,12 +108,12 @@ impl NodeReader<'_, '_> {
             return Vec::new();
         };
         let place = |entry: &[u32]| {
-            let port = self.board.root.by_phandle(entry[0]).filter(|port| (self.board.ports)(port));
+            let port = self.board.root.by_phandle(entry[0]).filter(|port| (self.board.pins)(port) > 0);
             let line = port.and_then(|_| (self.board.interrupts)(entry[0], &[0]));
             let second = entry.get(2).copied().unwrap_or(0);
             match line {
                 Some(IrqLine::Device { device, .. }) if allowed([entry[1], second]) => {
-                    Some((Pin { port: device, number: entry[1] }, entry[1..].to_vec()))
+                    Some((Pin::new(device, entry[1]), entry[1..].to_vec()))
                 }
                 _ => None,
             }
@@ -158,21 +163,22 @@ impl NodeReader<'_, '_> {
             rest = rest.get(cells_of_pin(self.board.root, rest[0])..).filter(|rest| !rest.is_empty())?;
         }
         let number = rest.get(1).copied().filter(|_| rest.len() >= cells_of_pin(self.board.root, rest[0]));
-        let port = self.board.root.by_phandle(rest[0]).filter(|port| (self.board.ports)(port));
+        let port = self.board.root.by_phandle(rest[0]).filter(|port| (self.board.pins)(port) > 0);
+        let count = port.map_or(0, |port| (self.board.pins)(port));
         let line = number.and_then(|number| (self.board.interrupts)(rest[0], &[number]));
         match (port, number, line) {
-            (None, ..) | (_, None, _) | (_, Some(0..PINS_OF_PORT), None) => {
-                let expected = "an enabled GPIO port, the number of a pin, and flags".to_owned();
-                self.fault(&property.at, FaultKind::BadReference { property: name.to_owned(), expected });
+            (Some(_), Some(number), Some(IrqLine::Device { device, .. })) if number < count => {
+                Some(Pin::new(device, number))
+            }
+            (Some(port), Some(number), _) if number >= count => {
+                let value = format!("pin {number} of {}", port.label());
+                let allowed = pins_in_words(count);
+                self.fault(&property.at, FaultKind::OutOfRange { property: name.to_owned(), value, allowed });
                 None
             }
-            (Some(_), Some(number @ 0..PINS_OF_PORT), Some(IrqLine::Device { device, .. })) => {
-                Some(Pin { port: device, number })
-            }
-            (Some(port), Some(number), _) => {
-                let value = format!("pin {number} of {}", port.label());
-                let allowed = "a port has pins 0 to 31".to_owned();
-                self.fault(&property.at, FaultKind::OutOfRange { property: name.to_owned(), value, allowed });
+            _ => {
+                let expected = "an enabled GPIO port, the number of a pin, and flags".to_owned();
+                self.fault(&property.at, FaultKind::BadReference { property: name.to_owned(), expected });
                 None
             }
         }

@@ -66,7 +66,7 @@ fn flash_with(further: &[(&'static str, u32)]) -> HostedChip {
         faults: Vec::new(),
         parameters: Vec::new(),
         declared: None,
-        ports: crate::devices::is_port,
+        pins: crate::devices::pins_of,
         external: None,
         interrupts: &|_, _| None,
     };

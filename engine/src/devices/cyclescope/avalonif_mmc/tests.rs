@@ -276,7 +276,7 @@ fn the_board_has_one_card() {
         faults: Vec::new(),
         parameters: Vec::new(),
         declared: None,
-        ports: crate::devices::is_port,
+        pins: crate::devices::pins_of,
         external: None,
         interrupts: &no_interrupts,
     };

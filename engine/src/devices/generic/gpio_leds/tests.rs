@@ -1,4 +1,5 @@
 use super::*;
+use crate::bus::device::DeviceId;
 use crate::devices::bench::Bench;
 use crate::wires::Drive;
 
@@ -29,7 +30,7 @@ impl Device for Port {
 fn bench() -> Bench {
     let led = |name: &str, number, active_low| Led {
         names: [name, name, name].map(str::to_owned),
-        pin: Pin { port: DeviceId(0), number },
+        pin: Pin::new(DeviceId(0), number),
         active_low,
         is_on: false,
         since: None,

@@ -101,7 +101,7 @@ fn read_node(node: &Node) -> (Card, Vec<BoardFault>) {
         faults: Vec::new(),
         parameters: Vec::new(),
         declared: None,
-        ports: crate::devices::is_port,
+        pins: crate::devices::pins_of,
         external: None,
         interrupts: &|_, _| None,
     };

@@ -116,7 +116,7 @@ struct Hand {
 }
 
 fn pin(number: u32) -> Pin {
-    Pin { port: PORT, number }
+    Pin::new(PORT, number)
 }
 
 impl Hand {

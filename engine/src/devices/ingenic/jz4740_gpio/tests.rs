@@ -1,4 +1,5 @@
 use super::*;
+use crate::bus::device::DeviceId;
 use crate::devices::bench::{Bench, CPU_INTC, read_plain_node};
 use crate::devices::support::registers::walk;
 use crate::time::Ps;
@@ -25,7 +26,7 @@ fn clear(bench: &mut Bench, register: u32, bits: u32) {
 
 /// What is wired to a pin drives it.
 fn drive(bench: &mut Bench, number: u32, level: bool) {
-    bench.bus.drive_pin(Pin { port: DeviceId(0), number }, Some(level), NOW);
+    bench.bus.drive_pin(Pin::new(DeviceId(0), number), Some(level), NOW);
 }
 
 #[test]
@@ -137,16 +138,16 @@ impl Device for Pulse {
     }
 
     fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        let pin = |number| Pin { port: DeviceId(0), number };
+        let pin = |number| Pin::new(DeviceId(0), number);
         ctx.bus.wires.watch(pin(0), ctx.id, false);
         ctx.bus.drive_pin(pin(1), Some(false), ctx.now);
         Ok(Reply::written(ctx.now))
     }
 
-    fn pins_changed(&mut self, port: DeviceId, _: u32, _: u32, ctx: &mut Ctx) {
+    fn pins_changed(&mut self, port: PortId, _: u32, _: u32, ctx: &mut Ctx) {
         for level in [true, false] {
             // As a chip's interrupt line that is wired to the port.
-            ctx.set_irq(Some(IrqLine::Device { device: port, input: 1 }), level);
+            ctx.set_irq(Some(IrqLine::Device { device: port.device, input: 1 }), level);
         }
     }
 }

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::registers::*;
 use super::*;
+use crate::bus::device::DeviceId;
 use crate::clocks::User;
 use crate::devices::bench::Bench;
 use crate::devices::support::hosted_chip::HostedChip;

@@ -85,7 +85,7 @@ fn read_node(node: &Node) -> (Flash, Vec<BoardFault>) {
         faults: Vec::new(),
         parameters: Vec::new(),
         declared: None,
-        ports: crate::devices::is_port,
+        pins: crate::devices::pins_of,
         external: None,
         interrupts: &|_, _| None,
     };

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use super::*;
+use crate::bus::device::DeviceId;
 use crate::devices::bench::Bench;
 use crate::devices::bench::polled::{Access, Loop};
 use crate::devices::support::hosted_chip::Hosted;

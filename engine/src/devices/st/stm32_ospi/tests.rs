@@ -1,6 +1,7 @@
 //! A controller by 100 MHz with an N25Q128A; the serial clock has 50 MHz.
 
 use super::*;
+use crate::bus::device::DeviceId;
 use crate::clocks::User;
 use crate::devices::bench::{Bench, CLOCK, cells, node, read_tree};
 use crate::devices::support::registers::walk;

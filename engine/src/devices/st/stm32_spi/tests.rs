@@ -57,7 +57,7 @@ impl Device for Idle {
 }
 
 const PORT: DeviceId = DeviceId(1);
-const PIN: Pin = Pin { port: PORT, number: 4 };
+const PIN: Pin = Pin::new(PORT, 4);
 /// From a write to the first bit.
 const START: u64 = 1;
 /// FRLVL and FTLVL.
@@ -94,7 +94,7 @@ fn rig_with(wired: impl Fn(HostedChip) -> HostedChip, has_fifos: bool, registers
         gate: ClockGate::default(),
     };
     let mut bench = Bench::new(Spi::new(params, Default::default(), chips)).and(Idle);
-    bench.bus.wires.add_port(PORT);
+    bench.bus.wires.add_port(PORT, 1);
     bench.record();
     bench.bus.drive_pin(PIN, Some(false), at(0));
     let mut rig = Rig { bench, seen };

@@ -284,7 +284,7 @@ fn usart_at_pins() -> (Bench, Vec<String>) {
     let second_supply = 1 << 2;
     let gpio = Gpio::new(gpio::Params { second_supply, ..gpio::Params::default() });
     let mut bench = Bench::boxed(device).and(gpio);
-    bench.bus.wires.add_port(DeviceId(1));
+    bench.bus.wires.add_port(DeviceId(1), 1);
     bench.bus.device_names[1] = "gpioa".to_owned();
     for device in [0, 1] {
         bench.bus.with_device(DeviceId(device), Ps(0), |device, ctx| device.reset(ctx));

@@ -46,7 +46,7 @@ fn bus() -> Box<dyn Device> {
         faults: Vec::new(),
         parameters: Vec::new(),
         declared: None,
-        ports: crate::devices::is_port,
+        pins: crate::devices::pins_of,
         external: None,
         interrupts: &|_, _| None,
     };

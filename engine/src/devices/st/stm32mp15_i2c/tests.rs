@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use super::*;
+use crate::bus::device::DeviceId;
 use crate::devices::bench::Bench;
 use crate::devices::support::hosted_chip::Hosted;
 use crate::dt::wiring::ClockInput;

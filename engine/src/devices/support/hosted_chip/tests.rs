@@ -1,7 +1,7 @@
 //! Interrupts, alarms and control pins of chips whose controllers work ahead, or catch up late.
 
 use super::*;
-use crate::bus::device::{AccessSize, Device, Reply, SlaveError};
+use crate::bus::device::{AccessSize, Device, DeviceId, Reply, SlaveError};
 use crate::devices::bench::Bench;
 use crate::time::Ps;
 use crate::wire::spi::Lines;
@@ -147,7 +147,7 @@ impl SpiTarget for Mute {
 #[test]
 fn the_time_of_a_chip_with_nothing_but_control_pins_never_goes_back() {
     let chip = HostedChip::new(Box::new(Mute(Clockwork::default())), "chip0".to_owned(), None, 7);
-    let pin = Pin { port: DeviceId(1), number: 0 };
+    let pin = Pin::new(DeviceId(1), 0);
     let mut bench = Bench::new(Host(chip.with_control(pin, ControlPin::PowerOff, "vdd_off")));
     bench.write(Ps::ZERO, 4, 3_500_000).unwrap();
     bench.write(Ps::from_ns(500), 0, 1).unwrap();

@@ -77,7 +77,7 @@ fn planned(plan: Plan) -> (Soc, Arc<Mutex<Vec<u64>>>) {
     let chip = Planned { plan, clocks: 0, now: Ps::ZERO, level: false, saw: Arc::clone(&saw) };
     let line = IrqLine::Core { core: 0, bit: 3 };
     let chip = HostedChip::new(Box::new(chip), "chip0".to_owned(), Some(line), 0);
-    let chip = chip.with_control(Pin { port: DeviceId(1), number: 0 }, ControlPin::Reset, "reset");
+    let chip = chip.with_control(Pin::new(DeviceId(1), 0), ControlPin::Reset, "reset");
     let mut bus = Bus::default();
     bus.add_core();
     bus.devices.push(Some(Box::new(PicosocSpimemio::new(Soc::clock(), WINDOW, chip))));
@@ -113,7 +113,7 @@ fn a_control_pin_finds_the_clocks_before_it_passed() {
     let (mut soc, saw) = planned(Plan::AfterClocks(u32::MAX));
     soc.word(0x1000);
     soc.cycle = 250;
-    soc.call(|device, ctx| device.pins_changed(DeviceId(1), 1, 0, ctx));
+    soc.call(|device, ctx| device.pins_changed(DeviceId(1).into(), 1, 0, ctx));
     assert_eq!(saw.lock().unwrap()[5..], [230, 248, 250]);
 }
 

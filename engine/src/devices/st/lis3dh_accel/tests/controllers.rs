@@ -242,7 +242,7 @@ fn board(driver: &Driver, compatible: &str) -> (Bench, Edges) {
     let edges = Edges::default();
     let port = Gpio::new(Hz::new(100_000_000).unwrap(), None);
     let mut bench = Bench::boxed(read_tree(&root, from_node).0).and(port).and(Listener(edges.clone()));
-    bench.bus.wires.add_port(PORT);
+    bench.bus.wires.add_port(PORT, 1);
     for id in [CONTROLLER, PORT, LISTENER] {
         bench.bus.with_device(id, Ps::ZERO, |device, ctx| device.reset(ctx));
     }

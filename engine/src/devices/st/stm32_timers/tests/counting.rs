@@ -1,6 +1,7 @@
 //! The time base: counting, updates, preloads, interrupts, clocks.
 
 use super::*;
+use crate::bus::device::DeviceId;
 
 #[test]
 fn it_counts_up_from_a_clock_after_its_enable() {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::bus::Bus;
+use crate::bus::device::DeviceId;
 use std::sync::{Arc, Mutex};
 
 /// A port that does nothing by itself.
@@ -22,9 +23,9 @@ const PORT: DeviceId = DeviceId(1);
 
 /// A timer whose channels 1 and 2 are on pins 3 and 4 of a port.
 fn on_pins(registers: &[(u32, u32)], control: u32) -> Rig {
-    let pin = |number| Some(Pin { port: PORT, number });
+    let pin = |number| Some(Pin::new(PORT, number));
     let mut bench = Bench::new(timer(params(), [pin(3), pin(4), None, None])).and(Port);
-    bench.bus.wires.add_port(PORT);
+    bench.bus.wires.add_port(PORT, 1);
     bench.record();
     let mut rig = Rig(bench);
     registers.iter().for_each(|(register, value)| rig.put(0, *register, *value));
@@ -33,7 +34,7 @@ fn on_pins(registers: &[(u32, u32)], control: u32) -> Rig {
 }
 
 fn level(bus: &Bus, number: u32) -> bool {
-    bus.wires.level(Pin { port: PORT, number })
+    bus.wires.level(Pin::new(PORT, number))
 }
 
 const PWM1_PRELOADED: u32 = 0x68;
@@ -73,7 +74,7 @@ fn an_edge_is_captured_with_the_counter_as_it_is() {
     // Channel 1 captures rising edges of its pin, channel 2 falling ones of the same.
     let settings = [(CCMR1, 0x0201), (CCER, 0x31), (DIER, 4)];
     let mut rig = on_pins(&settings, 0);
-    let pin = Pin { port: PORT, number: 3 };
+    let pin = Pin::new(PORT, 3);
     for (cycle, wire) in [(100, false), (150, true), (250, false)] {
         rig.0.run(at(cycle));
         rig.0.bus.drive_pin(pin, Some(wire), at(cycle));

@@ -49,7 +49,7 @@ fn read(changes: &[(&str, Option<u32>)], sectors: u32) -> (Translation, Vec<Stri
         faults: Vec::new(),
         parameters: Vec::new(),
         declared: None,
-        ports: crate::devices::is_port,
+        pins: crate::devices::pins_of,
         external: None,
         interrupts: &|_, _| None,
     };
