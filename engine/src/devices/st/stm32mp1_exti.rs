@@ -128,7 +128,7 @@ impl Place {
             MASKS..END => {
                 let (processor, bank) = ((offset - MASKS) / PROCESSOR, offset % PROCESSOR / MASKS_STRIDE);
                 let is_there = (bank as usize) < BANKS && offset % MASKS_STRIDE <= EMR;
-                is_there.then(|| Place::Mask(processor as usize, bank as usize, offset % MASKS_STRIDE == EMR))
+                is_there.then_some(Place::Mask(processor as usize, bank as usize, offset % MASKS_STRIDE == EMR))
             }
             _ => None,
         }
@@ -314,7 +314,7 @@ mod tests {
         let port = || Gpio::new(stm32_gpio::Params::default());
         let mut bench = Bench::new(Exti::new(params)).and(port()).and(port());
         for device in [1, 2] {
-            bench.bus.wires.add_port(DeviceId(device));
+            bench.bus.wires.add_port(DeviceId(device), 1);
         }
         for device in [1, 2, 0] {
             bench.bus.with_device(DeviceId(device), NOW, |device, ctx| device.reset(ctx));

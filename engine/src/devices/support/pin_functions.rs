@@ -93,7 +93,7 @@ impl PinFunctions {
     /// Signals whose pins are never theirs, for tests of what then happens; one without a name needs none.
     #[cfg(test)]
     pub fn nowhere(names: &[&'static str]) -> PinFunctions {
-        let pin = Pin { port: DeviceId(u32::MAX), number: 0 };
+        let pin = Pin::new(crate::dt::wiring::DeviceId(u32::MAX), 0);
         let places = vec![Place { pin, function: 0, is_wired: true }];
         let of = |name: &str| if name.is_empty() { Vec::new() } else { places.clone() };
         let signals = names.iter().map(|name| Signal { name, places: of(name) }).collect();
