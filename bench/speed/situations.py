@@ -13,10 +13,10 @@ from record import say, say_ratios
 BOARD = "stm32f4-disco"
 # By the number that the program has for each: what the firmware does, and how often.
 SITUATIONS = (
-    ("code from flash with its caches off", "caches_off", 5 * 10**6),
-    ("an MPU region at each switch of tasks", "mpu_region", 4 * 10**5),
-    ("flash that is programmed beside code", "flash_programmed", 2000),
-    ("polls of what has no model", "unmodelled_polls", 10**7),
+    ("code from flash with its caches off", "caches_off", 10**8),
+    ("an MPU region at each switch of tasks", "mpu_region", 4 * 10**6),
+    ("flash that is programmed beside code", "flash_programmed", 20_000),
+    ("polls of what has no model", "unmodelled_polls", 10**8),
 )
 
 

@@ -12,8 +12,8 @@
 #define MPU_CTRL REGISTER(0xe000ed94)
 #define MPU_RBAR REGISTER(0xe000ed9c)
 #define MPU_RASR REGISTER(0xe000eda0)
-/* Of the USB OTG controller, which the board has no model of; and of the reset and clock controller. */
-#define UNMODELLED 0x50000010
+/* Of the camera interface, which the board has no model of; and of the reset and clock controller. */
+#define UNMODELLED 0x50050000
 #define MODELLED 0x40023800
 #define DATA_SECTOR 0x080a0000
 
