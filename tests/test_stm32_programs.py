@@ -177,8 +177,8 @@ def rust_target() -> Path:
     return target
 
 
-def rust_program(name: str) -> Path:
-    """A program in Rust; the test is skipped where it can't be built."""
+def rust_program(name: str, chip: str = "stm32f407") -> Path:
+    """A program in Rust for a chip's memory; the test is skipped where it can't be built."""
     way = rust_build()
     if way is None:
         pytest.skip(
@@ -186,9 +186,11 @@ def rust_program(name: str) -> Path:
             "rust-web-src and binutils-arm-none-eabi (scripts/install-debian-packages rust)"
         )
     options, variables = way
-    command = ["cargo", "build", "--quiet", "--release", "--locked", "--target", RUST_TARGET]
+    command = ["cargo", "rustc", "--quiet", "--release", "--locked", "--target", RUST_TARGET]
+    command += ["--bin", name, *options, *(["--features", chip] if chip == "stm32mp157" else [])]
     environment = os.environ | variables | {"CARGO_TARGET_DIR": str(rust_target())}
-    subprocess.run([*command, "--bin", name, *options], check=True, cwd=RUST, env=environment)
+    memory = ["--", "-C", f"link-arg=-L{RUST / 'memory' / chip}"]
+    subprocess.run([*command, *memory], check=True, cwd=RUST, env=environment)
     return rust_target() / RUST_TARGET / "release" / name
 
 
@@ -224,12 +226,18 @@ def test_rust_on_cortex_m_rt(cyclescope: Command, tmp_path: Path) -> None:
 @pytest.mark.long
 def test_a_blinky_in_rust_on_all_boards() -> None:
     """Pins with types, as HALs in Rust have them: the light blinks, and takes the button."""
-    elf = rust_program("blinky")
-    for name, light in ((DISCOVERY, "LD4"), ("nucleo-f411re", "LD2"), ("nucleo-l4r5zi", "LD3")):
-        pressed = [Press("B1"), ExpectLed(light, within_ps=MS), Release("B1")]
+    boards = [
+        (DISCOVERY, "stm32f407", "LD4", "B1"),
+        ("nucleo-f411re", "stm32f407", "LD2", "B1"),
+        ("nucleo-l4r5zi", "stm32f407", "LD3", "B1"),
+        ("stm32mp157c-dk2", "stm32mp157", "LD7", "B3"),
+    ]
+    for name, chip, light, key in boards:
+        elf = rust_program("blinky", chip)
+        pressed = [Press(key), ExpectLed(light, within_ps=MS), Release(key)]
         steps = [Wait(45 * MS), *pressed, ExpectLed(light, False, MS), Wait(MS)]
         for _ in range(2):
-            steps += [Press("B1"), ExpectLed(light, True, MS), Wait(MS), Release("B1")]
+            steps += [Press(key), ExpectLed(light, True, MS), Wait(MS), Release(key)]
             steps += [ExpectLed(light, False, MS), Wait(MS)]
         done = Board(name).load(elf).run("1s", script=steps[:-1])
         assert (done.outcome, done.exit_code) == ("exit", 0), (name, done.message)

@@ -1,5 +1,5 @@
 //! A blinky as HALs in Rust have it: pins whose types say what they are, traits for what can be done with them, and the
-//! peripherals taken once. Which board it is, the chip's identity tells. It blinks, lights the light while the button
+//! peripherals taken once. Which board it is, the chip's identity tells, or a feature. It blinks, lights the light while the button
 //! is pressed, then has the button's interrupt toggle it four times.
 #![no_std]
 #![no_main]
@@ -82,42 +82,80 @@ impl InputPin for Pin<Input> {
 /// The board: its chip, its light, its button, and what that reads while it is pressed.
 struct Board {
     gpio: u32,
+    gpio_bytes: u32,
     rcc_gpio: u32,
-    rcc_syscfg: (u32, u32),
-    syscfg: u32,
-    exti: u32,
+    rcc_syscfg: Option<(u32, u32)>,
+    exti: Exti,
     khz: u32,
     led: (u32, u32),
     key: (u32, u32),
+    key_interrupt: usize,
     is_pressed: bool,
+}
+
+/// EXTI: where ports are chosen, with how many bits, then edges and the mask, and what is pending.
+struct Exti {
+    ports: u32,
+    port_bits: u32,
+    enables: [u32; 3],
+    pending: [u32; 2],
+}
+
+/// EXTI and SYSCFG of an STM32F4 or L4+.
+const fn exti_at(exti: u32, syscfg: u32) -> Exti {
+    let pending = [exti + 20; 2];
+    Exti { ports: syscfg + 8, port_bits: 4, enables: [exti + 8, exti + 12, exti], pending }
 }
 
 const F4: Board = Board {
     gpio: 0x4002_0000,
+    gpio_bytes: 0x400,
     rcc_gpio: 0x4002_3830,
-    rcc_syscfg: (0x4002_3844, 14),
-    syscfg: 0x4001_3800,
-    exti: 0x4001_3c00,
+    rcc_syscfg: Some((0x4002_3844, 14)),
+    exti: exti_at(0x4001_3c00, 0x4001_3800),
     khz: 16_000,
     led: (3, 12),
     key: (0, 0),
+    key_interrupt: 6,
     is_pressed: true,
 };
 
+const MP1: Board = Board {
+    gpio: 0x5000_2000,
+    gpio_bytes: 0x1000,
+    rcc_gpio: 0x5000_0aa8,
+    rcc_syscfg: None,
+    exti: Exti {
+        ports: 0x5000_d060,
+        port_bits: 8,
+        enables: [0x5000_d000, 0x5000_d004, 0x5000_d0c0],
+        pending: [0x5000_d00c, 0x5000_d010],
+    },
+    khz: 208_877,
+    led: (7, 7),
+    key: (0, 14),
+    key_interrupt: 121,
+    is_pressed: false,
+};
+
 impl Board {
-    fn of(identity: u32) -> Board {
-        match identity {
-            0x431 => Board { led: (0, 5), key: (2, 13), is_pressed: false, ..F4 },
+    /// The one that this runs on.
+    fn here() -> Board {
+        if cfg!(feature = "stm32mp157") {
+            return MP1;
+        }
+        match read(DBGMCU_IDCODE) & 0xfff {
+            0x431 => Board { led: (0, 5), key: (2, 13), key_interrupt: 40, is_pressed: false, ..F4 },
             0x470 => Board {
                 gpio: 0x4800_0000,
                 rcc_gpio: 0x4002_104c,
-                rcc_syscfg: (0x4002_1060, 0),
-                syscfg: 0x4001_0000,
-                exti: 0x4001_0400,
+                rcc_syscfg: Some((0x4002_1060, 0)),
+                exti: exti_at(0x4001_0400, 0x4001_0000),
                 khz: 4_000,
                 led: (1, 14),
                 key: (2, 13),
-                is_pressed: true,
+                key_interrupt: 40,
+                ..F4
             },
             _ => F4,
         }
@@ -127,7 +165,7 @@ impl Board {
     fn pin(&self, (port, number): (u32, u32)) -> Pin<Input> {
         modify(at(self.rcc_gpio, 0), |enabled| enabled | 1 << port);
         let _ = read(at(self.rcc_gpio, 0));
-        let base = self.gpio + 0x400 * port;
+        let base = self.gpio + self.gpio_bytes * port;
         modify(at(base, 0x00), |moder| moder & !(3 << (2 * number)));
         Pin { port: base, number, mode: PhantomData }
     }
@@ -135,16 +173,17 @@ impl Board {
     /// Has the key's EXTI line interrupt at both edges.
     fn listen(&self) {
         let (port, number) = self.key;
-        modify(at(self.rcc_syscfg.0, 0), |enabled| enabled | 1 << self.rcc_syscfg.1);
-        let _ = read(at(self.rcc_syscfg.0, 0));
-        modify(at(self.syscfg, 8 + 4 * (number / 4)), |lines| {
-            lines & !(15 << (4 * (number % 4))) | port << (4 * (number % 4))
-        });
-        for register in [8, 12, 0] {
-            modify(at(self.exti, register), |lines| lines | 1 << number);
+        if let Some((register, bit)) = self.rcc_syscfg {
+            modify(at(register, 0), |enabled| enabled | 1 << bit);
+            let _ = read(at(register, 0));
         }
-        let interrupt = if number == 0 { 6 } else { 40 };
-        write(unsafe { NVIC_ISER.add(interrupt / 32) }, 1 << (interrupt % 32));
+        let Exti { ports, port_bits, enables, .. } = self.exti;
+        let shift = port_bits * (number % 4);
+        modify(at(ports, number / 4 * 4), |lines| lines & !(15 << shift) | port << shift);
+        for register in enables {
+            modify(at(register, 0), |lines| lines | 1 << number);
+        }
+        write(unsafe { NVIC_ISER.add(self.key_interrupt / 32) }, 1 << (self.key_interrupt % 32));
     }
 }
 
@@ -178,10 +217,12 @@ fn quit(status: u32) -> ! {
 
 #[exception]
 unsafe fn DefaultHandler(number: i16) {
-    let board = Board::of(read(DBGMCU_IDCODE) & 0xfff);
-    write(at(board.exti, 20), 1 << board.key.1);
+    let board = Board::here();
+    for register in board.exti.pending {
+        write(at(register, 0), 1 << board.key.1);
+    }
     PRESSED.store(true, Ordering::Relaxed);
-    EDGES.fetch_add(if number == 6 || number == 40 { 1 } else { 100 }, Ordering::Relaxed);
+    EDGES.fetch_add(if number as usize == board.key_interrupt { 1 } else { 100 }, Ordering::Relaxed);
 }
 
 #[panic_handler]
@@ -191,7 +232,7 @@ fn panic(_: &PanicInfo) -> ! {
 
 #[entry]
 fn main() -> ! {
-    let board = Board::of(read(DBGMCU_IDCODE) & 0xfff);
+    let board = Board::here();
     let mut led = board.pin(board.led).into_push_pull_output();
     let key = board.pin(board.key);
     let mut delay = Delay { khz: board.khz };
