@@ -1,6 +1,6 @@
 /* bxCAN of an STM32F407 by PCLK1 of 16 MHz and, with STM32L4, of an STM32L4R5 by 4 MHz, at 500 kbit/s: looped back,
- * once on the bus, and until somebody acknowledges; what came in by then is shown. Loop back needs no pins. Then CAN1 is
- * at PD0 and PD1, CAN2 at PB12 and PB13; with WITHOUT_RX or WITHOUT_TX, CAN1 lacks that pin. */
+ * once on the bus, and until somebody acknowledges; what came in by then is shown. Loop back needs no pins. Then CAN1
+ * is at PD0 and PD1, CAN2 at PB12 and PB13; with WITHOUT_RX or WITHOUT_TX, CAN1 lacks that pin. */
 #include "armv7m.h"
 #include "console.h"
 #include "mmio.h"

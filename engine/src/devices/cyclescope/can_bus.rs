@@ -13,8 +13,8 @@
 //!
 //! A frame is worked out as it begins, by the settings that its nodes have then: a sender whose clock stops in the
 //! middle of a frame has sent all of it. A node that begins between two bits of another one's idle wire begins with its
-//! own next bit. A controller that can't see the wire waits for the end of what is there, where it would disturb that on
-//! a board. Overload frames, delays of transceivers and cables, and errors that noise makes are not modelled.
+//! own next bit. A controller that can't see the wire waits for the end of what is there, where it would disturb that
+//! on a board. Overload frames, delays of transceivers and cables, and errors that noise makes are not modelled.
 
 mod attempt;
 
