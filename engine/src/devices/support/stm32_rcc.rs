@@ -134,8 +134,8 @@ impl RccState {
         }
         let name = find(self.map, offset).map_or("RCC_xxxRSTR", |register| register.name);
         ctx.note(&format!(
-            "bits {bits:#x} of {name} are of peripherals that the model does not reset: they keep their state. Other \
-             such bits, of all reset registers, are not told of"
+            "bits {bits:#x} of {name} are of peripherals that the model does not reset: they keep their state. Further \
+             such bits, of any reset register, are not reported"
         ));
     }
 
