@@ -9,7 +9,7 @@
 //!
 //! Not modelled: bouncing.
 
-use super::gpio_leds::{ACTIVE_LOW, names_of, signal_name};
+use super::gpio_leds::{ACTIVE_LOW, names_of, of_children, signal_name};
 use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
 use crate::dt::reader::NodeReader;
@@ -29,14 +29,7 @@ pub const MODEL: Model = Model::device(Group::System, &["gpio-keys", "gpio-keys-
 /// Builds the buttons of a node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["autorepeat", "poll-interval", "debounce-interval-ms"]);
-    let mut keys = Vec::new();
-    if reader.is_documenting() {
-        keys.extend(key(reader));
-    }
-    for child in reader.children() {
-        keys.extend(reader.child(child, key));
-    }
-    Box::new(Keys { keys })
+    Box::new(Keys { keys: of_children(reader, key) })
 }
 
 fn key(reader: &mut NodeReader) -> Option<Key> {

@@ -120,14 +120,15 @@ pub const MODEL: Model = Model::device(Group::System, &["gpio-leds"], 0, from_no
 
 /// Builds the lights of a node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    let mut leds = Vec::new();
+    Box::new(Leds { leds: of_children(reader, led) })
+}
+
+/// What the children of a node are. The reference says of the node's properties what holds for those of its children.
+pub(super) fn of_children<T>(reader: &mut NodeReader, read: fn(&mut NodeReader) -> Option<T>) -> Vec<T> {
     if reader.is_documenting() {
-        leds.extend(led(reader));
+        return read(reader).into_iter().collect();
     }
-    for child in reader.children() {
-        leds.extend(reader.child(child, led));
-    }
-    Box::new(Leds { leds })
+    reader.children().into_iter().filter_map(|child| reader.child(child, read)).collect()
 }
 
 fn led(reader: &mut NodeReader) -> Option<Led> {

@@ -269,7 +269,7 @@ impl Ospi {
         }
     }
 
-    /// Tells of what signals without a pin have spoiled.
+    /// A note for each signal that was needed and has no pin.
     #[cold]
     fn note_pins(&mut self, ctx: &mut Ctx) {
         let spoiled = std::mem::take(&mut self.wire.spoiled);

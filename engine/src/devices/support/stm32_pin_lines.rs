@@ -30,8 +30,7 @@ impl PinLines {
         PinLines { ports, field_bits, selected: [0; 4], levels: 0 }
     }
 
-    /// They are told of all pins from now on; to be called when the device comes out of reset. Gives the lines that
-    /// have changed.
+    /// Watches all pins from now on, when the device comes out of reset. Gives the lines that have changed.
     pub fn follow(&mut self, ctx: &mut Ctx) -> u32 {
         for port in self.ports.iter().flatten() {
             for number in 0..PIN_LINES {

@@ -94,7 +94,7 @@ pub struct Wire {
     /// The clock rests high.
     pub rests_high: bool,
     pub is_selected: bool,
-    /// Signals that have a pin, a bit a signal, and those whose lack has changed something.
+    /// Signals that have a pin, a bit a signal, and those that were needed without one.
     pub carried: u32,
     pub spoiled: u32,
     /// The chip knows that it is selected.
@@ -175,35 +175,16 @@ impl Wire {
 
     /// What the chip answers to clocks that end at `free`, as far as there are pins.
     fn pass(&mut self, burst: Burst) -> u32 {
-        let has_clock = burst.clocks == 0 || self.needs(CLK);
-        let missing = !(self.carried >> IO0) & 0xf;
-        let end = self.time(self.free);
-        if !has_clock || !self.reaches_chip {
+        if burst.clocks > 0 && !self.needs(CLK) || !self.reaches_chip {
             return PULLED_UP;
         }
-        if missing == 0 {
-            return self.chip.shift(burst, end);
+        let missing = lines_of(burst) & !(self.carried >> IO0);
+        self.spoiled |= missing << IO0;
+        let (ones, end) = (bits_on(missing, burst), self.time(self.free));
+        match burst.drive {
+            Drive::Controller => self.chip.shift(Burst { bits: burst.bits | ones, ..burst }, end),
+            _ => self.chip.shift(burst, end) | ones,
         }
-        let ones = |lines: u32| -> u32 {
-            let each = burst.lines.bits();
-            (0..32).filter(|bit| lines >> (bit % each) & 1 != 0).fold(0, |ones, bit| ones | 1 << bit)
-        };
-        // On single lines the chip answers on IO1, all of whose bits these are then.
-        let (out, back) = match burst.lines {
-            Lines::Single => (missing & 1, missing >> 1 & 1),
-            lines => (missing & u32::from(lines.mask()), missing & u32::from(lines.mask())),
-        };
-        let bits = burst.clocks * burst.bits_per_clock();
-        let all = u32::MAX.checked_shr(32 - bits.clamp(1, 32)).unwrap_or(0);
-        let (is_out, is_back) = (burst.drive == Drive::Controller, burst.drive == Drive::Target);
-        let sent = if is_out { burst.bits | ones(out) & all } else { burst.bits };
-        let answer = self.chip.shift(Burst { bits: sent, ..burst }, end);
-        let received = answer | ones(back);
-        let is_single = burst.lines == Lines::Single;
-        self.spoiled |= if is_out && sent != burst.bits { out << IO0 } else { 0 };
-        self.spoiled |=
-            if is_back && received & all != answer & all { back << (IO0 + usize::from(is_single)) } else { 0 };
-        received
     }
 
     /// Edges from chip select to chip select of a command with so many bytes, and its clocks.
@@ -242,4 +223,22 @@ impl Wire {
         }
         at
     }
+}
+
+/// The data lines that somebody drives in a burst, a bit a line. On single lines the chip answers on IO1.
+fn lines_of(burst: Burst) -> u32 {
+    match (burst.drive, burst.lines) {
+        (Drive::Controller, Lines::Single) => 1,
+        (Drive::Target, Lines::Single) => 2,
+        (Drive::Controller | Drive::Target, lines) => u32::from(lines.mask()),
+        _ => 0,
+    }
+}
+
+/// The bits of a burst that pass on these lines.
+fn bits_on(lines: u32, burst: Burst) -> u32 {
+    let each = burst.lines.bits();
+    let count = if lines == 0 { 0 } else { burst.clocks * burst.bits_per_clock() };
+    let is_there = |bit: &u32| burst.lines == Lines::Single || lines >> (bit % each) & 1 != 0;
+    (0..count.min(u32::BITS)).filter(is_there).fold(0, |bits, bit| bits | 1 << bit)
 }
