@@ -313,7 +313,7 @@ class Machine:
         Call paths may be apart by where functions are called from.
         """
 
-    def tell_waits(self) -> None:
+    def report_waits(self) -> None:
         """Tell from now on what each core waits for: `waits` of cores and sections in reports."""
 
     def profile(self) -> list[dict[str, Any]]:

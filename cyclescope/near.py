@@ -1,6 +1,6 @@
 """Names that may be meant by a misspelt one: one wording for all that users type.
 
-The engine says the same of what boards name (`near_matches` in dt/fault.rs).
+The engine says the same of what boards name (`similar_names` in dt/fault.rs).
 """
 
 from __future__ import annotations

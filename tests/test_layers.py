@@ -11,7 +11,7 @@ SOURCES = ROOT / "engine" / "src"
 # docs/architecture.md says what is in them: a module may use those after it.
 MODULES = [
     *("board", "machine", "devices", "disassembly", "isa", "cpu", "semihosting", "core", "bus"),
-    *("memory", "host", "wires", "observe", "wire", "order", "storms", "event", "clocks", "inputs"),
+    *("memory", "host", "wires", "observe", "wire", "order", "event_rates", "event", "clocks", "inputs"),
     *(
         "activity",
         "pipe",

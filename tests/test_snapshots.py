@@ -108,7 +108,7 @@ def machine_of(name: str, watched: Watched) -> Machine:
     # where a skip begins and ends a timeline shows, and that depends on where the run stops
     machine.skip_polling(watched.skip_polling and not watched.timeline)
     if watched.waits:
-        machine.tell_waits()
+        machine.report_waits()
     machine.watch(["main"])
     machine.watch_calls(["main"])
     if watched.profile:

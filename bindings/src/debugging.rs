@@ -1,6 +1,6 @@
 //! The class `Hold`: a debugger's hold on a machine, for programs in Python.
 
-use cyclescope_debugger::history::{Access, BUDGET_BYTES, Back, History, Told};
+use cyclescope_debugger::history::{Access, BUDGET_BYTES, Back, History, Reported};
 use cyclescope_engine::bus::device::AccessSize;
 use cyclescope_engine::bus::watches::Watch;
 use cyclescope_engine::core::debug::{Group, Register};
@@ -30,7 +30,7 @@ pub struct Hold {
     /// What the run can go back to, from where it ran first.
     history: Option<History>,
     /// What was printed up to the furthest moment of the run.
-    furthest: Told,
+    furthest: Reported,
     /// Something was written since it ran: nothing before can be had again by running on.
     is_changed: bool,
     /// The report was taken: the board is at its end.
@@ -46,7 +46,7 @@ impl Hold {
     fn with_history<T>(
         &mut self,
         py: Python<'_>,
-        work: impl FnOnce(&mut Engine, &mut History, &mut Told) -> PyResult<T>,
+        work: impl FnOnce(&mut Engine, &mut History, &mut Reported) -> PyResult<T>,
     ) -> PyResult<T> {
         let (history, furthest) = (&mut self.history, &mut self.furthest);
         let is_changed = std::mem::take(&mut self.is_changed);
@@ -57,7 +57,7 @@ impl Hold {
             };
             if is_changed {
                 history.begin_anew(engine);
-                *furthest = history.told.clone();
+                *furthest = history.reported.clone();
             }
             work(engine, history, furthest)
         })
@@ -81,7 +81,7 @@ impl Hold {
 fn run_on(
     engine: &mut Engine,
     history: &mut History,
-    furthest: &mut Told,
+    furthest: &mut Reported,
     (step, until, limit): (Option<Step>, Option<Ps>, Ps),
     sinks: &mut Sinks,
 ) -> Halt {
@@ -92,8 +92,8 @@ fn run_on(
             Some(_) => until,
             None => Some(until.map_or(lap.due, |until| until.min(lap.due))),
         };
-        let told = &mut history.told;
-        let halt = engine.resume(step.clone(), next, limit, |printed| sinks.take(&told.add(printed, furthest)));
+        let reported = &mut history.reported;
+        let halt = engine.resume(step.clone(), next, limit, |printed| sinks.take(&reported.add(printed, furthest)));
         if halt != Halt::Time || step.is_some() || until.is_some_and(|until| engine.latest() >= until) {
             return halt;
         }
@@ -128,7 +128,7 @@ impl Hold {
     /// Takes hold of a machine, which has not run.
     #[new]
     fn new(machine: Py<Machine>) -> Hold {
-        Hold { machine, ended: None, history: None, furthest: Told::default(), is_changed: false, is_over: false }
+        Hold { machine, ended: None, history: None, furthest: Reported::default(), is_changed: false, is_over: false }
     }
 
     /// Runs on until something halts the machine, up to `until_ps`, and to `limit_ps` in any case; a core makes one

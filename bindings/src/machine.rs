@@ -292,9 +292,9 @@ impl Machine {
     }
 
     /// Tells from now on what each core waits for: `waits` of cores and sections in reports.
-    fn tell_waits(&self) -> PyResult<()> {
+    fn report_waits(&self) -> PyResult<()> {
         self.with(|engine| {
-            engine.tell_waits();
+            engine.report_waits();
             Ok(())
         })
     }

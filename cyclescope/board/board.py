@@ -418,7 +418,7 @@ class Board:
             machine.restore(before)
         waits = waits or bool(kept)
         if waits:
-            machine.tell_waits()
+            machine.report_waits()
         machine.watch(watched)
         machine.keep_calls(kept, longest_calls)
         machine.watch_calls(list(dict.fromkeys(windows)))

@@ -8,7 +8,7 @@ use std::fmt::Display;
 
 use cel::common::ast::{CallExpr, Expr, IdedExpr, LiteralValue, operators as op};
 use cel::parser::Parser;
-use cyclescope_engine::dt::fault::near_matches;
+use cyclescope_engine::dt::fault::similar_names;
 use cyclescope_engine::machine::Machine;
 use cyclescope_engine::machine::triggers::condition::{Binary, Compare, Number, Truth};
 
@@ -319,7 +319,7 @@ fn no_function(name: &str) -> String {
 fn unknown(what: &str, name: &str, known: &[String]) -> String {
     let listed = known.iter().take(MOST_NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
     let more = if known.len() > MOST_NAMES { ", ..." } else { "" };
-    let near = near_matches(name, known.iter().map(String::as_str));
+    let near = similar_names(name, known.iter().map(String::as_str));
     match (near.is_empty(), known.is_empty()) {
         (false, _) => format!("{what}; did you mean {}?", near.join(" or ")),
         (true, true) => format!("{what}: it has none"),

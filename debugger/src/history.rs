@@ -26,18 +26,18 @@ const PACE: Duration = Duration::from_millis(250);
 
 /// How much was printed up to a moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct Reported {
     console: usize,
     streams: BTreeMap<String, usize>,
 }
 
-impl Told {
+impl Reported {
     /// More was printed: what of it was not yet printed at the furthest moment of the run, which is `furthest`.
-    pub fn add(&mut self, printed: &Printed, furthest: &mut Told) -> Printed {
+    pub fn add(&mut self, printed: &Printed, furthest: &mut Reported) -> Printed {
         let console = beyond(&mut self.console, &mut furthest.console, &printed.console);
         let stream = |(name, bytes): &(String, Vec<u8>)| {
-            let told = self.streams.entry(name.clone()).or_default();
-            let new = beyond(told, furthest.streams.entry(name.clone()).or_default(), bytes);
+            let reported = self.streams.entry(name.clone()).or_default();
+            let new = beyond(reported, furthest.streams.entry(name.clone()).or_default(), bytes);
             (!new.is_empty()).then(|| (name.clone(), new))
         };
         let streams = printed.streams.iter().filter_map(stream).collect();
@@ -45,10 +45,10 @@ impl Told {
     }
 }
 
-fn beyond(told: &mut usize, furthest: &mut usize, bytes: &[u8]) -> Vec<u8> {
-    let known = furthest.saturating_sub(*told).min(bytes.len());
-    *told += bytes.len();
-    *furthest = (*furthest).max(*told);
+fn beyond(reported: &mut usize, furthest: &mut usize, bytes: &[u8]) -> Vec<u8> {
+    let known = furthest.saturating_sub(*reported).min(bytes.len());
+    *reported += bytes.len();
+    *furthest = (*furthest).max(*reported);
     bytes[known..].to_vec()
 }
 
@@ -59,7 +59,7 @@ struct Moment {
     instructions: Vec<u64>,
     /// The time that no core has passed.
     time: Ps,
-    told: Told,
+    reported: Reported,
     snapshot: Snapshot,
 }
 
@@ -141,7 +141,7 @@ pub struct History {
     hold: Option<Snapshot>,
     budget_bytes: usize,
     /// What was printed up to where the machine is.
-    pub told: Told,
+    pub reported: Reported,
     /// Why there are no snapshots.
     refused: Option<String>,
 }
@@ -149,8 +149,8 @@ pub struct History {
 impl History {
     /// One that begins where the machine is.
     pub fn new(machine: &mut Machine, budget_bytes: usize) -> History {
-        let (moments, every, told) = (Vec::new(), FIRST_SNAPSHOT, Told::default());
-        let mut history = History { moments, every, hold: None, budget_bytes, told, refused: None };
+        let (moments, every, reported) = (Vec::new(), FIRST_SNAPSHOT, Reported::default());
+        let mut history = History { moments, every, hold: None, budget_bytes, reported, refused: None };
         history.begin_anew(machine);
         history
     }
@@ -193,8 +193,8 @@ impl History {
         }
         match machine.snapshot() {
             Ok(snapshot) => {
-                let (time, told) = (machine.latest(), self.told.clone());
-                self.moments.push(Moment { instructions, time, told, snapshot });
+                let (time, reported) = (machine.latest(), self.reported.clone());
+                self.moments.push(Moment { instructions, time, reported, snapshot });
                 self.refused = None;
             }
             Err(error) => self.refused = Some(error.to_string()),
@@ -222,7 +222,7 @@ impl History {
         let hold = self.hold.clone().ok_or("there is no history to go back in")?;
         machine.go_back(&hold).map_err(|error| error.to_string())?;
         machine.set_watches(machine.watches());
-        (self.moments, self.told) = (Vec::new(), Told::default());
+        (self.moments, self.reported) = (Vec::new(), Reported::default());
         self.take(machine);
         Ok(())
     }
@@ -270,7 +270,7 @@ impl History {
     /// # Errors
     /// Why that can't be found.
     pub fn last_access(&mut self, machine: &mut Machine, watch: Watch, limit: Ps) -> Result<Option<Access>, String> {
-        let (here, told) = (machine.snapshot().map_err(|error| error.to_string())?, self.told.clone());
+        let (here, reported) = (machine.snapshot().map_err(|error| error.to_string())?, self.reported.clone());
         let found = self.undisturbed(machine, |history, machine| {
             if !machine.set_watches(vec![watch]).is_empty() {
                 return Err("that can't be watched".to_owned());
@@ -286,7 +286,7 @@ impl History {
             Ok(Some(Access { core, pc: machine.position(core).pc, instructions, time, device }))
         });
         machine.go_back(&here).map_err(|error| error.to_string())?;
-        self.told = told;
+        self.reported = reported;
         let watches = machine.watches();
         machine.set_watches(watches);
         found
@@ -400,7 +400,7 @@ impl History {
         self.check()?;
         let moment = self.moments.get(index).ok_or("there is no history to go back in")?;
         machine.go_back(&moment.snapshot).map_err(|error: SnapshotError| error.to_string())?;
-        self.told = moment.told.clone();
+        self.reported = moment.reported.clone();
         let watches = machine.watches();
         machine.set_watches(watches);
         Ok(())
@@ -411,7 +411,7 @@ impl History {
         let until = (until != Ps::MAX).then_some(until);
         machine.replay(true);
         let halt = machine.resume(step, until, limit, |printed| {
-            self.told.add(printed, &mut Told::default());
+            self.reported.add(printed, &mut Reported::default());
             true
         });
         machine.replay(false);

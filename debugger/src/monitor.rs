@@ -11,11 +11,11 @@ use std::fmt::Write as _;
 use cyclescope_engine::bus::device::AccessSize;
 use cyclescope_engine::bus::watches::Watch;
 use cyclescope_engine::core::CoreReport;
-use cyclescope_engine::dt::fault::near_matches;
+use cyclescope_engine::dt::fault::similar_names;
 use cyclescope_engine::machine::Machine;
 use cyclescope_engine::time::{Cycles, Ps};
 
-use crate::history::Told;
+use crate::history::Reported;
 use crate::target::Held;
 
 const HELP: &str = "\
@@ -81,7 +81,7 @@ pub fn reset(held: &mut Held) -> Result<(), String> {
     }
     (held.step, held.over) = (None, None);
     // What the firmware prints is new again.
-    (held.furthest, held.is_anew) = (Told::default(), true);
+    (held.furthest, held.is_anew) = (Reported::default(), true);
     // What was typed is typed again, and then people may.
     held.known_until = held.machine.last_typed().unwrap_or(Ps::ZERO);
     held.halts = Halts::new(held.machine);
@@ -147,7 +147,7 @@ fn not_understood(name: &str, command: &str) -> String {
     let names: Vec<&str> = names.filter_map(|line| line.split([' ', ',']).next()).collect();
     let shown: String = command.trim().chars().take(MOST_SHOWN_CHARACTERS).collect();
     // What is longer is none of them misspelt.
-    let near = if name.len() > MOST_SHOWN_CHARACTERS { Vec::new() } else { near_matches(name, names.iter().copied()) };
+    let near = if name.len() > MOST_SHOWN_CHARACTERS { Vec::new() } else { similar_names(name, names.iter().copied()) };
     let hint = match (names.contains(&name), near.is_empty()) {
         (true, _) => "it takes other words, or more".to_owned(),
         (false, true) => "there is no such command".to_owned(),

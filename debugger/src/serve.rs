@@ -82,8 +82,9 @@ pub fn serve_typed(machine: &mut Machine, link: Link, options: Options, typist: 
 /// How the run ended, if it is over then.
 fn catch_up(held: &mut Held, pause: Pause) -> Option<Ended> {
     while held.over.is_none() && held.machine.latest() < held.known_until {
-        let (told, furthest, until) = (&mut held.history.told, &mut held.furthest, held.known_until);
-        let halt = held.machine.resume(None, Some(until), held.limit, |printed| pause(&told.add(printed, furthest)));
+        let (reported, furthest, until) = (&mut held.history.reported, &mut held.furthest, held.known_until);
+        let halt =
+            held.machine.resume(None, Some(until), held.limit, |printed| pause(&reported.add(printed, furthest)));
         match halt {
             Halt::Ended(outcome) => {
                 held.over = Some(outcome);
@@ -148,16 +149,16 @@ fn disconnected(reason: DisconnectReason, held: &mut Held) -> Option<Ended> {
 /// How a session ended whose client knows of no run any more, however it ended: as the run did.
 fn as_the_run(held: &mut Held, pause: Pause) -> Ended {
     let Some(outcome) = held.over.take().filter(|_| !held.is_killed) else { return Ended::Killed };
-    let (told, furthest) = (&mut held.history.told, &mut held.furthest);
-    Ended::Over(Box::new(held.machine.end_debugged(outcome, |printed| pause(&told.add(printed, furthest)))))
+    let (reported, furthest) = (&mut held.history.reported, &mut held.furthest);
+    Ended::Over(Box::new(held.machine.end_debugged(outcome, |printed| pause(&reported.add(printed, furthest)))))
 }
 
 /// The firmware has ended, and the client stays: it is shown now what serial lines still send.
 fn show_rest(held: &mut Held, link: &mut Link, options: Options, pause: Pause) -> io::Result<bool> {
-    let (Ok(here), told) = (held.machine.snapshot(), held.history.told.clone()) else { return Ok(true) };
+    let (Ok(here), reported) = (held.machine.snapshot(), held.history.reported.clone()) else { return Ok(true) };
     let rest = held.machine.print_rest();
-    let shown = held.history.told.add(&rest, &mut held.furthest);
-    held.history.told = told;
+    let shown = held.history.reported.add(&rest, &mut held.furthest);
+    held.history.reported = reported;
     // It can't be refused where it was taken.
     let _loaded = held.machine.go_back(&here);
     show(link, &shown, options, pause)
@@ -235,7 +236,7 @@ fn run<'a>(
         Halt::Ended(outcome) => {
             let reason = ended_reason(&outcome, held.over.is_some(), held);
             if let Some(text) = text_of(&outcome).filter(|_| held.over.is_none()) {
-                let _told = running.borrow_conn().send_output(format!("{text}\n").as_bytes());
+                let _reported = running.borrow_conn().send_output(format!("{text}\n").as_bytes());
             }
             if held.is_extended && matches!(outcome, Outcome::Exit(_)) {
                 match show_rest(held, running.borrow_conn(), options, pause) {
@@ -249,7 +250,7 @@ fn run<'a>(
         }
         halt => {
             if let Some(text) = text_of_trigger(&halt, held) {
-                let _told = running.borrow_conn().send_output(text.as_bytes());
+                let _reported = running.borrow_conn().send_output(text.as_bytes());
             }
             held.accessed = accessed_by(&halt, held);
             reason_of(&halt, held)
@@ -275,8 +276,9 @@ fn run_on(held: &mut Held, step: Option<Step>, typist: &mut Option<Typist>, line
             (Some(_), None) => None,
             (Some(_), Some(_)) => Some(now.saturating_add(LOOK)),
         };
-        let (told, furthest) = (&mut held.history.told, &mut held.furthest);
-        let halt = held.machine.resume(step.clone(), until, limit, |printed| line.pause(&told.add(printed, furthest)));
+        let (reported, furthest) = (&mut held.history.reported, &mut held.furthest);
+        let halt =
+            held.machine.resume(step.clone(), until, limit, |printed| line.pause(&reported.add(printed, furthest)));
         held.known_until = held.known_until.max(held.machine.latest());
         if halt != Halt::Time {
             return halt;
@@ -315,13 +317,13 @@ fn run_back(held: &mut Held, reverse: Reverse, link: &mut Link) -> MultiThreadSt
         Ok(Back::Halt(halt)) => {
             held.accessed = accessed_by(&halt, held);
             if let Some(text) = text_of_trigger(&halt, held) {
-                let _told = link.send_output(text.as_bytes());
+                let _reported = link.send_output(text.as_bytes());
             }
             reason_of(&halt, held)
         }
         Ok(Back::Begin) => MultiThreadStopReason::ReplayLog { tid: Some(tid_of(core)), pos: ReplayLogPosition::Begin },
         Err(why) => {
-            let _told = link.send_output(format!("no way back: {why}\n").as_bytes());
+            let _reported = link.send_output(format!("no way back: {why}\n").as_bytes());
             MultiThreadStopReason::SignalWithThread { tid: tid_of(core), signal: Signal::SIGTRAP }
         }
     }
@@ -384,13 +386,15 @@ fn show(link: &mut Link, printed: &Printed, options: Options, pause: Pause) -> i
 }
 
 /// A run that can't go on is shown where it is; when it is told to go on all the same, it is over.
-fn ended_reason(outcome: &Outcome, was_told: bool, held: &Held) -> MultiThreadStopReason<u64> {
+fn ended_reason(outcome: &Outcome, was_reported: bool, held: &Held) -> MultiThreadStopReason<u64> {
     let tid = tid_of(held.machine.main_core());
     match outcome {
         Outcome::Exit(code) => MultiThreadStopReason::Exited(*code as u8),
-        Outcome::Fault(_) if !was_told => MultiThreadStopReason::SignalWithThread { tid, signal: Signal::SIGSEGV },
-        Outcome::Asleep(_) if !was_told => MultiThreadStopReason::SignalWithThread { tid, signal: Signal::SIGWAITING },
-        Outcome::Limit(_) if !was_told => MultiThreadStopReason::SignalWithThread { tid, signal: Signal::SIGXCPU },
+        Outcome::Fault(_) if !was_reported => MultiThreadStopReason::SignalWithThread { tid, signal: Signal::SIGSEGV },
+        Outcome::Asleep(_) if !was_reported => {
+            MultiThreadStopReason::SignalWithThread { tid, signal: Signal::SIGWAITING }
+        }
+        Outcome::Limit(_) if !was_reported => MultiThreadStopReason::SignalWithThread { tid, signal: Signal::SIGXCPU },
         _ => MultiThreadStopReason::Exited(1),
     }
 }

@@ -32,7 +32,7 @@ use gdbstub::target::ext::target_description_xml_override::{
 use gdbstub::target::ext::thread_extra_info::{ThreadExtraInfo, ThreadExtraInfoOps};
 use gdbstub::target::{Target, TargetError, TargetResult};
 
-use crate::history::{BUDGET_BYTES, History, Told};
+use crate::history::{BUDGET_BYTES, History, Reported};
 use crate::layout::Layout;
 use crate::monitor::{self, Halts};
 use crate::registers::{Bytes, Machine32, Number, address};
@@ -94,7 +94,7 @@ pub struct Held<'a> {
     /// What the run can go back to.
     pub history: History,
     /// What was printed up to the furthest moment of the run.
-    pub furthest: Told,
+    pub furthest: Reported,
     /// Up to here it is on record what people typed: they are asked from there on.
     pub known_until: Ps,
     /// How it is to go back next.
@@ -135,7 +135,7 @@ impl Held<'_> {
             into_handlers: false,
             halts,
             history,
-            furthest: Told::default(),
+            furthest: Reported::default(),
             known_until: Ps::ZERO,
             reverse: None,
             is_extended: false,
@@ -158,7 +158,7 @@ impl Held<'_> {
     /// The client has written something: what the machine does from here on was not done or printed before.
     pub fn begin_anew(&mut self) {
         self.history.begin_anew(self.machine);
-        self.furthest = self.history.told.clone();
+        self.furthest = self.history.reported.clone();
     }
 
     /// Takes the client's breakpoints and watchpoints away.

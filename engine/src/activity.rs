@@ -382,7 +382,7 @@ impl Activities {
         }
         let recording = self.recording();
         // Who follows what goes on sees each time by itself.
-        let is_followed = self.followed() != Kinds::NONE && recording.has_told_since(mark);
+        let is_followed = self.followed() != Kinds::NONE && recording.has_reported_since(mark);
         !is_followed && recording.can_repeat(mark, clock, cycles)
     }
 

@@ -12,13 +12,13 @@ mod contents;
 pub mod device;
 pub mod entries;
 mod following;
+pub mod interrupt_sources;
 pub mod lines;
+pub mod overlays;
 pub mod path;
 mod pins;
 pub mod rates;
-pub mod risen;
 mod saving;
-pub mod seams;
 mod shared_lines;
 mod transactions;
 mod transfers;
@@ -31,10 +31,11 @@ use crate::activity::{Activities, Scope};
 use crate::bus::alike::Window;
 use crate::bus::code::CodeLog;
 use crate::bus::device::{CoreRegister, Ctx, Device, DeviceId, ExitRequest, IrqLine};
+use crate::bus::interrupt_sources::InterruptSources;
 use crate::bus::lines::Lines;
-use crate::bus::risen::Risen;
 use crate::clocks::Clocks;
 use crate::event::EventQueue;
+use crate::event_rates::EventRates;
 use crate::faults::{BusFaultKind, CoreFault};
 use crate::host::Host;
 use crate::inputs::Inputs;
@@ -45,11 +46,10 @@ use crate::observe::critical_path;
 use crate::observe::notes::{Notes, Traps};
 use crate::observe::output::Output;
 use crate::observe::signals::DeviceSignals;
-use crate::observe::unmodelled::Origins;
+use crate::observe::unmodelled::AccessSites;
 use crate::observe::waves::Waves;
 use crate::order::{Order, ResetChange};
 use crate::state::{Fresh, State};
-use crate::storms::Storms;
 use crate::time::{Cycles, Hz, Ps};
 use crate::wires::{Pin, Wires};
 use path::{InStep, Path, Paths, Times, View};
@@ -101,7 +101,7 @@ pub struct MapEntry {
     pub base: u32,
     /// Last address (a range may end at 4 GiB).
     pub last: u32,
-    /// The address that the first byte of what answers has, or would have if no overlay lay there ([`seams`]).
+    /// The address that the first byte of what answers has, or would have if no overlay lay there ([`boundaries`]).
     pub origin: u32,
     /// What answers.
     pub target: Target,
@@ -251,7 +251,7 @@ pub struct Bus {
     /// By device: as what it tells of its own.
     scopes: Vec<Scope>,
     /// Which interrupts came, of which devices.
-    pub risen: Risen,
+    pub interrupt_sources: InterruptSources,
     /// Each core's critical path, while that is followed.
     pub critical: Option<Box<RefCell<critical_path::Paths>>>,
     /// In which order cores access what others may see.
@@ -287,11 +287,11 @@ pub struct Bus {
     /// Exceptions that the firmware's own handler got.
     pub traps: Traps,
     /// Instructions that accessed registers without a model.
-    pub origins: Origins,
+    pub access_sites: AccessSites,
     /// The device that answers where nothing is on the board, if the board has it so.
     pub gaps: Option<DeviceId>,
     /// What happens too often.
-    pub storms: Storms,
+    pub event_rates: EventRates,
     /// The cores' clocks, by which paths to memories are priced, and the paths, once someone asks.
     core_clocks: Vec<Hz>,
     paths: OnceCell<Paths>,
@@ -304,7 +304,7 @@ pub struct Bus {
     /// Where the last address was: the next one is mostly there, too.
     last_entry: Cell<usize>,
     /// Up to when each device has been told what happens, where several cores may come to it.
-    told: Vec<Ps>,
+    reported: Vec<Ps>,
     /// The device that each core asked last, and how often one after the other.
     asked: Vec<(DeviceId, u64)>,
 }
@@ -421,7 +421,7 @@ impl Bus {
     }
 
     /// Runs the events that are due at `now` or earlier, each at the time at which it was due. Nothing happens any more
-    /// where they have no end ([`Storms::endless`]).
+    /// where they have no end ([`EventRates::endless`]).
     pub fn run_events(&mut self, now: Ps) {
         if self.events.next_due() > now {
             return;
@@ -429,15 +429,15 @@ impl Bus {
         let master = self.master.take();
         let is_by_core = std::mem::take(&mut self.is_by_core);
         while let Some(event) = self.events.pop_due(now) {
-            if self.storms.event(event.device, event.due) {
+            if self.event_rates.event(event.device, event.due) {
                 self.events.schedule(event.due, event.device, event.token);
                 self.exit.get_or_insert(ExitRequest { code: 1, at: event.due });
                 break;
             }
             self.event_happens(event.number());
-            let cause = self.risen.begin_event(event.number());
+            let cause = self.interrupt_sources.begin_event(event.number());
             self.with_device(event.device, event.due, |device, ctx| device.event(event.token, ctx));
-            self.risen.end(cause);
+            self.interrupt_sources.end(cause);
             self.store_over();
         }
         self.master = master;
@@ -466,10 +466,10 @@ impl Bus {
                 if self.core_irqs[core as usize].set(bit, level, now) {
                     self.order.rouse(core as usize, now);
                     if level {
-                        self.risen.come(core, now, self.calling);
+                        self.interrupt_sources.come(core, now, self.calling);
                         self.core_raised(core as usize, now);
                     } else {
-                        self.storms.entries.fell(core, bit);
+                        self.event_rates.entries.fell(core, bit);
                     }
                 }
             }
@@ -491,7 +491,7 @@ impl Bus {
     pub fn send_event(&mut self, core: u32, now: Ps) {
         self.core_irqs[core as usize].send_event(now);
         self.order.rouse(core as usize, now);
-        self.risen.come(core, now, self.calling);
+        self.interrupt_sources.come(core, now, self.calling);
     }
 
     /// A core tells the others of its cluster (`sev`).
@@ -545,10 +545,10 @@ impl Bus {
             let (last, times) = &mut self.asked[core];
             (*last, *times) = (id, if *last == id { *times + 1 } else { 1 });
         }
-        self.told.resize(self.devices.len(), Ps::ZERO);
-        let told = &mut self.told[id.0 as usize];
-        *told = now.max(*told);
-        *told
+        self.reported.resize(self.devices.len(), Ps::ZERO);
+        let reported = &mut self.reported[id.0 as usize];
+        *reported = now.max(*reported);
+        *reported
     }
 
     /// Calls a device with the rest of the machine at its disposal.
@@ -559,17 +559,17 @@ impl Bus {
         let mut device = self.devices[id.0 as usize].take().expect("a device is not called from within itself");
         let core = self.master.take();
         let now = if self.core_irqs.len() > 1 { self.in_turn(core, id, now) } else { now };
-        let (outer, cause) = (self.calling.replace(id), self.risen.begin(id));
+        let (outer, cause) = (self.calling.replace(id), self.interrupt_sources.begin(id));
         let was_by_core = self.is_by_core;
         self.is_by_core |= core.is_some();
         let result = call(device.as_mut(), &mut Ctx { now, id, core, bus: self });
         self.is_by_core = was_by_core;
-        self.risen.end(cause);
+        self.interrupt_sources.end(cause);
         self.calling = outer;
         self.master = core;
         self.devices[id.0 as usize] = Some(device);
         if let Some(at) = self.clocks.take_missed(id) {
-            self.tell_clocks(id, at.max(now));
+            self.report_clocks(id, at.max(now));
         }
         if self.watches.follows_devices() {
             self.look_for_news(id);
@@ -636,14 +636,14 @@ impl Bus {
         let name = &self.device_names[id.0 as usize];
         let note = self.noted.add(Some(id), what, || format!("{name}: {what} (first at {now})"));
         if let Some(note) = note.filter(|_| self.is_by_core) {
-            self.origins.want_of_note(note);
+            self.access_sites.want_of_note(note);
         }
     }
 
     /// Records a line about the core that runs, once for each text, with the place of the instruction.
     pub fn note_of_core(&mut self, what: &str, line: impl FnOnce() -> String) {
         if let Some(note) = self.noted.add(None, what, line) {
-            self.origins.want_of_note(note);
+            self.access_sites.want_of_note(note);
         }
     }
 

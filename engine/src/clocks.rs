@@ -61,7 +61,7 @@ pub struct Clocks {
     gated: BTreeSet<DeviceId>,
     stopped: BTreeMap<ClockId, Option<String>>,
     /// Those that stopped since devices were told last.
-    untold: BTreeSet<ClockId>,
+    unreported: BTreeSet<ClockId>,
     /// Devices that were being called when they were to be told, and since when: they are told as the call returns.
     missed: BTreeMap<DeviceId, Ps>,
     pending: Vec<Change>,
@@ -83,7 +83,7 @@ impl Clocks {
     /// Who runs by it is told with the next rates that are set.
     pub fn stop(&mut self, clock: ClockId, why: Option<String>) {
         if self.stopped.insert(clock, why).is_none() {
-            self.untold.insert(clock);
+            self.unreported.insert(clock);
         }
     }
 
@@ -105,25 +105,25 @@ impl Clocks {
     /// Sets rates. Gives those who run by a clock whose rate was not told before or is another one now, with the
     /// rate, and devices whose clock has stopped.
     pub(crate) fn change(&mut self, rates: &[(ClockId, Hz)]) -> Vec<(User, Hz)> {
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         for (clock, rate) in rates {
             let starts = self.stopped.remove(clock).is_some();
             if self.rates.insert(*clock, *rate) != Some(*rate) || starts {
                 let users = self.users.get(clock).into_iter().flatten();
-                told.extend(users.map(|user| (*user, *rate)));
+                reported.extend(users.map(|user| (*user, *rate)));
             }
         }
-        for clock in std::mem::take(&mut self.untold) {
+        for clock in std::mem::take(&mut self.unreported) {
             let devices = self.users.get(&clock).into_iter().flatten().filter(|user| matches!(user, User::Device(_)));
-            told.extend(devices.map(|user| (*user, NO_RATE)));
+            reported.extend(devices.map(|user| (*user, NO_RATE)));
         }
-        told.extend(std::mem::take(&mut self.gated).into_iter().map(|device| (User::Device(device), NO_RATE)));
-        told.sort_by_key(|(user, _)| *user);
-        told
+        reported.extend(std::mem::take(&mut self.gated).into_iter().map(|device| (User::Device(device), NO_RATE)));
+        reported.sort_by_key(|(user, _)| *user);
+        reported
     }
 
     /// A device is to be told when the call that it is in has returned.
-    pub(crate) fn tell_later(&mut self, device: DeviceId, at: Ps) {
+    pub(crate) fn report_later(&mut self, device: DeviceId, at: Ps) {
         self.missed.insert(device, at);
     }
 

@@ -307,10 +307,10 @@ pub struct CallMark {
     pub begins: bool,
 }
 
-/// A window as the eras of [`Core::begin_era`]: from the begin of one to that of another, at the end of which the
+/// A window as the eras of [`Core::begin_interval`]: from the begin of one to that of another, at the end of which the
 /// core's clock had this rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WindowEras {
+pub struct WindowIntervals {
     /// The first of them.
     pub from: u32,
     /// The first behind them.
@@ -445,7 +445,7 @@ pub trait Core: Debugged + State + Send {
     }
 
     /// Tells from now on what it waits for: [`CoreReport::waited`].
-    fn tell_waits(&mut self) {}
+    fn report_waits(&mut self) {}
 
     /// Looks from now on whether it only waits for memory to change, for the critical path.
     fn watch_loops(&mut self) {}
@@ -458,10 +458,10 @@ pub trait Core: Debugged + State + Send {
 
     /// What it has done so far, but for what it waited for: if an era begins here, that is told apart from what it
     /// waits for later, by the era's number. Numbers go up from 1.
-    fn begin_era(&mut self, bus: &Bus, era: Option<u32>) -> CoreReport;
+    fn begin_interval(&mut self, bus: &Bus, interval: Option<u32>) -> CoreReport;
 
     /// What it waited for in each of these windows; `None` if it does not tell.
-    fn waited_in(&self, _bus: &Bus, _windows: &[WindowEras]) -> Option<Vec<WaitedIn>> {
+    fn waited_in(&self, _bus: &Bus, _windows: &[WindowIntervals]) -> Option<Vec<WaitedIn>> {
         None
     }
 

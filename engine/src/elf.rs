@@ -279,7 +279,7 @@ fn header_bytes(
     bytes: usize,
 ) -> u32 {
     let endian = file.endian();
-    let (first, behind) = (u64::from(load.p_offset(endian)), u64::from(load.p_offset(endian)) + bytes as u64);
+    let (first, after) = (u64::from(load.p_offset(endian)), u64::from(load.p_offset(endian)) + bytes as u64);
     let headers_end = u64::from(file.elf_header().e_ehsize(endian));
     if first >= headers_end {
         return 0;
@@ -291,8 +291,8 @@ fn header_bytes(
     if offsets.peek().is_none() {
         return 0;
     }
-    let content = offsets.filter(|offset| (headers_end..behind).contains(offset)).min();
-    (content.unwrap_or(behind) - first) as u32
+    let content = offsets.filter(|offset| (headers_end..after).contains(offset)).min();
+    (content.unwrap_or(after) - first) as u32
 }
 
 fn symbols(file: &ElfFile<elf::FileHeader32<Endianness>>, machine: Machine) -> Vec<Symbol> {

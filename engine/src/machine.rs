@@ -5,6 +5,7 @@ mod calls;
 mod critical_path;
 pub mod debugging;
 pub mod ending;
+mod event_rates;
 pub mod exercise;
 pub mod host;
 mod images;
@@ -17,7 +18,6 @@ pub mod profiling;
 mod programs;
 mod progress;
 pub mod snapshots;
-mod storms;
 pub mod tracing;
 pub mod triggers;
 mod typed;
@@ -217,7 +217,7 @@ pub struct Machine {
     /// When the host gets what was printed; `None` if nobody has looked yet whether something was.
     hand_over_at: Option<Ps>,
     /// How many of the storms the host was told of already.
-    told_storms: usize,
+    reported_excess: usize,
     /// Notes that belong to the end of the run.
     end_notes: Vec<String>,
     /// What would end the waits for registers without a model in which the run ended, by their addresses.
@@ -259,7 +259,7 @@ impl Machine {
             broken: None,
             typed: typed::Typed::default(),
             hand_over_at: None,
-            told_storms: 0,
+            reported_excess: 0,
             end_notes: Vec::new(),
             answers: Vec::new(),
             ended_by: None,
@@ -323,7 +323,7 @@ impl Machine {
     /// Has changes of wires recorded from now on, in [`Bus::waves`]: of the signals at these places there. Those that
     /// are too many for memory go to `file`, which is empty; without one there is a limit.
     pub fn record_waves(&mut self, signals: &[usize], file: Option<File>) {
-        self.bus.wires.tell_levels(&self.bus.waves);
+        self.bus.wires.report_levels(&self.bus.waves);
         self.bus.waves.choose(signals);
         self.bus.device_signals.record(signals, &self.bus.activities, &self.bus.waves);
         match file {
@@ -422,7 +422,7 @@ impl Machine {
         let counters = self.counters_of(&cores);
         let (results, notes) = (self.results(), self.notes());
         let lights = self.bus.lights(elapsed);
-        let windows = self.told_windows();
+        let windows = self.reported_windows();
         let failed_saves = self.take_failed_saves();
         let unmodelled = self.unmodelled();
         let critical_path = self.critical_path(&cores, elapsed);
@@ -486,7 +486,7 @@ impl Machine {
 
     fn notes(&self) -> Vec<String> {
         let mut notes = [&self.program_notes[..], &self.device_notes(), self.bus.host.notes.lines()].concat();
-        notes.extend(self.storm_notes());
+        notes.extend(self.event_rate_notes());
         if self.bus.noted.has_more() || self.bus.host.notes.has_more() {
             let kept = self.bus.notes().len() + self.bus.host.notes.lines().len();
             notes.push(format!("there are more notes than the {kept} that are kept"));

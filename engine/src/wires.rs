@@ -156,7 +156,7 @@ impl Port {
 
     /// Tells which pins have changed.
     #[cold]
-    pub(crate) fn tell_pins(&self, changed: u32, at: Ps) {
+    pub(crate) fn report_pins(&self, changed: u32, at: Ps) {
         let level = |number: u32| self.levels >> number & 1 != 0;
         bits(changed).for_each(|number| self.scope.level((&PIN, self.first + number), level(number), at));
     }
@@ -352,7 +352,7 @@ impl Wires {
     }
 
     /// Tells a recorder that starts what all named wires are.
-    pub fn tell_levels(&self, waves: &Waves) {
+    pub fn report_levels(&self, waves: &Waves) {
         for port in self.all() {
             port.record(u32::MAX, Ps::ZERO, waves);
         }

@@ -81,7 +81,7 @@ def at_once(
         return None
     if profiled:
         run.profile_functions()
-        run.tell_waits()
+        run.report_waits()
     return _finish(made, run, [])
 
 

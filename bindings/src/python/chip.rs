@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use cyclescope_engine::state::State;
 use cyclescope_engine::time::Ps;
-use cyclescope_engine::wire::notes::{Aside, Notes};
+use cyclescope_engine::wire::notes::{ChipReport, Notes};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -25,7 +25,7 @@ pub struct PythonChip {
     /// When the event of each token is due, and how many were asked for before it.
     events: BTreeMap<u32, (Ps, u64)>,
     asked: u64,
-    aside: Aside,
+    chip_report: ChipReport,
     notes: Notes<String>,
     /// Of which some look at the host.
     #[state(skip)]
@@ -39,10 +39,11 @@ impl PythonChip {
     /// Why the chip can't go on.
     pub fn after_reset(instance: Instance, has_interrupt: bool) -> Result<PythonChip, String> {
         let interrupt = has_interrupt.then_some(false);
-        let (aside, notes) = (Aside::default(), Notes::default());
-        let mut chip = PythonChip { instance, interrupt, events: BTreeMap::new(), asked: 0, aside, notes, calls: 0 };
-        chip.tell("reset", Ps::ZERO, ());
-        chip.aside.failure.take().map_or(Ok(chip), Err)
+        let (chip_report, notes) = (ChipReport::default(), Notes::default());
+        let mut chip =
+            PythonChip { instance, interrupt, events: BTreeMap::new(), asked: 0, chip_report, notes, calls: 0 };
+        chip.report("reset", Ps::ZERO, ());
+        chip.chip_report.failure.take().map_or(Ok(chip), Err)
     }
 
     /// Calls a method, and takes up what it asked for. `None` where the chip can't go on; then the run ends.
@@ -56,11 +57,11 @@ impl PythonChip {
         let (called, effects) = self.instance.call(method, now, 0, arguments, result);
         effects.into_iter().for_each(|effect| self.take_up(effect));
         self.calls = self.calls.wrapping_add(1);
-        self.aside.has_taken_long |= self.calls.is_multiple_of(CALLS_BETWEEN_LOOKS);
+        self.chip_report.has_taken_long |= self.calls.is_multiple_of(CALLS_BETWEEN_LOOKS);
         match called {
             Ok(value) => Some(value),
             Err(Failed::Ended(text)) => {
-                self.aside.failure.get_or_insert(text);
+                self.chip_report.failure.get_or_insert(text);
                 None
             }
             Err(Failed::Bus | Failed::Before) => None,
@@ -68,7 +69,7 @@ impl PythonChip {
     }
 
     /// Calls a method that gives nothing.
-    pub fn tell(&mut self, method: &str, now: Ps, arguments: impl for<'py> IntoPyObject<'py, Target = PyTuple>) {
+    pub fn report(&mut self, method: &str, now: Ps, arguments: impl for<'py> IntoPyObject<'py, Target = PyTuple>) {
         self.call(method, now, arguments, |_| Ok(()));
     }
 
@@ -83,8 +84,8 @@ impl PythonChip {
             // A chip has no pins of ports: registering one that has is refused.
             Effect::Drive { .. } => {}
             Effect::Note(text) => self.notes.add(text),
-            Effect::Print(text) => self.aside.printed.extend(text.into_bytes()),
-            Effect::Exit(status) => drop(self.aside.exit.get_or_insert(status)),
+            Effect::Print(text) => self.chip_report.printed.extend(text.into_bytes()),
+            Effect::Exit(status) => drop(self.chip_report.exit.get_or_insert(status)),
         }
     }
 
@@ -96,12 +97,12 @@ impl PythonChip {
             last = due;
             if at_once == MOST_EVENTS_AT_ONCE {
                 let what = format!("a chip in Python has events without end at {due}: no time passes between them");
-                self.aside.failure.get_or_insert(what);
+                self.chip_report.failure.get_or_insert(what);
                 self.events.clear();
                 return;
             }
             self.events.remove(&token);
-            self.tell("event", due, (token,));
+            self.report("event", due, (token,));
         }
     }
 
@@ -126,8 +127,8 @@ impl PythonChip {
     }
 
     /// What else the chip has for the run.
-    pub fn aside(&mut self) -> &mut Aside {
-        &mut self.aside
+    pub fn chip_report(&mut self) -> &mut ChipReport {
+        &mut self.chip_report
     }
 
     /// The next event: when, and its token.

@@ -74,7 +74,7 @@ impl PythonDevice {
     }
 
     /// Calls a method that gives nothing.
-    fn tell(&mut self, ctx: &mut Ctx, method: &str, arguments: impl for<'py> IntoPyObject<'py, Target = PyTuple>) {
+    fn report(&mut self, ctx: &mut Ctx, method: &str, arguments: impl for<'py> IntoPyObject<'py, Target = PyTuple>) {
         // Nobody is there to get an error response.
         let _ = self.call(ctx, method, 0, arguments, |_| Ok(()));
     }
@@ -143,12 +143,12 @@ impl Device for PythonDevice {
             let signal = ctx.bus.waves.signal(&label, name, ctx.bus.wires.level(pin));
             ctx.bus.wires.name(pin, signal);
         }
-        self.tell(ctx, "reset", ());
+        self.report(ctx, "reset", ());
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
         self.events.remove(&token);
-        self.tell(ctx, "event", (token,));
+        self.report(ctx, "event", (token,));
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
@@ -167,13 +167,13 @@ impl Device for PythonDevice {
             let pin = pin.filter(|pin| pin.port == port && pin.of(changed));
             if let Some(pin) = pin {
                 let name = name.clone();
-                self.tell(ctx, "pin_changed", (name, pin.of(levels)));
+                self.report(ctx, "pin_changed", (name, pin.of(levels)));
             }
         }
     }
 
     fn irq_input(&mut self, input: u32, level: bool, ctx: &mut Ctx) {
-        self.tell(ctx, "irq_input", (input, level));
+        self.report(ctx, "irq_input", (input, level));
     }
 }
 

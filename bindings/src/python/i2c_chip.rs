@@ -3,7 +3,7 @@
 use cyclescope_engine::state::State;
 use cyclescope_engine::time::Ps;
 use cyclescope_engine::wire::i2c::{Answer, Direction, Given, I2cTarget, PULLED_UP};
-use cyclescope_engine::wire::notes::Aside;
+use cyclescope_engine::wire::notes::ChipReport;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
@@ -56,15 +56,15 @@ impl I2cTarget for I2cChip {
     }
 
     fn acknowledged(&mut self, ack: bool, now: Ps) {
-        self.0.tell("acknowledged", now, (ack,));
+        self.0.report("acknowledged", now, (ack,));
     }
 
     fn repeated_start(&mut self, now: Ps) {
-        self.0.tell("stop", now, (true,));
+        self.0.report("stop", now, (true,));
     }
 
     fn stop(&mut self, now: Ps) {
-        self.0.tell("stop", now, (false,));
+        self.0.report("stop", now, (false,));
     }
 
     fn advance(&mut self, now: Ps) {
@@ -87,7 +87,7 @@ impl I2cTarget for I2cChip {
         self.0.counters()
     }
 
-    fn aside(&mut self) -> Option<&mut Aside> {
-        Some(self.0.aside())
+    fn chip_report(&mut self) -> Option<&mut ChipReport> {
+        Some(self.0.chip_report())
     }
 }

@@ -27,7 +27,7 @@ pub struct Instance {
     object: Py<PyAny>,
     base: Py<DeviceBase>,
     /// Makes a line of an exception: the object, the exception, the method, and its arguments.
-    tell: Py<PyAny>,
+    report: Py<PyAny>,
     calls: Calls,
     /// Its accesses may be answered with a bus error.
     on_bus: bool,
@@ -36,9 +36,9 @@ pub struct Instance {
 
 impl Instance {
     /// The object. Raises TypeError if it is none of a registered class.
-    pub fn new(object: &Bound<'_, PyAny>, tell: Py<PyAny>, calls: Calls, on_bus: bool) -> PyResult<Instance> {
+    pub fn new(object: &Bound<'_, PyAny>, report: Py<PyAny>, calls: Calls, on_bus: bool) -> PyResult<Instance> {
         let base = object.cast::<DeviceBase>()?.clone().unbind();
-        Ok(Instance { object: object.clone().unbind(), base, tell, calls, on_bus, failed: false })
+        Ok(Instance { object: object.clone().unbind(), base, report, calls, on_bus, failed: false })
     }
 
     /// Calls a method at `now`, and makes something of what it gives. `now` of an access of a range, too.
@@ -113,8 +113,9 @@ impl Instance {
             }
             return Failed::Ended("the run was interrupted in a device".to_owned());
         }
-        let told = self.tell.bind(py).call1((&self.object, error.clone_ref(py).into_value(py), method, arguments));
-        let text = told.and_then(|told| told.extract()).unwrap_or_else(|_| error.to_string());
+        let reported =
+            self.report.bind(py).call1((&self.object, error.clone_ref(py).into_value(py), method, arguments));
+        let text = reported.and_then(|reported| reported.extract()).unwrap_or_else(|_| error.to_string());
         Failed::Ended(text)
     }
 }
@@ -143,20 +144,20 @@ impl State for Instance {
 impl Instance {
     fn saved(&self, py: Python<'_>) -> Result<Vec<u8>, String> {
         let saved = self.object.bind(py).call_method0("save_state").and_then(|data| data.extract());
-        saved.map_err(|error| self.told(py, &error, "save_state"))
+        saved.map_err(|error| self.reported(py, &error, "save_state"))
     }
 
     fn load_saved(&self, py: Python<'_>, data: &[u8]) -> Result<(), String> {
         let loaded = self.object.bind(py).call_method1("load_state", (PyBytes::new(py, data),));
         // The levels of its lines and its events are the engine's.
         self.base.get().state().effects.clear();
-        loaded.map(|_| ()).map_err(|error| self.told(py, &error, "load_state"))
+        loaded.map(|_| ()).map_err(|error| self.reported(py, &error, "load_state"))
     }
 
     /// A line of an exception.
-    fn told(&self, py: Python<'_>, error: &PyErr, method: &str) -> String {
-        let told = self.tell.bind(py).call1((&self.object, error.clone_ref(py).into_value(py), method, ()));
-        told.and_then(|told| told.extract()).unwrap_or_else(|_| error.to_string())
+    fn reported(&self, py: Python<'_>, error: &PyErr, method: &str) -> String {
+        let reported = self.report.bind(py).call1((&self.object, error.clone_ref(py).into_value(py), method, ()));
+        reported.and_then(|reported| reported.extract()).unwrap_or_else(|_| error.to_string())
     }
 }
 

@@ -34,7 +34,7 @@ struct Described {
     pins: Vec<(String, String)>,
     properties: Vec<DescribedProperty>,
     make: Py<PyAny>,
-    tell: Py<PyAny>,
+    report: Py<PyAny>,
 }
 
 /// A property as Python describes it.
@@ -88,7 +88,7 @@ impl Described {
     fn model(self, calls: &Calls) -> PyResult<ExternalModel> {
         let properties = self.properties.into_iter().map(DescribedProperty::property).collect::<PyResult<_>>()?;
         let has_interrupt = !self.interrupts.is_empty();
-        let maker = Maker { make: self.make, tell: self.tell, calls: calls.clone(), on_bus: self.wire.is_none() };
+        let maker = Maker { make: self.make, report: self.report, calls: calls.clone(), on_bus: self.wire.is_none() };
         // Without the ends of the properties' names.
         let names: Vec<String> =
             self.pins.iter().map(|(name, _)| name.strip_suffix("-gpios").unwrap_or(name).to_owned()).collect();
@@ -122,7 +122,7 @@ impl Described {
 /// Makes objects of a class.
 struct Maker {
     make: Py<PyAny>,
-    tell: Py<PyAny>,
+    report: Py<PyAny>,
     calls: Calls,
     on_bus: bool,
 }
@@ -133,8 +133,9 @@ impl Maker {
         Python::attach(|py| {
             let made = self.made(py, given);
             made.map_err(|error| {
-                let told = self.tell.bind(py).call1((py.None(), error.clone_ref(py).into_value(py), "__init__", ()));
-                told.and_then(|told| told.extract()).unwrap_or_else(|_| error.to_string())
+                let reported =
+                    self.report.bind(py).call1((py.None(), error.clone_ref(py).into_value(py), "__init__", ()));
+                reported.and_then(|reported| reported.extract()).unwrap_or_else(|_| error.to_string())
             })
         })
     }
@@ -143,7 +144,7 @@ impl Maker {
         let values: PyResult<Vec<_>> = given.values.into_iter().map(|value| value_of(py, value)).collect();
         let clocks: Vec<u64> = given.clocks.into_iter().map(|clock| clock.get()).collect();
         let object = self.make.bind(py).call1((given.label, values?, clocks))?;
-        Instance::new(&object, self.tell.clone_ref(py), self.calls.clone(), self.on_bus)
+        Instance::new(&object, self.report.clone_ref(py), self.calls.clone(), self.on_bus)
     }
 }
 

@@ -3,7 +3,7 @@
 use cyclescope_engine::state::State;
 use cyclescope_engine::time::Ps;
 use cyclescope_engine::wire::bytes::ByteTarget;
-use cyclescope_engine::wire::notes::{Aside, Notes};
+use cyclescope_engine::wire::notes::{ChipReport, Notes};
 use pyo3::prelude::*;
 
 use super::chip::PythonChip;
@@ -31,7 +31,7 @@ impl ByteTarget for SpiChip {
     }
 
     fn deselect(&mut self, now: Ps) {
-        self.0.tell("deselect", now, ());
+        self.0.report("deselect", now, ());
     }
 
     fn advance(&mut self, now: Ps) {
@@ -54,7 +54,7 @@ impl ByteTarget for SpiChip {
         self.0.counters()
     }
 
-    fn aside(&mut self) -> Option<&mut Aside> {
-        Some(self.0.aside())
+    fn chip_report(&mut self) -> Option<&mut ChipReport> {
+        Some(self.0.chip_report())
     }
 }

@@ -42,10 +42,10 @@ fn check_depth(text: &str) -> Result<(), String> {
     while let Some(place) = rest.find('<') {
         rest = &rest[place..];
         let skipped = [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), ("</", ">")];
-        let behind = match skipped.iter().find(|(begin, _)| rest.starts_with(begin)) {
+        let after = match skipped.iter().find(|(begin, _)| rest.starts_with(begin)) {
             Some((begin, end)) => {
                 depth = depth.saturating_sub(usize::from(*begin == "</"));
-                rest[begin.len()..].split_once(end).map(|(_, behind)| behind)
+                rest[begin.len()..].split_once(end).map(|(_, after)| after)
             }
             // No document type is read: it could name anything.
             None if rest.starts_with("<!") => None,
@@ -58,11 +58,11 @@ fn check_depth(text: &str) -> Result<(), String> {
                 if depth > MOST_DEPTH {
                     return Err(format!("{}: elements are nested more than {MOST_DEPTH} deep", at(rest)));
                 }
-                Some(tag.behind)
+                Some(tag.after)
             }
         };
-        let Some(behind) = behind else { return Ok(()) };
-        rest = behind;
+        let Some(after) = after else { return Ok(()) };
+        rest = after;
     }
     Ok(())
 }
@@ -71,7 +71,7 @@ fn check_depth(text: &str) -> Result<(), String> {
 struct Tag<'a> {
     attributes: usize,
     is_empty: bool,
-    behind: &'a str,
+    after: &'a str,
 }
 
 impl<'a> Tag<'a> {
@@ -83,7 +83,7 @@ impl<'a> Tag<'a> {
                 (Some(_), _) => {}
                 (None, b'"' | b'\'') => quote = Some(byte),
                 (None, b'=') => attributes += 1,
-                (None, b'>') => return Some(Tag { attributes, is_empty: before == b'/', behind: &text[place + 1..] }),
+                (None, b'>') => return Some(Tag { attributes, is_empty: before == b'/', after: &text[place + 1..] }),
                 (None, _) => {}
             }
             before = byte;

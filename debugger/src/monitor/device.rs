@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use cyclescope_engine::dt::fault::near_matches;
+use cyclescope_engine::dt::fault::similar_names;
 use cyclescope_engine::machine::Machine;
 
 use super::values::{self, Line};
@@ -68,7 +68,7 @@ fn add(text: &mut String, title: &str, lines: &[Line], label: &str, most: Option
 
 fn unknown(machine: &Machine, label: &str) -> String {
     let labels: Vec<String> = machine.labels_with_states().into_iter().map(|(label, _)| label).collect();
-    let near = near_matches(label, labels.iter().map(String::as_str));
+    let near = similar_names(label, labels.iter().map(String::as_str));
     let hint = match near.is_empty() {
         true => "monitor devices lists them".to_owned(),
         false => format!("did you mean {}?", near.join(" or ")),

@@ -43,19 +43,19 @@ pub fn snapshot(machine: &mut Machine, path: &str) -> String {
 /// # Errors
 /// Why it is not there, as a line that names it.
 pub fn write(path: &str, kind: &str, pieces: impl IntoIterator<Item = Vec<u8>>) -> Result<(), String> {
-    let told = |why: &str| format!("{}: {why}\n", path.escape_debug());
-    let failed = |error: &io::Error| told(&format!("can't be written: {error}"));
-    let target = place_of(Path::new(path)).map_err(|why| told(&why))?;
+    let reported = |why: &str| format!("{}: {why}\n", path.escape_debug());
+    let failed = |error: &io::Error| reported(&format!("can't be written: {error}"));
+    let target = place_of(Path::new(path)).map_err(|why| reported(&why))?;
     let mut pieces = pieces.into_iter();
     let first = pieces.next().unwrap_or_default();
     let before = match fs::symlink_metadata(&target) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(failed(&error)),
-        Ok(found) if !found.is_file() => return Err(told("is no regular file: name another one")),
+        Ok(found) if !found.is_file() => return Err(reported("is no regular file: name another one")),
         Ok(found) => Some(found),
     };
     if before.is_some() && !begins_alike(&target, &first).map_err(|error| failed(&error))? {
-        return Err(told(&format!("is there, and is no {kind}: name another file")));
+        return Err(reported(&format!("is there, and is no {kind}: name another file")));
     }
     let scratch = Scratch::beside(&target).map_err(|error| failed(&error))?;
     let write = || -> io::Result<()> {
@@ -74,12 +74,12 @@ pub fn write(path: &str, kind: &str, pieces: impl IntoIterator<Item = Vec<u8>>) 
 /// Where a file is to be: below the folder that the program was started in, whatever links there are on the way.
 fn place_of(path: &Path) -> Result<PathBuf, String> {
     let name = path.file_name().ok_or("is no file's name")?;
-    let told = |error: io::Error| format!("can't be written: {error}");
+    let reported = |error: io::Error| format!("can't be written: {error}");
     let folder = match path.parent().filter(|parent| *parent != OsStr::new("")) {
-        Some(parent) => parent.canonicalize().map_err(told)?,
-        None => Path::new(".").canonicalize().map_err(told)?,
+        Some(parent) => parent.canonicalize().map_err(reported)?,
+        None => Path::new(".").canonicalize().map_err(reported)?,
     };
-    let own = Path::new(".").canonicalize().map_err(told)?;
+    let own = Path::new(".").canonicalize().map_err(reported)?;
     match folder.starts_with(&own) {
         true => Ok(folder.join(name)),
         false => Err(format!("is not in {}, where this runs, or below it", own.display())),

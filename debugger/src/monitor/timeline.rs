@@ -1,7 +1,7 @@
 //! `monitor trace`: what devices and cores do between two halts, as a timeline.
 
 use cyclescope_engine::activity::{Kind, Kinds};
-use cyclescope_engine::dt::fault::near_matches;
+use cyclescope_engine::dt::fault::similar_names;
 use cyclescope_engine::machine::tracing::Recorded;
 use cyclescope_engine::time::Ps;
 
@@ -79,7 +79,7 @@ fn chosen(names: &str) -> Result<(Kinds, bool), String> {
 
 fn unknown(name: &str) -> String {
     let names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).chain([FUNCTION, DEFAULT]).collect();
-    let near = near_matches(name, names.iter().copied());
+    let near = similar_names(name, names.iter().copied());
     let hint = match near.is_empty() {
         true => format!("there are {}", names.join(", ")),
         false => format!("did you mean {}?", near.join(" or ")),

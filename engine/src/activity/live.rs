@@ -36,15 +36,15 @@ impl Recording {
 
     /// When the earliest begins of what was told of these tracks since so many spans had been told; [`Ps::MAX`] if
     /// nothing was.
-    fn earliest_since(&self, told: u64, tracks: &[u32]) -> Ps {
-        let new = self.ring.iter().skip(told.saturating_sub(self.first) as usize);
+    fn earliest_since(&self, reported: u64, tracks: &[u32]) -> Ps {
+        let new = self.ring.iter().skip(reported.saturating_sub(self.first) as usize);
         let own = new.filter(|span| tracks.contains(&span.track)).map(|span| span.begin);
         own.min().unwrap_or(Ps::MAX)
     }
 
     /// True if something was told since a mark.
-    pub(super) fn has_told_since(&self, mark: &Mark) -> bool {
-        self.told() > mark.told || self.changes > mark.changes || self.begun > mark.begun
+    pub(super) fn has_reported_since(&self, mark: &Mark) -> bool {
+        self.reported() > mark.reported || self.changes > mark.changes || self.begun > mark.begun
     }
 }
 
@@ -78,8 +78,8 @@ impl Activities {
     }
 
     /// How many spans have been told so far.
-    pub fn told(&self) -> u64 {
-        self.recording().told()
+    pub fn reported(&self) -> u64 {
+        self.recording().reported()
     }
 
     /// When one of these tracks begins or ends next behind `since`, as far as that is known; [`Ps::MAX`] if it is not.
@@ -89,11 +89,11 @@ impl Activities {
 
     /// The same of what nobody has looked at ([`Activities::looked_at`]): what was told late, since so many spans had
     /// been told, may have begun before.
-    pub fn first_change(&self, tracks: &[u32], since: Ps, told: u64) -> Ps {
+    pub fn first_change(&self, tracks: &[u32], since: Ps, reported: u64) -> Ps {
         let next = self.next_change(tracks, since);
         let recording = self.recording();
         let joined = recording.joined.iter().filter(|(track, _)| tracks.contains(track)).map(|(_, begin)| *begin);
-        joined.fold(next.min(recording.earliest_since(told, tracks)), Ps::min)
+        joined.fold(next.min(recording.earliest_since(reported, tracks)), Ps::min)
     }
 
     /// All that has been told so far has been looked at.
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_late_or_goes_on_after_all_is_a_change_at_its_begin() {
+    fn what_is_reported_late_or_goes_on_after_all_is_a_change_at_its_begin() {
         static FRAME: Activity = Activity::new(Kind::Wire, "shifting", "").joining();
         let activities = Activities::default();
         let spi = activities.scope("spi0");
@@ -156,11 +156,11 @@ mod tests {
         activities.follow(Kinds::of(&[Kind::Wire]));
         spi.span(&FRAME, Ps(10), Ps(20), Detail::None);
         assert_eq!(activities.first_change(&[0], Ps(15), 0), Ps(10));
-        let told = activities.told();
+        let reported = activities.reported();
         activities.looked_at();
-        assert_eq!(activities.first_change(&[0], Ps(25), told), Ps::MAX);
+        assert_eq!(activities.first_change(&[0], Ps(25), reported), Ps::MAX);
         spi.span(&FRAME, Ps(20), Ps(30), Detail::None);
-        assert_eq!((activities.told(), activities.first_change(&[0], Ps(25), told)), (told, Ps(20)));
+        assert_eq!((activities.reported(), activities.first_change(&[0], Ps(25), reported)), (reported, Ps(20)));
         assert_eq!(activities.next_change(&[0], Ps(20)), Ps(30));
     }
 

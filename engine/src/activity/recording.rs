@@ -100,7 +100,10 @@ pub(super) struct Recording {
 
 impl fmt::Debug for Recording {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Recording").field("tracks", &self.tracks).field("told", &self.told()).finish_non_exhaustive()
+        f.debug_struct("Recording")
+            .field("tracks", &self.tracks)
+            .field("told", &self.reported())
+            .finish_non_exhaustive()
     }
 }
 
@@ -208,7 +211,7 @@ impl Recording {
     }
 
     /// How many were told so far: the number of the next one.
-    pub fn told(&self) -> u64 {
+    pub fn reported(&self) -> u64 {
         self.first + self.ring.len() as u64
     }
 
@@ -251,7 +254,7 @@ impl Recording {
         let step = Step { hz: clock.map_or(0, Hz::get), by: 0 };
         let span = Span { track, begin, end, detail, times: 1, step };
         self.latest = self.latest.max(begin);
-        let number = self.told();
+        let number = self.reported();
         self.before.push_back(self.tracks[track as usize].last.replace(number));
         self.bytes += span.bytes();
         self.ring.push_back(span);

@@ -21,7 +21,7 @@ use crate::devices::cyclescope::stub;
 use crate::devices::external::{ExternalModel, Externals};
 use crate::devices::support::bit_band::{self, BitBand};
 use crate::devices::{self, Entry, Kind as ModelKind};
-use crate::dt::fault::{BoardFault, FaultKind, near_matches};
+use crate::dt::fault::{BoardFault, FaultKind, similar_names};
 use crate::dt::inputs;
 use crate::dt::linux;
 use crate::dt::node::{Node, Property};
@@ -241,7 +241,7 @@ fn collect<'a>(
                 let names = devices.map(|entry| entry.compatible).chain(passive::names()).chain([SRAM]);
                 let mut names: Vec<&str> = names.collect();
                 names.extend(more.map(|model| model.compatible.as_str()));
-                let near = near_matches(first, names);
+                let near = similar_names(first, names);
                 let kind = FaultKind::UnknownCompatible { compatible: (*first).to_owned(), near };
                 let at = child.property("compatible").map_or(&child.at, |property| &property.at).clone();
                 faults.push(BoardFault { at, node: child.name.clone(), kind });

@@ -3,7 +3,7 @@
 use crate::core::Core;
 use crate::cpu::memory::MemoryConfig;
 use crate::cpu::memory::fetch::prefetch_next::PrefetchNext;
-use crate::dt::fault::{FaultKind, near_matches};
+use crate::dt::fault::{FaultKind, similar_names};
 use crate::dt::node::Node;
 use crate::dt::reader::NodeReader;
 use crate::isa::arm::{
@@ -90,15 +90,15 @@ pub fn from_node(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreInf
     // One that says "riscv", too, is of the type that it names beside.
     let known = compatibles.iter().find_map(|name| TYPES[1..].iter().find(|known| known.compatible == *name));
     if known.is_none() && !compatibles.contains(&TYPES[0].compatible) {
-        tell_unknown(reader, compatibles.first().copied());
+        report_unknown(reader, compatibles.first().copied());
     }
     (known.unwrap_or(&TYPES[0]).from_node)(reader, index)
 }
 
-fn tell_unknown(reader: &mut NodeReader, compatible: Option<&str>) {
+fn report_unknown(reader: &mut NodeReader, compatible: Option<&str>) {
     let kind = match compatible {
         Some(compatible) => {
-            let near = near_matches(compatible, TYPES.iter().map(|known| known.compatible));
+            let near = similar_names(compatible, TYPES.iter().map(|known| known.compatible));
             FaultKind::UnknownCompatible { compatible: compatible.to_owned(), near }
         }
         None => FaultKind::Missing {

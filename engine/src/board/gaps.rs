@@ -82,11 +82,11 @@ pub fn fill(map: &mut Vec<MapEntry>, bus: &mut Bus) {
     let mut next = Some(0);
     let ends = map.iter().map(|entry| (entry.base, entry.last.checked_add(1), entry.route));
     let mut below = None;
-    for (base, behind, route) in ends {
+    for (base, after, route) in ends {
         if let Some(first) = next.filter(|first| *first < base) {
             add(&mut gaps, (first, base - 1), below.unwrap_or(route), route);
         }
-        (next, below) = (behind, Some(route));
+        (next, below) = (after, Some(route));
     }
     if let Some(first) = next {
         let route = below.flatten();

@@ -1,6 +1,6 @@
 //! `cyclescope,overlay` of a memory: it answers inside a range that another node has, in its stead.
 
-use crate::bus::seams::OVERLAY_BYTES;
+use crate::bus::overlays::OVERLAY_BYTES;
 use crate::bus::{MapEntry, Target};
 use crate::dt::fault::{BoardFault, FaultKind};
 use crate::dt::node::Node;

@@ -3,7 +3,7 @@
 use super::Bus;
 use super::device::{Device, DeviceId, IrqLine};
 use crate::activity::{Detail, EXCEPTION, Kind, Scope};
-use crate::storms::Source;
+use crate::event_rates::Source;
 use crate::time::Ps;
 
 impl Bus {
@@ -32,13 +32,13 @@ impl Bus {
         let passes =
             |device: &Option<Box<dyn Device>>| device.as_ref().is_some_and(|device| device.passes_interrupts());
         let passing = self.devices.iter().map(passes).collect();
-        self.risen.start(passing);
+        self.interrupt_sources.start(passing);
     }
 
     /// The label of the device whose interrupt came to a core last, after the first of these times and up to the
     /// second.
     pub fn interrupted_last(&self, core: u32, within: (Ps, Ps)) -> Option<String> {
-        let device = self.risen.came_last(core, within)?;
+        let device = self.interrupt_sources.came_last(core, within)?;
         self.device_names.get(device.0 as usize).cloned()
     }
 
@@ -55,10 +55,10 @@ impl Bus {
 
     /// Core number `core` takes an exception at `now`.
     pub fn exception(&mut self, core: u32, now: Ps, source: Source) {
-        self.storms.exception(core, now, source);
+        self.event_rates.exception(core, now, source);
         if let Some(input) = source.input {
             let is_up = self.core_irqs[core as usize].is_up(input);
-            self.storms.entries.entered(core, input, is_up);
+            self.event_rates.entries.entered(core, input, is_up);
         }
         if self.activities.records(Kind::Exception) {
             let Source { name, number, input } = source;

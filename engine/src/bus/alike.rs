@@ -14,7 +14,7 @@ pub struct Window {
     /// Edges of the device's clock from a request's arrival until it can begin.
     pub before_cycles: u64,
     /// From when the device is free for the next one to the answer, which may come before.
-    pub behind_cycles: i64,
+    pub after_cycles: i64,
     /// Address of the [`Tally`], which stays where it is.
     pub tally: usize,
 }

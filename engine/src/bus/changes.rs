@@ -9,16 +9,16 @@ use crate::time::{Hz, Ps};
 impl Bus {
     /// Clocks run at these rates from `now` on.
     pub fn set_clocks(&mut self, rates: &[(ClockId, Hz)], now: Ps) {
-        let mut told = None;
+        let mut reported = None;
         for (user, rate) in self.clocks.change(rates) {
             match user {
                 // Of several of its clocks a device is told once.
-                User::Device(id) if told == Some(id) => {}
+                User::Device(id) if reported == Some(id) => {}
                 // A DMA controller writes to what drives its clock, or resets it.
-                User::Device(id) if self.is_busy(id) => self.clocks.tell_later(id, now),
+                User::Device(id) if self.is_busy(id) => self.clocks.report_later(id, now),
                 User::Device(id) => {
-                    told = Some(id);
-                    self.tell_clocks(id, now);
+                    reported = Some(id);
+                    self.report_clocks(id, now);
                 }
                 user => self.clocks.add_pending(Change { user, at: now, rate }),
             }
@@ -26,7 +26,7 @@ impl Bus {
     }
 
     /// A device is told that a clock or a gate of it has changed.
-    pub(super) fn tell_clocks(&mut self, id: DeviceId, now: Ps) {
+    pub(super) fn report_clocks(&mut self, id: DeviceId, now: Ps) {
         self.with_device(id, now, |device, ctx| device.clocks_changed(ctx));
     }
 

@@ -64,7 +64,7 @@ impl CodeLog {
     }
 
     /// The next span.
-    pub fn tell(&mut self, span: CodeSpan) {
+    pub fn report(&mut self, span: CodeSpan) {
         self.spans[(self.epoch % SPANS as u64) as usize] = span;
         self.epoch += 1;
     }
@@ -82,7 +82,7 @@ impl Bus {
     pub(crate) fn write_ram(&mut self, ram: usize, offset: u32, bytes: &[u8]) {
         if self.rams[ram].write(offset, bytes) {
             let last = offset + (bytes.len() - 1) as u32;
-            self.code_written.tell(CodeSpan { ram, first: offset, last });
+            self.code_written.report(CodeSpan { ram, first: offset, last });
             self.see_write(ram, offset, last);
         }
     }
@@ -91,7 +91,7 @@ impl Bus {
     #[inline(always)]
     pub(crate) fn put_in_ram(&mut self, ram: usize, offset: u32, bytes: u32, value: u32) {
         if self.rams[ram].put(offset, bytes, value) {
-            self.code_written.tell(CodeSpan { ram, first: offset, last: offset + (bytes - 1) });
+            self.code_written.report(CodeSpan { ram, first: offset, last: offset + (bytes - 1) });
             self.see_write(ram, offset, offset + (bytes - 1));
         }
     }
@@ -107,7 +107,7 @@ impl Bus {
         };
         let span = CodeSpan { ram, first, last: first + (len - 1) };
         if self.rams[ram].mark_code(first, len) {
-            self.code_marked.tell(span);
+            self.code_marked.report(span);
         }
         span
     }
@@ -118,10 +118,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_too_far_behind_knows_nothing() {
+    fn who_is_too_far_after_knows_nothing() {
         let span = |first| CodeSpan { ram: 0, first, last: first + 1 };
         let mut log = CodeLog::default();
-        (0..40).for_each(|at| log.tell(span(2 * at)));
+        (0..40).for_each(|at| log.report(span(2 * at)));
         assert_eq!(log.since(40).unwrap().count(), 0);
         assert_eq!(log.since(38).unwrap().collect::<Vec<_>>(), [span(76), span(78)]);
         assert_eq!(log.since(8).unwrap().next(), Some(span(16)));

@@ -12,7 +12,8 @@ impl Bus {
     #[cold]
     fn is_mapped_in_parts(&self, addr: u32, bytes: usize) -> bool {
         let Ok(len) = u32::try_from(bytes) else { return false };
-        self.up_to_seam(addr, len) < len && self.parts(addr, len).all(|(at, len)| self.span(at, len as usize).is_some())
+        self.bytes_to_boundary(addr, len) < len
+            && self.parts(addr, len).all(|(at, len)| self.span(at, len as usize).is_some())
     }
 
     /// Copies bytes from memory or an execute-in-place window, without time or side effects. `false` if any of them is
@@ -108,7 +109,7 @@ impl Bus {
                 if let Some(device) = self.devices[id.0 as usize].as_mut() {
                     device.preload(range, offset, bytes);
                     // Nobody knows which of them have been decoded.
-                    self.code_written.tell(CodeSpan::ELSEWHERE);
+                    self.code_written.report(CodeSpan::ELSEWHERE);
                 }
             }
         }

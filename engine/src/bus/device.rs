@@ -542,13 +542,13 @@ impl Ctx<'_> {
     pub fn set_irq(&mut self, line: Option<IrqLine>, level: bool) {
         if let Some(line) = line {
             if level {
-                self.bus.storms.raised(line, self.id);
+                self.bus.event_rates.raised(line, self.id);
             }
             if self.bus.activities.is_on() {
                 self.bus.record_irq(self.id, line, level, self.now);
             }
             let level = self.bus.shared_lines.level(line, self.id, level);
-            self.bus.risen.set(line, self.id, level, self.now);
+            self.bus.interrupt_sources.set(line, self.id, level, self.now);
             self.bus.set_irq(line, level, self.now);
         }
     }
@@ -563,10 +563,10 @@ impl Ctx<'_> {
     pub fn change_irq(&mut self, line: Option<IrqLine>, level: bool) {
         self.set_irq(line, level);
         if let Some(line) = line {
-            self.bus.risen.change(line, self.id, self.now);
+            self.bus.interrupt_sources.change(line, self.id, self.now);
         }
         if let Some(IrqLine::Core { core, .. }) = line.filter(|_| !level) {
-            self.bus.risen.come(core, self.now, Some(self.id));
+            self.bus.interrupt_sources.come(core, self.now, Some(self.id));
         }
     }
 

@@ -50,7 +50,7 @@ impl Bus {
     /// A device has asked for an event.
     #[inline]
     pub(super) fn event_asked_for(&mut self) {
-        self.risen.asked_for(self.events.scheduled(), self.calling);
+        self.interrupt_sources.asked_for(self.events.scheduled(), self.calling);
         if let Some(critical) = &mut self.critical {
             critical.get_mut().asked_for(self.events.scheduled());
         }

@@ -155,7 +155,7 @@ impl Path {
             }
         };
         let ratio = match (target_clock, clock) {
-            _ if bus.tells_transactions() => 0,
+            _ if bus.reports_transactions() => 0,
             (Some(target), Some(clock)) if !local && !at_once => ratio(clock, target, interconnect),
             _ => 0,
         };

@@ -82,7 +82,7 @@ impl Bus {
     pub fn drive_function(&mut self, pin: Pin, level: Option<bool>, now: Ps) {
         if self.wires.set_function_drive(pin, level) {
             let (changed, levels) = self.settle_wires(pin.port, now, now);
-            self.tell_port(pin.port, changed, levels, now);
+            self.report_port(pin.port, changed, levels, now);
         }
     }
 
@@ -103,11 +103,11 @@ impl Bus {
             levels: others.levels | mask_if(level == Some(true)),
         };
         let (changed, levels) = self.settle_wires(pin.port, since, now);
-        self.tell_port(pin.port, changed, levels, now);
+        self.report_port(pin.port, changed, levels, now);
     }
 
     /// Others than a port have changed its wires: it is told, unless it is being called.
-    fn tell_port(&mut self, port: PortId, changed: u32, levels: u32, now: Ps) {
+    fn report_port(&mut self, port: PortId, changed: u32, levels: u32, now: Ps) {
         if changed != 0 && !self.is_busy(port.device) {
             self.with_device(port.device, now, |device, ctx| device.pins_changed(port, changed, levels, ctx));
         }
@@ -136,19 +136,19 @@ impl Bus {
             wires.record(changed, since, &self.waves);
         }
         if self.activities.records(Kind::Pin) {
-            wires.tell_pins(changed, since);
+            wires.report_pins(changed, since);
         }
         if disputed != 0 {
             wires.disputed |= disputed;
             self.note_dispute(port, disputed, now);
         }
         if changed != 0 {
-            self.tell_watchers(port, changed, levels, now);
+            self.report_watchers(port, changed, levels, now);
         }
         (changed, levels)
     }
 
-    fn tell_watchers(&mut self, port: PortId, changed: u32, levels: u32, now: Ps) {
+    fn report_watchers(&mut self, port: PortId, changed: u32, levels: u32, now: Ps) {
         for index in 0.. {
             let watcher = self.wires.port(port).and_then(|wires| wires.watchers.get(index).copied());
             let Some(watcher) = watcher else { break };

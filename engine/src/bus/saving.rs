@@ -127,7 +127,7 @@ impl Bus {
         to.field("host");
         self.host.save(to);
         to.field("told");
-        self.told.save(to);
+        self.reported.save(to);
         to.field("asked");
         self.asked.save(to);
     }
@@ -148,7 +148,7 @@ impl Bus {
         self.code_marked.load(from)?;
         self.transfers_by_devices.load(from)?;
         self.host.load(from)?;
-        self.told.load(from)?;
+        self.reported.load(from)?;
         self.asked.load(from)
     }
 
@@ -161,7 +161,7 @@ impl Bus {
         to.field("irq_levels");
         self.irq_levels.save(to);
         to.field("risen");
-        self.risen.save(to);
+        self.interrupt_sources.save(to);
         to.field("critical");
         self.critical.save(to);
         to.field("noted");
@@ -169,20 +169,20 @@ impl Bus {
         to.field("traps");
         self.traps.save(to);
         to.field("origins");
-        self.origins.save(to);
+        self.access_sites.save(to);
         to.field("storms");
-        self.storms.save(to);
+        self.event_rates.save(to);
     }
 
     fn load_observed(&mut self, from: &mut Loader) -> Result<(), Damaged> {
         self.waves.load(from)?;
         self.activities.load(from)?;
         self.irq_levels.load(from)?;
-        self.risen.load(from)?;
+        self.interrupt_sources.load(from)?;
         self.critical.load(from)?;
         self.noted.load(from)?;
         self.traps.load(from)?;
-        self.origins.load(from)?;
-        self.storms.load(from)
+        self.access_sites.load(from)?;
+        self.event_rates.load(from)
     }
 }

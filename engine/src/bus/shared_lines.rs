@@ -55,8 +55,8 @@ mod tests {
         lines.add([shared, own], one);
         lines.add([shared], other);
         lines.keep_shared();
-        let told = [(one, true), (other, true), (one, false), (one, false), (other, false), (other, false)];
-        let levels = told.map(|(device, level)| lines.level(shared, device, level));
+        let reported = [(one, true), (other, true), (one, false), (one, false), (other, false), (other, false)];
+        let levels = reported.map(|(device, level)| lines.level(shared, device, level));
         assert_eq!(levels, [true, true, true, true, false, false]);
         // Nobody else drives this one.
         assert!(lines.level(own, one, true));

@@ -20,7 +20,7 @@ use crate::time::{Cycles, Ps};
 #[derive(Debug, Default)]
 pub(super) struct Transactions {
     /// They are recorded.
-    pub are_told: bool,
+    pub are_reported: bool,
     /// Labels of the cores.
     cores: Vec<String>,
     /// The buses: of each route, and the own ones of each core and then each device.
@@ -60,8 +60,8 @@ impl Bus {
     /// Looks whether transactions are recorded. True if that has changed: cores have to forget what they know of paths
     /// then.
     pub fn follow_recording(&mut self) -> bool {
-        let are_told = self.activities.records(Kind::Bus);
-        let has_changed = std::mem::replace(&mut self.transactions.are_told, are_told) != are_told;
+        let are_reported = self.activities.records(Kind::Bus);
+        let has_changed = std::mem::replace(&mut self.transactions.are_reported, are_reported) != are_reported;
         if has_changed {
             self.paths.take();
         }
@@ -69,27 +69,27 @@ impl Bus {
     }
 
     /// True if transactions are recorded.
-    pub(super) fn tells_transactions(&self) -> bool {
-        self.transactions.are_told
+    pub(super) fn reports_transactions(&self) -> bool {
+        self.transactions.are_reported
     }
 
     /// Tells of a burst to or from a device, whose beats the present master has made one by one: the map entry; when
     /// its address was sent, which it was, and its bytes; and when the last answer was there.
-    pub fn tell_burst(&mut self, entry: usize, begun: (Ps, u32, u32), direction: Direction, done: Ps) {
-        if self.tells_transactions() {
+    pub fn report_burst(&mut self, entry: usize, begun: (Ps, u32, u32), direction: Direction, done: Ps) {
+        if self.reports_transactions() {
             let (at, address, bytes) = begun;
             let moves = match direction {
                 Direction::Read => Moves::ReadBurst(bytes),
                 Direction::Write => Moves::WriteBurst(bytes),
             };
             let answer = Access { value: 0, entry, arrived: done, answered: done, done };
-            self.tell_transaction(at, address, moves, &Ok(answer));
+            self.report_transaction(at, address, moves, &Ok(answer));
         }
     }
 
     /// Tells of a transaction that the present master began at `at`, and of how it ended.
     #[cold]
-    pub(super) fn tell_transaction(&mut self, at: Ps, address: u32, moves: Moves, answer: &Result<Access, BusFault>) {
+    pub(super) fn report_transaction(&mut self, at: Ps, address: u32, moves: Moves, answer: &Result<Access, BusFault>) {
         let (entry, done, read) = match answer {
             Ok(access) => (access.entry, access.done, Some(access.value)),
             Err(BusFault { entry: Some(entry), done, .. }) => (*entry, *done, None),
@@ -190,15 +190,15 @@ mod tests {
         bus
     }
 
-    fn told(activities: &Activities) -> Vec<(String, u64, u64, String)> {
+    fn reported(activities: &Activities) -> Vec<(String, u64, u64, String)> {
         let tracks = activities.tracks();
         let spans = activities.spans(Ps::ZERO, Ps::MAX).into_iter();
-        let told = spans.map(|span| {
+        let reported = spans.map(|span| {
             let track = &tracks[span.track as usize];
             let (begin, end) = (span.begin.0 / 1000, span.end.0 / 1000);
             (format!("{} {}", track.scope, track.line), begin, end, span.detail.to_string())
         });
-        told.collect()
+        reported.collect()
     }
 
     #[test]
@@ -216,7 +216,7 @@ mod tests {
         bus.write_burst(Ps(620_000), 0x1020, 16).unwrap();
         bus.read(Ps(700_000), 0x9000, AccessSize::Word).unwrap_err();
         assert_eq!(
-            told(&bus.activities),
+            reported(&bus.activities),
             [
                 ("axi m4".into(), 0, 160, "read slow + 0x4, 2 bytes: 0x87654321".into()),
                 ("axi m4".into(), 190, 320, "write ram + 0x8, 1 bytes: 0xef".into()),
@@ -233,9 +233,9 @@ mod tests {
         bus.activities.start(Kinds::of(&[Kind::Bus]), 1 << 16);
         bus.follow_recording();
         bus.write(Ps(0), 0x2000, AccessSize::Word, 1).unwrap();
-        let told = told(&bus.activities);
-        assert_eq!(told[0], ("axi m4".into(), 0, 160, "write slow + 0x0, 4 bytes: 0x1".into()));
-        assert_eq!(told[1], ("axi slow".into(), 40, 220, "read ram + 0x10, 16 bytes".into()));
+        let reported = reported(&bus.activities);
+        assert_eq!(reported[0], ("axi m4".into(), 0, 160, "write slow + 0x0, 4 bytes: 0x1".into()));
+        assert_eq!(reported[1], ("axi slow".into(), 40, 220, "read ram + 0x10, 16 bytes".into()));
     }
 
     #[test]

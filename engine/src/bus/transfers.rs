@@ -32,7 +32,7 @@ impl Bus {
     ) -> Result<Access, BusFault> {
         let beat = self.read_beat(entry, arrived, addr, size);
         let answer = beat.map(|(value, answered)| self.answered(entry, arrived, answered, value));
-        self.told(at, addr, Moves::Read(size), answer)
+        self.reported(at, addr, Moves::Read(size), answer)
     }
 
     /// A store as a master sees it, up to its response.
@@ -60,17 +60,17 @@ impl Bus {
     ) -> Result<Access, BusFault> {
         let beat = self.write_beat(entry, arrived, addr, size, value);
         let answer = beat.map(|answered| self.answered(entry, arrived, answered, 0));
-        self.told(at, addr, Moves::Write(size, value), answer)
+        self.reported(at, addr, Moves::Write(size, value), answer)
     }
 
     /// A burst read of `bytes` from memory or an execute-in-place window (a line fill, a DMA read), for its timing: see
-    /// [`Bus::peek`] for the bytes. Over a seam ([`super::seams`]), it is one burst behind another.
+    /// [`Bus::peek`] for the bytes. Over a seam ([`super::boundaries`]), it is one burst behind another.
     ///
     /// # Errors
     /// [`BusFault`] if nothing, registers, or an error answers.
     pub fn read_burst(&mut self, at: Ps, addr: u32, bytes: u32) -> Result<Access, BusFault> {
         let entry = self.entry_at(addr).ok_or_else(|| unmapped(addr, at))?;
-        let here = self.up_to_seam(addr, bytes);
+        let here = self.bytes_to_boundary(addr, bytes);
         if here < bytes {
             let first = self.read_burst(at, addr, here)?;
             return self.read_burst(first.done, addr + here, bytes - here).map(|second| first.then(second));
@@ -79,7 +79,7 @@ impl Bus {
         let offset = self.map[entry].offset(addr);
         let answered = match self.map[entry].target {
             Target::Ram(ram) => {
-                self.tell_transfer(ram);
+                self.report_transfer(ram);
                 Ok(self.rams[ram].transfer(arrived, offset, bytes, Direction::Read))
             }
             Target::Device(id, range) => self
@@ -87,7 +87,7 @@ impl Bus {
                 .map_err(|error| self.slave_fault(entry, addr, error.done)),
         };
         let answer = answered.map(|answered| self.answered(entry, arrived, answered, 0));
-        self.told(at, addr, Moves::ReadBurst(bytes), answer)
+        self.reported(at, addr, Moves::ReadBurst(bytes), answer)
     }
 
     /// A burst write of `bytes` to memory (a line write-back, a DMA write), for its timing; [`Bus::poke`] has the
@@ -97,7 +97,7 @@ impl Bus {
     /// [`BusFault`] unless a RAM answers.
     pub fn write_burst(&mut self, at: Ps, addr: u32, bytes: u32) -> Result<Access, BusFault> {
         let entry = self.entry_at(addr).ok_or_else(|| unmapped(addr, at))?;
-        let here = self.up_to_seam(addr, bytes);
+        let here = self.bytes_to_boundary(addr, bytes);
         if here < bytes {
             let first = self.write_burst(at, addr, here)?;
             return self.write_burst(first.done, addr + here, bytes - here).map(|second| first.then(second));
@@ -107,10 +107,10 @@ impl Bus {
             return Err(self.slave_fault(entry, addr, arrived));
         };
         let offset = self.map[entry].offset(addr);
-        self.tell_transfer(ram);
+        self.report_transfer(ram);
         let answered = self.rams[ram].transfer(arrived, offset, bytes, Direction::Write);
         let answer = Ok(self.answered(entry, arrived, answered, 0));
-        self.told(at, addr, Moves::WriteBurst(bytes), answer)
+        self.reported(at, addr, Moves::WriteBurst(bytes), answer)
     }
 
     #[inline]
@@ -120,9 +120,15 @@ impl Bus {
 
     /// How an access ended that was begun at `at`: it is recorded, if somebody wants it.
     #[inline]
-    fn told(&mut self, at: Ps, addr: u32, moves: Moves, answer: Result<Access, BusFault>) -> Result<Access, BusFault> {
-        if self.tells_transactions() {
-            self.tell_transaction(at, addr, moves, &answer);
+    fn reported(
+        &mut self,
+        at: Ps,
+        addr: u32,
+        moves: Moves,
+        answer: Result<Access, BusFault>,
+    ) -> Result<Access, BusFault> {
+        if self.reports_transactions() {
+            self.report_transaction(at, addr, moves, &answer);
         }
         answer
     }
@@ -135,7 +141,7 @@ impl Bus {
         let offset = self.map[entry].offset(addr);
         match self.map[entry].target {
             Target::Ram(ram) => {
-                self.tell_transfer(ram);
+                self.report_transfer(ram);
                 let done = self.rams[ram].transfer(at, offset, size.bytes(), Direction::Read);
                 let mut bytes = [0; 4];
                 self.rams[ram].read(offset, &mut bytes[..size.bytes() as usize]);
@@ -167,7 +173,7 @@ impl Bus {
         let offset = self.map[entry].offset(addr);
         match self.map[entry].target {
             Target::Ram(ram) => {
-                self.tell_transfer(ram);
+                self.report_transfer(ram);
                 let done = self.rams[ram].transfer(at, offset, size.bytes(), Direction::Write);
                 self.write_ram(ram, offset, &value.to_le_bytes()[..size.bytes() as usize]);
                 Ok(done)
@@ -192,7 +198,7 @@ impl Bus {
 
     /// A memory's port is about to serve the present master.
     #[inline]
-    fn tell_transfer(&mut self, ram: usize) {
+    fn report_transfer(&mut self, ram: usize) {
         if self.master.is_none() {
             self.transfers_by_devices += 1;
             self.rams[ram].take(self.transfers_by_devices);

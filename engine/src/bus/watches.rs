@@ -159,7 +159,7 @@ impl Bus {
         let is_called = self.watches.called.contains(&device);
         if self.waves.take_news() | self.activities.take_news() | is_called {
             self.watches.has_news = true;
-            self.code_written.tell(CodeSpan::NOTHING);
+            self.code_written.report(CodeSpan::NOTHING);
         }
     }
 
@@ -196,7 +196,7 @@ impl Bus {
     pub(super) fn see_access(&mut self, addr: u32, bytes: u32, is_write: bool) {
         if let Some(watch) = self.watches.at(addr, addr + (bytes - 1), is_write) {
             self.hit(watch, is_write);
-            self.code_written.tell(CodeSpan::NOTHING);
+            self.code_written.report(CodeSpan::NOTHING);
         }
     }
 

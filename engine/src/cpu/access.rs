@@ -204,7 +204,7 @@ impl<I: Isa> Cpu<I> {
             set(self, moves.extended(unsafe { read(host, size) }));
             return self.after_flat(bus, index, at);
         }
-        let (begins, told) = (self.begins_cycle(index, at), how & how::TOLD != 0);
+        let (begins, reported) = (self.begins_cycle(index, at), how & how::REPORTED != 0);
         let quiet = self.quiet_from(begins);
         if let Some((done, alone)) = self.memory.load_register(bus, quiet, addr, size) {
             let goes_on = self.register_loaded(bus, index, at, moves, (done, alone), set);
@@ -216,12 +216,12 @@ impl<I: Isa> Cpu<I> {
             set(self, moves.extended(value));
             return self.after_flat(bus, index, at);
         }
-        if let Some((cycles, value)) = self.memory.load_flat(bus, quiet, addr, size.bytes(), told) {
+        if let Some((cycles, value)) = self.memory.load_flat(bus, quiet, addr, size.bytes(), reported) {
             self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
             set(self, moves.extended(value));
             return self.after_flat(bus, index, at);
         }
-        if !told && let Some((cycles, value)) = self.memory.load_alone(bus, quiet, addr, size.bytes()) {
+        if !reported && let Some((cycles, value)) = self.memory.load_alone(bus, quiet, addr, size.bytes()) {
             self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
             set(self, moves.extended(value));
             self.polls.note_read(u64::from(index) << 32 | u64::from(at), &self.x);
@@ -310,7 +310,7 @@ impl<I: Isa> Cpu<I> {
         if turns && how & how::UNPRIVILEGED == 0 && self.store_on_slave(addr, size, value) {
             return self.after_flat(bus, index, at);
         }
-        let (begins, told) = (self.begins_cycle(index, at), how & how::TOLD != 0);
+        let (begins, reported) = (self.begins_cycle(index, at), how & how::REPORTED != 0);
         let quiet = self.quiet_from(begins);
         if let Some(done) = self.memory.store_register(bus, quiet, addr, size, value) {
             self.access_kind = moves.name();
@@ -321,7 +321,7 @@ impl<I: Isa> Cpu<I> {
             self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
             return self.after_flat(bus, index, at);
         }
-        if let Some(cycles) = self.memory.store_flat(bus, quiet, addr, size.bytes(), value, told) {
+        if let Some(cycles) = self.memory.store_flat(bus, quiet, addr, size.bytes(), value, reported) {
             self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
             return self.after_flat(bus, index, at);
         }
@@ -352,8 +352,8 @@ impl<I: Isa> Cpu<I> {
     fn refused(&mut self, bus: &mut Bus, index: u32, at: u32, abort: AbortOf<I>) -> bool {
         // The instruction does not count: what comes next has the stamp of its other accesses.
         self.memory.learn_uses();
-        if bus.origins.are_wanted() {
-            self.tell_origin(bus, index, at);
+        if bus.access_sites.are_wanted() {
+            self.report_origin(bus, index, at);
         }
         self.charge_at(index, at);
         self.raise_at(bus, index, at, I::data_abort(abort))
@@ -362,8 +362,8 @@ impl<I: Isa> Cpu<I> {
     /// An access is done, and the block goes on, which is what this gives: only up to behind the instruction if
     /// something is to be looked at.
     pub(crate) fn after_access(&mut self, bus: &mut Bus, index: u32, at: u32) -> bool {
-        if bus.origins.are_wanted() {
-            self.tell_origin(bus, index, at);
+        if bus.access_sites.are_wanted() {
+            self.report_origin(bus, index, at);
         }
         self.charge_at(index, at);
         self.update_limit(bus);
@@ -372,17 +372,17 @@ impl<I: Isa> Cpu<I> {
             || self.has_news(bus)
             || self.shell.cycles.wrapping_add(longest) > self.shell.deadline.limit
         {
-            self.leave_behind(index, at);
+            self.leave_after(index, at);
         }
         true
     }
 
     /// Tells that operation `at` is what accessed a register without a model.
     #[cold]
-    fn tell_origin(&mut self, bus: &mut Bus, index: u32, at: u32) {
+    fn report_origin(&mut self, bus: &mut Bus, index: u32, at: u32) {
         let count = self.blocks.info(index, at).instr;
         let pc = self.before(index, count).pc & I::ADDRESS_MASK;
-        bus.origins.tell(bus.master.unwrap_or(0), pc);
+        bus.access_sites.report(bus.master.unwrap_or(0), pc);
     }
 
     /// The same behind an access before which no event came, and that reached nothing but memory: there is no news but
@@ -395,7 +395,7 @@ impl<I: Isa> Cpu<I> {
             || self.code_was_written(bus)
             || self.shell.cycles.wrapping_add(longest) > self.shell.deadline.limit
         {
-            self.leave_behind(index, at);
+            self.leave_after(index, at);
         }
         true
     }
@@ -428,7 +428,7 @@ impl<I: Isa> Cpu<I> {
         let now = now + turn_cycles;
         let done = self.memory.load(bus, self.isa.mmu(), now, addr, size, how);
         self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
-        self.tell_own_origin(bus);
+        self.report_own_origin(bus);
         done.result.map_err(I::data_abort)
     }
 
@@ -444,15 +444,15 @@ impl<I: Isa> Cpu<I> {
         self.turn_to(bus, addr, Kind::Write);
         let done = self.memory.store(bus, self.isa.mmu(), now, addr, size, value, how);
         self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
-        self.tell_own_origin(bus);
+        self.report_own_origin(bus);
         done.result.map_err(I::data_abort)
     }
 
     /// Tells that the instruction at the current address, before which its block was left, is what accessed a register
     /// without a model, if one was.
-    pub(super) fn tell_own_origin(&self, bus: &mut Bus) {
-        if bus.origins.are_wanted() {
-            bus.origins.tell(bus.master.unwrap_or(0), self.pc & I::ADDRESS_MASK);
+    pub(super) fn report_own_origin(&self, bus: &mut Bus) {
+        if bus.access_sites.are_wanted() {
+            bus.access_sites.report(bus.master.unwrap_or(0), self.pc & I::ADDRESS_MASK);
         }
     }
 

@@ -102,14 +102,14 @@ impl sections::Totals for Totals {
 
 /// What a core did at rates that its clock has had before.
 #[derive(Debug, Default, State, Fresh)]
-pub(crate) struct Earlier {
+pub(crate) struct PastRates {
     /// The rates, in their order, and what it did at each.
     parts: Vec<(Hz, Totals)>,
     /// All of it.
     sum: Option<Totals>,
 }
 
-impl Earlier {
+impl PastRates {
     /// The clock's rate has been `rate` up to now, when the core has done `totals` in all.
     pub fn end(&mut self, rate: Hz, totals: Totals) {
         let part = self.since(&totals);

@@ -83,9 +83,9 @@ pub struct Cold<I: Isa> {
     /// Results under way at each exit.
     pub pending: [I::Pending; 2],
     /// A number for what is under way where a jump has been taken: 0 for nothing.
-    pub pending_behind_jump: u32,
+    pub pending_after_jump: u32,
     /// The state behind it, where it is fallen through.
-    pub context_behind: I::Context,
+    pub context_after: I::Context,
     /// How it is fetched.
     pub fetch: Via,
     /// Index of its first instruction.
@@ -170,7 +170,7 @@ struct Found<E> {
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(16))]
 pub struct Settled {
-    /// Its address, and above that the number of what was under way ([`Cold::pending_behind_jump`]).
+    /// Its address, and above that the number of what was under way ([`Cold::pending_after_jump`]).
     pub tag: u64,
     /// Its index.
     pub index: u32,
@@ -188,7 +188,7 @@ pub struct Draft<I: Isa> {
     /// Its size.
     pub bytes: u32,
     /// The state behind it.
-    pub context_behind: I::Context,
+    pub context_after: I::Context,
     /// Where a taken branch or a jump leads, where that is fixed.
     pub taken_pc: u32,
     /// What has to be predicted at its end.
@@ -324,7 +324,7 @@ impl<I: Isa> Blocks<I> {
     }
 
     /// The block at the same place behind a wait, if there is one for whatever wait.
-    pub fn behind_wait(&self, index: u32) -> Option<u32> {
+    pub fn after_wait(&self, index: u32) -> Option<u32> {
         if self.waits_in_place(index) {
             return Some(index);
         }
@@ -336,8 +336,8 @@ impl<I: Isa> Blocks<I> {
     }
 
     fn op_range(&self, index: u32) -> Range<usize> {
-        let behind = self.hot.get(index as usize + 1).map_or(self.ops.len(), |next| next.first_op as usize);
-        self.hot[index as usize].first_op as usize..behind
+        let after = self.hot.get(index as usize + 1).map_or(self.ops.len(), |next| next.first_op as usize);
+        self.hot[index as usize].first_op as usize..after
     }
 
     /// The operations of a block from its first on; those of others follow.
@@ -425,8 +425,8 @@ impl<I: Isa> Blocks<I> {
         self.ops.extend(draft.ops);
         self.infos.extend(draft.infos);
         self.instrs.extend(draft.instrs);
-        let Draft { breakdown, pending, before_last, last, context_behind, .. } = draft;
-        let pending_behind_jump = self.number_pending(pending[TAKEN]);
+        let Draft { breakdown, pending, before_last, last, context_after, .. } = draft;
+        let pending_after_jump = self.number_pending(pending[TAKEN]);
         self.cold.push(Cold {
             breakdown,
             entry,
@@ -434,8 +434,8 @@ impl<I: Isa> Blocks<I> {
             last,
             before: Box::default(),
             pending,
-            pending_behind_jump,
-            context_behind,
+            pending_after_jump,
+            context_after,
             fetch,
             first_instr,
             runs_before: 0,

@@ -22,9 +22,9 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) use lights::{Light, Lights};
 
 use super::profile::{ELSEWHERE, Profile};
+use crate::event_rates::Source;
 use crate::observe::profile::Functions;
 use crate::state::{Fresh, State};
-use crate::storms::Source;
 
 /// Calls under way in a stack at the most: what is called beyond is not followed.
 pub(crate) const MOST_FRAMES: usize = 1 << 14;

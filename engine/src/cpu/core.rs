@@ -8,10 +8,10 @@ use super::leave::Paused;
 use super::memory::{LINE_BYTES, Memory, MemoryConfig, Mmu as _, Via};
 use super::polls::Polls;
 use super::shell::Shell;
-use super::spins::Spins;
+use super::wait_loops::WaitLoops;
 use crate::bus::Bus;
 use crate::core::debug::Debugged as _;
-use crate::core::{Awaited, CallMark, Compiled, Compiling, Core, CoreReport, Cut, Stop, WaitedIn, WindowEras};
+use crate::core::{Awaited, CallMark, Compiled, Compiling, Core, CoreReport, Cut, Stop, WaitedIn, WindowIntervals};
 use crate::elf::Machine;
 use crate::inputs::Inputs;
 use crate::memory::cache::CacheShape;
@@ -68,7 +68,7 @@ pub struct Cpu<I: Isa> {
     /// Compiled code.
     pub(crate) host: HostCode<I>,
     pub(crate) polls: Polls,
-    pub(super) spins: Spins<I>,
+    pub(super) wait_loops: WaitLoops<I>,
     /// A semihosting call has no answer yet.
     pub(crate) in_call: bool,
     /// What the last access was that had no shortcut, for messages.
@@ -107,7 +107,7 @@ impl<I: Isa> Cpu<I> {
             paused: None,
             host: HostCode::new(Compiling { waits: false, ..Compiling::after(I::COMPILE_AFTER) }),
             polls: Polls::default(),
-            spins: Spins::default(),
+            wait_loops: WaitLoops::default(),
             in_call: false,
             access_kind: "",
             only_core: false,
@@ -228,9 +228,9 @@ impl<I: Isa> Cpu<I> {
         }
         let before = (self.shell.instructions, self.shell.exceptions);
         if self.polls.has_candidate && !single {
-            self.spins.give_up();
+            self.wait_loops.give_up();
             fast_forward(self, bus);
-        } else if !(self.spins.are_on() && !single && self.watch(bus)) {
+        } else if !(self.wait_loops.are_on() && !single && self.watch(bus)) {
             self.run_once(bus, single);
         }
         self.settle_calls();
@@ -467,7 +467,7 @@ impl<I: Isa> Core for Cpu<I> {
     }
 
     fn run(&mut self, bus: &mut Bus, until: Ps) -> Stop {
-        if self.spins.are_on() {
+        if self.wait_loops.are_on() {
             return self.run_and_watch(bus, until);
         }
         self.begin(bus, until);
@@ -479,7 +479,7 @@ impl<I: Isa> Core for Cpu<I> {
     }
 
     fn reset(&mut self, bus: &mut Bus) {
-        self.spins.give_up();
+        self.wait_loops.give_up();
         I::reset(self, bus);
     }
 
@@ -558,12 +558,12 @@ impl<I: Isa> Core for Cpu<I> {
         self.shell.report(bus, &totals, I::counters(self))
     }
 
-    fn begin_era(&mut self, bus: &Bus, era: Option<u32>) -> CoreReport {
+    fn begin_interval(&mut self, bus: &Bus, interval: Option<u32>) -> CoreReport {
         let totals = self.totals();
-        self.shell.begin_era(bus, &totals, era)
+        self.shell.begin_interval(bus, &totals, interval)
     }
 
-    fn waited_in(&self, bus: &Bus, windows: &[WindowEras]) -> Option<Vec<WaitedIn>> {
+    fn waited_in(&self, bus: &Bus, windows: &[WindowIntervals]) -> Option<Vec<WaitedIn>> {
         self.shell.waited_in(bus, windows)
     }
 
@@ -571,12 +571,12 @@ impl<I: Isa> Core for Cpu<I> {
         self.begin_profile(options)
     }
 
-    fn tell_waits(&mut self) {
+    fn report_waits(&mut self) {
         self.shell.begin_waits();
     }
 
     fn watch_loops(&mut self) {
-        self.spins.start();
+        self.wait_loops.start();
     }
 
     fn add_to_path(&self, bus: &Bus, paths: &mut Paths) {

@@ -23,7 +23,7 @@ pub enum OnBus {
     #[default]
     AsItIs,
     /// It goes along with the access before, or begins right behind that.
-    RightBehind,
+    RightAfter,
     /// It begins right after a store that found the bus idle: it waits with that for the port.
     AfterIdleStore,
     /// Idle: a bus matrix may have to grant the port anew.

@@ -63,7 +63,7 @@ impl Deadline {
 
     /// True if the bus has scheduled something, or run it, since [`Deadline::follow`].
     #[inline(always)]
-    pub fn is_behind(&self, bus: &Bus) -> bool {
+    pub fn is_after(&self, bus: &Bus) -> bool {
         bus.next_stop() != self.next_due
     }
 

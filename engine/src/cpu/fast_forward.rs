@@ -85,7 +85,7 @@ struct Snapshot<O> {
     events: (u64, Ps),
     devices: Lists,
     /// Changes of wires that were recorded so far.
-    waves_told: u64,
+    waves_reported: u64,
     /// Activities of devices that were told so far.
     activities: Mark,
 }
@@ -214,7 +214,7 @@ fn is_steady<C: Repeats>(
     after: &Snapshot<C::Own>,
     iteration: &Iteration,
 ) -> bool {
-    (after.pc, after.events, after.waves_told) == (before.pc, before.events, before.waves_told)
+    (after.pc, after.events, after.waves_reported) == (before.pc, before.events, before.waves_reported)
         && after.exceptions == before.exceptions
         && after.interrupts == before.interrupts
         && core.behaves_like(&before.own, before.counted.cycles)
@@ -292,7 +292,7 @@ fn snapshot<C: Repeats>(core: &C, bus: &mut Bus) -> Snapshot<C::Own> {
         counted: shell.totals(core.accounts()),
         events: (bus.events.scheduled(), bus.events.next_due()),
         devices: view(core).lists(bus),
-        waves_told: bus.waves.told(),
+        waves_reported: bus.waves.reported(),
         activities: bus.activities.mark(),
     }
 }

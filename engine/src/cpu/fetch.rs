@@ -17,7 +17,7 @@ impl<I: Isa> Cpu<I> {
             Via::Uncached if I::FETCHES_IN_BLOCKS => self.code_stays(bus, index),
             Via::Uncached => I::FETCHES_FIRST || self.fetch_one(bus, index),
         };
-        self.tell_own_origin(bus);
+        self.report_own_origin(bus);
         self.charge(pc);
         fetched
     }
@@ -327,7 +327,7 @@ impl<I: Isa> Cpu<I> {
     pub(crate) fn use_line_of_last(&mut self, pc: u32) {
         let line = pc & I::ADDRESS_MASK & !(self.line_bytes - 1);
         if self.memory.stamps_fetches() && self.memory.has_fetch_line(line) {
-            self.memory.stamp_fetch(line, order::stamp_behind(self.shell.instructions));
+            self.memory.stamp_fetch(line, order::stamp_after(self.shell.instructions));
         }
     }
 

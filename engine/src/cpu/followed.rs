@@ -8,8 +8,8 @@ use super::calls::{Calls, Flow};
 use super::isa::Isa;
 use super::shell::Shell;
 use crate::bus::Bus;
+use crate::event_rates::Source;
 use crate::observe::profile::Functions;
-use crate::storms::Source;
 
 impl Shell {
     /// Calls are followed from now on, of code with these functions. True if less was known before: then code has to be
@@ -155,7 +155,7 @@ impl<I: Isa> Cpu<I> {
         self.begin_calls();
         self.charge_last();
         let (pc, sp, now) = (I::address(self), self.x[I::SP], self.shell.had(self.shell.cycles));
-        self.tell_calls(|calls, profile| calls.exception(profile, source, (pc, sp), now));
+        self.report_calls(|calls, profile| calls.exception(profile, source, (pc, sp), now));
     }
 
     /// The core is at the handler of this exception, whose frame is that of the one that was taken last.
@@ -164,7 +164,7 @@ impl<I: Isa> Cpu<I> {
             return;
         }
         let now = self.shell.had(self.shell.cycles);
-        self.tell_calls(|calls, profile| calls.chain(profile, source, now));
+        self.report_calls(|calls, profile| calls.chain(profile, source, now));
         self.follow_handler();
     }
 
@@ -175,7 +175,7 @@ impl<I: Isa> Cpu<I> {
         }
         let (pc, now) = (I::address(self), self.shell.had(self.shell.cycles));
         self.charge(pc);
-        self.tell_calls(|calls, profile| calls.handler(profile, pc, now));
+        self.report_calls(|calls, profile| calls.handler(profile, pc, now));
     }
 
     /// The core has returned from an exception.
@@ -185,17 +185,17 @@ impl<I: Isa> Cpu<I> {
         }
         self.charge_last();
         let (pc, sp, now) = (I::address(self), self.x[I::SP], self.shell.had(self.shell.cycles));
-        self.tell_calls(|calls, profile| {
+        self.report_calls(|calls, profile| {
             profile.iter_mut().for_each(|profile| profile.look_at_task(bus));
             calls.exception_return(profile, pc, sp, now);
             profile.iter_mut().for_each(|profile| profile.leave_unnamed());
         });
     }
 
-    fn tell_calls(&mut self, tell: impl FnOnce(&mut Calls, &mut Option<Box<super::profile::Profile>>)) {
+    fn report_calls(&mut self, report: impl FnOnce(&mut Calls, &mut Option<Box<super::profile::Profile>>)) {
         let Shell { calls, profile, .. } = &mut self.shell;
         if let Some(calls) = calls {
-            tell(calls, profile);
+            report(calls, profile);
         }
         self.shell.follow_path();
         self.settle_calls();

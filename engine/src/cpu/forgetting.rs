@@ -57,7 +57,7 @@ impl<I: Isa> Cpu<I> {
     }
 
     /// Drops decoded blocks of code that is in no RAM: of what is in one, stores have told.
-    pub(crate) fn drop_untold_blocks(&mut self) {
+    pub(crate) fn drop_unreported_blocks(&mut self) {
         self.kill_blocks(CodeSpan::ELSEWHERE);
     }
 

@@ -3,8 +3,8 @@
 use super::Cpu;
 use super::isa::Isa;
 use crate::bus::Bus;
+use crate::event_rates::Source;
 use crate::state::{Fresh, State};
-use crate::storms::Source;
 
 /// The handler does nothing but jump to itself.
 pub(crate) const HANDLER_IS_STUCK: &str = "its handler is a branch to itself";

@@ -292,7 +292,7 @@ pub trait Isa: Clone + PartialEq + Sized + Send + State + 'static {
 
     /// So many operations behind this one don't bring the core up to date, though they access memory: they may not be
     /// done, or never leave compiled code.
-    fn kept_behind(_op: &Self::Op) -> usize {
+    fn kept_after(_op: &Self::Op) -> usize {
         0
     }
 
@@ -307,7 +307,7 @@ pub trait Isa: Clone + PartialEq + Sized + Send + State + 'static {
     /// What [`Isa::resolve`] does, as host code; `target` is where an indirect jump leads.
     fn emit_resolve(_emitter: &mut Emitter<Self>, _exit: usize, _target: Option<Value>) {}
 
-    /// An operation that leaves the block before it: see [`Cpu::leave_behind`].
+    /// An operation that leaves the block before it: see [`Cpu::leave_after`].
     fn leave_op() -> Self::Op;
 
     /// True if an operation loads or stores: an instruction that has done so is not begun again.

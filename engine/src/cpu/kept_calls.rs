@@ -73,8 +73,8 @@ impl<T: Totals> KeptCalls<T> {
         self.longest.insert(place, KeptCall { entry: entry.clone(), parts, time, waited: Waited::default() });
     }
 
-    /// The calls as the user sees them; `told` says what was waited for.
-    pub fn report(&self, bus: &Bus, told: impl Fn(&Waited) -> Option<WaitedFor>) -> KeptReport {
+    /// The calls as the user sees them; `reported` says what was waited for.
+    pub fn report(&self, bus: &Bus, reported: impl Fn(&Waited) -> Option<WaitedFor>) -> KeptReport {
         let call = |call: &KeptCall<T>| CallReport {
             nth: call.entry.nth,
             begun: call.entry.at,
@@ -84,7 +84,7 @@ impl<T: Totals> KeptCalls<T> {
             caller: None,
             instructions: call.parts.iter().map(|(_, part)| part.instructions()).sum(),
             counted: call.parts.iter().map(|(rate, part)| Counted { rate: *rate, causes: part.named(bus) }).collect(),
-            waited: told(&call.waited),
+            waited: reported(&call.waited),
         };
         KeptReport { shortest: self.shortest, longest: self.longest.iter().map(call).collect() }
     }

@@ -92,7 +92,7 @@ impl<I: Isa> Cpu<I> {
     pub(crate) fn leave(&mut self, index: u32, exit: usize, pc: u32) {
         let cold = &self.blocks.cold[index as usize];
         self.pending = cold.pending[exit];
-        let context = if exit == FALLEN { cold.context_behind } else { I::context_of_target(self) };
+        let context = if exit == FALLEN { cold.context_after } else { I::context_of_target(self) };
         I::go_to(self, pc, context);
         self.left = self.isa.runs_blocks().then_some((index, exit));
     }
@@ -111,7 +111,7 @@ impl<I: Isa> Cpu<I> {
     }
 
     /// Has the block left behind the instruction of operation `at`, which is in its middle.
-    pub(crate) fn leave_behind(&mut self, index: u32, at: u32) {
+    pub(crate) fn leave_after(&mut self, index: u32, at: u32) {
         let first = self.blocks.hot[index as usize].first_op as usize;
         let infos = &self.blocks.infos[first..];
         let instr = infos[at as usize].instr;
@@ -122,8 +122,8 @@ impl<I: Isa> Cpu<I> {
             }
             return;
         }
-        let behind = infos[at as usize..].iter().position(|info| info.instr != instr).unwrap_or(1);
-        self.patch(first + at as usize + behind);
+        let after = infos[at as usize..].iter().position(|info| info.instr != instr).unwrap_or(1);
+        self.patch(first + at as usize + after);
     }
 
     /// Operation `at` waits for so many cycles, which [`Hot::longest_cycles`](super::block::Hot::longest_cycles) has. A
@@ -134,7 +134,7 @@ impl<I: Isa> Cpu<I> {
         self.charge_at(index, at);
         let longest = u64::from(self.blocks.hot[index as usize].longest_cycles);
         if cycles > 0 && self.shell.cycles.wrapping_add(longest) > self.shell.deadline.limit {
-            self.leave_behind(index, at);
+            self.leave_after(index, at);
         }
     }
 
@@ -257,7 +257,7 @@ impl<I: Isa> Cpu<I> {
             fixed.add(cost, I::sort(instr, fetch));
             pc = pc.wrapping_add(I::instr_bytes(instr));
         }
-        all.push(BeforeOf::<I> { fixed, pending, pc, context: cold.context_behind });
+        all.push(BeforeOf::<I> { fixed, pending, pc, context: cold.context_after });
         self.blocks.cold[index as usize].before = all.into();
     }
 

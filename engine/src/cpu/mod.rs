@@ -34,9 +34,9 @@ mod repeats;
 mod saving;
 pub mod sections;
 pub(crate) mod shell;
-mod spins;
 #[cfg(test)]
 mod tests;
+mod wait_loops;
 mod waiting;
 pub mod waits;
 

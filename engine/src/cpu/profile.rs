@@ -27,9 +27,9 @@ use super::calls::{Calls, Frame, NONE, NOWHERE};
 use super::cost::Breakdown;
 use super::memory::{Accounts, LONG_CYCLES};
 use crate::bus::Bus;
+use crate::event_rates::Source;
 use crate::observe::profile::{ProfileOptions, TaskName};
 use crate::state::{Fresh, State};
-use crate::storms::Source;
 use crate::time::Ps;
 
 /// The address of what belongs to no instruction.
@@ -333,7 +333,7 @@ impl Profile {
     #[inline(never)]
     fn charge_memory(&mut self, pc: u32, memory: &mut Accounts) {
         let mut seen = std::mem::take(&mut self.seen.memory);
-        memory.tell_growth(&mut seen, |sum, cycles| {
+        memory.report_growth(&mut seen, |sum, cycles| {
             self.spend(pc, Cause::Memory(sum), cycles);
             if cycles >= LONG_CYCLES {
                 self.last_long = Some((self.here, pc, sum));

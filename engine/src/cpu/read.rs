@@ -185,7 +185,7 @@ impl<I: Isa> Draft<I> {
             infos: Vec::with_capacity(read.ops.len() + 1),
             instrs: Vec::with_capacity(read.instrs.len()),
             bytes: read.bytes,
-            context_behind: read.context,
+            context_after: read.context,
             taken_pc: 0,
             jump,
             mispredicted_cycles: 0,

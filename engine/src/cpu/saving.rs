@@ -32,7 +32,7 @@ impl<I: Isa> State for Cpu<I> {
         to.field("skipped_cycles");
         self.polls.skipped_cycles.save(to);
         to.field("spins");
-        self.spins.save(to);
+        self.wait_loops.save(to);
         to.field("in_call");
         self.in_call.save(to);
         to.field("access_kind");
@@ -62,7 +62,7 @@ impl<I: Isa> State for Cpu<I> {
         self.mispredictions.load(from)?;
         self.polls = self.polls.afresh();
         self.polls.skipped_cycles.load(from)?;
-        self.spins.load(&self.isa, from)?;
+        self.wait_loops.load(&self.isa, from)?;
         self.in_call.load(from)?;
         self.access_kind.load(from)?;
         self.timing.load(from)?;

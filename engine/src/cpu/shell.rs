@@ -1,7 +1,7 @@
 //! What a core is made of, however it runs instructions: its time and where that went, watched functions, interrupt
 //! inputs, how far it may run, and why it stopped.
 
-use super::accounts::{Earlier, Spent, Totals};
+use super::accounts::{PastRates, Spent, Totals};
 use super::calls::{Calls, News, What};
 use super::cost::Breakdown;
 use super::deadline::Deadline;
@@ -9,16 +9,16 @@ use super::irqs::Irqs;
 use super::isa::CauseNames;
 use super::memory::Accounts;
 use super::profile::Profile;
-use super::profile::reporting::{AtRate, Told};
+use super::profile::reporting::{AtRate, Reported};
 use super::sections::Sections;
-use super::waits::{CallsAtEdge, OfEra, Shared, Teller, Waited, Waits, Within};
+use super::waits::{CallsAtEdge, IntervalWaits, Reporter, Shared, Waited, Waits, Within};
 use crate::bus::Bus;
 use crate::core::debug::Breaks;
-use crate::core::{CallReport, CoreReport, Counted, Cut, SectionReport, Stop, WaitedIn, WindowEras};
+use crate::core::{CallReport, CoreReport, Counted, Cut, SectionReport, Stop, WaitedIn, WindowIntervals};
+use crate::event_rates::Source;
 use crate::faults::CoreFault;
 use crate::observe::profile::CoreProfile;
 use crate::state::State;
-use crate::storms::Source;
 use crate::time::{Cycles, Hz, Ps};
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ pub(crate) struct Shell {
     /// The user has been given a note of that.
     has_noted_stop: bool,
     /// What it did at rates that its clock has had before.
-    earlier: Earlier,
+    earlier: PastRates,
     pub instructions: u64,
     /// Exceptions and interrupts taken.
     pub exceptions: u64,
@@ -93,7 +93,7 @@ impl Shell {
             slept_cycles: 0,
             clocked_asleep: false,
             has_noted_stop: false,
-            earlier: Earlier::default(),
+            earlier: PastRates::default(),
             instructions: 0,
             exceptions: 0,
             deadline: Deadline::new(clock),
@@ -214,7 +214,7 @@ impl Shell {
     /// The profile knows since when an interrupt has waited that is taken now, by the core's input `line`.
     pub fn note_raised(&mut self, bus: &mut Bus, source: Source, line: Option<u32>) {
         if let (Some(profile), Some(calls), Some(line)) = (&mut self.profile, &mut self.calls, line) {
-            let raised = bus.risen.take(self.index, line);
+            let raised = bus.interrupt_sources.take(self.index, line);
             let raised = raised.map(|(since, by)| (since, bus.device_names[by.0 as usize].clone()));
             profile.raised(calls, source.input, raised);
         }
@@ -261,7 +261,7 @@ impl Shell {
     /// The profile so far, without what is cut off.
     pub fn profile(&self, bus: &Bus, cut: Option<Cut>) -> Option<CoreProfile> {
         let shared = self.waits.as_ref().map(|waits| waits.sums(bus));
-        let told = Told {
+        let reported = Reported {
             name: &self.name,
             names: self.causes,
             bus,
@@ -271,7 +271,7 @@ impl Shell {
             calls: self.calls.as_deref(),
             shared: shared.as_ref(),
         };
-        self.profile.as_ref().map(|profile| profile.report(&told))
+        self.profile.as_ref().map(|profile| profile.report(&reported))
     }
 
     /// Keeps a stack of its own for the function at `pc`. Calls are followed.
@@ -309,25 +309,25 @@ impl Shell {
     }
 
     /// The same, but for what was waited for: that is told apart from here on, by this number.
-    pub fn begin_era(&mut self, bus: &Bus, totals: &Totals, era: Option<u32>) -> CoreReport {
-        if let (Some(waits), Some(era)) = (&mut self.waits, era) {
+    pub fn begin_interval(&mut self, bus: &Bus, totals: &Totals, interval: Option<u32>) -> CoreReport {
+        if let (Some(waits), Some(interval)) = (&mut self.waits, interval) {
             let calls = CallsAtEdge { begun: self.sections.begun(), open: self.sections.open_calls() };
-            waits.begin_era(era, (self.cycles, self.instructions), &totals.memory, &calls);
+            waits.begin_interval(interval, (self.cycles, self.instructions), &totals.memory, &calls);
         }
         self.report_with(bus, totals, Vec::new(), None)
     }
 
     /// What was waited for in each of these windows.
-    pub fn waited_in(&self, bus: &Bus, windows: &[WindowEras]) -> Option<Vec<WaitedIn>> {
-        let eras = self.waits.as_ref()?.by_era(bus, &self.sections.open_calls());
-        let (teller, none) = (Teller::new(bus, self.causes), Waited::default());
-        let told = |window: &WindowEras| {
-            let OfEra { all, sections } = eras.between(window.from, window.to);
-            let of = |section| teller.told(sections.get(&section).unwrap_or(&none), window.rate);
+    pub fn waited_in(&self, bus: &Bus, windows: &[WindowIntervals]) -> Option<Vec<WaitedIn>> {
+        let intervals = self.waits.as_ref()?.by_interval(bus, &self.sections.open_calls());
+        let (reporter, none) = (Reporter::new(bus, self.causes), Waited::default());
+        let reported = |window: &WindowIntervals| {
+            let IntervalWaits { all, sections } = intervals.between(window.from, window.to);
+            let of = |section| reporter.reported(sections.get(&section).unwrap_or(&none), window.rate);
             let sections = (0..self.sections.sections.len()).map(of).collect();
-            WaitedIn { all: teller.told(&all, window.rate), sections }
+            WaitedIn { all: reporter.reported(&all, window.rate), sections }
         };
-        Some(windows.iter().map(told).collect())
+        Some(windows.iter().map(reported).collect())
     }
 
     fn report_with(
@@ -338,10 +338,10 @@ impl Shell {
         mut shared: Option<Shared>,
     ) -> CoreReport {
         let counted = self.earlier.counted(bus, self.clock, totals);
-        let teller = shared.is_some().then(|| Teller::new(bus, self.causes));
-        let sections = self.section_reports(bus, shared.as_mut().zip(teller.as_ref()));
+        let reporter = shared.is_some().then(|| Reporter::new(bus, self.causes));
+        let sections = self.section_reports(bus, shared.as_mut().zip(reporter.as_ref()));
         let at_clocks = counted.iter().map(Counted::time).fold(Ps::ZERO, |sum, time| sum + time);
-        let told = shared.zip(teller).map(|(shared, teller)| teller.told(&shared.all, self.clock));
+        let reported = shared.zip(reporter).map(|(shared, reporter)| reporter.reported(&shared.all, self.clock));
         CoreReport {
             name: self.name.clone(),
             clock: self.clock,
@@ -351,25 +351,25 @@ impl Shell {
             counted,
             between_clocks: self.now().saturating_sub(at_clocks),
             cut: None,
-            waited: told,
+            waited: reported,
             sections,
             counters,
         }
     }
 
     /// The watched functions, and what was waited for in their calls if that is told.
-    fn section_reports(&self, bus: &Bus, shared: Option<(&mut Shared, &Teller)>) -> Vec<SectionReport> {
+    fn section_reports(&self, bus: &Bus, shared: Option<(&mut Shared, &Reporter)>) -> Vec<SectionReport> {
         let mut reports = self.sections.reports(bus, self.clock);
         let mut ended = None;
-        let mut teller = None;
+        let mut reporter = None;
         if let Some((shared, names)) = shared {
             shared.close_calls(&self.sections.open_calls());
             ended = Some(shared.take_ended());
             for (index, report) in reports.iter_mut().enumerate() {
                 let waited = shared.sections.get(&index).cloned().unwrap_or_default();
-                report.waited = Some(names.told(&waited, self.clock));
+                report.waited = Some(names.reported(&waited, self.clock));
             }
-            teller = Some(names);
+            reporter = Some(names);
         }
         for (index, section) in self.sections.sections.iter().enumerate() {
             let Some(kept) = &section.kept else { continue };
@@ -379,8 +379,8 @@ impl Shell {
                     kept.waited(*number, waited);
                 }
             }
-            let told = |waited: &Waited| teller.map(|teller| teller.told(waited, self.clock));
-            reports[index].kept = Some(kept.report(bus, told));
+            let reported = |waited: &Waited| reporter.map(|reporter| reporter.reported(waited, self.clock));
+            reports[index].kept = Some(kept.report(bus, reported));
         }
         reports
     }

@@ -102,13 +102,13 @@ impl<I: Isa> Cpu<I> {
     #[inline]
     pub(crate) fn note_look(&mut self, bus: &Bus, index: u32, at: u32, addr: u32) {
         if self.shell.waits.is_some() {
-            self.tell_look(bus, index, at, addr);
+            self.report_look(bus, index, at, addr);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn tell_look(&mut self, bus: &Bus, index: u32, at: u32, addr: u32) {
+    fn report_look(&mut self, bus: &Bus, index: u32, at: u32, addr: u32) {
         let Ok(physical) = self.physical(bus, addr, Kind::Read) else { return };
         let instructions = self.shell.instructions + u64::from(self.blocks.info(index, at).instr);
         let place = (self.pc_at(index, at), self.begins_cycle(index, at), instructions);

@@ -11,14 +11,14 @@
 //! first behind them is waited just so. A device may tell later what it did, as its registers show it later: waits are
 //! shared out when it has been accessed again, or in the end.
 
-mod eras;
+mod intervals;
 mod path;
+mod reported;
 mod sharing;
-mod told;
 
-pub use eras::{CallsAtEdge, OfEra};
+pub use intervals::{CallsAtEdge, IntervalWaits};
+pub use reported::Reporter;
 pub use sharing::{Shared, Waited};
-pub use told::Teller;
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ use crate::bus::device::DeviceId;
 use crate::observe::critical_path::Paths;
 use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
-use eras::Eras;
+use intervals::Intervals;
 use sharing::{Episode, Found, Growth, KnownRanks};
 
 /// Instructions from one look at a device to the next, in a loop that does nothing else.
@@ -40,7 +40,7 @@ const MOST_LOADS: usize = 6;
 /// Instructions of looks that are not in an episode yet.
 const MOST_IN_A_RUN: u64 = 1 << 12;
 /// What a device did so long ago it has told, if it was accessed since.
-const TOLD_AFTER: Ps = Ps::from_us(10);
+const REPORTED_AFTER: Ps = Ps::from_us(10);
 /// Up to then nobody looks whether it has.
 const SHARED_AFTER: Ps = Ps::from_us(50);
 /// Episodes that wait for that.
@@ -185,7 +185,7 @@ pub struct Waits {
     pending: Vec<Episode>,
     ranks: KnownRanks,
     shared: Shared,
-    eras: Eras,
+    intervals: Intervals,
 }
 
 /// What a load of a device's register gives.
@@ -232,7 +232,7 @@ impl Waits {
             pending: Vec::new(),
             ranks: KnownRanks::default(),
             shared: Shared::default(),
-            eras: Eras::default(),
+            intervals: Intervals::default(),
         }
     }
 
@@ -243,7 +243,7 @@ impl Waits {
         self.looks.clear();
         self.answers.clear();
         self.done = Point::default();
-        self.eras.change_clock();
+        self.intervals.change_clock();
     }
 
     /// Iterations with so many instructions are counted without being run. They are like one that began after `begun`
@@ -344,7 +344,7 @@ impl Waits {
                 }
             }
         }
-        self.share_told(bus, Some(device), self.time(cycle), &now.within);
+        self.share_reported(bus, Some(device), self.time(cycle), &now.within);
         self.room = Some(now);
     }
 
@@ -384,7 +384,7 @@ impl Waits {
             found: Found::Looking(now.device),
             whole: (self.time(from.cycle), self.time(now.at.cycle)),
             pieces: Vec::new(),
-            memory: self.eras.grown(from, &now.at),
+            memory: self.intervals.grown(from, &now.at),
             within: before.within.and(&now.within),
         }
     }
@@ -400,7 +400,7 @@ impl Waits {
         if before.look.goes_on(now, MOST_BETWEEN_ANSWERS) {
             let whole = (self.time(before.from.cycle), self.time(now.at.cycle));
             let pieces = without(whole, &before.looked);
-            let mut memory = self.eras.grown(&before.from, &now.at);
+            let mut memory = self.intervals.grown(&before.from, &now.at);
             memory.remove(&before.memory);
             let within = before.look.within.and(&now.within);
             let found = Found::Answered(now.device);
@@ -430,7 +430,7 @@ impl Waits {
             within: within.clone(),
         });
         if self.pending.len() > MOST_PENDING {
-            self.share_told(bus, None, ends.1, &within);
+            self.share_reported(bus, None, ends.1, &within);
         }
     }
 
@@ -449,9 +449,9 @@ impl Waits {
     }
 
     /// Shares out what `device`, if one has been accessed at `now`, has told of by now; the core is in these calls.
-    fn share_told(&mut self, bus: &Bus, device: Option<DeviceId>, now: Ps, within: &Within) {
-        let is_told = |episode: &Episode| {
-            let old = episode.whole.1.saturating_add(TOLD_AFTER) <= now;
+    fn share_reported(&mut self, bus: &Bus, device: Option<DeviceId>, now: Ps, within: &Within) {
+        let is_reported = |episode: &Episode| {
+            let old = episode.whole.1.saturating_add(REPORTED_AFTER) <= now;
             old && (episode.device().is_none() || episode.device() == device)
         };
         // Many at once take less.
@@ -461,27 +461,27 @@ impl Waits {
         }
         // The last one may go on.
         let ready = self.pending.len().saturating_sub(1);
-        let place = self.pending[..ready].iter().take_while(|episode| is_told(episode)).count();
+        let place = self.pending[..ready].iter().take_while(|episode| is_reported(episode)).count();
         let place = if self.pending.len() > MOST_PENDING { ready } else { place };
         if place > 0 {
             for episode in self.pending.drain(..place) {
-                let waited = self.shared.share(bus, &mut self.ranks, &mut self.eras, &episode);
+                let waited = self.shared.share(bus, &mut self.ranks, &mut self.intervals, &episode);
                 if let Some(critical) = &bus.critical {
                     path::add(bus, &mut critical.borrow_mut(), &mut self.ranks, self.core, &episode, waited);
                 }
             }
             bus.activities.waited_to(self.core as usize, self.oldest());
-            self.eras.add_calls(self.shared.close_calls(&within.sections));
+            self.intervals.add_calls(self.shared.close_calls(&within.sections));
         }
-        self.tell_path(bus, now);
+        self.report_path(bus, now);
     }
 
     /// The critical path has all waits that ended before what is still to be shared out.
-    fn tell_path(&self, bus: &Bus, now: Ps) {
+    fn report_path(&self, bus: &Bus, now: Ps) {
         if let Some(critical) = &bus.critical
-            && critical.borrow().has_untold(self.core)
+            && critical.borrow().has_unreported(self.core)
         {
-            critical.borrow_mut().told(self.core, self.begins().min().unwrap_or(now).min(now));
+            critical.borrow_mut().reported(self.core, self.begins().min().unwrap_or(now).min(now));
         }
     }
 
@@ -522,7 +522,7 @@ impl Waits {
         let mut shared = self.shared.clone();
         let mut ranks = self.ranks.clone();
         for episode in self.pending.iter().chain(&self.run_so_far()) {
-            shared.share(bus, &mut ranks, &mut Eras::default(), episode);
+            shared.share(bus, &mut ranks, &mut Intervals::default(), episode);
         }
         shared
     }

@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use crate::dt::fault::{FaultKind, near_matches};
+use crate::dt::fault::{FaultKind, similar_names};
 use crate::dt::node::Node;
 use crate::dt::reader::NodeReader;
 use crate::dt::wiring::PINS_OF_PORT;
@@ -144,7 +144,7 @@ fn chip<T: ?Sized>(
     let mut names: Vec<&str> = chips.map(|entry| entry.compatible).collect();
     names.extend(more.map(|model| model.compatible.as_str()));
     parts().filter(|_| flash.is_some()).for_each(|part| names.push(part));
-    let near = near_matches(&compatible, names);
+    let near = similar_names(&compatible, names);
     reader.fault_at("compatible", FaultKind::UnknownCompatible { compatible, near });
     None
 }

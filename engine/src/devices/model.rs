@@ -125,7 +125,7 @@ impl Model {
 
     /// The same, of a model that tells these activities.
     #[must_use]
-    pub const fn telling(self, activities: &'static [&'static Activity]) -> Model {
+    pub const fn with_activities(self, activities: &'static [&'static Activity]) -> Model {
         Model { activities, ..self }
     }
 

@@ -108,7 +108,7 @@ fn texts_are_those_of_the_manufacturers() {
 }
 
 #[test]
-fn a_sequence_goes_on_behind_what_is_no_instruction() {
+fn a_sequence_goes_on_after_what_is_no_instruction() {
     // An IT block: cmp r2, #5; itte eq; movs r3, #1; adds r3, #2; movs r3, #9; no instruction; a wide one; half of a
     // wide one.
     let halves: [u16; 9] = [0x2a05, 0xbf06, 0x2301, 0x3302, 0x2309, 0xb7ff, 0xf3bf, 0x8f6f, 0xf3bf];

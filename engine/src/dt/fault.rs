@@ -124,7 +124,7 @@ fn nearest_model(near: &[String]) -> String {
 }
 
 /// Up to three of `known` that look like `name`, best first.
-pub fn near_matches<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+pub fn similar_names<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut scored: Vec<(usize, &str)> = known
         .into_iter()
         .map(|candidate| (edit_distance(name, candidate), candidate))
@@ -158,8 +158,8 @@ mod tests {
     #[test]
     fn near_names_are_found_and_far_ones_are_not() {
         let known = ["xlnx,fifo-depth", "xlnx,num-ss-bits", "reg"];
-        assert_eq!(near_matches("xlnx,fifo-size", known), ["'xlnx,fifo-depth'"]);
-        assert!(near_matches("colour", known).is_empty());
+        assert_eq!(similar_names("xlnx,fifo-size", known), ["'xlnx,fifo-depth'"]);
+        assert!(similar_names("colour", known).is_empty());
     }
 
     #[test]

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_that_are_left_over_are_told() {
+    fn cells_that_are_left_over_are_reported() {
         let read_two = read("interrupts-extended", &[2, 103, 1, 0, 100]);
         assert_eq!(read_two.list, of(&[(2, &[103])]));
         let expected = "controllers, each with as many cells as its #interrupt-cells says (gic: 3)";

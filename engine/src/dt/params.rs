@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_stands_behind_the_class() {
+    fn a_range_stands_after_the_class() {
         assert_eq!(read("assumed 2 to 8: a guess"), (Basis::Assumed, "2 to 8".into(), "a guess".into()));
         assert_eq!(read("calibrated 4 or 8: x"), (Basis::Calibrated, "4 or 8".into(), "x".into()));
         for wrong in

@@ -6,7 +6,7 @@
 
 use std::any::Any;
 
-use super::fault::{BoardFault, FaultKind, near_matches};
+use super::fault::{BoardFault, FaultKind, similar_names};
 use super::inputs;
 use super::interrupts::{self, Specifiers};
 use super::linux;
@@ -346,7 +346,7 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         for property in &self.node.properties {
             let name = property.name.as_str();
             if !linux::is_common(name) && !self.asked.iter().any(|asked| asked == name) {
-                let near = near_matches(name, self.asked.iter().map(String::as_str));
+                let near = similar_names(name, self.asked.iter().map(String::as_str));
                 self.fault(&property.at, FaultKind::UnknownProperty { property: name.to_owned(), near });
             }
         }

@@ -50,7 +50,7 @@ pub fn meant<'a>(symbols: &'a [Symbol], asked: &str, names: &Names) -> Meant<'a>
 /// "3 functions are called run: blink::run, led::run": what to say of several, by which each can be asked for.
 pub fn several_text(asked: &str, found: &[&Symbol], names: &Names) -> String {
     let written: Vec<String> = found.iter().map(|symbol| names.readable(&symbol.name)).collect();
-    let told: Vec<String> = found
+    let reported: Vec<String> = found
         .iter()
         .zip(&written)
         .map(|(symbol, name)| match written.iter().filter(|other| *other == name).count() {
@@ -58,11 +58,11 @@ pub fn several_text(asked: &str, found: &[&Symbol], names: &Names) -> String {
             _ => format!("{name} at {:#010x}", symbol.addr),
         })
         .collect();
-    let is_by_address = told.iter().zip(&written).any(|(told, name)| told != name);
-    let more = if told.len() > MOST_LISTED { ", ..." } else { "" };
+    let is_by_address = reported.iter().zip(&written).any(|(reported, name)| reported != name);
+    let more = if reported.len() > MOST_LISTED { ", ..." } else { "" };
     let how =
         if is_by_address { "ask for one by more of its name, or by its address" } else { "give more of the name" };
-    let listed = told[..told.len().min(MOST_LISTED)].join(", ");
+    let listed = reported[..reported.len().min(MOST_LISTED)].join(", ");
     format!("{} functions may be meant by '{}': {listed}{more}: {how}", found.len(), asked.escape_debug())
 }
 

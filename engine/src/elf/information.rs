@@ -102,11 +102,11 @@ impl Units {
         begins.sort_unstable();
         ranges.sort_unstable_by_key(|range| range.end);
         let mut lowest = u64::MAX;
-        let from_behind = ranges.iter().rev().map(|range| {
+        let from_after = ranges.iter().rev().map(|range| {
             lowest = lowest.min(range.begin);
             (range.end, lowest)
         });
-        let mut ends: Vec<_> = from_behind.collect();
+        let mut ends: Vec<_> = from_after.collect();
         ends.reverse();
         Some(Units { ends, begins, looks_left: Cell::new(MOST_LOOKS) })
     }
@@ -115,9 +115,9 @@ impl Units {
     fn may_look_at(&self, addr: u32) -> bool {
         let addr = u64::from(addr);
         let first = self.ends.partition_point(|(end, _)| *end <= addr);
-        let behind = self.ends.partition_point(|(_, lowest)| *lowest <= addr);
+        let after = self.ends.partition_point(|(_, lowest)| *lowest <= addr);
         let having = self.begins.partition_point(|begin| *begin <= addr).saturating_sub(first);
-        let looks = behind.saturating_sub(first) as u64 + LOOKS_INTO_A_UNIT * (having as u64 + 1);
+        let looks = after.saturating_sub(first) as u64 + LOOKS_INTO_A_UNIT * (having as u64 + 1);
         let left = self.looks_left.get().checked_sub(looks).filter(|_| !patience::is_over(looks / LOOKS_INTO_A_UNIT));
         self.looks_left.set(left.unwrap_or(0));
         left.is_some()

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_elf_file_tells_nothing() {
+    fn what_is_no_elf_file_reports_nothing() {
         assert_eq!(parameters_of(b"", 0, 10, 4), None);
         assert_eq!(parameters_of(&[0x7f, b'E', b'L', b'F', 1, 1, 1], 0, 10, 4), None);
     }

@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_profile_is_told_by_its_letter_or_by_the_architecture() {
+    fn the_profile_is_reported_by_its_letter_or_by_the_architecture() {
         for (architecture, profile, expected) in [
             (Some(10), Some(b'A'), Some(Profile::A)),
             (Some(10), Some(b'R'), Some(Profile::R)),
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_elf_file_tells_nothing() {
+    fn what_is_no_elf_file_reports_nothing() {
         assert_eq!(Attributes::of(b""), None);
         assert_eq!(Attributes::of(b"\x7fELF"), None);
     }

@@ -183,16 +183,16 @@ impl Folder {
             return Err(Errno::NAME_TOO_LONG.into());
         }
         let mut ahead = parts(path, false);
-        let mut behind: Vec<OwnedFd> = Vec::new();
+        let mut after: Vec<OwnedFd> = Vec::new();
         let mut links = 0;
         while let Some(part) = ahead.pop() {
             if part.name == b".." {
-                if behind.pop().is_none() && part.of_link {
+                if after.pop().is_none() && part.of_link {
                     return Err(LEADS_OUT);
                 }
                 continue;
             }
-            let here = behind.last().unwrap_or(&self.root).as_fd();
+            let here = after.last().unwrap_or(&self.root).as_fd();
             let last = ahead.is_empty();
             if let Some(target) = (follow_last || !last).then(|| link_at(here, &part.name)).flatten() {
                 links += 1;
@@ -204,10 +204,10 @@ impl Folder {
                 }
                 ahead.extend(parts(&target, true));
             } else if last {
-                return Ok(Entry { parent: behind.pop(), name: part.name });
+                return Ok(Entry { parent: after.pop(), name: part.name });
             } else {
                 let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-                behind.push(rustix::fs::openat(here, OsStr::from_bytes(&part.name), flags, Mode::empty())?);
+                after.push(rustix::fs::openat(here, OsStr::from_bytes(&part.name), flags, Mode::empty())?);
             }
         }
         Err(Errno::IS_FOLDER.into())

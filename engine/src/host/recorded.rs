@@ -26,7 +26,7 @@ pub struct Place {
 
 impl Place {
     /// Behind one more read.
-    fn behind(self, got: &[u8]) -> Place {
+    fn after(self, got: &[u8]) -> Place {
         let add = |digest: u64, byte: &u8| (digest ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
         Place {
             reads: self.reads + 1,
@@ -91,7 +91,7 @@ impl Recorded {
                 return Some((read, byte));
             }
             let end = byte + bytes_of(*count);
-            place = place.behind(&self.bytes[byte..end]);
+            place = place.after(&self.bytes[byte..end]);
             byte = end;
         }
         (place == wanted).then_some((self.reads.len(), byte))
@@ -117,7 +117,7 @@ impl Recorded {
             Err(error) => {
                 // A failure is not had again.
                 (self.reads, self.bytes, self.next) = (Vec::new(), Vec::new(), (0, 0));
-                self.place = self.place.behind(&[]);
+                self.place = self.place.after(&[]);
                 self.from = self.from.map(|_| self.place);
                 Err(error)
             }
@@ -132,7 +132,7 @@ impl Recorded {
     }
 
     fn add(&mut self, count: u32, got: &[u8]) {
-        self.place = self.place.behind(got);
+        self.place = self.place.after(got);
         if self.from.is_some() {
             self.reads.push(count);
             self.bytes.extend(got);
@@ -151,7 +151,7 @@ impl Recorded {
             self.reads[read] = got.len() as u32;
             self.reads.insert(read + 1, count - got.len() as u32);
         }
-        self.place = self.place.behind(got);
+        self.place = self.place.after(got);
         self.next = (read + 1, byte + got.len());
         Some(if count == NOTHING { Got::Nothing } else { Got::Bytes(got.len()) })
     }

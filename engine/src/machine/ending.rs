@@ -121,7 +121,7 @@ impl Bus {
     /// Why a chip can't go on, where no controller has looked yet.
     fn failure_of_chips(&mut self) -> Option<String> {
         let mut chips = self.devices.iter_mut().flatten().flat_map(|device| device.chips());
-        chips.find_map(|chip| chip.aside()?.failure.take())
+        chips.find_map(|chip| chip.chip_report()?.failure.take())
     }
 
     /// What is still under way on a device's serial line.

@@ -1,7 +1,7 @@
 //! What users ask about the programs of the cores.
 
 use super::Machine;
-use crate::dt::fault::near_matches;
+use crate::dt::fault::similar_names;
 use crate::elf::asked::{last_parts, plain};
 use crate::elf::names::Names;
 use crate::one_line::one_line;
@@ -50,6 +50,6 @@ impl Machine {
         let parts = function.matches("::").count() + 1;
         let short: Vec<String> = written.map(|name| last_parts(&plain(&name), parts).to_owned()).collect();
         let short = short.iter().map(String::as_str).filter(|name| name.len() <= LONGEST_LIKE_BYTES);
-        near_matches(function, short).iter().map(|name| one_line(name)).collect()
+        similar_names(function, short).iter().map(|name| one_line(name)).collect()
     }
 }

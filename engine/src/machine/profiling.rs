@@ -83,11 +83,11 @@ impl Machine {
     }
 
     /// Tells from now on what each core waits for ([`crate::core::CoreReport::waits`]).
-    pub fn tell_waits(&mut self) {
+    pub fn report_waits(&mut self) {
         self.bus.activities.start_for_waits(self.cores.len());
         self.bus.follow_interrupts();
         self.follow_critical_path();
-        self.cores.iter_mut().for_each(|core| core.tell_waits());
+        self.cores.iter_mut().for_each(|core| core.report_waits());
     }
 
     /// The profiles so far, of the cores that have one.

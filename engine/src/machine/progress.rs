@@ -328,7 +328,7 @@ impl Machine {
         let (before, since) = (self.cores[core].cycles_had(), self.cores[core].now());
         self.cores[core].idle(until);
         if self.bus.activities.records(Kind::Core) {
-            self.tell_idle(core, since);
+            self.report_idle(core, since);
         }
         if self.progress[core].activity == Activity::Held {
             let passed = self.cores[core].cycles_had().0 - before.0;
@@ -338,7 +338,7 @@ impl Machine {
 
     /// Tells what a core has done since.
     #[cold]
-    fn tell_idle(&self, core: usize, since: Ps) {
+    fn report_idle(&self, core: usize, since: Ps) {
         let what = if self.progress[core].activity == Activity::Held { &HELD_IN_RESET } else { &IDLE };
         let scope = self.bus.activities.scope(self.cores[core].name());
         scope.clocked_span(what, self.cores[core].clock(), since, self.cores[core].now(), Detail::None);

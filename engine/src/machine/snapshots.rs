@@ -195,7 +195,7 @@ impl Machine {
         self.now() == head.time
             && self.turn.is_none_or(|turn| is_core(turn.core()))
             && self.ended_by.is_none_or(is_core)
-            && self.storms_are_sound()
+            && self.event_rates_are_sound()
             && self.bus.map_is_sound()
     }
 
@@ -308,7 +308,7 @@ impl Machine {
         to.field("profiled");
         self.profiled.save(to);
         to.field("notes");
-        (self.told_storms, self.end_notes.clone(), self.failed_saves.clone()).save(to);
+        (self.reported_excess, self.end_notes.clone(), self.failed_saves.clone()).save(to);
         to.field("timeline");
         self.timeline_window.save(to);
         self.totals_over_time.save(to);
@@ -331,7 +331,7 @@ impl Machine {
         self.watched.load(from)?;
         self.windows.load(from)?;
         self.profiled.load(from)?;
-        (self.told_storms, self.end_notes, self.failed_saves) = Fresh::loaded(from)?;
+        (self.reported_excess, self.end_notes, self.failed_saves) = Fresh::loaded(from)?;
         self.timeline_window.load(from)?;
         self.totals_over_time.load(from)
     }

@@ -159,7 +159,7 @@ impl Machine {
                 signals.push(signal);
             }
         });
-        let looked_at = (self.now(), self.bus.activities.told());
+        let looked_at = (self.now(), self.bus.activities.reported());
         let (text, seen) = (text.to_owned(), Seen::default());
         all.push(Trigger { text, condition, action, signals, seen, looked_at });
         self.set_triggers(all);
@@ -200,7 +200,7 @@ impl Machine {
         let none = TriggerState::default();
         let state = state.unwrap_or(&none);
         self.triggers.look_anew();
-        let now = (self.now(), self.bus.activities.told());
+        let now = (self.now(), self.bus.activities.reported());
         for trigger in &mut self.triggers.all {
             let before = state.seen.iter().find(|(text, ..)| *text == trigger.text);
             (trigger.seen, trigger.looked_at) = before.map_or((Seen::default(), now), |(_, seen, at)| (*seen, *at));
@@ -256,7 +256,7 @@ impl Machine {
         }
         self.triggers.tracks = (tracks, self.bus.activities.track_count());
         if !self.bus.waves.is_on() {
-            self.bus.wires.tell_levels(&self.bus.waves);
+            self.bus.wires.report_levels(&self.bus.waves);
         }
         self.bus.waves.follow(&wires);
         self.bus.activities.follow(Kinds::of(&kinds));
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_told_to_go_on_was_not_over() {
+    fn what_was_reported_to_go_on_was_not_over() {
         let mut seen = Seen::default();
         assert!(seen.is(true, Ps(10)) && !seen.is(false, Ps(20)));
         assert!(!seen.is(true, Ps(20)), "it goes on");

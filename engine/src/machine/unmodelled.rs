@@ -67,13 +67,19 @@ impl Machine {
             writes,
             most_reads_in_a_row,
             first,
-            places: self.bus.origins.of((id, range, offset)).iter().map(|place| self.origin_text(*place)).collect(),
+            places: self
+                .bus
+                .access_sites
+                .of((id, range, offset))
+                .iter()
+                .map(|place| self.origin_text(*place))
+                .collect(),
         }
     }
 
     /// What devices have noted, each with the instruction whose access led to it.
     pub(super) fn device_notes(&self) -> Vec<String> {
-        let placed = |(number, line): (usize, &String)| match self.bus.origins.of_note(number) {
+        let placed = |(number, line): (usize, &String)| match self.bus.access_sites.of_note(number) {
             // They end with the time in brackets.
             Some(place) => format!("{}, by {})", line.trim_end_matches(')'), self.origin_text(place)),
             None => line.clone(),

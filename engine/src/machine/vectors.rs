@@ -135,8 +135,8 @@ impl Machine {
             let before = stored.and_then(|(_, first)| offset.checked_sub(first));
             // The file's own headers are nobody's table.
             before.is_some_and(|before| {
-                let behind = u64::from(before) + u64::from(WORDS_BYTES);
-                before >= segment.header_bytes && segment.bytes.len() as u64 >= behind
+                let after = u64::from(before) + u64::from(WORDS_BYTES);
+                before >= segment.header_bytes && segment.bytes.len() as u64 >= after
             })
         };
         image.segments.iter().any(holds)

@@ -8,7 +8,7 @@
 //! in the end a window has the eras from its begin to its end.
 
 use super::Machine;
-use crate::core::{CallMark, CoreReport, Counted, SectionReport, WindowEras};
+use crate::core::{CallMark, CoreReport, Counted, SectionReport, WindowIntervals};
 use crate::state::{Fresh, State};
 use crate::time::{Cycles, Ps};
 
@@ -41,7 +41,7 @@ struct Open {
     section: String,
     begin: Ps,
     /// The era that began with it.
-    era: Option<u32>,
+    interval: Option<u32>,
     /// How all cores were then.
     before: Vec<CoreReport>,
 }
@@ -55,15 +55,15 @@ pub(super) struct Windows {
     /// Calls for whose windows there was no room.
     pub lost: u64,
     /// The era that began last.
-    era: u32,
+    interval: u32,
 }
 
 impl Windows {
     /// The number of an era that begins now, if one is to.
-    fn next_era(&mut self) -> Option<u32> {
-        let begins = self.done.len() < MOST_WINDOWS && self.era < MOST_ERAS;
-        self.era += u32::from(begins);
-        begins.then_some(self.era)
+    fn next_interval(&mut self) -> Option<u32> {
+        let begins = self.done.len() < MOST_WINDOWS && self.interval < MOST_ERAS;
+        self.interval += u32::from(begins);
+        begins.then_some(self.interval)
     }
 }
 
@@ -80,8 +80,8 @@ impl Machine {
                 self.pass_time(other, now);
             }
         }
-        let era = self.windows.next_era();
-        let reports = self.reports_by(|core, bus| core.begin_era(bus, era));
+        let interval = self.windows.next_interval();
+        let reports = self.reports_by(|core, bus| core.begin_interval(bus, interval));
         for CallMark { section, begins } in marks {
             let name = reports[core].sections.get(section).map_or_else(String::new, |section| section.name.clone());
             let Windows { open, done, lost, .. } = &mut self.windows;
@@ -90,32 +90,33 @@ impl Machine {
                     open.remove(0);
                     *lost += 1;
                 }
-                open.push(Open { core, section: name, begin: now, era, before: reports.clone() });
+                open.push(Open { core, section: name, begin: now, interval, before: reports.clone() });
             } else if let Some(index) = open.iter().rposition(|open| (open.core, &open.section) == (core, &name)) {
-                let Open { core, section, begin, era: from, before } = open.remove(index);
+                let Open { core, section, begin, interval: from, before } = open.remove(index);
                 if done.len() == MOST_WINDOWS {
                     *lost += 1;
                     continue;
                 }
                 let cores = reports.iter().zip(&before).map(|(after, before)| between(before, after)).collect();
-                done.push((Window { core, section, begin, end: now, cores }, from.zip(era)));
+                done.push((Window { core, section, begin, end: now, cores }, from.zip(interval)));
             }
         }
     }
 
     /// The windows so far, with what was waited for in them.
-    pub(super) fn told_windows(&mut self) -> Vec<Window> {
-        let (mut windows, eras): (Vec<Window>, Vec<_>) = self.windows.done.iter().cloned().unzip();
+    pub(super) fn reported_windows(&mut self) -> Vec<Window> {
+        let (mut windows, intervals): (Vec<Window>, Vec<_>) = self.windows.done.iter().cloned().unzip();
         for (index, core) in self.cores.iter().enumerate() {
-            let known = windows.iter_mut().zip(&eras).filter_map(|(window, eras)| {
-                let (report, (from, to)) = (&mut window.cores[index], (*eras)?);
-                let eras = WindowEras { from, to, rate: report.clock };
-                Some((report, eras))
+            let known = windows.iter_mut().zip(&intervals).filter_map(|(window, intervals)| {
+                let (report, (from, to)) = (&mut window.cores[index], (*intervals)?);
+                let intervals = WindowIntervals { from, to, rate: report.clock };
+                Some((report, intervals))
             });
-            let (reports, eras): (Vec<&mut CoreReport>, Vec<WindowEras>) = known.unzip();
+            let (reports, intervals): (Vec<&mut CoreReport>, Vec<WindowIntervals>) = known.unzip();
             // What lies between it and the memories has its own names.
             self.bus.master = Some(index);
-            for (report, waited) in reports.into_iter().zip(core.waited_in(&self.bus, &eras).into_iter().flatten()) {
+            for (report, waited) in reports.into_iter().zip(core.waited_in(&self.bus, &intervals).into_iter().flatten())
+            {
                 report.waited = Some(waited.all);
                 for (section, waited) in report.sections.iter_mut().zip(waited.sections) {
                     section.waited = Some(waited);

@@ -79,12 +79,12 @@ impl CodeMarks {
 /// The words with marks of a span, and which of their bits these are.
 #[inline]
 fn masks(offset: u32, len: u32) -> impl Iterator<Item = (usize, u32)> {
-    let (first, behind) =
+    let (first, after) =
         (u64::from(offset) / MARKED_BYTES, (u64::from(offset) + u64::from(len)).div_ceil(MARKED_BYTES));
-    let words = if len == 0 { 0..0 } else { first / WORD_MARKS..behind.div_ceil(WORD_MARKS) };
+    let words = if len == 0 { 0..0 } else { first / WORD_MARKS..after.div_ceil(WORD_MARKS) };
     words.map(move |word| {
         let begin = word * WORD_MARKS;
-        let (low, high) = (first.saturating_sub(begin), (behind - begin).min(WORD_MARKS));
+        let (low, high) = (first.saturating_sub(begin), (after - begin).min(WORD_MARKS));
         (word as usize, u32::MAX >> (WORD_MARKS - (high - low)) << low)
     })
 }

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cores_are_told_of_changes_alone() {
+    fn cores_are_reported_of_changes_alone() {
         let mut buffers = LineBuffers::default();
         buffers.answer(DeviceId(3), Answer::Kept);
         assert_eq!((buffers.epoch(), buffers.how()), (0, Answer::Kept));

@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_tells_whether_it_met_code() {
+    fn a_write_reports_whether_it_met_code() {
         let mut ram = ddr();
         assert!(ram.mark_code(130, 4));
         assert!(!ram.write(126, &[1, 2, 3, 4]) && !ram.write(134, &[1]));

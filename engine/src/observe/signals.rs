@@ -83,7 +83,7 @@ impl DeviceSignals {
                 known.push(signals.of(&tracks(known.len() as u32)));
             }
             let Some(signal) = known[span.track as usize] else { return };
-            waves.tell(|set| {
+            waves.report(|set| {
                 for (begin, end) in span.instances_within(Ps::ZERO, until) {
                     set(signal, begin, true);
                     // What is under way at the end stays so.
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_long_before_it_ends_can_still_change() {
+    fn what_is_reported_long_before_it_ends_can_still_change() {
         let (activities, waves) = (Activities::default(), Waves::default());
         let flash = activities.scope("flash0");
         flash.declare(&[&ERASE, &TRANSFER]);

@@ -124,7 +124,7 @@ impl SpiSignals {
         {
             named.waves.set(*signal, at, !low);
         }
-        if let Some(named) = self.0.as_deref().filter(|named| named.tells_frames()) {
+        if let Some(named) = self.0.as_deref().filter(|named| named.reports_frames()) {
             named.scope.level((&FRAME, select as u32), low, at);
         }
     }
@@ -142,7 +142,7 @@ impl SpiSignals {
             named.scope.level(&FRAME, selected, at);
         }
         if let Some(named) = self.recorded() {
-            named.waves.tell(|set| {
+            named.waves.report(|set| {
                 set(named.selects[0], at, !selected);
                 named.set_data(data, at, set);
                 set(named.sck, at, clock);
@@ -155,10 +155,10 @@ impl SpiSignals {
     #[inline]
     pub fn burst(&self, burst: Burst, received: u32, clock: SerialClock) -> u32 {
         if let Some(named) = self.recorded() {
-            named.waves.tell(|set| named.clocks(burst, received, clock, set));
+            named.waves.report(|set| named.clocks(burst, received, clock, set));
         }
         if let Some(named) = self.0.as_deref().filter(|named| named.scope.is_on()) {
-            named.tell(burst, received, clock);
+            named.report(burst, received, clock);
         }
         received
     }
@@ -168,10 +168,10 @@ impl SpiSignals {
     pub fn burst_on_mosi(&self, burst: Burst, levels: (u32, u32), clock: SerialClock) -> u32 {
         let (mosi, miso) = levels;
         if let Some(named) = self.recorded() {
-            named.waves.tell(|set| named.clocks(Burst { bits: mosi, ..burst }, miso, clock, set));
+            named.waves.report(|set| named.clocks(Burst { bits: mosi, ..burst }, miso, clock, set));
         }
         if let Some(named) = self.0.as_deref().filter(|named| named.scope.is_on()) {
-            named.tell(Burst { drive: Drive::Target, bits: 0, ..burst }, mosi, clock);
+            named.report(Burst { drive: Drive::Target, bits: 0, ..burst }, mosi, clock);
         }
         mosi
     }
@@ -179,17 +179,17 @@ impl SpiSignals {
 
 impl Named {
     /// Frames are told: of reads in place, only where these are.
-    fn tells_frames(&self) -> bool {
+    fn reports_frames(&self) -> bool {
         self.scope.records(Kind::Frame) && (!self.in_place || self.scope.records(Kind::InPlace))
     }
 
     /// Tells of a burst as an activity.
     #[cold]
-    fn tell(&self, burst: Burst, received: u32, clock: SerialClock) {
+    fn report(&self, burst: Burst, received: u32, clock: SerialClock) {
         let what = if self.in_place { &READING } else { &SHIFTING };
         let [begin, end] = [0, QUARTERS * u64::from(burst.clocks)].map(|quarters| clock.time(quarters));
         self.scope.clocked_span(what, clock.source, begin, end, Detail::None);
-        if self.tells_frames() {
+        if self.reports_frames() {
             let sent = (burst.drive == Drive::Controller).then_some(burst.bits);
             let both = burst.drive == Drive::Controller && burst.lines == Lines::Single;
             let received = (both || burst.drive == Drive::Target).then_some(received);

@@ -173,8 +173,9 @@ impl Timeline {
     /// Writes which tracks there are: the cores, then devices, each with its activities and its totals.
     fn describe(&mut self, cores: &[String], counters: &Counters) {
         let mut scopes: Vec<String> = cores.to_vec();
-        let told: Vec<bool> = self.told();
-        let active = self.tracks.iter().zip(&told).filter(|(_, told)| **told).map(|(track, _)| track.scope.clone());
+        let reported: Vec<bool> = self.reported();
+        let active =
+            self.tracks.iter().zip(&reported).filter(|(_, reported)| **reported).map(|(track, _)| track.scope.clone());
         let moved = counters.moved(self.window.0, self.window.1);
         let all = || counters.names().iter().enumerate().filter(|(index, _)| moved[*index]);
         let counted = all().map(|(_, name)| scope_of(name).to_owned());
@@ -194,7 +195,7 @@ impl Timeline {
             self.track(uuid, self.scopes.get(&lane.core).copied(), &name, Some(0), None);
             self.functions.extend(lane.stacks.into_iter().map(|stack| ((lane.core.clone(), stack), uuid)));
         }
-        for index in (0..told.len()).filter(|index| told[*index]) {
+        for index in (0..reported.len()).filter(|index| reported[*index]) {
             let track = self.tracks[index].clone();
             let parent = self.scopes.get(&track.scope).copied();
             let counter = (track.activity.kind == Kind::Queue).then_some(CounterDescriptor { unit_name: None });
@@ -210,11 +211,11 @@ impl Timeline {
     }
 
     /// By track: whether anything was told of it.
-    fn told(&self) -> Vec<bool> {
-        let mut told = vec![false; self.tracks.len()];
+    fn reported(&self) -> Vec<bool> {
+        let mut reported = vec![false; self.tracks.len()];
         let queues = self.levels.as_slice().iter().map(|level| level.track);
-        self.devices.tracks().chain(queues).for_each(|track| told[track as usize] = true);
-        told
+        self.devices.tracks().chain(queues).for_each(|track| reported[track as usize] = true);
+        reported
     }
 
     fn track(

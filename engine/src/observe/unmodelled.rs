@@ -45,7 +45,7 @@ pub type Place = (usize, u32);
 
 /// The instructions that registers without a model were accessed by, and those that notes come from.
 #[derive(Debug, Default, State)]
-pub struct Origins {
+pub struct AccessSites {
     /// One of the next two is wanted.
     are_wanted: bool,
     wanted: Option<Register>,
@@ -55,7 +55,7 @@ pub struct Origins {
     of_notes: BTreeMap<usize, Place>,
 }
 
-impl Origins {
+impl AccessSites {
     /// The register that is being accessed wants to know from where.
     pub fn want(&mut self, register: Register) {
         (self.wanted, self.are_wanted) = (Some(register), true);
@@ -75,7 +75,7 @@ impl Origins {
 
     /// It was the one at `pc` of core number `core`.
     #[cold]
-    pub fn tell(&mut self, core: usize, pc: u32) {
+    pub fn report(&mut self, core: usize, pc: u32) {
         self.are_wanted = false;
         for note in self.wanted_notes.drain(..) {
             self.of_notes.entry(note).or_insert((core, pc));
@@ -105,25 +105,25 @@ mod tests {
     #[test]
     fn the_first_places_are_kept_once() {
         let register = (DeviceId(3), 0, 0x10);
-        let mut origins = Origins::default();
-        origins.tell(0, 1);
-        assert_eq!(origins.of(register), []);
+        let mut access_sites = AccessSites::default();
+        access_sites.report(0, 1);
+        assert_eq!(access_sites.of(register), []);
         for pc in [8, 4, 8, 12, 16, 20] {
-            origins.want(register);
-            assert!(origins.are_wanted());
-            origins.tell(1, pc);
-            assert!(!origins.are_wanted());
+            access_sites.want(register);
+            assert!(access_sites.are_wanted());
+            access_sites.report(1, pc);
+            assert!(!access_sites.are_wanted());
         }
-        assert_eq!(origins.of(register), [(1, 8), (1, 4), (1, 12), (1, 16)]);
+        assert_eq!(access_sites.of(register), [(1, 8), (1, 4), (1, 12), (1, 16)]);
     }
 
     #[test]
     fn a_note_has_the_place_of_its_access() {
-        let mut origins = Origins::default();
-        origins.want_of_note(3);
-        origins.want_of_note(4);
-        origins.tell(0, 8);
-        assert!(!origins.are_wanted());
-        assert_eq!([2, 3, 4].map(|note| origins.of_note(note)), [None, Some((0, 8)), Some((0, 8))]);
+        let mut access_sites = AccessSites::default();
+        access_sites.want_of_note(3);
+        access_sites.want_of_note(4);
+        access_sites.report(0, 8);
+        assert!(!access_sites.are_wanted());
+        assert_eq!([2, 3, 4].map(|note| access_sites.of_note(note)), [None, Some((0, 8)), Some((0, 8))]);
     }
 }

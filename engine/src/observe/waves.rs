@@ -191,7 +191,7 @@ impl Waves {
     }
 
     /// Tells of many changes at once.
-    pub fn tell(&self, changes: impl FnOnce(&mut dyn FnMut(SignalId, Ps, bool))) {
+    pub fn report(&self, changes: impl FnOnce(&mut dyn FnMut(SignalId, Ps, bool))) {
         let mut recording = self.recording();
         changes(&mut |signal, at, level| recording.set(signal, at, level));
         self.note_news(&recording);
@@ -199,12 +199,12 @@ impl Waves {
 
     /// How many changes were told so far: an iteration of a loop in which a wire moves is not one that could be
     /// skipped.
-    pub fn told(&self) -> u64 {
+    pub fn reported(&self) -> u64 {
         if !self.is_on() {
             return 0;
         }
         let recording = self.recording();
-        recording.changes + recording.dropped + recording.live.told()
+        recording.changes + recording.dropped + recording.live.reported()
     }
 
     /// All signals.

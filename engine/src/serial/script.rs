@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_looked_for_behind_the_last_one_that_was_found() {
+    fn a_text_is_looked_for_after_the_last_one_that_was_found() {
         let mut output = VecDeque::new();
         let mut script = script([expect("a", 1), expect("a", 1), Action::End(0)]);
         hear(&mut script, "xaxx");
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_at_the_end_of_the_run_is_told() {
+    fn what_is_left_at_the_end_of_the_run_is_reported() {
         let mut script = script([Action::Wait(Ps::from_us(1)), expect("x", 1), Action::End(0)]);
         script.go_on(Ps(0), true, &mut VecDeque::new(), &mut Still);
         let left = script.unfinished(Ps(5)).unwrap();

@@ -5,8 +5,8 @@
 //! these. A chip that needs no more implements [`ByteTarget`], and [`OnWire`] puts it on the wire. (A flash uses four
 //! lines and both edges, and looks at each clock where a controller errs, so it has code of its own for the wire.)
 
-use super::notes::{Aside, Notes};
-use super::spi::{Burst, ControlPin, Drive, INTERRUPT, Lines, MISO, Outlook, Rate, SpiTarget};
+use super::notes::{ChipReport, Notes};
+use super::spi::{Burst, ControlPin, Drive, INTERRUPT, Lines, MISO, NextClock, Rate, SpiTarget};
 use crate::dt::reader::{Declared, NodeReader};
 use crate::polling::Poll;
 use crate::state::State;
@@ -123,8 +123,8 @@ pub trait ByteTarget: State + Send {
         Vec::new()
     }
 
-    /// [`SpiTarget::aside`].
-    fn aside(&mut self) -> Option<&mut Aside> {
+    /// [`SpiTarget::chip_report`].
+    fn chip_report(&mut self) -> Option<&mut ChipReport> {
         None
     }
 
@@ -236,10 +236,10 @@ impl<T: ByteTarget> SpiTarget for OnWire<T> {
         self.chip.interrupt()
     }
 
-    fn outlook(&self) -> Outlook {
+    fn next_clock(&self) -> NextClock {
         let level = |out| if self.line.level(out) { MISO } else { 0 };
-        let shown = |out| Outlook { rate: Rate::Single, driven: MISO, levels: [level(out); 2] };
-        self.out.map_or_else(Outlook::default, shown)
+        let shown = |out| NextClock { rate: Rate::Single, driven: MISO, levels: [level(out); 2] };
+        self.out.map_or_else(NextClock::default, shown)
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
@@ -255,8 +255,8 @@ impl<T: ByteTarget> SpiTarget for OnWire<T> {
         self.notes.take()
     }
 
-    fn aside(&mut self) -> Option<&mut Aside> {
-        self.chip.aside()
+    fn chip_report(&mut self) -> Option<&mut ChipReport> {
+        self.chip.chip_report()
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {

@@ -147,7 +147,7 @@ pub struct BitTime {
     /// Time quanta from the synchronization segment to the sample point.
     pub before_sample: u32,
     /// Those behind it.
-    pub behind_sample: u32,
+    pub after_sample: u32,
     /// By so many at the most an edge moves the sample point.
     pub jump: u32,
 }
@@ -156,12 +156,12 @@ impl BitTime {
     /// Of a node at so many bits a second, which samples at 87.5 % (CiA 301's recommendation).
     pub fn of_rate(bits_per_second: u32) -> Option<BitTime> {
         let clock = Hz::new(16 * u64::from(bits_per_second))?;
-        Some(BitTime { clock, quantum_cycles: 1, before_sample: 13, behind_sample: 2, jump: 1 })
+        Some(BitTime { clock, quantum_cycles: 1, before_sample: 13, after_sample: 2, jump: 1 })
     }
 
     /// Time quanta of a bit.
     pub const fn quanta(&self) -> u32 {
-        1 + self.before_sample + self.behind_sample
+        1 + self.before_sample + self.after_sample
     }
 
     /// Cycles of a bit.
@@ -268,7 +268,7 @@ mod tests {
     fn a_bit_is_made_of_whole_cycles() {
         // PCLK1 of 42 MHz, BRP 6, 1 + 11 + 2 quanta: 500 kbit/s, sampled at 12 / 14.
         let clock = Hz::new(42_000_000).unwrap();
-        let time = BitTime { clock, quantum_cycles: 6, before_sample: 11, behind_sample: 2, jump: 1 };
+        let time = BitTime { clock, quantum_cycles: 6, before_sample: 11, after_sample: 2, jump: 1 };
         assert_eq!((time.cycles(), time.bits_per_second()), (84, 500_000));
         assert_eq!(time.begin(0, 3), Ps::from_us(6));
         assert_eq!(time.sample(84, 0), clock.ps_at_floor(Cycles(84 + 72)));

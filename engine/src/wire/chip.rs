@@ -1,7 +1,7 @@
 //! What chips have beyond their wire, whichever that is: an interrupt pin, pins that a port controls, things that they
 //! do by themselves, notes and totals.
 
-use super::notes::Aside;
+use super::notes::ChipReport;
 use crate::activity::Scope;
 use crate::state::State;
 use crate::time::Ps;
@@ -49,7 +49,7 @@ pub trait Chip: State + Send {
     fn take_notes(&mut self) -> Vec<String>;
 
     /// What else the chip has for the run; `None` of a chip that never has anything.
-    fn aside(&mut self) -> Option<&mut Aside>;
+    fn chip_report(&mut self) -> Option<&mut ChipReport>;
 
     /// Named totals since reset.
     fn counters(&self) -> Vec<(&'static str, u64)>;
@@ -86,8 +86,8 @@ macro_rules! targets_are_chips {
                 $target::take_notes(self)
             }
 
-            fn aside(&mut self) -> Option<&mut $crate::wire::notes::Aside> {
-                $target::aside(self)
+            fn chip_report(&mut self) -> Option<&mut $crate::wire::notes::ChipReport> {
+                $target::chip_report(self)
             }
 
             fn counters(&self) -> Vec<(&'static str, u64)> {

@@ -17,7 +17,7 @@
 //! low for a while, and the master waits (3.1.9).
 
 use super::chip::{ControlPin, targets_are_chips};
-use super::notes::Aside;
+use super::notes::ChipReport;
 use crate::activity::Scope;
 use crate::state::{Fresh, State};
 use crate::time::Ps;
@@ -156,7 +156,7 @@ pub trait I2cTarget: State + Send {
     }
 
     /// What else the chip has for the run; `None` of a chip that never has anything.
-    fn aside(&mut self) -> Option<&mut Aside> {
+    fn chip_report(&mut self) -> Option<&mut ChipReport> {
         None
     }
 

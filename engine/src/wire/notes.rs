@@ -60,7 +60,7 @@ impl<N: Ord + Display> Notes<N> {
 
 /// What a chip that is not the engine's own has for the run beside notes, collected until its controller takes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, State)]
-pub struct Aside {
+pub struct ChipReport {
     /// What it prints: whole lines.
     pub printed: Vec<u8>,
     /// Why it can't go on, in one line: the run ends with it.
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_note_is_told_once_and_there_is_an_end_to_them() {
+    fn a_note_is_reported_once_and_there_is_an_end_to_them() {
         let mut notes = Notes::default();
         notes.add(7);
         notes.add(7);

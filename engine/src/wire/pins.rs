@@ -7,7 +7,7 @@
 //!
 //! A target hears of each clock with the times of its edges ([`SpiTarget::edges`]).
 
-use super::spi::{Burst, Drive, Edges, Lines, Outlook, Rate, SpiTarget};
+use super::spi::{Burst, Drive, Edges, Lines, NextClock, Rate, SpiTarget};
 use crate::polling::Poll;
 use crate::state::{Fresh, State};
 use crate::time::{Hz, Ps};
@@ -30,12 +30,12 @@ pub struct PinLevels {
 
 impl PinLevels {
     /// The levels of IO0 (bit 0) to IO3 as the controller would read them: its own where it drives, else the target's,
-    /// else 1, as pulled up. `risen`: the rising edge of the target's next clock has passed. Without side effects.
-    pub fn read(self, target: &dyn SpiTarget, risen: bool) -> u8 {
-        let outlook = if self.selected { target.outlook() } else { Outlook::default() };
-        let chip = outlook.levels[usize::from(risen)];
+    /// else 1, as pulled up. `interrupt_sources`: the rising edge of the target's next clock has passed. Without side effects.
+    pub fn read(self, target: &dyn SpiTarget, interrupt_sources: bool) -> u8 {
+        let next_clock = if self.selected { target.next_clock() } else { NextClock::default() };
+        let chip = next_clock.levels[usize::from(interrupt_sources)];
         let free = !self.enables & ALL;
-        self.levels & self.enables & ALL | chip & outlook.driven & free | free & !outlook.driven
+        self.levels & self.enables & ALL | chip & next_clock.driven & free | free & !next_clock.driven
     }
 }
 
@@ -143,7 +143,8 @@ impl Pins {
             return [(0, 0); 2];
         }
         let half = usize::from(self.rising.is_some());
-        [target.outlook_at(at), target.outlook()].map(|outlook| (outlook.driven, outlook.levels[half] & outlook.driven))
+        [target.next_clock_at(at), target.next_clock()]
+            .map(|next_clock| (next_clock.driven, next_clock.levels[half] & next_clock.driven))
     }
 
     /// Hands a clock to the target, with the lines as they were on its two edges.
@@ -156,15 +157,15 @@ impl Pins {
             high: at.saturating_sub(rising.at),
             held: rising.data_until.unwrap_or(at).saturating_sub(rising.at),
         });
-        let outlook = target.outlook();
-        let (lines, drive) = direction(rising.seen.enables, outlook.driven);
+        let next_clock = target.next_clock();
+        let (lines, drive) = direction(rising.seen.enables, next_clock.driven);
         let bits_of = |pins: PinLevels| u32::from(seen(pins) & lines.mask());
-        let bits = match (drive, outlook.rate) {
+        let bits = match (drive, next_clock.rate) {
             (Drive::Controller, Rate::Single) => bits_of(rising.seen),
             (Drive::Controller, Rate::Double) => bits_of(rising.seen) << lines.bits() | bits_of(falling),
             (Drive::Target | Drive::Nobody, _) => 0,
         };
-        target.shift(Burst { lines, rate: outlook.rate, drive, clocks: 1, bits }, at);
+        target.shift(Burst { lines, rate: next_clock.rate, drive, clocks: 1, bits }, at);
     }
 }
 

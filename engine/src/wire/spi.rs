@@ -11,7 +11,7 @@ use crate::host_image::{HostImage, ImageError};
 use crate::polling::Poll;
 use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
-use crate::wire::notes::Aside;
+use crate::wire::notes::ChipReport;
 
 /// IO1 among a target's lines, on which a chip with single lines answers.
 pub const MISO: u8 = 0b10;
@@ -176,8 +176,8 @@ impl Header {
 
     /// Its bursts, for an address.
     pub fn bursts(&self, address: u32) -> impl Iterator<Item = Burst> {
-        let (at, bits, behind) = self.address;
-        let address = (address & u32::MAX >> (32 - bits.max(1))) << behind;
+        let (at, bits, after) = self.address;
+        let address = (address & u32::MAX >> (32 - bits.max(1))) << after;
         let bursts = self.bursts.into_iter().take(self.count).enumerate();
         bursts
             .map(move |(index, burst)| if index == at { Burst { bits: burst.bits | address, ..burst } } else { burst })
@@ -192,7 +192,7 @@ impl Header {
 
 /// What the target is about to do in the clock that comes next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outlook {
+pub struct NextClock {
     /// Edges on which it takes or changes bits.
     pub rate: Rate,
     /// Lines that it drives: bit n is IOn.
@@ -203,7 +203,7 @@ pub struct Outlook {
 
 /// A read in which the target's next clock begins a byte that it stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReadOutlook {
+pub struct NextRead {
     /// The byte's address. The next ones follow it.
     pub address: u32,
     /// The last address that there is, all ones: behind it comes 0.
@@ -329,14 +329,14 @@ pub trait SpiTarget: State + Send {
 
     /// What the target does in the next clock, as far as the lines show it: for a controller whose pins are driven and
     /// read by hand. Without side effects. By default it drives nothing.
-    fn outlook(&self) -> Outlook {
-        Outlook::default()
+    fn next_clock(&self) -> NextClock {
+        NextClock::default()
     }
 
     /// What the lines show at `now`, while the next clock has not come: a chip whose output has a delay still shows the
     /// level before. Without side effects.
-    fn outlook_at(&self, _now: Ps) -> Outlook {
-        self.outlook()
+    fn next_clock_at(&self, _now: Ps) -> NextClock {
+        self.next_clock()
     }
 
     /// A copy, on which a controller can try what the chip would do, if the chip can be copied cheaply.
@@ -346,7 +346,7 @@ pub trait SpiTarget: State + Send {
 
     /// The read that is going on, if its next clock at the single rate begins a stored byte and the bytes after it
     /// follow.
-    fn outlook_of_read(&self) -> Option<ReadOutlook> {
+    fn next_read(&self) -> Option<NextRead> {
         None
     }
 
@@ -357,7 +357,7 @@ pub trait SpiTarget: State + Send {
     }
 
     /// What else the chip has for the run; `None` of a chip that never has anything.
-    fn aside(&mut self) -> Option<&mut Aside> {
+    fn chip_report(&mut self) -> Option<&mut ChipReport> {
         None
     }
 

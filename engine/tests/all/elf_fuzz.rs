@@ -171,7 +171,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_behind_the_magic_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), addr: u32) {
+    fn any_bytes_after_the_magic_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), addr: u32) {
         use_file(&[&b"\x7fELF\x01\x01\x01"[..], &bytes].concat(), addr);
     }
 }

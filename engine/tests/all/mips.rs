@@ -51,7 +51,7 @@ fn results_are_waited_for() {
 }
 
 #[test]
-fn calls_return_to_behind_their_delay_slots() {
+fn calls_return_to_after_their_delay_slots() {
     let function = PROGRAM + 0x40;
     let mut program = vec![jal(function), addiu(T0, ZERO, 1), addiu(T1, T1, 7)];
     program.extend(EXIT);
@@ -187,12 +187,11 @@ fn with_handler(program: &[u32], handler: &[u32]) -> Machine {
 }
 
 /// Goes on behind the instruction that raised the exception.
-const RETURN_BEHIND: [u32; 4] = [0x401a_7000, 0x275a_0004, 0x409a_7000, ERET];
+const RETURN_AFTER: [u32; 4] = [0x401a_7000, 0x275a_0004, 0x409a_7000, ERET];
 
 #[test]
 fn a_system_call_comes_back() {
-    let mut machine =
-        with_handler(&[SYSCALL, addiu(T0, T0, 1)], &[&[addiu(T0, T0, 0x10)], &RETURN_BEHIND[..]].concat());
+    let mut machine = with_handler(&[SYSCALL, addiu(T0, T0, 1)], &[&[addiu(T0, T0, 0x10)], &RETURN_AFTER[..]].concat());
     let report = run(&mut machine);
     assert_exit(&report);
     assert_eq!(machine.registers()[1 + T0 as usize], 0x11);
@@ -202,7 +201,7 @@ fn a_system_call_comes_back() {
 }
 
 #[test]
-fn an_exception_in_a_delay_slot_tells_its_branch() {
+fn an_exception_in_a_delay_slot_reports_its_branch() {
     let overflows = [lui(T0, 0x7fff), ori(T0, T0, 0xffff), beq(ZERO, ZERO, 2), addi(T1, T0, 1), NOP, addiu(T2, T2, 1)];
     let handler = [mfc0(T3, CAUSE), mfc0(S0, EPC), addiu(T0, ZERO, 3), mfc0(S1, EPC), mtc0(S1, EPC), ERET];
     let mut machine = with_handler(&overflows, &handler);
@@ -268,7 +267,7 @@ fn a_call_in_a_loop_is_no_endless_exception() {
     let program = [addiu(T0, ZERO, 3000), SYSCALL, addiu(T0, T0, -1), bne(T0, ZERO, -3), NOP];
     // The handler sees the same registers each time.
     let handler =
-        [&[addu(K1, T0, ZERO), addiu(T0, ZERO, 0)][..], &RETURN_BEHIND[..3], &[addu(T0, K1, ZERO), ERET]].concat();
+        [&[addu(K1, T0, ZERO), addiu(T0, ZERO, 0)][..], &RETURN_AFTER[..3], &[addu(T0, K1, ZERO), ERET]].concat();
     let mut machine = with_handler(&program, &handler);
     let report = machine.run(cyclescope_engine::time::Ps::from_us(1000), |_| true);
     assert_exit(&report);

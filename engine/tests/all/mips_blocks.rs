@@ -96,8 +96,8 @@ fn messages_of_two_cores_go_back_and_forth_in_order() {
     let pong = [&BASES[..], &answers, &back(&answers), &DONE].concat();
     let (_, entries) = run_alike(|| pair([&ping, &pong]));
     let expected = (1..=iterations as u32).flat_map(|n| [(Some(1), 0x44, n), (Some(0), 0x40, n)]);
-    let told: Vec<_> = entries.iter().map(|(core, offset, value, _)| (*core, *offset, *value)).collect();
-    assert_eq!(told, expected.collect::<Vec<_>>());
+    let reported: Vec<_> = entries.iter().map(|(core, offset, value, _)| (*core, *offset, *value)).collect();
+    assert_eq!(reported, expected.collect::<Vec<_>>());
     assert!(entries.is_sorted_by_key(|entry| entry.3));
 }
 

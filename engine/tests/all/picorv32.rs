@@ -218,7 +218,7 @@ fn a_branch_to_an_odd_halfword_may_read_its_target_twice() {
 // ---- Interrupts
 
 #[test]
-fn an_unknown_instruction_interrupts_and_goes_on_behind() {
+fn an_unknown_instruction_interrupts_and_goes_on_after() {
     let handler = [addi(10, 3, 0), addi(11, 4, 0), retirq()];
     let program = [maskirq(0, 0), 0xffff_ffff, csrrs(31, RDCYCLE, 0), addi(5, 0, -1), maskirq(6, 5), EBREAK];
     let (report, x) = run_to_trap(&mut machine_at(FAST, &program, &handler));
@@ -251,7 +251,7 @@ fn waitirq_waits_for_the_timer_even_if_it_is_masked() {
 }
 
 #[test]
-fn what_is_held_behind_waitirq_is_no_wait_for_memory() {
+fn what_is_held_after_waitirq_is_no_wait_for_memory() {
     // waitirq at an odd halfword: behind it a compressed instruction is held.
     let wait = waitirq(0);
     let program = [addi(9, 0, 400), timer(0, 9), pair(C_NOP, wait as u16), pair((wait >> 16) as u16, C_NOP), EBREAK];

@@ -164,7 +164,7 @@ fn assert_most(skipped: u64, report: &RunReport) {
 }
 
 #[test]
-fn a_wait_for_a_chip_behind_quad_spi_is_skipped() {
+fn a_wait_for_a_chip_after_quad_spi_is_skipped() {
     // EXT_SPI_CLK stands as before to the core's clock after 5 cycles, or after each.
     for system in [KC705, System { spi_mhz: 100, ..KC705 }, System { spi_mhz: 25, sck_ratio: 4, ..KC705 }] {
         let (report, skipped) = with_and_without_skipping(system, &status_of_a_chip(0));

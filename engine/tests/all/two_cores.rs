@@ -124,7 +124,7 @@ fn a_core_begins_when_it_is_let_out_of_reset() {
 }
 
 #[test]
-fn a_window_tells_what_all_cores_did() {
+fn a_window_reports_what_all_cores_did() {
     let (last, done) = endings();
     // Core 0 calls a function at +0x300 twice; core 1 sleeps, and is woken in the second call to work for good.
     let function = [&[mov(3, 1)][..], &delay(100), &[str(6, 9, 4), bx(14)]].concat();
@@ -161,13 +161,13 @@ fn a_window_tells_what_all_cores_did() {
 }
 
 #[test]
-fn each_core_tells_where_it_is() {
+fn each_core_reports_where_it_is() {
     let polls = [ldr(3, 9, 0x30), b(-4)];
     let (mut machine, _) = pair([&program(&[&polls]), &program(&[&[WFI, b(-4)]])]);
     let report = machine.run(Ps::from_us(50), |_| true);
     let Outcome::Limit(text) = report.outcome else { panic!("{:?}", report.outcome) };
-    let told = "cpu0 polled journal at pc 0x0000011";
-    assert!(text.contains(told), "{text}");
+    let reported = "cpu0 polled journal at pc 0x0000011";
+    assert!(text.contains(reported), "{text}");
     assert!(text.contains("; cpu1 waited for an interrupt at pc 0x00008118: raise it"), "{text}");
     let (mut machine, _) = pair([&program(&[&[WFI, b(-4)]]), &program(&[&[WFI, b(-4)]])]);
     let report = machine.run(Ps::from_us(50), |_| true);

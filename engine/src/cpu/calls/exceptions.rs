@@ -7,7 +7,7 @@
 
 use super::{Calls, Frame, NO_FRAME, NONE, NOWHERE, Stack};
 use crate::cpu::profile::Profile;
-use crate::storms::Source;
+use crate::event_rates::Source;
 
 /// A handler may go on so many bytes behind the instruction that was interrupted: it has done that itself.
 const SKIPPED_BYTES: u32 = 8;

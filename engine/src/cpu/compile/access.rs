@@ -146,14 +146,14 @@ impl<I: Isa> Emitter<'_, I> {
     /// left the block, or something has to be looked at.
     pub fn access_slowly(&mut self, at: u32, addr: Value) {
         self.write_back();
-        let behind = self.ending_at(at + 1).bits();
-        let behind = self.b.ins().iconst(I64, behind as i64);
-        self.call_for_access(self.calls.access, behind, addr);
+        let after = self.ending_at(at + 1).bits();
+        let after = self.b.ins().iconst(I64, after as i64);
+        self.call_for_access(self.calls.access, after, addr);
     }
 
     /// Calls a stub that is, or does, what [`slow_access::access`] does, and goes on likewise.
-    pub(super) fn call_for_access(&mut self, stub: usize, behind: Value, addr: Value) {
-        let ending = self.call_access(stub, behind, addr);
+    pub(super) fn call_for_access(&mut self, stub: usize, after: Value, addr: Value) {
+        let ending = self.call_access(stub, after, addr);
         // No word, which is 0: it goes on.
         let goes_on = self.b.ins().icmp_imm(IntCC::Equal, ending, 0);
         self.unless(goes_on, |this| {
@@ -211,10 +211,10 @@ impl<I: Isa> Emitter<'_, I> {
     }
 
     /// Calls such a stub: the ending that it says.
-    pub(super) fn call_access(&mut self, stub: usize, behind: Value, addr: Value) -> Value {
+    pub(super) fn call_access(&mut self, stub: usize, after: Value, addr: Value) -> Value {
         let signature = self.b.import_signature(slow_access::signature(CallConv::PreserveAll));
         let stub = self.b.ins().iconst(I64, stub as i64);
-        self.b.ins().call_indirect(signature, stub, &[self.core, behind, addr]);
+        self.b.ins().call_indirect(signature, stub, &[self.core, after, addr]);
         let ending_at = offset_of!(Cpu<I>, host) + HostCode::<I>::ENDING;
         self.b.ins().load(I64, own(), self.core, ending_at as i32)
     }

@@ -321,7 +321,7 @@ impl<I: Isa> Emitter<'_, I> {
         let stamps = cpu.lines_of(self.index).filter_map(|line| cpu.memory.fetch_stamp_at(line));
         let stamps: Vec<usize> = stamps.collect();
         if !stamps.is_empty() {
-            let number = self.instructions_and(order::STAMP_BEHIND);
+            let number = self.instructions_and(order::STAMP_AFTER);
             let stamp = self.b.ins().ishl_imm(number, order::STAMP_SHIFT);
             for at in stamps {
                 self.b.ins().store(own(), stamp, self.core, (offset_of!(Cpu<I>, memory) + at) as i32);

@@ -231,7 +231,7 @@ impl<I: Isa> Emitter<'_, I> {
         let base = self.b.ins().iconst(I64, base);
         let found = self.b.ins().iadd(base, offset);
         let tag = self.b.ins().load(I64, own(), found, offset_of!(Settled, tag) as i32);
-        let pending = i64::from(self.blocks().cold[index as usize].pending_behind_jump) << 32;
+        let pending = i64::from(self.blocks().cold[index as usize].pending_after_jump) << 32;
         let wanted = if pending == 0 { wide } else { self.b.ins().bor_imm(wide, pending) };
         let here = self.b.ins().icmp(IntCC::Equal, tag, wanted);
         self.unless(here, |this| {

@@ -138,16 +138,16 @@ impl<I: Isa> Emitter<'_, I> {
         });
         let is_there = self.b.ins().bor(is_there[0], is_there[1]);
         let passing = self.passing.filter(|passing| passing.plan.reaches(line));
-        let behind = self.blocks().behind_wait(self.index);
-        let (Some(passing), Some(behind)) = (passing, behind) else {
+        let after = self.blocks().after_wait(self.index);
+        let (Some(passing), Some(after)) = (passing, after) else {
             return self.unless(is_there, |this| this.interpret(at));
         };
-        if behind == self.index {
+        if after == self.index {
             self.rarely(is_there, |this| this.wait_for_line(at, passing, [line, with]));
         } else {
             self.unless(is_there, |this| {
                 this.wait_for_line(at, passing, [line, with]);
-                this.go_to(behind);
+                this.go_to(after);
             });
         }
     }

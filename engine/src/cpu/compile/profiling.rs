@@ -89,10 +89,10 @@ impl<I: Isa> Emitter<'_, I> {
         {
             return self.return_lightly(end_pc, target);
         }
-        self.tell_flow(flow, end_pc, taken_pc, target);
+        self.report_flow(flow, end_pc, taken_pc, target);
     }
 
-    fn tell_flow(&mut self, flow: Flow, end_pc: u32, taken_pc: u32, target: Option<Value>) {
+    fn report_flow(&mut self, flow: Flow, end_pc: u32, taken_pc: u32, target: Option<Value>) {
         let what = self.b.ins().iconst(I64, ((flow as u64) << FLOW_SHIFT | u64::from(end_pc)) as i64);
         let target = target.unwrap_or_else(|| self.b.ins().iconst(I32, i64::from(taken_pc as i32)));
         let sp = self.register(I::SP as u8);
@@ -109,12 +109,12 @@ impl<I: Isa> Emitter<'_, I> {
     }
 
     /// Does `yes` where `condition` holds, and else, far from the hot path, tells of the flow.
-    fn or_tell(&mut self, condition: Value, yes: impl FnOnce(&mut Self), tell: impl FnOnce(&mut Self)) {
+    fn or_report(&mut self, condition: Value, yes: impl FnOnce(&mut Self), report: impl FnOnce(&mut Self)) {
         let [light, looked_at] = self.fork(condition);
         let merged = self.b.create_block();
         self.b.set_cold_block(looked_at);
         self.b.switch_to_block(looked_at);
-        tell(self);
+        report(self);
         self.b.ins().jump(merged, &[]);
         self.b.switch_to_block(light);
         yes(self);
@@ -137,7 +137,7 @@ impl<I: Isa> Emitter<'_, I> {
             let same = self.b.ins().icmp_imm(IntCC::Equal, target, i64::from(taken_pc as i32));
             may = self.b.ins().band(may, same);
         }
-        self.or_tell(
+        self.or_report(
             may,
             |this| {
                 let constant = |this: &mut Self, value: u32| this.b.ins().iconst(I32, i64::from(value as i32));
@@ -148,7 +148,7 @@ impl<I: Isa> Emitter<'_, I> {
                 this.b.ins().store(own(), function, next, offset_of!(Light, function) as i32);
                 this.b.ins().store(own(), next, calls, offset_of!(Calls, lights.top) as i32);
             },
-            |this| this.tell_flow(Flow::Call, end_pc, taken_pc, target),
+            |this| this.report_flow(Flow::Call, end_pc, taken_pc, target),
         );
     }
 
@@ -161,13 +161,13 @@ impl<I: Isa> Emitter<'_, I> {
         let same_pc = self.b.ins().icmp(IntCC::Equal, returns, target);
         let same_sp = self.b.ins().icmp(IntCC::Equal, top_sp, sp);
         let same = self.b.ins().band(same_pc, same_sp);
-        self.or_tell(
+        self.or_report(
             same,
             |this| {
                 let before = this.b.ins().iadd_imm(top, -(Light::BYTES as i64));
                 this.b.ins().store(own(), before, calls, offset_of!(Calls, lights.top) as i32);
             },
-            |this| this.tell_flow(Flow::Jump, end_pc, 0, Some(target)),
+            |this| this.report_flow(Flow::Jump, end_pc, 0, Some(target)),
         );
     }
 

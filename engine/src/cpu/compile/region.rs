@@ -106,8 +106,8 @@ impl Region {
             for from in 0..self.members.len() {
                 let index = self.members[from].index;
                 let before = self.members[from].dirty;
-                let behind = self.members[from].pass::<I>(blocks.ops_of(index));
-                let links = blocks.hot[index as usize].links.map(|next| (next, behind));
+                let after = self.members[from].pass::<I>(blocks.ops_of(index));
+                let links = blocks.hot[index as usize].links.map(|next| (next, after));
                 for (next, dirty) in links.into_iter().chain(after_wait(blocks, index).map(|next| (next, before))) {
                     let Some(to) = self.place_of(next) else { continue };
                     let entered = self.members[from].entered;
@@ -126,7 +126,7 @@ fn after_wait<I: Isa>(blocks: &Blocks<I>, index: u32) -> Option<u32> {
     if !blocks.is_passing(index) {
         return None;
     }
-    blocks.behind_wait(index).filter(|next| *next != index)
+    blocks.after_wait(index).filter(|next| *next != index)
 }
 
 /// A block as a member, if it can be compiled.
@@ -150,7 +150,7 @@ impl Member {
                 self.stores_before.push(at as u32);
             }
             dirty |= I::writes(op);
-            kept = kept.max(at + 1 + I::kept_behind(op));
+            kept = kept.max(at + 1 + I::kept_after(op));
         }
         dirty & !I::TRANSIENT
     }

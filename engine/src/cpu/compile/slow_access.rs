@@ -66,13 +66,13 @@ pub fn signature(convention: CallConv) -> Signature {
     signature
 }
 
-/// Does the operation before the one that `behind` names, which accesses `addr`.
-pub extern "C" fn access<I: Isa>(core: *mut Cpu<I>, behind: EndingWord, addr: u32) {
+/// Does the operation before the one that `after` names, which accesses `addr`.
+pub extern "C" fn access<I: Isa>(core: *mut Cpu<I>, after: EndingWord, addr: u32) {
     // SAFETY: compiled code gives what it was given, a core that is borrowed exclusively meanwhile.
     let core = unsafe { &mut *core };
     // SAFETY: likewise; it was told in `SlowAccess::reach`.
     let bus = unsafe { &mut *with_exposed_provenance_mut::<Bus>(core.host.slow.bus) };
-    let ending = catch_unwind(AssertUnwindSafe(|| core.access_for_code(bus, behind, addr)));
+    let ending = catch_unwind(AssertUnwindSafe(|| core.access_for_code(bus, after, addr)));
     core.host.slow.ending = ending.unwrap_or_else(|panic| {
         core.host.slow.panic = Some(panic);
         Some(EndingWord::GONE)
@@ -80,8 +80,8 @@ pub extern "C" fn access<I: Isa>(core: *mut Cpu<I>, behind: EndingWord, addr: u3
 }
 
 impl<I: Isa> Cpu<I> {
-    fn access_for_code(&mut self, bus: &mut Bus, behind: EndingWord, addr: u32) -> Option<EndingWord> {
-        let Ending::Interpret { index, at, exit } = behind.ending() else { return Some(behind) };
+    fn access_for_code(&mut self, bus: &mut Bus, after: EndingWord, addr: u32) -> Option<EndingWord> {
+        let Ending::Interpret { index, at, exit } = after.ending() else { return Some(after) };
         let (fetched, generation) = (self.memory.fetch_epoch(), self.blocks.generation());
         if !I::access(self, bus, Resumed { index, at: at - 1, exit }, addr) {
             return Some(EndingWord::GONE);
@@ -89,6 +89,6 @@ impl<I: Isa> Cpu<I> {
         assert!(generation == self.blocks.generation(), "the block that accesses is there while it runs");
         // What compiled code takes for certain may not be so any more.
         let stays = self.patched.is_none() && self.memory.fetch_epoch() == fetched;
-        if stays { None } else { Some(behind) }
+        if stays { None } else { Some(after) }
     }
 }

@@ -102,7 +102,7 @@ impl<I: Isa> Compiler<I> {
             }
             if let Some(tally) = plan.tally {
                 let offset = this.b.ins().uextend(I64, offset);
-                this.tell(tally, offset);
+                this.report(tally, offset);
             }
             done
         })
@@ -209,7 +209,7 @@ impl<I: Isa> Transfer<'_, '_, I> {
             self.store(Memory::PASSING + slot * size_of::<u32>(), line);
         }
         if let Some(tally) = plan.tally {
-            self.tell(tally, wide);
+            self.report(tally, wide);
         }
         done
     }
@@ -392,7 +392,7 @@ impl<I: Isa> Transfer<'_, '_, I> {
     /// Of a target that is free from an edge on: the edge of its answer, the cycle in which that has come over the
     /// interconnect, and the one in which the core has it.
     fn answer(&mut self, plan: &Plan, free: Value) -> [Value; 3] {
-        let answered = match plan.behind_cycles {
+        let answered = match plan.after_cycles {
             0 => free,
             cycles => self.b.ins().iadd_imm(free, cycles),
         };
@@ -440,7 +440,7 @@ impl<I: Isa> Transfer<'_, '_, I> {
     }
 
     /// Tells a device of a read.
-    fn tell(&mut self, tally: usize, offset: Value) {
+    fn report(&mut self, tally: usize, offset: Value) {
         let tally = self.b.ins().iconst(I64, tally as i64);
         let one = self.b.ins().iconst(I64, 1);
         self.add(tally, offset_of!(Tally, reads) as i32, one);

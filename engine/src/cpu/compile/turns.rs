@@ -60,8 +60,8 @@ impl<I: Isa> Emitter<'_, I> {
     pub(super) fn turn_or_access_slowly(&mut self, at: u32, addr: Value, moves: Moves, register: u8) {
         let Some(turns) = self.calls.turns else { return self.access_slowly(at, addr) };
         self.write_back();
-        let behind = self.ending_with(at + 1, u64::from(register) | kind_of(moves) << KIND_SHIFT);
-        self.call_for_access(turns.one[usize::from(moves.store)], behind, addr);
+        let after = self.ending_with(at + 1, u64::from(register) | kind_of(moves) << KIND_SHIFT);
+        self.call_for_access(turns.one[usize::from(moves.store)], after, addr);
     }
 
     /// Turns the bus matrix, if there is one, for the words of operation `at`: goes to `turned` with the host's address
@@ -71,8 +71,8 @@ impl<I: Isa> Emitter<'_, I> {
         let stub = turns.words[usize::from(store)];
         let state = self.state();
         self.write_back();
-        let behind = self.ending_with(at, last_offset as u64);
-        let ending = self.call_access(stub, behind, first);
+        let after = self.ending_with(at, last_offset as u64);
+        let ending = self.call_access(stub, after, first);
         // No word, which is 0: it has turned.
         let turned_it = self.b.ins().icmp_imm(IntCC::Equal, ending, 0);
         let [on, off] = self.fork(turned_it);
@@ -148,14 +148,14 @@ impl<I: Isa> Compiler<I> {
         turn.say(no_word);
         turn.b.ins().return_(&[]);
         turn.b.switch_to_block(out);
-        let behind = turn.b.ins().band_imm(given, !EndingWord::OPERAND as i64);
+        let after = turn.b.ins().band_imm(given, !EndingWord::OPERAND as i64);
         match access {
             Some(access) => {
                 let signature = turn.b.import_signature(slow_access::signature(CallConv::PreserveAll));
                 let access = turn.b.ins().iconst(I64, access as i64);
-                turn.b.ins().call_indirect(signature, access, &[core, behind, addr]);
+                turn.b.ins().call_indirect(signature, access, &[core, after, addr]);
             }
-            None => turn.say(behind),
+            None => turn.say(after),
         }
         turn.b.ins().return_(&[]);
         turn.b.seal_all_blocks();
@@ -199,7 +199,7 @@ impl<I: Isa> Turn<'_, I> {
         // The first access of all takes no time.
         self.go_on_if(before, self.out);
         let cycles = self.memory.turn_cycles(kind);
-        let done = (cycles > 0).then(|| self.cycles_behind(cycles));
+        let done = (cycles > 0).then(|| self.cycles_after(cycles));
         let (offset, zero) = self.find_bank(wanted, store);
         let first_slot = self.b.ins().ushr_imm(offset, i64::from(size_of::<Slot>().ilog2()));
         let bank = self.b.ins().ushr_imm(first_slot, i64::from(self.memory.shortcuts().layout().1.ilog2()));
@@ -234,7 +234,7 @@ impl<I: Isa> Turn<'_, I> {
     }
 
     /// The core's cycles with so many more. Goes on if the block still fits then.
-    fn cycles_behind(&mut self, cycles: u64) -> Value {
+    fn cycles_after(&mut self, cycles: u64) -> Value {
         let before = self.b.ins().load(I64, own(), self.core, offset_of!(Cpu<I>, shell.cycles) as i32);
         let done = self.b.ins().iadd_imm(before, cycles as i64);
         let index = self.b.ins().uextend(I64, self.index);
@@ -305,8 +305,8 @@ impl<I: Isa> Turn<'_, I> {
         self.b.ins().jump(found, &[]);
         self.b.switch_to_block(next);
         let further = self.b.ins().iadd_imm(offset, bank_bytes as i64);
-        let behind = (Shortcuts::BANKS_OF_SLAVES.end * bank_bytes) as i64;
-        let are_more = self.b.ins().icmp_imm(IntCC::UnsignedLessThan, further, behind);
+        let after = (Shortcuts::BANKS_OF_SLAVES.end * bank_bytes) as i64;
+        let are_more = self.b.ins().icmp_imm(IntCC::UnsignedLessThan, further, after);
         self.b.ins().brif(are_more, look, &[further.into()], self.out, &[]);
         self.b.switch_to_block(found);
         (offset, zero.unwrap_or(offset))

@@ -200,5 +200,5 @@ pub mod how {
     /// A store, where that is not said otherwise.
     pub const STORE: u8 = 4;
     /// One of the accesses of an instruction, whose common transfer has been paid for.
-    pub const TOLD: u8 = 8;
+    pub const REPORTED: u8 = 8;
 }

@@ -151,10 +151,10 @@ impl Accounts {
     }
 
     /// Tells of each sum that has grown since it was `seen`, and by what; then all of it has been.
-    pub fn tell_growth(&mut self, seen: &mut Accounts, mut tell: impl FnMut(u32, u64)) {
+    pub fn report_growth(&mut self, seen: &mut Accounts, mut report: impl FnMut(u32, u64)) {
         for (number, (now, seen)) in self.parts.iter().zip(&mut seen.parts).enumerate() {
             if now != seen {
-                tell(number as u32, *now - *seen);
+                report(number as u32, *now - *seen);
                 *seen = *now;
             }
         }
@@ -168,7 +168,7 @@ impl Accounts {
             for entry in first..last.min(self.entries.len()) {
                 for (sum, (now, seen)) in self.entries[entry].iter().zip(&mut seen.entries[entry]).enumerate() {
                     if now != seen {
-                        tell(Self::number(entry, sum), *now - *seen);
+                        report(Self::number(entry, sum), *now - *seen);
                         *seen = *now;
                     }
                 }
@@ -187,10 +187,10 @@ impl Accounts {
     }
 
     /// Tells what has grown since `before`: the number of each sum, and by what.
-    pub fn tell_growth_since(&self, before: &Accounts, mut tell: impl FnMut(u32, u64)) {
+    pub fn report_growth_since(&self, before: &Accounts, mut report: impl FnMut(u32, u64)) {
         for (number, (now, before)) in self.parts.iter().zip(&before.parts).enumerate() {
             if now != before {
-                tell(number as u32, now - before);
+                report(number as u32, now - before);
             }
         }
         for (entry, now) in self.entries.iter().enumerate() {
@@ -198,7 +198,7 @@ impl Accounts {
             // Not the comparison of slices, which is a call.
             if now.iter().zip(before).any(|(now, before)| *now != before) {
                 let sums = now.iter().zip(before).enumerate().filter(|(_, (now, before))| *now != before);
-                sums.for_each(|(sum, (now, before))| tell(Self::number(entry, sum), now - before));
+                sums.for_each(|(sum, (now, before))| report(Self::number(entry, sum), now - before));
             }
         }
     }

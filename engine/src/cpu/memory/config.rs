@@ -60,7 +60,7 @@ pub enum WriteBack {
     /// Before the fill, which waits for it: a cache without a buffer for the victim.
     BeforeFill,
     /// Behind the fill, from a buffer: nobody waits for it but the next miss.
-    BehindFill,
+    AfterFill,
 }
 
 /// How instructions are fetched that no cache holds.
@@ -119,7 +119,7 @@ impl MemoryConfig {
                 "a descriptor of a table walk that the data cache has",
             ),
             store_buffer_entries: read_store_buffer(reader),
-            write_back: WriteBack::BehindFill,
+            write_back: WriteBack::AfterFill,
             fetch: FetchPolicy::from_node(reader),
             multiple_beat_bytes: reader.timing_u32(
                 "cyclescope,several-beat-bytes",

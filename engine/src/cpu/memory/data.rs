@@ -101,7 +101,7 @@ impl Memory {
             Via::Local => {}
             Via::Cached => self.use_line(trip, place, Purpose::Load)?,
             // The transfer that brought it has been paid for.
-            Via::Uncached if asked.how & how::TOLD != 0 && host_of(trip.bus, place.physical).is_some() => {}
+            Via::Uncached if asked.how & how::REPORTED != 0 && host_of(trip.bus, place.physical).is_some() => {}
             Via::Uncached | Via::Passing => {
                 if place.ordered {
                     self.wait_for_stores(trip);
@@ -120,7 +120,7 @@ impl Memory {
         // What an execute-in-place window gets is not memory: it can't wait in a cache.
         let uncached = place.via == Via::Uncached || !in_ram;
         // The transfer that takes it along has been paid for.
-        if !(uncached && in_ram && asked.how & how::TOLD != 0) {
+        if !(uncached && in_ram && asked.how & how::REPORTED != 0) {
             if uncached && (place.ordered || !in_ram) {
                 let stored = self.store_in_order(trip, place, asked.size, asked.value);
                 return stored.map_err(|fault| asked.failed(fault));
@@ -148,9 +148,9 @@ impl Memory {
         if place.waits || self.config.store_buffer_entries == 0 {
             return self.transfer(trip, place.physical, transfer).map(|_| ());
         }
-        let mut behind = trip.behind();
-        self.transfer(&mut behind, place.physical, transfer)?;
-        self.state.stores.push(behind.meter.now(), None);
+        let mut after = trip.after();
+        self.transfer(&mut after, place.physical, transfer)?;
+        self.state.stores.push(after.meter.now(), None);
         Ok(())
     }
 
@@ -174,9 +174,9 @@ impl Memory {
         if self.state.stores.merges(trip.meter.now(), place.physical) {
             return Ok(());
         }
-        let mut behind = self.behind_stores(trip);
-        self.write_part(&mut behind, place, Transfer::LateWriteBurst(size.bytes()))?;
-        self.state.stores.push(behind.meter.now(), Some(place.physical));
+        let mut after = self.after_stores(trip);
+        self.write_part(&mut after, place, Transfer::LateWriteBurst(size.bytes()))?;
+        self.state.stores.push(after.meter.now(), Some(place.physical));
         Ok(())
     }
 
@@ -186,12 +186,12 @@ impl Memory {
     }
 
     /// Waits until the store buffer has room for one more store, which begins when those before it are done.
-    pub(super) fn behind_stores<'a>(&mut self, trip: &'a mut Trip) -> Trip<'a> {
+    pub(super) fn after_stores<'a>(&mut self, trip: &'a mut Trip) -> Trip<'a> {
         let room = self.state.stores.has_room(self.config.store_buffer_entries);
         self.accounts.spend(&mut trip.meter, Part::Stores, room);
-        let mut behind = trip.behind();
-        behind.meter.pass(self.state.stores.all_done());
-        behind
+        let mut after = trip.after();
+        after.meter.pass(self.state.stores.all_done());
+        after
     }
 
     /// Makes a line of the data cache present. A load waits for a miss's fill; a store does not (TRM, store buffer),
@@ -204,7 +204,7 @@ impl Memory {
         if !hit {
             self.accounts.spend(&mut trip.meter, Part::Fill, self.state.fill_ends);
             if store && self.config.store_buffer_entries > 0 {
-                self.fill_line(&mut trip.behind(), place, purpose)?;
+                self.fill_line(&mut trip.after(), place, purpose)?;
             } else {
                 self.fill_line(trip, place, purpose)?;
             }
@@ -215,7 +215,7 @@ impl Memory {
 
     fn fill_line(&mut self, fill: &mut Trip, place: Place, purpose: Purpose) -> Result<(), BusFault> {
         match self.config.write_back {
-            WriteBack::BehindFill => self.fill_then_write_back(fill, place, purpose),
+            WriteBack::AfterFill => self.fill_then_write_back(fill, place, purpose),
             WriteBack::BeforeFill => self.write_back_then_fill(fill, place, purpose),
         }
     }
@@ -225,14 +225,14 @@ impl Memory {
         let Some(cache) = &self.state.dcache else { return Ok(()) };
         let (line, bytes) = (cache.line_addr(place.physical), cache.shape().line_bytes);
         self.read(fill, Place { physical: line, ..place }, Transfer::ReadBurst(purpose, bytes))?;
-        let mut behind = fill.behind();
-        self.state.fill_ends = behind.meter.now();
+        let mut after = fill.after();
+        self.state.fill_ends = after.meter.now();
         let store = purpose == Purpose::Store;
         let victim = self.state.dcache.as_mut().and_then(|cache| cache.fill(place.physical, store));
         if let Some(victim) = victim {
-            self.forget_shortcuts(behind.bus, victim.line_addr);
+            self.forget_shortcuts(after.bus, victim.line_addr);
             if victim.dirty {
-                self.write_line(&mut behind, victim.line_addr, bytes, place.outer);
+                self.write_line(&mut after, victim.line_addr, bytes, place.outer);
             }
         }
         Ok(())
@@ -250,7 +250,7 @@ impl Memory {
             if victim.dirty {
                 fill.bus.run_events_before(fill.meter.at(), place.physical);
                 self.write_line(fill, victim.line_addr, bytes, place.outer);
-                transfer = Transfer::ReadBurstBehind(purpose, bytes);
+                transfer = Transfer::ReadBurstAfter(purpose, bytes);
             }
         }
         let filled = self.read(fill, Place { physical: line, ..place }, transfer);

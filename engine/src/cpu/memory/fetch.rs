@@ -457,7 +457,7 @@ impl Memory {
         self.state.prefetch.chunk = chunk;
         if chunks.ahead {
             let next = Chunk::at(chunk.last.wrapping_add(1), chunks.bytes);
-            self.fetch_ahead(&mut trip.behind(), mmu, next, va);
+            self.fetch_ahead(&mut trip.after(), mmu, next, va);
         }
         Ok(())
     }

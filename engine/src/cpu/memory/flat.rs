@@ -83,11 +83,18 @@ impl Memory {
         Some((done - quiet.now, self.state.words.missing(pc, end_pc).is_none()))
     }
 
-    /// An aligned load of `bytes`: its cycles, and what it gives. `told` if it has been paid for.
-    pub fn load_flat(&mut self, bus: &mut Bus, quiet: Quiet, addr: u32, bytes: u32, told: bool) -> Option<(u64, u32)> {
+    /// An aligned load of `bytes`: its cycles, and what it gives. `reported` if it has been paid for.
+    pub fn load_flat(
+        &mut self,
+        bus: &mut Bus,
+        quiet: Quiet,
+        addr: u32,
+        bytes: u32,
+        reported: bool,
+    ) -> Option<(u64, u32)> {
         let (path, offset) = self.flat_ram(bus, addr, bytes)?;
         let asked = Transfer::read(quiet, offset, bytes, Purpose::Load);
-        let cycles = if told { 0 } else { self.data_flat(bus, path, asked)? };
+        let cycles = if reported { 0 } else { self.data_flat(bus, path, asked)? };
         Some((cycles, bus.rams[path.ram].value(offset, bytes)))
     }
 
@@ -110,11 +117,11 @@ impl Memory {
         addr: u32,
         bytes: u32,
         value: u32,
-        told: bool,
+        reported: bool,
     ) -> Option<u64> {
         let (path, offset) = self.flat_ram(bus, addr, bytes)?;
         let asked = Transfer::write(quiet, offset, bytes);
-        let cycles = if told { 0 } else { self.data_flat(bus, path, asked)? };
+        let cycles = if reported { 0 } else { self.data_flat(bus, path, asked)? };
         bus.put_in_ram(path.ram, offset, bytes, value);
         Some(cycles)
     }

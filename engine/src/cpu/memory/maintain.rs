@@ -124,7 +124,7 @@ impl Memory {
             cache.drop_line(physical);
         }
         if dirty {
-            self.write_behind_fills(trip, |memory, behind| memory.write_line(behind, line, bytes, true));
+            self.write_after_fills(trip, |memory, after| memory.write_line(after, line, bytes, true));
         }
     }
 
@@ -141,17 +141,17 @@ impl Memory {
             cache.drop_line(physical);
         }
         if dirty {
-            self.write_behind_fills(trip, |memory, behind| memory.cast_out(behind, line));
+            self.write_after_fills(trip, |memory, after| memory.cast_out(after, line));
         }
     }
 
     /// A write-back that the operation waits for, after line fills and earlier ones.
-    fn write_behind_fills(&mut self, trip: &mut Trip, write: impl FnOnce(&mut Memory, &mut Trip)) {
-        let mut behind = trip.behind();
-        behind.meter.pass(self.state.fill_ends);
-        write(self, &mut behind);
+    fn write_after_fills(&mut self, trip: &mut Trip, write: impl FnOnce(&mut Memory, &mut Trip)) {
+        let mut after = trip.after();
+        after.meter.pass(self.state.fill_ends);
+        write(self, &mut after);
         // The next one waits for it.
-        self.state.fill_ends = behind.meter.now();
+        self.state.fill_ends = after.meter.now();
         self.accounts.spend(&mut trip.meter, Part::Maintenance, self.state.fill_ends);
     }
 }

@@ -28,7 +28,7 @@ pub(super) struct Trip<'a> {
 
 impl Trip<'_> {
     /// One that begins when this one is so far, and that the core does not wait for.
-    pub fn behind(&mut self) -> Trip<'_> {
+    pub fn after(&mut self) -> Trip<'_> {
         let meter = Meter { begun: self.meter.now, waits: false, ..self.meter };
         Trip { bus: self.bus, meter }
     }

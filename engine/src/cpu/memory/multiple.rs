@@ -14,7 +14,7 @@ use crate::bus::{Bus, BusFault, Target};
 pub(super) const LONGEST_BYTES: u32 = 32;
 
 impl Memory {
-    /// The transfer of `words` registers from `va` up, said before the accesses themselves ([`how::TOLD`]), which then
+    /// The transfer of `words` registers from `va` up, said before the accesses themselves ([`how::REPORTED`]), which then
     /// cost nothing where it was made. It never fails: what an access meets, it says itself.
     #[allow(clippy::too_many_arguments)]
     pub fn multiple<M: Mmu>(
@@ -58,9 +58,9 @@ impl Memory {
         if place.waits || self.config.store_buffer_entries == 0 {
             return self.transfer(trip, place.physical, Transfer::WriteBurst(on_port)).map(|_| ());
         }
-        let mut behind = self.behind_stores(trip);
-        self.transfer(&mut behind, place.physical, Transfer::LateWriteBurst(on_port))?;
-        self.state.stores.push(behind.meter.now(), None);
+        let mut after = self.after_stores(trip);
+        self.transfer(&mut after, place.physical, Transfer::LateWriteBurst(on_port))?;
+        self.state.stores.push(after.meter.now(), None);
         Ok(())
     }
 

@@ -22,7 +22,7 @@ pub(super) enum Transfer {
     /// to come.
     LateWriteBurst(u32),
     /// A line fill right after the write-back of the line that made room for it: no event comes between the two.
-    ReadBurstBehind(Purpose, u32),
+    ReadBurstAfter(Purpose, u32),
 }
 
 impl Transfer {
@@ -31,7 +31,7 @@ impl Transfer {
     fn shape(self) -> (Purpose, u32, Direction) {
         match self {
             Transfer::Read(purpose, size) => (purpose, size.bytes(), Direction::Read),
-            Transfer::ReadBurst(purpose, bytes) | Transfer::ReadBurstBehind(purpose, bytes) => {
+            Transfer::ReadBurst(purpose, bytes) | Transfer::ReadBurstAfter(purpose, bytes) => {
                 (purpose, bytes, Direction::Read)
             }
             Transfer::Write(size, _) => (Purpose::Store, size.bytes(), Direction::Write),
@@ -42,7 +42,7 @@ impl Transfer {
     /// True if events that are due before it come first.
     #[inline]
     pub fn follows_events(self) -> bool {
-        !matches!(self, Transfer::LateWriteBurst(_) | Transfer::ReadBurstBehind(..))
+        !matches!(self, Transfer::LateWriteBurst(_) | Transfer::ReadBurstAfter(..))
     }
 }
 
@@ -103,7 +103,7 @@ impl Memory {
             self.over_bus(trip, line, Transfer::ReadBurst(purpose, bytes))?;
             let victim = trip.bus.outer_mut().and_then(|cache| cache.fill(line, instruction, false));
             if let Some(victim) = victim.filter(|victim| victim.dirty) {
-                self.cast_out(&mut trip.behind(), victim.line_addr);
+                self.cast_out(&mut trip.after(), victim.line_addr);
             }
         }
         self.pass_outer(trip, |outer| outer.timing().response_cycles);
@@ -181,7 +181,7 @@ fn over_bus_in_time(trip: &mut Trip, physical: u32, transfer: Transfer) -> Resul
     let access = match transfer {
         Transfer::Read(_, size) => bus.read(at, physical, size),
         Transfer::Write(size, value) => bus.write(at, physical, size, value),
-        Transfer::ReadBurst(_, bytes) | Transfer::ReadBurstBehind(_, bytes) => bus.read_burst(at, physical, bytes),
+        Transfer::ReadBurst(_, bytes) | Transfer::ReadBurstAfter(_, bytes) => bus.read_burst(at, physical, bytes),
         Transfer::WriteBurst(bytes) | Transfer::LateWriteBurst(bytes) => bus.write_burst(at, physical, bytes),
     }?;
     Ok(meter.passed(&access, bus.path(access.entry).route.is_some()))

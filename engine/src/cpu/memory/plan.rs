@@ -67,7 +67,7 @@ pub struct Plan {
     /// Edges from the arrival until it can begin; from then until the next can, which the [`Tally`] of a window says.
     pub cycles: [u64; 2],
     /// Edges from there to the answer, which may come before.
-    pub behind_cycles: i64,
+    pub after_cycles: i64,
     /// Beats of a RAM's port.
     pub beats: u64,
     /// Addresses of the two sums of time, and their numbers.
@@ -196,10 +196,10 @@ impl Memory {
         let Known { base, rest, origin, entry, routed, outer_cycles, steps, sums, served } = *known;
         let first_offset = base.wrapping_sub(origin);
         let last_offset = first_offset + rest.checked_sub(bytes - 1)?;
-        let (free_edge, cycles, behind_cycles) = match served {
+        let (free_edge, cycles, after_cycles) = match served {
             Served::Ram(port) => (port.free_edge, [0, port.timing.beats_and_cycles(bytes, direction).1], 0),
             Served::Window(window) if window.bytes == bytes => {
-                (window.tally + offset_of!(Tally, free_edge), [window.before_cycles, 0], window.behind_cycles)
+                (window.tally + offset_of!(Tally, free_edge), [window.before_cycles, 0], window.after_cycles)
             }
             Served::Window(_) => return None,
         };
@@ -216,7 +216,7 @@ impl Memory {
             routed,
             free_edge,
             cycles,
-            behind_cycles,
+            after_cycles,
             beats: ram.map_or(0, |port| port.timing.beats_and_cycles(bytes, direction).0),
             sums: Accounts::sums_of(sums, purpose),
             numbers: Accounts::numbers_of(entry, purpose),

@@ -193,7 +193,7 @@ pub(super) fn config() -> MemoryConfig {
         tlb_cycles: 2,
         walk_hit_cycles: 1,
         store_buffer_entries: 0,
-        write_back: WriteBack::BehindFill,
+        write_back: WriteBack::AfterFill,
         fetch: FetchPolicy::Chunks(Chunks { bytes: 8, ahead: false }),
         multiple_beat_bytes: 8,
         maintenance_cycles: 1,

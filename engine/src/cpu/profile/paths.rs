@@ -1,8 +1,8 @@
 //! Call paths: a tree of tasks, functions and exceptions, each below what called or interrupted it.
 
 use super::counters::Counters;
+use crate::event_rates::Source;
 use crate::state::{Fresh, State};
-use crate::storms::Source;
 
 /// Paths at the most. What would be below a path for which there is no room belongs to that path.
 const MOST_PATHS: usize = 1 << 14;

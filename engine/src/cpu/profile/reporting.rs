@@ -11,11 +11,11 @@ use crate::core::Cut;
 use crate::cpu::calls::Calls;
 use crate::cpu::isa::CauseNames;
 use crate::cpu::waits::Shared;
+use crate::event_rates::Source;
 use crate::observe::profile::{
     CallPath, CoreProfile, InstructionCost, PathKind, ShownCall, ShownTurn, TakenInterrupt, TimedCall,
 };
 use crate::state::{Fresh, State};
-use crate::storms::Source;
 use crate::time::{Cycles, Hz, Ps};
 
 /// A time in which a core's clock had one rate.
@@ -29,7 +29,7 @@ pub struct AtRate {
 }
 
 /// What is known of a core beside its profile.
-pub struct Told<'a> {
+pub struct Reported<'a> {
     pub name: &'a str,
     pub names: &'a CauseNames,
     pub bus: &'a Bus,
@@ -45,7 +45,7 @@ pub struct Told<'a> {
     pub shared: Option<&'a Shared>,
 }
 
-impl Told<'_> {
+impl Reported<'_> {
     /// When the core had had so many cycles.
     fn time(&self, had: u64) -> Ps {
         let at = self.rates.iter().rev().find(|at| at.from <= had).or(self.rates.first());
@@ -55,38 +55,42 @@ impl Told<'_> {
 
 impl Profile {
     /// All of it.
-    pub fn report(&self, told: &Told) -> CoreProfile {
-        let mut causes = Causes::new(told);
+    pub fn report(&self, reported: &Reported) -> CoreProfile {
+        let mut causes = Causes::new(reported);
         let mut rows = self.counters.borrow().rows();
-        if let Some(cut) = told.cut {
+        if let Some(cut) = reported.cut {
             self.leave_out(cut, &mut rows);
         }
         let by_rate: Vec<Rows> = self.earlier_rates.iter().cloned().chain([rows]).collect();
         let costs = costs(&by_rate, &mut causes);
-        let ends = told.rates.iter().skip(1).map(|at| at.from).chain([told.had]);
-        let rates = told.rates.iter().zip(ends).map(|(at, end)| (at.rate, Cycles(end.saturating_sub(at.from))));
+        let ends = reported.rates.iter().skip(1).map(|at| at.from).chain([reported.had]);
+        let rates = reported.rates.iter().zip(ends).map(|(at, end)| (at.rate, Cycles(end.saturating_sub(at.from))));
         let timed = |calls: &Vec<super::paths::Call>| {
             let timed = |call: &super::paths::Call| TimedCall {
                 path: call.path,
-                begun: told.time(call.begun),
+                begun: reported.time(call.begun),
                 elapsed: Cycles(call.cycles),
-                ended: told.time(call.begun.wrapping_add(call.cycles)),
+                ended: reported.time(call.begun.wrapping_add(call.cycles)),
             };
             calls.iter().map(timed).collect()
         };
         CoreProfile {
-            name: told.name.to_owned(),
+            name: reported.name.to_owned(),
             rates: rates.collect(),
             causes: causes.names,
-            paths: self.paths.all.iter().map(|path| described(path, told)).collect(),
+            paths: self.paths.all.iter().map(|path| described(path, reported)).collect(),
             costs,
             calls: self.paths.calls.iter().map(timed).collect(),
-            slices: self.told_slices(told),
-            slices_complete_from: self.slices.as_ref().and_then(KeptSlices::complete_from).map(|had| told.time(had)),
-            turns: self.told_turns(told),
-            waits: waits(told),
-            interrupts: self.interrupts.iter().filter_map(|taken| told_interrupt(taken, told)).collect(),
-            notes: self.notes(told.calls.map_or(0, |calls| calls.lost)),
+            slices: self.reported_slices(reported),
+            slices_complete_from: self
+                .slices
+                .as_ref()
+                .and_then(KeptSlices::complete_from)
+                .map(|had| reported.time(had)),
+            turns: self.reported_turns(reported),
+            waits: waits(reported),
+            interrupts: self.interrupts.iter().filter_map(|taken| reported_interrupt(taken, reported)).collect(),
+            notes: self.notes(reported.calls.map_or(0, |calls| calls.lost)),
         }
     }
 
@@ -109,28 +113,31 @@ impl Profile {
         }
     }
 
-    fn told_slices(&self, told: &Told) -> Vec<ShownCall> {
+    fn reported_slices(&self, reported: &Reported) -> Vec<ShownCall> {
         let Some(slices) = &self.slices else { return Vec::new() };
         let ended = slices.calls().map(|(call, skipped)| (call.path, call.begun, call.begun + call.cycles, *skipped));
-        let frames = told.calls.into_iter().flat_map(Calls::frames);
-        let under_way = frames.map(|frame| (frame.path, frame.begun, told.had, 0));
+        let frames = reported.calls.into_iter().flat_map(Calls::frames);
+        let under_way = frames.map(|frame| (frame.path, frame.begun, reported.had, 0));
         let timed = ended.chain(under_way).map(|(path, begun, ended, skipped)| ShownCall {
             path,
-            begin: told.time(begun),
-            end: told.time(ended),
+            begin: reported.time(begun),
+            end: reported.time(ended),
             skipped,
         });
         timed.filter(|call| call.begin < slices.wanted.to && call.end > slices.wanted.from).collect()
     }
 
-    fn told_turns(&self, told: &Told) -> Vec<ShownTurn> {
+    fn reported_turns(&self, reported: &Reported) -> Vec<ShownTurn> {
         let are_several = self.paths.all.iter().filter(|path| path.parent.is_none()).count() > 1;
         let (true, Some(switches), Some(slices)) = (are_several, &self.switches, &self.slices) else {
             return Vec::new();
         };
-        let turns = switches.turns(told.had);
-        let timed =
-            turns.map(|(task, begun, ended)| ShownTurn { task, begin: told.time(begun), end: told.time(ended) });
+        let turns = switches.turns(reported.had);
+        let timed = turns.map(|(task, begun, ended)| ShownTurn {
+            task,
+            begin: reported.time(begun),
+            end: reported.time(ended),
+        });
         timed.filter(|turn| turn.begin < slices.wanted.to && turn.end > slices.wanted.from).collect()
     }
 
@@ -157,27 +164,29 @@ impl Profile {
     }
 }
 
-fn waits(told: &Told) -> Vec<(u32, String, Ps)> {
-    let paths = told.shared.iter().flat_map(|shared| &shared.paths);
-    paths.flat_map(|(path, waited)| waited.rows(told.bus).into_iter().map(|(name, time)| (*path, name, time))).collect()
+fn waits(reported: &Reported) -> Vec<(u32, String, Ps)> {
+    let paths = reported.shared.iter().flat_map(|shared| &shared.paths);
+    paths
+        .flat_map(|(path, waited)| waited.rows(reported.bus).into_iter().map(|(name, time)| (*path, name, time)))
+        .collect()
 }
 
 /// One that has ended.
-fn told_interrupt(taken: &Taken, told: &Told) -> Option<TakenInterrupt> {
+fn reported_interrupt(taken: &Taken, reported: &Reported) -> Option<TakenInterrupt> {
     let (raised, by) = taken.raised.clone().map_or((None, None), |(raised, by)| (Some(raised), Some(by)));
     Some(TakenInterrupt {
         path: taken.path,
         input: taken.input,
         by,
         raised,
-        taken: told.time(taken.taken),
-        begun: told.time(taken.begun?),
-        ended: told.time(taken.ended?),
+        taken: reported.time(taken.taken),
+        begun: reported.time(taken.begun?),
+        ended: reported.time(taken.ended?),
         cycles: Cycles(taken.ended?.saturating_sub(taken.taken)),
     })
 }
 
-fn described(path: &Path, told: &Told) -> CallPath {
+fn described(path: &Path, reported: &Reported) -> CallPath {
     let known = |address: u32| (address != ELSEWHERE).then_some(address);
     let (kind, address, name) = match &path.kind {
         Kind::Task(address, name) => (PathKind::Task, known(*address), name.clone()),
@@ -194,7 +203,7 @@ fn described(path: &Path, told: &Told) -> CallPath {
         elapsed: Cycles(path.elapsed),
         longest: Cycles(path.longest),
         shortest: Cycles(if path.calls > 0 { path.shortest } else { 0 }),
-        longest_at: told.time(path.longest_at),
+        longest_at: reported.time(path.longest_at),
     }
 }
 
@@ -215,8 +224,8 @@ struct Causes {
 }
 
 impl Causes {
-    fn new(told: &Told) -> Causes {
-        let names = told.names;
+    fn new(reported: &Reported) -> Causes {
+        let names = reported.names;
         let of_own = [
             names.issue,
             names.operand_wait,
@@ -228,7 +237,7 @@ impl Causes {
             names.exceptions,
             names.idle,
         ];
-        let of_memory = crate::cpu::memory::Accounts::names(told.bus);
+        let of_memory = crate::cpu::memory::Accounts::names(reported.bus);
         Causes { of_memory, of_own, numbers: BTreeMap::new(), names: Vec::new() }
     }
 

@@ -18,10 +18,10 @@ use crate::cpu::memory::{Identity, Via};
 use crate::cpu::read::Read;
 use crate::cpu::{Config, Cpu};
 use crate::elf::Machine;
+use crate::event_rates::Source;
 use crate::faults::CoreFault;
 use crate::inputs::Inputs;
 use crate::state::{Fresh, State};
-use crate::storms::Source;
 
 /// A core of this instruction set.
 pub type ToyCore = Cpu<Toy>;

@@ -57,13 +57,13 @@ fn calls(body: &[u32]) -> Vec<u32> {
 fn a_store_beside_code_is_an_ordinary_store() {
     // Registers 2 and 3 hold the addresses of words behind the program and behind the function.
     let program = calls(&[add(4, 4, 1), store(4, 2, 0), store(4, 3, 0)]);
-    let behind = PROGRAM + 4 * program.len() as u32;
+    let after = PROGRAM + 4 * program.len() as u32;
     let (mut core, mut bus) = core_at(&program, &[add(5, 5, 1), jump(12, 14)]);
-    (core.x[2], core.x[3]) = (behind, FUNCTION + 8);
+    (core.x[2], core.x[3]) = (after, FUNCTION + 8);
     run(&mut core, &mut bus);
     let once = blocks(&core);
     assert_eq!((core.x[4], core.x[5], bus.code_written.epoch()), (ROUNDS as u32, ROUNDS as u32, 0));
-    assert_eq!(bus.peek_word(behind), Some(ROUNDS as u32));
+    assert_eq!(bus.peek_word(after), Some(ROUNDS as u32));
     assert_eq!(bus.peek_word(FUNCTION + 8), Some(ROUNDS as u32));
     run(&mut core, &mut bus);
     assert_eq!(blocks(&core), once, "nothing was decoded again");

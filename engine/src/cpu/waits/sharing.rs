@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Within;
-use super::eras::Eras;
+use super::intervals::Intervals;
 use crate::activity::{Candidate, Kind, Ranks};
 use crate::bus::Bus;
 use crate::bus::device::DeviceId;
@@ -46,15 +46,15 @@ pub struct Growth(Vec<Grown>);
 /// What a sum has grown by in an era.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 struct Grown {
-    era: u32,
+    interval: u32,
     sum: u32,
     cycles: u64,
 }
 
 impl Growth {
     /// Adds what has come between two moments of an era, before which nothing of that has come.
-    pub fn extend(&mut self, era: u32, from: &Accounts, to: &Accounts) {
-        to.tell_growth_since(from, |sum, cycles| self.0.push(Grown { era, sum, cycles }));
+    pub fn extend(&mut self, interval: u32, from: &Accounts, to: &Accounts) {
+        to.report_growth_since(from, |sum, cycles| self.0.push(Grown { interval, sum, cycles }));
     }
 
     /// Nothing has come.
@@ -84,7 +84,7 @@ impl Growth {
     }
 
     fn of(&mut self, same: Grown) -> Option<&mut Grown> {
-        self.0.iter_mut().find(|known| (known.era, known.sum) == (same.era, same.sum))
+        self.0.iter_mut().find(|known| (known.interval, known.sum) == (same.interval, same.sum))
     }
 
     /// The sums by number, those of each era by themselves.
@@ -95,8 +95,8 @@ impl Growth {
 
     /// The same with their eras.
     #[cfg(test)]
-    pub fn by_era(&self) -> impl Iterator<Item = (u32, u32, u64)> {
-        self.0.iter().map(|grown| (grown.era, grown.sum, grown.cycles))
+    pub fn by_interval(&self) -> impl Iterator<Item = (u32, u32, u64)> {
+        self.0.iter().map(|grown| (grown.interval, grown.sum, grown.cycles))
     }
 
     /// By the names of sums.
@@ -104,7 +104,7 @@ impl Growth {
         let named = |grown: &Grown| Some((names.get(grown.sum as usize)?.clone(), Cycles(grown.cycles)));
         // In one order, whatever came first.
         let mut sums: Vec<&Grown> = self.0.iter().collect();
-        sums.sort_unstable_by_key(|grown| (grown.sum, grown.era));
+        sums.sort_unstable_by_key(|grown| (grown.sum, grown.interval));
         sums.into_iter().filter_map(named).collect()
     }
 }
@@ -189,9 +189,15 @@ pub struct Shared {
 
 impl Shared {
     /// Shares an episode out, among eras, too: gives what was waited for.
-    pub fn share(&mut self, bus: &Bus, known: &mut KnownRanks, eras: &mut Eras, episode: &Episode) -> Option<Waited> {
-        let parts = waited_by_era(bus, known, eras, episode);
-        parts.iter().for_each(|part| eras.add(part.era, &part.waited));
+    pub fn share(
+        &mut self,
+        bus: &Bus,
+        known: &mut KnownRanks,
+        intervals: &mut Intervals,
+        episode: &Episode,
+    ) -> Option<Waited> {
+        let parts = waited_by_interval(bus, known, intervals, episode);
+        parts.iter().for_each(|part| intervals.add(part.interval, &part.waited));
         let waited = whole(parts)?;
         self.all.add(&waited);
         episode.within.sections.iter().for_each(|call| self.open.entry(*call).or_default().add(&waited));
@@ -242,13 +248,13 @@ impl KnownRanks {
 
 /// What was waited for in an episode; `None` if it was no wait.
 pub fn waited(bus: &Bus, known: &mut KnownRanks, episode: &Episode) -> Option<Waited> {
-    whole(waited_by_era(bus, known, &Eras::default(), episode))
+    whole(waited_by_interval(bus, known, &Intervals::default(), episode))
 }
 
 /// What was waited for in an era.
 #[derive(Debug, Default)]
 struct Part {
-    era: u32,
+    interval: u32,
     waited: Waited,
     /// Picoseconds in which nothing known went on.
     rest: u64,
@@ -263,16 +269,16 @@ fn whole(parts: Vec<Part>) -> Option<Waited> {
 }
 
 /// The part of an era.
-fn part(parts: &mut Vec<Part>, era: u32) -> &mut Part {
-    let place = parts.iter().rposition(|part| part.era == era).unwrap_or_else(|| {
-        parts.push(Part { era, ..Part::default() });
+fn part(parts: &mut Vec<Part>, interval: u32) -> &mut Part {
+    let place = parts.iter().rposition(|part| part.interval == interval).unwrap_or_else(|| {
+        parts.push(Part { interval, ..Part::default() });
         parts.len() - 1
     });
     &mut parts[place]
 }
 
 /// What was waited for in an episode, by era; nothing if it was no wait.
-fn waited_by_era(bus: &Bus, known: &mut KnownRanks, eras: &Eras, episode: &Episode) -> Vec<Part> {
+fn waited_by_interval(bus: &Bus, known: &mut KnownRanks, intervals: &Intervals, episode: &Episode) -> Vec<Part> {
     let ranks = known.of(&episode.found);
     let found = |candidate: Candidate| match &episode.found {
         Found::Looking(device) => rank(bus, *device, candidate),
@@ -283,8 +289,8 @@ fn waited_by_era(bus: &Bus, known: &mut KnownRanks, eras: &Eras, episode: &Episo
     if matches!(episode.found, Found::Answered(_)) && bus.activities.had_none(episode.whole, ranks, found) {
         return parts;
     }
-    bus.activities.share(&eras.cut(episode.pieces()), ranks, found, |(from, to), shares| {
-        let Part { waited, rest, .. } = part(&mut parts, eras.at(from));
+    bus.activities.share(&intervals.cut(episode.pieces()), ranks, found, |(from, to), shares| {
+        let Part { waited, rest, .. } = part(&mut parts, intervals.at(from));
         *rest += (to - from).0 - shares.iter().map(|(_, time)| time.0).sum::<u64>();
         shares.iter().for_each(|(track, time)| *waited.activities.entry(*track).or_default() += time.0);
     });
@@ -300,8 +306,8 @@ fn waited_by_era(bus: &Bus, known: &mut KnownRanks, eras: &Eras, episode: &Episo
     }
     for grown in &episode.memory.0 {
         // Accesses in all of an era may be those of looks, which are waits by themselves.
-        let era = if eras.are_none() { 0 } else { grown.era };
-        part(&mut parts, era).waited.memory.add_one(Grown { era: 0, ..*grown });
+        let interval = if intervals.are_none() { 0 } else { grown.interval };
+        part(&mut parts, interval).waited.memory.add_one(Grown { interval: 0, ..*grown });
     }
     parts
 }

@@ -65,7 +65,7 @@ static WRITE_FIFO: Activity =
 static READ_FIFO: Activity =
     Activity::new(Kind::Queue, "read FIFO", "a character, from where it has come to its read; its value");
 /// What the device tells.
-const TOLD: &[&Activity] = &[&SENT, &RECEIVED, &WRITE_FIFO, &READ_FIFO];
+const REPORTED: &[&Activity] = &[&SENT, &RECEIVED, &WRITE_FIFO, &READ_FIFO];
 
 /// How the core is built, and how fast the host is.
 #[derive(Clone, Copy, Debug)]
@@ -104,7 +104,7 @@ pub struct Juart {
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Serial, &["altr,juart-1.0"], 1, from_node).telling(TOLD).naming(REGISTERS);
+    Model::device(Group::Serial, &["altr,juart-1.0"], 1, from_node).with_activities(REPORTED).naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

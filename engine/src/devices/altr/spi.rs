@@ -96,7 +96,8 @@ pub struct AltrSpi {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Spi, &["altr,spi-1.0"], 1, from_node).telling(SPI).naming(REGISTERS);
+pub const MODEL: Model =
+    Model::device(Group::Spi, &["altr,spi-1.0"], 1, from_node).with_activities(SPI).naming(REGISTERS);
 
 /// Builds the core from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -77,7 +77,7 @@ pub struct IntervalTimer {
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Timer, &["altr,timer-1.0"], 1, from_node).telling(TIMER).naming(REGISTERS);
+    Model::device(Group::Timer, &["altr,timer-1.0"], 1, from_node).with_activities(TIMER).naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

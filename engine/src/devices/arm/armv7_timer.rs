@@ -56,7 +56,7 @@ pub struct GenericTimer {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Timer, &["arm,armv7-timer"], 0, from_node).telling(TIMER);
+pub const MODEL: Model = Model::device(Group::Timer, &["arm,armv7-timer"], 0, from_node).with_activities(TIMER);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

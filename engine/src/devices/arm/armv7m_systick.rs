@@ -84,7 +84,7 @@ pub struct SysTick {
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Timer, &["arm,armv7m-systick"], 1, from_node).telling(TIMER).naming(REGISTERS);
+    Model::device(Group::Timer, &["arm,armv7m-systick"], 1, from_node).with_activities(TIMER).naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -131,10 +131,10 @@ impl SysTick {
         let mut ticked = ticks && cycle >= zero_cycle;
         ticks &= !ticked;
         if cycle > zero_cycle && self.reload > 0 {
-            let behind = (cycle - zero_cycle - 1) / period;
-            zero_cycle += (behind + 1) * period;
+            let after = (cycle - zero_cycle - 1) / period;
+            zero_cycle += (after + 1) * period;
             let at_zero = cycle == zero_cycle;
-            ticked |= behind > 0 || at_zero;
+            ticked |= after > 0 || at_zero;
             ticks = !at_zero;
         }
         // The moment in which it became 0 counts for nothing from then on.

@@ -202,12 +202,12 @@ impl Pl310 {
             CSR | IPALR | CPALR | CIPALR | CIR | CIIR | IWR | CWR | CIWR => self.operate(offset, value, ctx),
             _ => self.hold(offset, value),
         }
-        self.tell_cache(ctx);
+        self.report_cache(ctx);
         true
     }
 
     /// Passes on to the cache what its registers say of it.
-    fn tell_cache(&self, ctx: &mut Ctx) {
+    fn report_cache(&self, ctx: &mut Ctx) {
         let Some(cache) = &mut ctx.bus.outer else { return };
         cache.enabled = self.held(CR) & L2CEN != 0;
         cache.ram_cycles = [latency(self.held(TRCR)), latency(self.held(DRCR))];

@@ -70,10 +70,11 @@ use crate::polling::Poll;
 use crate::state;
 use crate::time::Ps;
 use crate::wire::notes::Notes;
-use crate::wire::spi::{Burst, ControlPin, Edges, Outlook, SpiTarget};
+use crate::wire::spi::{Burst, ControlPin, Edges, NextClock, SpiTarget};
 
 /// For the list of models.
-pub const MODEL: Model = Model::spi_chip(&["atmel,at86rf230", "atmel,at86rf231"], from_node).telling(radio::ACTIVITIES);
+pub const MODEL: Model =
+    Model::spi_chip(&["atmel,at86rf230", "atmel,at86rf231"], from_node).with_activities(radio::ACTIVITIES);
 
 /// A chip as its node describes it, on a controller's wire.
 fn from_node(reader: &mut NodeReader) -> Box<dyn SpiTarget> {
@@ -259,7 +260,7 @@ impl SpiTarget for Transceiver {
     fn observe(&mut self, scope: Scope) {
         scope.declare(radio::ACTIVITIES);
         self.scope = scope;
-        self.tell();
+        self.report();
     }
 
     fn select(&mut self, now: Ps) {
@@ -270,7 +271,7 @@ impl SpiTarget for Transceiver {
     fn shift(&mut self, burst: Burst, end: Ps) -> u32 {
         self.version += 1;
         let received = self.pass(burst, end);
-        self.tell();
+        self.report();
         received
     }
 
@@ -278,7 +279,7 @@ impl SpiTarget for Transceiver {
         self.touch(now);
         if self.line.selected {
             self.end_frame_on_wire(now);
-            self.tell();
+            self.report();
         }
     }
 
@@ -315,7 +316,7 @@ impl SpiTarget for Transceiver {
             ControlPin::Sleep if level != self.sleep_pin => self.sleep_pin(level),
             ControlPin::PowerOff | ControlPin::Reset | ControlPin::Sleep => {}
         }
-        self.tell();
+        self.report();
     }
 
     fn advance(&mut self, now: Ps) {
@@ -330,11 +331,11 @@ impl SpiTarget for Transceiver {
         Some(self.irq_pin())
     }
 
-    fn outlook(&self) -> Outlook {
+    fn next_clock(&self) -> NextClock {
         self.shown(None)
     }
 
-    fn outlook_at(&self, now: Ps) -> Outlook {
+    fn next_clock_at(&self, now: Ps) -> NextClock {
         self.shown(Some(now))
     }
 

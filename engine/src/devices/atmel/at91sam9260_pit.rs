@@ -82,7 +82,7 @@ pub struct Pit {
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Timer, &["atmel,at91sam9260-pit"], 1, from_node).telling(TIMER).naming(REGISTERS);
+    Model::device(Group::Timer, &["atmel,at91sam9260-pit"], 1, from_node).with_activities(TIMER).naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -118,12 +118,12 @@ impl Pit {
         {
             let next = Lap::of(lap.end_cycle(), self.mode);
             // All but the last of equal laps are passed at once.
-            let behind = (cycle - lap.end_cycle()) / (next.counts * PRESCALER) * u64::from(self.mode & MR_PITEN != 0);
-            if lap.overflows || behind > 0 {
+            let after = (cycle - lap.end_cycle()) / (next.counts * PRESCALER) * u64::from(self.mode & MR_PITEN != 0);
+            if lap.overflows || after > 0 {
                 self.pits = true;
-                self.picnt = self.picnt.wrapping_add(behind as u32 + u32::from(lap.overflows)) & PICNT_MASK;
+                self.picnt = self.picnt.wrapping_add(after as u32 + u32::from(lap.overflows)) & PICNT_MASK;
             }
-            let start_cycle = next.start_cycle + behind * next.counts * PRESCALER;
+            let start_cycle = next.start_cycle + after * next.counts * PRESCALER;
             self.lap = (self.mode & MR_PITEN != 0).then_some(Lap { start_cycle, ..next });
         }
     }

@@ -124,7 +124,7 @@ pub struct Uart {
 /// For the list of models.
 pub const MODEL: Model =
     Model::device(Group::Serial, &["atmel,at91sam9260-dbgu", "atmel,at91sam9260-usart"], 1, from_node)
-        .telling(SERIAL)
+        .with_activities(SERIAL)
         .naming(REGISTERS);
 
 /// Builds the device from its node.

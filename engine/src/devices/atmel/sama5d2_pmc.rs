@@ -154,7 +154,7 @@ pub struct Pmc {
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::System, &["atmel,sama5d2-pmc"], 1, from_node).telling(CLOCKS).naming(REGISTERS);
+    Model::device(Group::System, &["atmel,sama5d2-pmc"], 1, from_node).with_activities(CLOCKS).naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -81,7 +81,7 @@ pub struct Sama5d2Qspi {
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Spi, &["atmel,sama5d2-qspi"], 2, from_node).telling(SPI_WINDOW).naming(REGISTERS);
+    Model::device(Group::Spi, &["atmel,sama5d2-qspi"], 2, from_node).with_activities(SPI_WINDOW).naming(REGISTERS);
 
 /// Builds the controller from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

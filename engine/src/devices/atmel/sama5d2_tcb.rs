@@ -121,7 +121,7 @@ pub struct Tcb {
 
 /// For the list of models.
 pub const MODEL: Model = Model::device(Group::Timer, &["atmel,at91sam9x5-tcb", "atmel,sama5d2-tcb"], 1, from_node)
-    .telling(TIMER)
+    .with_activities(TIMER)
     .naming(REGISTERS);
 
 /// Builds the device from its node.

@@ -99,7 +99,8 @@ pub struct Xdmac {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Dma, &["atmel,sama5d4-dma"], 1, from_node).telling(DMA).naming(REGISTERS);
+pub const MODEL: Model =
+    Model::device(Group::Dma, &["atmel,sama5d4-dma"], 1, from_node).with_activities(DMA).naming(REGISTERS);
 
 /// Builds the controller from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -107,7 +107,7 @@ pub struct AvalonifMmc {
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Spi, &["cyclescope,avalonif-mmc"], 1, from_node).telling(SPI).naming(REGISTERS);
+    Model::device(Group::Spi, &["cyclescope,avalonif-mmc"], 1, from_node).with_activities(SPI).naming(REGISTERS);
 
 /// Builds the interface from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

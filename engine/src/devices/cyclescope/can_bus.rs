@@ -101,7 +101,7 @@ pub struct Bus {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Can, &["cyclescope,can-bus"], 0, from_node).telling(TELLS);
+pub const MODEL: Model = Model::device(Group::Can, &["cyclescope,can-bus"], 0, from_node).with_activities(TELLS);
 
 /// Builds the bus from its node.
 pub fn from_node(_: &mut NodeReader) -> Box<dyn Device> {
@@ -303,10 +303,10 @@ impl Bus {
     }
 
     /// Tells what is known by now.
-    fn tell(&mut self, medium: usize, ctx: &mut Ctx) {
+    fn report(&mut self, medium: usize, ctx: &mut Ctx) {
         while let Some((place, news)) = self.media[medium].take_news(ctx.now) {
             let frame = self.media[medium].frame;
-            self.tell_node(medium, place as usize, news, &frame, ctx);
+            self.report_node(medium, place as usize, news, &frame, ctx);
         }
         if self.media[medium].is_busy && self.media[medium].free_at <= ctx.now && self.media[medium].news.is_empty() {
             let members = self.members(medium, ctx);
@@ -321,7 +321,7 @@ impl Bus {
         }
     }
 
-    fn tell_node(&mut self, medium: usize, place: usize, news: News, frame: &Frame, ctx: &mut Ctx) {
+    fn report_node(&mut self, medium: usize, place: usize, news: News, frame: &Frame, ctx: &mut Ctx) {
         self.errors += u64::from(matches!(news, News::Failed(..)));
         if news == News::Sent && medium == WIRE {
             self.log(frame, ctx);
@@ -395,7 +395,7 @@ impl Bus {
                 }
             }
         }
-        ctx.bus.waves.tell(|set| {
+        ctx.bus.waves.report(|set| {
             for (signals, levels) in self.signals.iter().zip(&driven) {
                 for (signal, levels) in signals.iter().zip([levels, &wire]) {
                     let mut before = true;
@@ -460,7 +460,7 @@ impl Device for Bus {
                 let medium = (token - NEWS) as usize;
                 if let Some(to) = self.media.get_mut(medium) {
                     to.alarm.rang(ctx.now);
-                    self.tell(medium, ctx);
+                    self.report(medium, ctx);
                 }
             }
         }

@@ -60,8 +60,9 @@ pub struct Simpleuart {
 }
 
 /// For the list of models.
-pub const MODEL: Model =
-    Model::device(Group::Serial, &["cyclescope,picosoc-simpleuart"], 1, from_node).telling(SERIAL).naming(REGISTERS);
+pub const MODEL: Model = Model::device(Group::Serial, &["cyclescope,picosoc-simpleuart"], 1, from_node)
+    .with_activities(SERIAL)
+    .naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -42,7 +42,7 @@ mod tests {
     use crate::time::Ps;
 
     #[test]
-    fn the_device_keeps_its_banks_behind_its_protection() {
+    fn the_device_keeps_its_banks_after_its_protection() {
         let (mut bench, faults) = read_plain_node(from_node, &[]);
         assert!(faults.is_empty(), "{faults:?}");
         keeps_its_banks(&mut bench, BANKS, &[]);

@@ -46,7 +46,7 @@ pub struct Stub {
     words: BTreeMap<(usize, u32), u32>,
     touched: BTreeMap<(usize, u32), Use>,
     /// Accesses to registers beyond [`MOST_TOUCHED`].
-    untold: u64,
+    unreported: u64,
     /// What loads of a word give instead of what it holds, while the machine tries what firmware waits for.
     #[state(skip)]
     instead: Option<((usize, u32), u32)>,
@@ -95,8 +95,8 @@ impl Stub {
     fn named(&self, range: usize, word: u32) -> &[Register] {
         let registers = if range == 0 { self.registers.as_slice() } else { &[] };
         let first = registers.partition_point(|register| register.offset < word);
-        let behind = registers.partition_point(|register| u64::from(register.offset) < u64::from(word) + 4);
-        &registers[first..behind]
+        let after = registers.partition_point(|register| u64::from(register.offset) < u64::from(word) + 4);
+        &registers[first..after]
     }
 
     /// What the registers of a word make of their bytes, put together.
@@ -113,7 +113,7 @@ impl Stub {
         let used = match self.touched.entry((range, offset)) {
             Entry::Occupied(used) => used.into_mut(),
             Entry::Vacant(_) if !room => {
-                self.untold += 1;
+                self.unreported += 1;
                 return;
             }
             Entry::Vacant(free) => {
@@ -126,7 +126,7 @@ impl Stub {
         };
         used.count(loaded);
         if ctx.core.is_some() && used.touched.reads + used.touched.writes <= ASKED {
-            ctx.bus.origins.want((ctx.id, range, offset));
+            ctx.bus.access_sites.want((ctx.id, range, offset));
         }
     }
 }
@@ -184,7 +184,7 @@ impl Device for Stub {
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
         self.words.values().for_each(|word| poll.state(*word));
-        poll.counter(&mut self.untold);
+        poll.counter(&mut self.unreported);
         for used in self.touched.values_mut() {
             poll.state(used.touched.most_reads_in_a_row);
             poll.counter(&mut used.touched.reads);
@@ -208,7 +208,11 @@ impl Device for Stub {
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
-        if self.untold == 0 { Vec::new() } else { vec![("accesses to further registers".to_owned(), self.untold)] }
+        if self.unreported == 0 {
+            Vec::new()
+        } else {
+            vec![("accesses to further registers".to_owned(), self.unreported)]
+        }
     }
 }
 

@@ -91,7 +91,7 @@ impl Led {
         are_alike.then(|| (Ps(mean), Ps(last.1.saturating_sub(first.1).0 / count)))
     }
 
-    fn told(&self, now: Ps) -> Light {
+    fn reported(&self, now: Ps) -> Light {
         let under_way = now.saturating_sub(self.since.unwrap_or(Ps::ZERO));
         Light {
             names: self.names.clone(),
@@ -116,7 +116,7 @@ pub struct Leds {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::System, &["gpio-leds"], 0, from_node).telling(ACTIVITIES);
+pub const MODEL: Model = Model::device(Group::System, &["gpio-leds"], 0, from_node).with_activities(ACTIVITIES);
 
 /// Builds the lights of a node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -194,7 +194,7 @@ impl Device for Leds {
     }
 
     fn lights(&self, now: Ps) -> Vec<Light> {
-        self.leds.iter().map(|led| led.told(now)).collect()
+        self.leds.iter().map(|led| led.reported(now)).collect()
     }
 }
 

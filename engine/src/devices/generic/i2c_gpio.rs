@@ -46,7 +46,7 @@ pub struct I2cGpio {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::I2c, &["i2c-gpio"], 0, from_node).telling(I2C);
+pub const MODEL: Model = Model::device(Group::I2c, &["i2c-gpio"], 0, from_node).with_activities(I2C);
 
 /// Builds the bus from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -91,7 +91,7 @@ impl I2cGpio {
     }
 
     fn take_edge(&mut self, edge: Edge, now: Ps) {
-        self.tell(edge, now);
+        self.report(edge, now);
         match edge {
             Edge::Start => {
                 self.frames += 1;
@@ -114,7 +114,7 @@ impl I2cGpio {
         }
     }
 
-    fn tell(&self, edge: Edge, now: Ps) {
+    fn report(&self, edge: Edge, now: Ps) {
         let received = self.given.map(u32::from);
         match edge {
             Edge::Start | Edge::Stop => {

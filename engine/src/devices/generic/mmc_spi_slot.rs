@@ -61,11 +61,11 @@ use crate::state;
 use crate::time::Ps;
 use crate::wire::bytes::ByteLine;
 use crate::wire::notes::Notes;
-use crate::wire::spi::{Burst, Outlook, Rate, SpiTarget};
+use crate::wire::spi::{Burst, NextClock, Rate, SpiTarget};
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::spi_chip(&["mmc-spi-slot"], |reader| Box::new(Card::from_node(reader))).telling(ACTIVITIES);
+    Model::spi_chip(&["mmc-spi-slot"], |reader| Box::new(Card::from_node(reader))).with_activities(ACTIVITIES);
 
 /// The card holds its data line low.
 static PROGRAM_BUSY: Activity = Activity::new(
@@ -321,11 +321,11 @@ impl SpiTarget for Card {
         self.list(poll)
     }
 
-    fn outlook(&self) -> Outlook {
+    fn next_clock(&self) -> NextClock {
         let high = self.next_bit();
         let driven = if self.drives() { 0b10 } else { 0 };
         let level = if high { driven } else { 0 };
-        Outlook { rate: Rate::Single, driven, levels: [level; 2] }
+        NextClock { rate: Rate::Single, driven, levels: [level; 2] }
     }
 
     fn take_notes(&mut self) -> Vec<String> {

@@ -80,7 +80,7 @@ pub struct SpiGpio {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Spi, &["spi-gpio"], 0, from_node).telling(SPI_BY_PINS);
+pub const MODEL: Model = Model::device(Group::Spi, &["spi-gpio"], 0, from_node).with_activities(SPI_BY_PINS);
 
 /// Builds the bus from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -109,7 +109,7 @@ pub struct Cgu {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::System, &["ingenic,jz4740-cgu"], 1, from_node).telling(CLOCKS);
+pub const MODEL: Model = Model::device(Group::System, &["ingenic,jz4740-cgu"], 1, from_node).with_activities(CLOCKS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

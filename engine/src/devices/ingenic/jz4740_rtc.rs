@@ -86,7 +86,7 @@ pub struct Rtc {
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Timer, &["ingenic,jz4740-rtc"], 1, from_node).telling(TIMER).naming(REGISTERS);
+    Model::device(Group::Timer, &["ingenic,jz4740-rtc"], 1, from_node).with_activities(TIMER).naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -109,7 +109,7 @@ pub struct Tcu {
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Timer, &["ingenic,jz4740-tcu"], 1, from_node).telling(TIMER).naming(REGISTERS);
+    Model::device(Group::Timer, &["ingenic,jz4740-tcu"], 1, from_node).with_activities(TIMER).naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -258,7 +258,7 @@ impl Tcu {
     }
 
     /// Tells of what has just been enabled and stands.
-    fn tell_what_stands(&self, offset: u32, value: u32, ctx: &mut Ctx) {
+    fn report_what_stands(&self, offset: u32, value: u32, ctx: &mut Ctx) {
         let channels = if offset == TESR { value & CHANNEL_BITS } else { 0 };
         for index in (0..CHANNELS).filter(|index| channels >> index & 1 != 0 && self.source(*index).is_none()) {
             let (why, register) = match self.stopped >> index & 1 {
@@ -311,7 +311,7 @@ impl Device for Tcu {
         let (offset, value) = apb::written(value, offset, size);
         self.set_register(offset, value);
         self.stand_at(ctx.now);
-        self.tell_what_stands(offset, value, ctx);
+        self.report_what_stands(offset, value, ctx);
         self.update(ctx);
         Ok(Reply::written(ctx.now))
     }

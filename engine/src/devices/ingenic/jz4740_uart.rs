@@ -125,8 +125,9 @@ pub struct Uart {
 }
 
 /// For the list of models.
-pub const MODEL: Model =
-    Model::device(Group::Serial, &["ingenic,jz4740-uart"], 1, from_node).telling(SERIAL_WITH_FIFOS).naming(REGISTERS);
+pub const MODEL: Model = Model::device(Group::Serial, &["ingenic,jz4740-uart"], 1, from_node)
+    .with_activities(SERIAL_WITH_FIFOS)
+    .naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

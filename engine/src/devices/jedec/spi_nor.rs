@@ -68,13 +68,13 @@ use crate::state::State;
 use crate::time::{Hz, Ps};
 use crate::wire::bytes::Span;
 use crate::wire::notes::Notes;
-use crate::wire::spi::{Burst, Header, Lines, Outlook, Rate, ReadOutlook, SpiTarget};
+use crate::wire::spi::{Burst, Header, Lines, NextClock, NextRead, Rate, SpiTarget};
 
 /// The compatible of all parts, behind their own.
 pub const COMPATIBLE: &str = "jedec,spi-nor";
 
 /// For the list of models.
-pub const MODEL: Model = Model::spi_chip(&[COMPATIBLE], from_node).telling(operations::ACTIVITIES);
+pub const MODEL: Model = Model::spi_chip(&[COMPATIBLE], from_node).with_activities(operations::ACTIVITIES);
 
 /// The flash.
 #[derive(Clone, Debug, State)]
@@ -270,8 +270,8 @@ impl SpiTarget for Flash {
         self.store(addr, bytes)
     }
 
-    fn outlook(&self) -> Outlook {
-        if self.selected { self.next_output() } else { Outlook::default() }
+    fn next_clock(&self) -> NextClock {
+        if self.selected { self.next_output() } else { NextClock::default() }
     }
 
     /// When clocks came is not listed: of that depends only what is busy at the time, which has a deadline.
@@ -299,11 +299,11 @@ impl SpiTarget for Flash {
         Some(Box::new(self.clone()))
     }
 
-    fn outlook_of_read(&self) -> Option<ReadOutlook> {
+    fn next_read(&self) -> Option<NextRead> {
         let Frame { phase, bits, rate, lines, address, count_mask, .. } = self.frame;
         let last_address = self.part.size_bytes - 1;
         let whole = phase == Phase::Output(Source::Array) && bits == 0 && rate == Rate::Single;
-        (self.selected && whole && count_mask == last_address).then_some(ReadOutlook { address, last_address, lines })
+        (self.selected && whole && count_mask == last_address).then_some(NextRead { address, last_address, lines })
     }
 
     fn image(&mut self) -> Option<&mut HostImage> {

@@ -24,7 +24,7 @@ use crate::wire::notes::Notes;
 mod tests;
 
 /// For the list of models.
-pub const MODEL: Model = Model::i2c_chip(&["national,lm75"], from_node).telling(ACTIVITIES);
+pub const MODEL: Model = Model::i2c_chip(&["national,lm75"], from_node).with_activities(ACTIVITIES);
 
 /// Registers, by the pointer.
 const TEMPERATURE: u8 = 0;

@@ -68,8 +68,9 @@ pub struct Clint {
 }
 
 /// For the list of models.
-pub const MODEL: Model =
-    Model::device(Group::Timer, &["riscv,clint0", "sifive,clint0"], 1, from_node).telling(TIMER).naming(REGISTERS);
+pub const MODEL: Model = Model::device(Group::Timer, &["riscv,clint0", "sifive,clint0"], 1, from_node)
+    .with_activities(TIMER)
+    .naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

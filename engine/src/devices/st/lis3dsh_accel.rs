@@ -154,7 +154,7 @@ impl Lis3dsh {
     }
 
     /// INT1 tells of data.
-    fn tells(&self) -> bool {
+    fn reports(&self) -> bool {
         self.registers[CTRL_REG3] & (DR_EN | INT1_EN) == DR_EN | INT1_EN
     }
 }
@@ -186,12 +186,12 @@ impl ByteTarget for Lis3dsh {
     }
 
     fn wakes_at(&self) -> Option<Ps> {
-        self.sampler.next_at().filter(|_| self.tells() && self.fresh == 0)
+        self.sampler.next_at().filter(|_| self.reports() && self.fresh == 0)
     }
 
     /// Low while INT1 is off, as a board's pull-down has it.
     fn interrupt(&self) -> Option<bool> {
         let control = self.registers[CTRL_REG3];
-        Some(control & INT1_EN != 0 && (self.tells() && self.fresh != 0) == (control & IEA != 0))
+        Some(control & INT1_EN != 0 && (self.reports() && self.fresh != 0) == (control & IEA != 0))
     }
 }

@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_takes_four_clocks_and_what_comes_behind_waits() {
+    fn a_word_takes_four_clocks_and_what_comes_after_waits() {
         let mut bench = crc(false);
         assert_eq!(bench.write(Ps(10_000), DR, 1), Ok(Ps(50_000)));
         let mut bench = crc(true);

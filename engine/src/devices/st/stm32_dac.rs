@@ -47,7 +47,7 @@ const TELLS: &[&Activity] = &[&SETTLING];
 
 /// Tokens of events: codes change; a DMA controller is to be told.
 const CONVERTED: u32 = 0;
-const DMA_TOLD: u32 = 1;
+const DMA_ACTIVITIES: u32 = 1;
 
 /// From a trigger, and from a write or software's trigger, to the change of the code.
 const TRIGGER_CYCLES: u64 = 3;
@@ -98,7 +98,8 @@ pub struct Dac {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::System, &["st,stm32-dac"], 1, from_node).telling(TELLS).naming(REGISTERS);
+pub const MODEL: Model =
+    Model::device(Group::System, &["st,stm32-dac"], 1, from_node).with_activities(TELLS).naming(REGISTERS);
 
 /// Builds the converter from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -183,7 +184,7 @@ impl Dac {
                 channel.underruns |= true;
             } else if !channel.underruns {
                 channel.waits_for_dma = true;
-                self.dma[index].pulse(DMA_TOLD, ctx);
+                self.dma[index].pulse(DMA_ACTIVITIES, ctx);
             }
         }
     }
@@ -333,7 +334,7 @@ impl Dac {
     fn show_wires(&self, index: usize, code: u32, at: Ps, ctx: &Ctx) {
         if ctx.bus.waves.is_on() {
             let wires = self.wires.iter().skip(BITS * index).take(BITS).enumerate();
-            ctx.bus.waves.tell(|set| wires.for_each(|(bit, wire)| set(*wire, at, code >> bit & 1 != 0)));
+            ctx.bus.waves.report(|set| wires.for_each(|(bit, wire)| set(*wire, at, code >> bit & 1 != 0)));
         }
     }
 
@@ -406,8 +407,8 @@ impl Device for Dac {
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
-        if token == DMA_TOLD {
-            self.dma.iter_mut().for_each(|line| line.event(DMA_TOLD, ctx));
+        if token == DMA_ACTIVITIES {
+            self.dma.iter_mut().for_each(|line| line.event(DMA_ACTIVITIES, ctx));
             return;
         }
         self.alarm.rang(ctx.now);

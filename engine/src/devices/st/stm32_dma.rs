@@ -114,8 +114,9 @@ pub struct Dma {
 }
 
 /// For the list of models.
-pub const MODEL: Model =
-    Model::device(Group::Dma, &["st,stm32-dma-v1", "st,stm32-dma"], 1, from_node).telling(DMA).naming(REGISTERS);
+pub const MODEL: Model = Model::device(Group::Dma, &["st,stm32-dma-v1", "st,stm32-dma"], 1, from_node)
+    .with_activities(DMA)
+    .naming(REGISTERS);
 
 /// Builds the controller from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

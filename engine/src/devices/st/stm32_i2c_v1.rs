@@ -42,7 +42,7 @@ use crate::state::State;
 use crate::time::{Cycles, Ps};
 
 /// The token of the event by which DMA controllers are told.
-const DMA_TOLD: u32 = MASTER_EVENT + 1;
+const DMA_ACTIVITIES: u32 = MASTER_EVENT + 1;
 
 /// What a board says of the device.
 #[derive(Clone, Copy, Debug, State)]
@@ -99,8 +99,9 @@ pub struct I2c {
 }
 
 /// For the list of models.
-pub const MODEL: Model =
-    Model::device(Group::I2c, &["st,stm32-i2c-v1", "st,stm32f4-i2c"], 1, from_node).telling(I2C).naming(REGISTERS);
+pub const MODEL: Model = Model::device(Group::I2c, &["st,stm32-i2c-v1", "st,stm32f4-i2c"], 1, from_node)
+    .with_activities(I2C)
+    .naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -279,8 +280,8 @@ impl I2c {
         }
         // Until ADDR is cleared nothing is asked for.
         let asks = status & SR1_ADDR == 0;
-        self.dma[0].set(asks && on(CR2_DMAEN, SR1_TXE), DMA_TOLD, ctx);
-        self.dma[1].set(asks && on(CR2_DMAEN, SR1_RXNE), DMA_TOLD, ctx);
+        self.dma[0].set(asks && on(CR2_DMAEN, SR1_TXE), DMA_ACTIVITIES, ctx);
+        self.dma[1].set(asks && on(CR2_DMAEN, SR1_RXNE), DMA_ACTIVITIES, ctx);
         self.chips.settle(ctx);
         match self.master.next().and_then(|next| edge_in_reach(self.params.clock.rate, next)) {
             Some(due) => self.alarm.set(due, MASTER_EVENT, ctx),
@@ -329,8 +330,8 @@ impl Device for I2c {
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
-        if token == DMA_TOLD {
-            self.dma.iter_mut().for_each(|line| line.event(DMA_TOLD, ctx));
+        if token == DMA_ACTIVITIES {
+            self.dma.iter_mut().for_each(|line| line.event(DMA_ACTIVITIES, ctx));
             return;
         }
         if token == MASTER_EVENT {

@@ -64,7 +64,7 @@ const IO0: usize = 2;
 /// Bytes of the FIFO.
 const FIFO_BYTES: usize = 32;
 /// The token of the event by which DMA controllers are told.
-const DMA_TOLD: u32 = CONTROLLER_EVENT + 1;
+const DMA_ACTIVITIES: u32 = CONTROLLER_EVENT + 1;
 
 /// What a board says of the controller.
 #[derive(Clone, Copy, Debug, State)]
@@ -125,7 +125,7 @@ pub struct Ospi {
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Spi, &["st,stm32-ospi"], 2, from_node).telling(SPI_WINDOW).naming(REGISTERS);
+    Model::device(Group::Spi, &["st,stm32-ospi"], 2, from_node).with_activities(SPI_WINDOW).naming(REGISTERS);
 
 /// Builds the controller from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -298,7 +298,7 @@ impl Ospi {
             _ => true,
         };
         let asks = control & CR_DMAEN != 0 && status & SR_FTF != 0 && takes;
-        self.dma.set(asks, DMA_TOLD, ctx);
+        self.dma.set(asks, DMA_ACTIVITIES, ctx);
         let due = self.next_change().and_then(|edge| self.wire.clock.due(edge)).map(|due| due.max(ctx.now));
         self.wire.chip.follow(due, ctx);
         self.wire.chip.take_notes(ctx);
@@ -378,8 +378,8 @@ impl Device for Ospi {
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
-        if token == DMA_TOLD {
-            self.dma.event(DMA_TOLD, ctx);
+        if token == DMA_ACTIVITIES {
+            self.dma.event(DMA_ACTIVITIES, ctx);
             return;
         }
         if token == CONTROLLER_EVENT {

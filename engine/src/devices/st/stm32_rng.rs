@@ -82,7 +82,7 @@ pub struct Rng {
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::System, &["st,stm32-rng"], 1, from_node).telling(GENERATOR).naming(REGISTERS);
+    Model::device(Group::System, &["st,stm32-rng"], 1, from_node).with_activities(GENERATOR).naming(REGISTERS);
 
 /// Builds the generator from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_off_is_an_error_and_its_source_is_told() {
+    fn a_clock_that_is_off_is_an_error_and_its_source_is_reported() {
         let mut bench = rng(48, 1);
         bench.bus.clocks.stop(PLL48, Some("the PLL's output Q, which is off (RCC_CR.PLLON)".to_owned()));
         bench.bus.set_clocks(&[], Ps(0));

@@ -102,7 +102,7 @@ pub struct Rtc {
 
 /// For the list of models.
 pub const MODEL: Model = Model::device(Group::Timer, &["st,stm32-rtc", L4], 1, from_node)
-    .telling(TIMER)
+    .with_activities(TIMER)
     .naming(REGISTERS)
     .naming_as(L4, REGISTERS_L4);
 
@@ -143,7 +143,7 @@ impl Rtc {
         let mut values = vec![0; BKP0R as usize / 4 + params.backup_registers];
         params.map.iter().for_each(|row| values[row.offset as usize / 4] = row.reset);
         Rtc {
-            clock: KernelClock::new(params.clock).behind(params.enable),
+            clock: KernelClock::new(params.clock).after(params.enable),
             params,
             values,
             counting: Counting::new(dividers(PRER_RESET)),

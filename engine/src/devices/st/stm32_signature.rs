@@ -79,7 +79,7 @@ mod tests {
     use crate::time::Ps;
 
     #[test]
-    fn the_chip_tells_of_itself() {
+    fn the_chip_reports_of_itself() {
         // As on an STM32F407, from 0x1fff7a10 on: the size is the halfword at 0x1fff7a22.
         let words: &[(&str, &[u32])] = &[
             ("cyclescope,unique-id", &[1, 2, 3]),

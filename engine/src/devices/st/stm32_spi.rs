@@ -55,7 +55,7 @@ use crate::wire::spi::{Lines, SpiTarget};
 /// Chip selects at the most.
 const SELECTS: usize = 8;
 /// The token of the event by which DMA controllers are told.
-const DMA_TOLD: u32 = CONTROLLER_EVENT + 1;
+const DMA_ACTIVITIES: u32 = CONTROLLER_EVENT + 1;
 /// Signals at pins, by their numbers.
 const SIGNALS: &[&str] = &["sck", "miso", "mosi"];
 const SCK: usize = 0;
@@ -119,12 +119,12 @@ pub struct Spi {
 }
 
 /// What it tells.
-const TOLD: &[&Activity] = &[&SHIFTING, &FRAME, &TX_FIFO, &RX_FIFO];
+const REPORTED: &[&Activity] = &[&SHIFTING, &FRAME, &TX_FIFO, &RX_FIFO];
 
 /// For the list of models.
 pub const MODEL: Model =
     Model::device(Group::Spi, &["st,stm32-spi", "st,stm32f4-spi", "st,stm32-spi-fifo"], 1, from_node)
-        .telling(TOLD)
+        .with_activities(REPORTED)
         .naming(REGISTERS);
 
 /// Builds the device from its node.
@@ -369,8 +369,8 @@ impl Spi {
         if std::mem::replace(&mut self.level, level) != level {
             ctx.set_irq(self.params.interrupt, level);
         }
-        self.dma[0].set(on(CR2_TXDMAEN, SR_TXE), DMA_TOLD, ctx);
-        self.dma[1].set(on(CR2_RXDMAEN, SR_RXNE), DMA_TOLD, ctx);
+        self.dma[0].set(on(CR2_TXDMAEN, SR_TXE), DMA_ACTIVITIES, ctx);
+        self.dma[1].set(on(CR2_RXDMAEN, SR_RXNE), DMA_ACTIVITIES, ctx);
         let due = self.next().map(|cycle| self.params.clock.rate.ps_at_floor(Cycles(cycle)));
         self.wire.chips.follow(due, ctx);
         self.wire.chips.take_notes(ctx);
@@ -452,8 +452,8 @@ impl Device for Spi {
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
-        if token == DMA_TOLD {
-            self.dma.iter_mut().for_each(|line| line.event(DMA_TOLD, ctx));
+        if token == DMA_ACTIVITIES {
+            self.dma.iter_mut().for_each(|line| line.event(DMA_ACTIVITIES, ctx));
             return;
         }
         if token == CONTROLLER_EVENT {

@@ -49,7 +49,7 @@ use crate::time::Ps;
 
 /// Tokens of events: something happens in the counter; a DMA controller is to be told.
 const COUNTED: u32 = 0;
-const DMA_TOLD: u32 = 1;
+const DMA_ACTIVITIES: u32 = 1;
 
 /// What a timer has.
 #[derive(Clone, Copy, Debug, State)]
@@ -119,7 +119,7 @@ pub struct Timer {
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Timer, &["st,stm32-timers"], 1, from_node).telling(TIMER).naming(REGISTERS);
+    Model::device(Group::Timer, &["st,stm32-timers"], 1, from_node).with_activities(TIMER).naming(REGISTERS);
 
 /// Builds the timer from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -369,11 +369,11 @@ impl Timer {
         let requests = std::mem::take(&mut self.requests) & self.enables;
         for index in 0..self.dma.len() {
             if requests >> (DIER_UDE + index as u32) & 1 != 0 {
-                self.dma[index].pulse(DMA_TOLD, ctx);
+                self.dma[index].pulse(DMA_ACTIVITIES, ctx);
             }
         }
         if std::mem::take(&mut self.triggers) {
-            self.trigger.pulse(DMA_TOLD, ctx);
+            self.trigger.pulse(DMA_ACTIVITIES, ctx);
         }
         self.drive_pins(ctx);
         let due = self.next_event();
@@ -434,8 +434,8 @@ impl Device for Timer {
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
-        if token == DMA_TOLD {
-            self.dma.iter_mut().chain([&mut self.trigger]).for_each(|line| line.event(DMA_TOLD, ctx));
+        if token == DMA_ACTIVITIES {
+            self.dma.iter_mut().chain([&mut self.trigger]).for_each(|line| line.event(DMA_ACTIVITIES, ctx));
             return;
         }
         self.alarm.rang(ctx.now);

@@ -102,8 +102,9 @@ pub struct Usart {
 }
 
 /// For the list of models.
-pub const MODEL: Model =
-    Model::device(Group::Serial, &["st,stm32-usart", "st,stm32-uart"], 1, from_node).telling(SERIAL).naming(REGISTERS);
+pub const MODEL: Model = Model::device(Group::Serial, &["st,stm32-usart", "st,stm32-uart"], 1, from_node)
+    .with_activities(SERIAL)
+    .naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -207,7 +208,7 @@ impl Usart {
     }
 
     /// The character on the line ends at another time than was told.
-    fn retell(&self, ctx: &mut Ctx) {
+    fn report_again(&self, ctx: &mut Ctx) {
         if self.transmitter.is_shifting()
             && let Some(end) = self.transmitter.next_change()
         {
@@ -417,7 +418,7 @@ impl Device for Usart {
         self.params.clock.rate = ctx.bus.clocks.rate_of(self.params.clock);
         let to = self.cycle(ctx);
         self.transmitter.rebase(from, to);
-        self.retell(ctx);
+        self.report_again(ctx);
         self.receiving.rebase(from, to);
         self.alarm.cancel(0, ctx);
         self.update(ctx);

@@ -82,7 +82,7 @@ impl Wwdg {
     /// The watchdog after reset.
     pub fn new(params: Params) -> Wwdg {
         Wwdg {
-            clock: KernelClock::new(params.clock).behind(params.gate),
+            clock: KernelClock::new(params.clock).after(params.gate),
             params,
             is_active: false,
             configuration: COUNTER,

@@ -94,7 +94,7 @@ const VREFINT_UV: u32 = 1_210_000;
 
 /// Tokens of events.
 const CONVERTED: u32 = 0;
-const DMA_TOLD: u32 = 1;
+const DMA_ACTIVITIES: u32 = 1;
 
 /// What a board says of the converters.
 #[derive(Clone, Copy, Debug, State)]
@@ -134,7 +134,8 @@ pub struct Adc {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::System, &["st,stm32f4-adc"], 1, from_node).telling(ADC).naming(REGISTERS);
+pub const MODEL: Model =
+    Model::device(Group::System, &["st,stm32f4-adc"], 1, from_node).with_activities(ADC).naming(REGISTERS);
 
 /// Builds the converters from their node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -268,7 +269,7 @@ impl Adc {
         }
         for index in 0..self.params.converters {
             let converter = &self.converters[index];
-            self.dma[index].set(converter.asks(), DMA_TOLD, ctx);
+            self.dma[index].set(converter.asks(), DMA_ACTIVITIES, ctx);
         }
         if ctx.records(Kind::Conversion) {
             for (index, converter) in self.converters.iter().enumerate() {
@@ -321,8 +322,8 @@ impl Device for Adc {
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
-        if token == DMA_TOLD {
-            self.dma.iter_mut().for_each(|line| line.event(DMA_TOLD, ctx));
+        if token == DMA_ACTIVITIES {
+            self.dma.iter_mut().for_each(|line| line.event(DMA_ACTIVITIES, ctx));
             return;
         }
         self.alarm.rang(ctx.now);

@@ -185,7 +185,7 @@ impl BxCan {
             clock: self.params.clock.rate,
             quantum_cycles: (self.timing & 0x3ff) + 1,
             before_sample: (self.timing >> 16 & 0xf) + 1,
-            behind_sample: (self.timing >> 20 & 7) + 1,
+            after_sample: (self.timing >> 20 & 7) + 1,
             jump: (self.timing >> 24 & 3) + 1,
         }
     }
@@ -198,7 +198,7 @@ impl BxCan {
     }
 
     /// The bus is to look what the controller wants.
-    fn tell_bus(&self, ctx: &mut Ctx) {
+    fn report_bus(&self, ctx: &mut Ctx) {
         if let Some(bus) = self.params.bus {
             ctx.schedule_for(bus, BUS_LOOKS);
         }
@@ -230,7 +230,7 @@ impl BxCan {
             TI0R..=TDH2R => self.set_mailbox(offset, value, ctx),
             _ => {}
         }
-        self.tell_bus(ctx);
+        self.report_bus(ctx);
     }
 
     /// CAN_TSR: RQCP clears the rest of its mailbox's, too.
@@ -299,11 +299,11 @@ impl BxCan {
     }
 
     /// CAN_ESR may have changed: a bit that is new there and enabled sets ERRI.
-    fn tell_errors(&mut self, before: u32, has_failed: bool) {
+    fn report_errors(&mut self, before: u32, has_failed: bool) {
         let new = self.errors.status() & !before;
         let kinds = [(ESR_EWGF, IER_EWGIE), (ESR_EPVF, IER_EPVIE), (ESR_BOFF, IER_BOFIE)];
-        let is_told = kinds.iter().any(|(bit, enable)| new & bit != 0 && self.enables & enable != 0);
-        if is_told || has_failed && self.enables & IER_LECIE != 0 {
+        let is_reported = kinds.iter().any(|(bit, enable)| new & bit != 0 && self.enables & enable != 0);
+        if is_reported || has_failed && self.enables & IER_LECIE != 0 {
             self.flags |= MSR_ERRI;
         }
     }
@@ -383,12 +383,12 @@ impl Device for BxCan {
             self.alarm.cancel(MODE_CHANGES, ctx);
         }
         self.update(ctx);
-        self.tell_bus(ctx);
+        self.report_bus(ctx);
     }
 
     fn pins_switched(&mut self, ctx: &mut Ctx) {
         if self.pins.look(ctx) {
-            self.tell_bus(ctx);
+            self.report_bus(ctx);
         }
     }
 

@@ -106,7 +106,8 @@ pub struct FlashController {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Memory, &["st,stm32f4-flash-controller"], 2, from_node).telling(FLASH);
+pub const MODEL: Model =
+    Model::device(Group::Memory, &["st,stm32f4-flash-controller"], 2, from_node).with_activities(FLASH);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -104,7 +104,7 @@ pub struct Pwr {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::System, &["st,stm32f4-pwr"], 1, from_node).telling(POWER);
+pub const MODEL: Model = Model::device(Group::System, &["st,stm32f4-pwr"], 1, from_node).with_activities(POWER);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_too_fast_for_the_voltage_is_told() {
+    fn a_clock_too_fast_for_the_voltage_is_reported() {
         let mut bench = pwr(Part::F407, 168);
         bench.write(Ps(0), CR, 1 << CR_VOS_SHIFT).unwrap();
         assert!(bench.bus.notes().is_empty());
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_tells_its_times() {
+    fn a_node_reports_its_times() {
         let times: &[(&str, &[u32])] = &[("cyclescope,vos-us", &[40]), ("cyclescope,backup-regulator-us", &[100])];
         let (_, faults) = read_plain_node(from_node, times);
         let unsourced = faults.iter().filter(|fault| !fault.contains("source")).count();

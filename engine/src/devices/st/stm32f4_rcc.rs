@@ -107,7 +107,7 @@ pub struct Rcc {
 /// For the list of models.
 pub const MODEL: Model =
     Model::device(Group::System, &["st,stm32f4-rcc", "st,stm32-rcc", "st,stm32f42xx-rcc"], 1, from_node)
-        .telling(CLOCKS);
+        .with_activities(CLOCKS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -239,7 +239,7 @@ impl Rcc {
             }
             self.state.sources.turn(source, on, now);
         }
-        self.state.tell_why(ctx);
+        self.state.report_why(ctx);
     }
 
     fn prepare_pll(&mut self, pll: usize, ctx: &mut Ctx) {
@@ -308,7 +308,7 @@ impl Rcc {
         let flags = if value & CSR_RMVF != 0 { 0 } else { self.state.get(CSR) & CSR_RESET_FLAGS };
         self.state.set(CSR, value & CSR_LSION | flags);
         self.state.sources.turn(LSI, value & CSR_LSION != 0, ctx.now);
-        self.state.tell_why(ctx);
+        self.state.report_why(ctx);
     }
 
     /// What comes of the time up to now: only in an event, as clocks change at its time.

@@ -102,7 +102,7 @@ pub struct Uart {
 
 /// For the list of models.
 pub const MODEL: Model = Model::device(Group::Serial, &["st,stm32h7-uart", params::LOW_POWER], 1, from_node)
-    .telling(SERIAL_WITH_FIFOS)
+    .with_activities(SERIAL_WITH_FIFOS)
     .naming(REGISTERS);
 
 /// Builds the device from its node.
@@ -184,7 +184,7 @@ impl Uart {
                 }
             } else if let Some((character, start)) = self.transmitter.begin(cycle, frame.cycles()) {
                 self.is_unheard = !self.params.pins.carries(TX);
-                self.tell_begun(start);
+                self.report_begun(start);
                 self.record(frame, character, start, ctx);
             } else {
                 return;
@@ -215,7 +215,7 @@ impl Uart {
     }
 
     /// The character on the line ends at another time than was told.
-    fn retell(&self, ctx: &mut Ctx) {
+    fn report_again(&self, ctx: &mut Ctx) {
         if self.transmitter.is_shifting()
             && let Some(end) = self.transmitter.next_change()
         {
@@ -358,7 +358,7 @@ impl Uart {
 
     /// The RCC resets it: registers are as they were at the start.
     fn reset_registers(&mut self, ctx: &mut Ctx) {
-        self.tell_emptied(ctx);
+        self.report_emptied(ctx);
         let kept = std::mem::replace(self, Uart::new(self.params.clone()));
         self.queues = kept.queues;
         (self.dma, self.alarm, self.signal) = (kept.dma, kept.alarm, kept.signal);
@@ -406,7 +406,7 @@ impl Device for Uart {
             self.settle(ctx);
             match offset {
                 RDR => {
-                    self.tell_read(ctx);
+                    self.report_read(ctx);
                     let character = self.receiving.read();
                     self.update(ctx);
                     ctx.line_changed();
@@ -450,7 +450,7 @@ impl Device for Uart {
         self.settle(ctx);
         let (from, to) = self.params.kernel_clock.follow(ctx);
         self.transmitter.rebase(from, to);
-        self.retell(ctx);
+        self.report_again(ctx);
         self.receiving.rebase(from, to);
         for at in self.te_acknowledged.iter_mut().chain(&mut self.re_acknowledged) {
             *at = to + at.saturating_sub(from);

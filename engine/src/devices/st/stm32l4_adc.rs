@@ -56,7 +56,7 @@ const PRESCALERS: [u64; 16] = [1, 2, 4, 6, 8, 10, 12, 16, 32, 64, 128, 256, 256,
 
 /// Tokens of events.
 const CHANGES: u32 = 0;
-const DMA_TOLD: u32 = 1;
+const DMA_ACTIVITIES: u32 = 1;
 
 /// What a board says of the converter.
 #[derive(Clone, Copy, Debug, State)]
@@ -125,7 +125,7 @@ pub struct Adc {
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::System, &["st,stm32l4-adc"], 1, from_node).telling(CALIBRATED_ADC).naming(REGISTERS);
+    Model::device(Group::System, &["st,stm32l4-adc"], 1, from_node).with_activities(CALIBRATED_ADC).naming(REGISTERS);
 
 /// Builds the converter from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -346,7 +346,7 @@ impl Adc {
         }
         let control = self.of(CFGR);
         let lost = self.of(ISR) & ISR_OVR != 0 && control & CFGR_OVRMOD == 0;
-        self.dma.set(control & CFGR_DMAEN != 0 && self.waits && !lost, DMA_TOLD, ctx);
+        self.dma.set(control & CFGR_DMAEN != 0 && self.waits && !lost, DMA_ACTIVITIES, ctx);
         let due = self.ends().and_then(|edge| self.clock().0.due(edge));
         if ctx.records(Kind::Conversion) {
             let is = |it: bool| due.filter(|_| it);
@@ -411,8 +411,8 @@ impl Device for Adc {
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
-        if token == DMA_TOLD {
-            self.dma.event(DMA_TOLD, ctx);
+        if token == DMA_ACTIVITIES {
+            self.dma.event(DMA_ACTIVITIES, ctx);
             return;
         }
         self.alarm.rang(ctx.now);

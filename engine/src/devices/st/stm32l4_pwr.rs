@@ -93,7 +93,7 @@ pub struct Pwr {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::System, &["st,stm32l4-pwr"], 1, from_node).telling(POWER);
+pub const MODEL: Model = Model::device(Group::System, &["st,stm32l4-pwr"], 1, from_node).with_activities(POWER);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_too_fast_for_the_voltage_is_told() {
+    fn a_clock_too_fast_for_the_voltage_is_reported() {
         for (vos, r1mode, lpr, most) in [(1, 0, 0, 120), (1, 1, 0, 80), (2, 1, 0, 26), (1, 1, 1, 2)] {
             for (above, notes) in [(0, 0), (1, 1)] {
                 let mut bench = pwr(most + above);

@@ -130,7 +130,7 @@ pub struct Rcc {
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::System, &["st,stm32l4-rcc"], 1, from_node).telling(CLOCKS).naming(REGISTERS);
+    Model::device(Group::System, &["st,stm32l4-rcc"], 1, from_node).with_activities(CLOCKS).naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -214,7 +214,7 @@ impl Rcc {
             CRRCR => {
                 self.state.set(CRRCR, value);
                 self.state.sources.turn(HSI48, value & CRRCR_HSI48ON != 0, ctx.now);
-                self.state.tell_why(ctx);
+                self.state.report_why(ctx);
             }
             CCIPR | CCIPR2 => {
                 self.state.set(offset, value);
@@ -267,7 +267,7 @@ impl Rcc {
             }
             self.state.sources.turn(source, on, ctx.now);
         }
-        self.state.tell_why(ctx);
+        self.state.report_why(ctx);
     }
 
     fn prepare_pll(&mut self, pll: usize, ctx: &mut Ctx) {
@@ -341,7 +341,7 @@ impl Rcc {
         let range = if self.state.get(CR) & CR_MSIRGSEL != 0 { value } else { self.state.get(CSR) } & CSR_MSISRANGE;
         self.state.set(CSR, value & CSR_LSION | range | flags);
         self.state.sources.turn(LSI, value & CSR_LSION != 0, ctx.now);
-        self.state.tell_why(ctx);
+        self.state.report_why(ctx);
     }
 
     /// What comes of the time up to now: only in an event, as clocks change at its time.

@@ -56,7 +56,7 @@ use crate::state::State;
 use crate::time::Cycles;
 
 /// The token of the event by which DMA controllers are told.
-const DMA_TOLD: u32 = MASTER_EVENT + 1;
+const DMA_ACTIVITIES: u32 = MASTER_EVENT + 1;
 
 /// What a board says of the device.
 #[derive(Clone, Copy, Debug, State)]
@@ -112,7 +112,7 @@ pub struct I2c {
 /// For the list of models.
 pub const MODEL: Model =
     Model::device(Group::I2c, &["st,stm32mp15-i2c", "st,stm32f7-i2c", "st,stm32-i2c-v2"], 1, from_node)
-        .telling(I2C)
+        .with_activities(I2C)
         .naming(REGISTERS);
 
 /// Builds the device from its node.
@@ -208,8 +208,8 @@ impl I2c {
             ctx.set_irq(line, event);
         }
         let status = self.status();
-        self.dma[0].set(cr1 & CR1_TXDMAEN != 0 && status & ISR_TXIS != 0, DMA_TOLD, ctx);
-        self.dma[1].set(cr1 & CR1_RXDMAEN != 0 && status & ISR_RXNE != 0, DMA_TOLD, ctx);
+        self.dma[0].set(cr1 & CR1_TXDMAEN != 0 && status & ISR_TXIS != 0, DMA_ACTIVITIES, ctx);
+        self.dma[1].set(cr1 & CR1_RXDMAEN != 0 && status & ISR_RXNE != 0, DMA_ACTIVITIES, ctx);
         self.chips.settle(ctx);
         match self.master.next().and_then(|next| self.params.kernel_clock.due(next)) {
             Some(due) => self.alarm.set(due, MASTER_EVENT, ctx),
@@ -391,8 +391,8 @@ impl Device for I2c {
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
-        if token == DMA_TOLD {
-            self.dma.iter_mut().for_each(|line| line.event(DMA_TOLD, ctx));
+        if token == DMA_ACTIVITIES {
+            self.dma.iter_mut().for_each(|line| line.event(DMA_ACTIVITIES, ctx));
             return;
         }
         if token == MASTER_EVENT {

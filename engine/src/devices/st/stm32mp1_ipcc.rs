@@ -123,7 +123,7 @@ pub struct Ipcc {
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Message, &["st,stm32mp1-ipcc"], 1, from_node).telling(MAILBOX).naming(REGISTERS);
+    Model::device(Group::Message, &["st,stm32mp1-ipcc"], 1, from_node).with_activities(MAILBOX).naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

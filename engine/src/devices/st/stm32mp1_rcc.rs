@@ -140,7 +140,7 @@ pub struct Rcc {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::System, &["st,stm32mp1-rcc"], 1, from_node).telling(CLOCKS);
+pub const MODEL: Model = Model::device(Group::System, &["st,stm32mp1-rcc"], 1, from_node).with_activities(CLOCKS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -17,7 +17,7 @@ pub struct DmaLine {
     lines: Vec<IrqLine>,
     /// What the line should be, and what the controllers know.
     level: bool,
-    told: bool,
+    reported: bool,
     /// Something that happened is still to be told.
     pulse: bool,
     /// An event is asked for.
@@ -44,23 +44,23 @@ impl DmaLine {
     pub fn set(&mut self, level: bool, token: u32, ctx: &mut Ctx) {
         self.pulse |= level && !self.level;
         self.level = level;
-        self.tell(token, ctx);
+        self.report(token, ctx);
     }
 
     /// Something has happened that asks for one transfer.
     pub fn pulse(&mut self, token: u32, ctx: &mut Ctx) {
         self.pulse = true;
-        self.tell(token, ctx);
+        self.report(token, ctx);
     }
 
     /// The event has come.
     pub fn event(&mut self, token: u32, ctx: &mut Ctx) {
         self.awaited = false;
-        self.tell(token, ctx);
+        self.report(token, ctx);
     }
 
-    fn tell(&mut self, token: u32, ctx: &mut Ctx) {
-        if self.lines.is_empty() || (self.level == self.told && !self.pulse) {
+    fn report(&mut self, token: u32, ctx: &mut Ctx) {
+        if self.lines.is_empty() || (self.level == self.reported && !self.pulse) {
             self.pulse = false;
             return;
         }
@@ -72,7 +72,7 @@ impl DmaLine {
             return;
         }
         let pulse = std::mem::take(&mut self.pulse);
-        self.told = self.level;
+        self.reported = self.level;
         for index in 0..self.lines.len() {
             let line = Some(self.lines[index]);
             if pulse {

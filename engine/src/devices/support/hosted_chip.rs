@@ -20,7 +20,7 @@ use crate::polling::Poll;
 use crate::state::State;
 use crate::time::Ps;
 use crate::wire::chip::{CONTROLS, Chip, ControlPin, INTERRUPT};
-use crate::wire::notes::Aside;
+use crate::wire::notes::ChipReport;
 use crate::wire::spi::{Burst, Header, PULLED_UP, SpiTarget};
 use crate::wires::Pin;
 
@@ -42,7 +42,7 @@ pub struct Hosted<T: ?Sized> {
     #[state(skip)]
     has_pin: bool,
     /// How far the chip's time has come, by [`HostedChip::select`] and the like.
-    told: Ps,
+    reported: Ps,
     /// Changes of its interrupt pin that are still to be passed on.
     changes: VecDeque<(Ps, bool)>,
     /// Pins of ports that lead to pins of the chip: with the name of the wire.
@@ -50,7 +50,7 @@ pub struct Hosted<T: ?Sized> {
     controls: Vec<(Pin, ControlPin, &'static str)>,
     /// It may have more for the run than notes.
     #[state(skip)]
-    has_aside: bool,
+    has_chip_report: bool,
     /// It has an interrupt pin or control pins: its time and changes of its pin are kept.
     #[state(skip)]
     is_watched: bool,
@@ -80,17 +80,17 @@ impl<T: Chip + ?Sized> Hosted<T> {
     /// A chip with the label of its node, its interrupt pin, and the token of the events that wake it: no other of its
     /// host's.
     pub fn new(mut target: Box<T>, label: String, interrupt: Option<IrqLine>, token: u32) -> Hosted<T> {
-        let has_aside = target.aside().is_some();
-        let has_pin = has_aside || target.interrupt().is_some();
+        let has_chip_report = target.chip_report().is_some();
+        let has_pin = has_chip_report || target.interrupt().is_some();
         Hosted {
             has_pin,
-            has_aside,
+            has_chip_report,
             is_watched: has_pin,
             target,
             label,
             interrupt,
             level: false,
-            told: Ps::ZERO,
+            reported: Ps::ZERO,
             changes: VecDeque::new(),
             controls: Vec::new(),
             alarm: Alarm::default(),
@@ -153,14 +153,14 @@ impl<T: Chip + ?Sized> Hosted<T> {
     /// Does something to the chip at `at`, or at the end of what it knows, where that is later: the closure gets the
     /// time.
     #[inline(always)]
-    pub fn tell<R>(&mut self, at: Ps, call: impl FnOnce(&mut T, Ps) -> R) -> R {
-        if self.is_watched { self.tell_and_look(at, call) } else { call(self.target.as_mut(), at) }
+    pub fn report<R>(&mut self, at: Ps, call: impl FnOnce(&mut T, Ps) -> R) -> R {
+        if self.is_watched { self.report_and_look(at, call) } else { call(self.target.as_mut(), at) }
     }
 
     /// The same of a chip with pins: its time never goes back, and its interrupt pin is looked at before and after.
     #[inline(never)]
-    fn tell_and_look<R>(&mut self, at: Ps, call: impl FnOnce(&mut T, Ps) -> R) -> R {
-        let at = at.max(self.told);
+    fn report_and_look<R>(&mut self, at: Ps, call: impl FnOnce(&mut T, Ps) -> R) -> R {
+        let at = at.max(self.reported);
         self.pass_to(at);
         let result = call(self.target.as_mut(), at);
         self.take_level(at);
@@ -179,7 +179,7 @@ impl<T: Chip + ?Sized> Hosted<T> {
     }
 
     fn take_level(&mut self, at: Ps) {
-        self.told = self.told.max(at);
+        self.reported = self.reported.max(at);
         let last = self.changes.back().map_or(self.level, |(_, level)| *level);
         if let Some(level) = self.target.interrupt().filter(|level| *level != last) {
             self.changes.push_back((at, level));
@@ -209,7 +209,7 @@ impl<T: Chip + ?Sized> Hosted<T> {
     }
 
     fn follow_pin(&mut self, word_end: Option<Ps>, ctx: &mut Ctx) {
-        if self.has_aside {
+        if self.has_chip_report {
             self.take_aside(ctx);
         }
         while let Some((_, level)) = self.changes.front().copied().filter(|(at, _)| *at <= ctx.now) {
@@ -219,7 +219,7 @@ impl<T: Chip + ?Sized> Hosted<T> {
         let mut next = self.changes.front().map(|(at, _)| *at);
         if next.is_none() {
             next = self.target.wakes_at();
-            if self.told <= ctx.now {
+            if self.reported <= ctx.now {
                 self.drive(self.target.interrupt().unwrap_or(self.level), ctx);
             }
         }
@@ -244,8 +244,8 @@ impl<T: Chip + ?Sized> Hosted<T> {
     }
 
     fn take_aside(&mut self, ctx: &mut Ctx) {
-        let Some(aside) = self.target.aside() else { return };
-        let Aside { printed, failure, exit, has_taken_long } = std::mem::take(aside);
+        let Some(chip_report) = self.target.chip_report() else { return };
+        let ChipReport { printed, failure, exit, has_taken_long } = std::mem::take(chip_report);
         if has_taken_long {
             ctx.look_at_host();
         }
@@ -271,7 +271,7 @@ impl<T: Chip + ?Sized> Hosted<T> {
     /// An event with the chip's token is due. The controller has brought the wire up to it.
     pub fn event(&mut self, ctx: &mut Ctx) {
         self.alarm.rang(ctx.now);
-        if self.told <= ctx.now {
+        if self.reported <= ctx.now {
             self.target.advance(ctx.now);
         }
         self.settle(ctx);
@@ -279,7 +279,7 @@ impl<T: Chip + ?Sized> Hosted<T> {
 
     /// A pin beyond the wire has this level from now on; from the end of what the chip knows on, where that is ahead.
     pub fn control(&mut self, pin: ControlPin, level: bool, ctx: &mut Ctx) {
-        self.tell(ctx.now, |chip, at| chip.control(pin, level, at));
+        self.report(ctx.now, |chip, at| chip.control(pin, level, at));
         self.settle(ctx);
     }
 
@@ -338,13 +338,13 @@ impl HostedChip {
     /// [`SpiTarget::select`].
     #[inline]
     pub fn select(&mut self, at: Ps) {
-        self.tell(at, |chip, at| chip.select(at));
+        self.report(at, |chip, at| chip.select(at));
     }
 
     /// [`SpiTarget::shift`].
     #[inline]
     pub fn shift(&mut self, burst: Burst, end: Ps) -> u32 {
-        self.tell(end, |chip, end| chip.shift(burst, end))
+        self.report(end, |chip, end| chip.shift(burst, end))
     }
 
     /// [`SpiTarget::open_read`], of a chip without pins beyond the wire.
@@ -373,13 +373,13 @@ impl HostedChip {
     /// [`SpiTarget::deselect`].
     #[inline]
     pub fn deselect(&mut self, at: Ps) {
-        self.tell(at, |chip, at| chip.deselect(at));
+        self.report(at, |chip, at| chip.deselect(at));
     }
 
     /// [`SpiTarget::idle_clocks`].
     #[inline]
     pub fn idle_clocks(&mut self, clocks: u32, end: Ps) {
-        self.tell(end, |chip, end| chip.idle_clocks(clocks, end));
+        self.report(end, |chip, end| chip.idle_clocks(clocks, end));
     }
 
     /// [`SpiTarget::polled`]: changes that lie ahead come with events.

@@ -85,7 +85,7 @@ impl I2cChips {
     /// A START, or, where a frame has gone before that no STOP has ended, a repeated one.
     pub fn start(&mut self, at: Ps) {
         for addressed in self.chips.iter_mut().filter(|addressed| addressed.takes_part) {
-            addressed.chip.tell(at, |chip, at| chip.repeated_start(at));
+            addressed.chip.report(at, |chip, at| chip.repeated_start(at));
             addressed.takes_part = false;
         }
         (self.addressing, self.is_read) = (true, false);
@@ -102,11 +102,11 @@ impl I2cChips {
                 if !addressed.takes_part {
                     continue;
                 }
-                addressed.chip.tell(at, |chip, at| chip.write(byte, at))
+                addressed.chip.report(at, |chip, at| chip.write(byte, at))
             } else if addressed.address == address {
-                addressed.chip.tell(at, |chip, at| chip.address(direction, at))
+                addressed.chip.report(at, |chip, at| chip.address(direction, at))
             } else if is_general_call {
-                addressed.chip.tell(at, |chip, at| chip.general_call(at))
+                addressed.chip.report(at, |chip, at| chip.general_call(at))
             } else {
                 continue;
             };
@@ -123,7 +123,7 @@ impl I2cChips {
     pub fn receive(&mut self, at: Ps) -> Given {
         let chip = self.chips.iter_mut().find(|addressed| addressed.takes_part);
         chip.filter(|_| self.is_read && !self.is_cut_off)
-            .map_or(Given::byte(PULLED_UP), |addressed| addressed.chip.tell(at, |chip, at| chip.read(at)))
+            .map_or(Given::byte(PULLED_UP), |addressed| addressed.chip.report(at, |chip, at| chip.read(at)))
     }
 
     /// True if the frame's chip is read, and gives a byte more.
@@ -134,7 +134,7 @@ impl I2cChips {
     /// The master has acknowledged that byte, or not, up to the falling edge behind the acknowledge clock.
     pub fn acknowledge(&mut self, ack: bool, at: Ps) {
         for addressed in self.chips.iter_mut().filter(|addressed| addressed.takes_part) {
-            addressed.chip.tell(at, |chip, at| chip.acknowledged(ack, at));
+            addressed.chip.report(at, |chip, at| chip.acknowledged(ack, at));
         }
         self.is_read &= ack;
     }
@@ -142,7 +142,7 @@ impl I2cChips {
     /// A STOP.
     pub fn stop(&mut self, at: Ps) {
         for addressed in self.chips.iter_mut().filter(|addressed| addressed.takes_part) {
-            addressed.chip.tell(at, |chip, at| chip.stop(at));
+            addressed.chip.report(at, |chip, at| chip.stop(at));
             addressed.takes_part = false;
         }
         (self.addressing, self.is_read) = (false, false);
@@ -194,7 +194,7 @@ mod tests {
     struct Named(&'static str, #[state(skip)] Calls, Answer);
 
     impl Named {
-        fn told(&self, what: &str) -> Answer {
+        fn reported(&self, what: &str) -> Answer {
             self.1.lock().unwrap().push(format!("{} {what}", self.0));
             self.2
         }
@@ -202,33 +202,33 @@ mod tests {
 
     impl I2cTarget for Named {
         fn address(&mut self, direction: Direction, _: Ps) -> Answer {
-            self.told(&format!("{direction:?}"))
+            self.reported(&format!("{direction:?}"))
         }
 
         fn general_call(&mut self, _: Ps) -> Answer {
-            self.told("general call")
+            self.reported("general call")
         }
 
         fn write(&mut self, byte: u8, _: Ps) -> Answer {
-            self.told(&byte.to_string());
+            self.reported(&byte.to_string());
             if byte == 9 { Answer::NACK } else { self.2 }
         }
 
         fn read(&mut self, _: Ps) -> Given {
-            self.told("read");
+            self.reported("read");
             Given::byte(0x11)
         }
 
         fn acknowledged(&mut self, ack: bool, _: Ps) {
-            self.told(if ack { "ack" } else { "nack" });
+            self.reported(if ack { "ack" } else { "nack" });
         }
 
         fn repeated_start(&mut self, _: Ps) {
-            self.told("repeated start");
+            self.reported("repeated start");
         }
 
         fn stop(&mut self, _: Ps) {
-            self.told("stop");
+            self.reported("stop");
         }
     }
 

@@ -29,7 +29,7 @@ impl KernelClock {
 
     /// The same behind a gate, which stops it too. The device has to have the gate followed
     /// ([`ClockGate::follow`]), and to follow it first, as it comes out of reset.
-    pub const fn behind(self, gate: ClockGate) -> KernelClock {
+    pub const fn after(self, gate: ClockGate) -> KernelClock {
         KernelClock { gate, ..self }
     }
 
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn who_needs_a_clock_that_is_off_is_told_why() {
+    fn who_needs_a_clock_that_is_off_is_reported_why() {
         let mut bench = waiting();
         stop(&mut bench, SOON, Some("HSI16, which is off (RCC_CR.HSION)"));
         bench.write(SOON, 0, 0).unwrap();

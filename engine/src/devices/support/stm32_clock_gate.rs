@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn an_access_right_behind_the_enable_is_noted_once_and_served() {
+    fn an_access_right_after_the_enable_is_noted_once_and_served() {
         let mut bench = Bench::new(Registers(ClockGate(Some((0x40, 3))), [7; 2]));
         bench.bus.clocks.set_gates(0x40, 1 << 3);
         bench.bus.clocks.open_from(0x40, 1 << 3, Ps(100), Ps(50));

@@ -268,7 +268,7 @@ impl Sources {
     }
 
     /// Tells which sources are starting.
-    pub fn tell(&self, ctx: &mut Ctx) {
+    pub fn report(&self, ctx: &mut Ctx) {
         if !ctx.records(Kind::Other) {
             return;
         }

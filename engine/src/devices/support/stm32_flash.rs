@@ -231,7 +231,7 @@ impl Flash {
     /// Erases a span. Decoded instructions are of no use any more.
     pub fn erase(&mut self, first: u32, bytes: u32, ctx: &mut Ctx) {
         self.fill(first, bytes);
-        ctx.bus.code_written.tell(CodeSpan::of_device(ctx.id, first, first + (bytes - 1)));
+        ctx.bus.code_written.report(CodeSpan::of_device(ctx.id, first, first + (bytes - 1)));
     }
 
     /// Programs bytes: bits become 0.
@@ -242,7 +242,7 @@ impl Flash {
             self.contents.ram.write(at, &[held[0] & byte]);
         }
         let last = offset + (bytes.len().max(1) - 1) as u32;
-        ctx.bus.code_written.tell(CodeSpan::of_device(ctx.id, offset, last));
+        ctx.bus.code_written.report(CodeSpan::of_device(ctx.id, offset, last));
     }
 
     // ---- Reads
@@ -340,7 +340,7 @@ impl Flash {
         }
         self.tally_bytes = bytes;
         self.share();
-        Some(Window { bytes, before_cycles: 0, behind_cycles: -1, tally: (&raw mut self.tally).expose_provenance() })
+        Some(Window { bytes, before_cycles: 0, after_cycles: -1, tally: (&raw mut self.tally).expose_provenance() })
     }
 
     /// Says whether fetches of lines are alike from now on.

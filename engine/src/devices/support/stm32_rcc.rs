@@ -172,7 +172,7 @@ impl RccState {
     }
 
     /// A source was turned on or off: who waits for it is told anew what it waits for.
-    pub fn tell_why(&mut self, ctx: &Ctx) {
+    pub fn report_why(&mut self, ctx: &Ctx) {
         self.settings_at.get_or_insert(ctx.now);
     }
 
@@ -188,7 +188,7 @@ impl RccState {
 
     /// Asks for the next event.
     pub fn wake(&mut self, ctx: &mut Ctx) {
-        self.sources.tell(ctx);
+        self.sources.report(ctx);
         if let Some(next) = self.sources.next().into_iter().chain(self.settings_at).min() {
             self.alarm.set(next, WAKE, ctx);
         }

@@ -102,7 +102,7 @@ pub struct Params {
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Dma, &["xlnx,axi-cdma-1.00.a"], 1, from_node).telling(DMA).naming(REGISTERS);
+    Model::device(Group::Dma, &["xlnx,axi-cdma-1.00.a"], 1, from_node).with_activities(DMA).naming(REGISTERS);
 
 impl Params {
     /// Reads the node.

@@ -86,7 +86,7 @@ pub struct XpsTimer {
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Timer, &["xlnx,xps-timer-1.00.a"], 1, from_node).telling(TIMER).naming(REGISTERS);
+    Model::device(Group::Timer, &["xlnx,xps-timer-1.00.a"], 1, from_node).with_activities(TIMER).naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

@@ -75,7 +75,7 @@ struct Sending {
     /// Its last data bit has ended.
     data_sent: bool,
     /// It is told as an activity.
-    is_told: bool,
+    is_reported: bool,
 }
 
 /// The device.
@@ -100,7 +100,7 @@ pub struct Uartlite {
 
 /// For the list of models.
 pub const MODEL: Model = Model::device(Group::Serial, &["xlnx,xps-uartlite-1.00.a"], 1, from_node)
-    .telling(SERIAL_WITH_FIFOS)
+    .with_activities(SERIAL_WITH_FIFOS)
     .naming(REGISTERS);
 
 /// Builds the device from its node.
@@ -152,7 +152,7 @@ impl Uartlite {
             if sending.data_sent { self.end_stop_bit(sending, ctx) } else { self.end_data(sending, ctx) }
         }
         if let Some(sending) = self.sending {
-            self.tell(sending, ctx);
+            self.report(sending, ctx);
             let due = self.next_change(sending);
             if due != self.scheduled {
                 self.scheduled = due;
@@ -162,9 +162,9 @@ impl Uartlite {
     }
 
     /// Tells of the character, once.
-    fn tell(&mut self, sending: Sending, ctx: &mut Ctx) {
-        if !sending.is_told && ctx.records(Kind::Serial) {
-            self.sending = Some(Sending { is_told: true, ..sending });
+    fn report(&mut self, sending: Sending, ctx: &mut Ctx) {
+        if !sending.is_reported && ctx.records(Kind::Serial) {
+            self.sending = Some(Sending { is_reported: true, ..sending });
             let begin = self.bit_edge(sending.start_bit);
             let end = self.bit_edge(sending.start_bit + self.frame_bits());
             let detail = Detail::Value(sending.character.into());
@@ -210,7 +210,7 @@ impl Uartlite {
             start_bit,
             in_fifo: true,
             data_sent: false,
-            is_told: false,
+            is_reported: false,
         });
     }
 

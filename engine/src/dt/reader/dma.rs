@@ -35,11 +35,11 @@ impl NodeReader<'_, '_> {
         let names = self.node.property("dma-names").and_then(Property::strings).unwrap_or_default();
         let cells = property.cells().unwrap_or_default();
         let (mut lines, mut rest, mut index) = (Vec::new(), &cells[..], 0);
-        while let Some((controller, behind)) = rest.split_first() {
+        while let Some((controller, after)) = rest.split_first() {
             let node = self.board.root.by_phandle(*controller);
             let width = node.and_then(|node| node.property("#dma-cells")).and_then(Property::cells);
             let width = width.and_then(|cells| cells.first().copied()).unwrap_or(1).clamp(1, MOST_CELLS) as usize;
-            let input = node.zip(behind.get(..width)).and_then(|(node, cells)| inputs::request(node, cells));
+            let input = node.zip(after.get(..width)).and_then(|(node, cells)| inputs::request(node, cells));
             match input.and_then(|input| (self.board.interrupts)(*controller, &[input])) {
                 Some(line) if names.get(index) == Some(&name) => lines.push(line),
                 Some(_) => {}
@@ -49,7 +49,7 @@ impl NodeReader<'_, '_> {
                     break;
                 }
             }
-            (rest, index) = (behind.get(width..).unwrap_or_default(), index + 1);
+            (rest, index) = (after.get(width..).unwrap_or_default(), index + 1);
         }
         lines
     }

@@ -59,9 +59,9 @@ impl<P: Profile> Arm<P> {
         let ops = self.blocks.ops_from(index);
         let Some(first) = ops[..at as usize].iter().rposition(|op| op.code == Code::Multiple) else { return false };
         let (op, first) = (ops[first], first as u32);
-        let told =
+        let reported =
             self.have_shortcuts(addr, op.imm & 0xff, op.ra) || self.load_store_multiple(bus, index, first, op, addr);
-        told && (first + 1..=at).all(|at| self.access_one(bus, index, at))
+        reported && (first + 1..=at).all(|at| self.access_one(bus, index, at))
     }
 
     /// The load or store of a word, operation `at`, as the inner loop does it.

@@ -100,8 +100,8 @@ fn media_writes(op: &Op) -> RegisterBits {
     1 << op.rd | 1 << Q | 1 << GE | if is_long { 1 << op.ra } else { 0 }
 }
 
-/// See [`crate::cpu::isa::Isa::kept_behind`]: what may be skipped, and the accesses of a load or store multiple.
-pub fn kept_behind(op: &Op) -> usize {
+/// See [`crate::cpu::isa::Isa::kept_after`]: what may be skipped, and the accesses of a load or store multiple.
+pub fn kept_after(op: &Op) -> usize {
     match op.code {
         Code::SkipUnless => op.imm as usize,
         Code::Multiple => (op.imm & 0xff) as usize,
@@ -129,14 +129,14 @@ fn emit_ops<P: Profile>(e: &mut Emit<P>, ops: &[Op], mut at: usize, end: usize) 
         let op = &ops[at];
         match op.code {
             Code::SkipUnless => {
-                let behind = at + 1 + op.imm as usize;
-                skip_unless(e, ops, at, behind);
-                at = behind;
+                let after = at + 1 + op.imm as usize;
+                skip_unless(e, ops, at, after);
+                at = after;
                 continue;
             }
             Code::Multiple => {
-                let Some(behind) = memory::multiple(e, ops, at, end) else { return true };
-                at = behind;
+                let Some(after) = memory::multiple(e, ops, at, end) else { return true };
+                at = after;
                 continue;
             }
             Code::Ldr | Code::Ldrb | Code::Ldrh | Code::Ldrsb | Code::Ldrsh | Code::Str | Code::Strb | Code::Strh => {
@@ -193,11 +193,11 @@ fn emit_ops<P: Profile>(e: &mut Emit<P>, ops: &[Op], mut at: usize, end: usize) 
     false
 }
 
-/// The micro-operations behind operation `at`, up to `behind`, are done if its condition holds.
-fn skip_unless<P: Profile>(e: &mut Emit<P>, ops: &[Op], at: usize, behind: usize) {
+/// The micro-operations behind operation `at`, up to `after`, are done if its condition holds.
+fn skip_unless<P: Profile>(e: &mut Emit<P>, ops: &[Op], at: usize, after: usize) {
     let op = &ops[at];
     let holds = flags::holds(e, op.rd);
-    let body = at + 1..behind;
+    let body = at + 1..after;
     let flags_change = ops[body.clone()].iter().any(|op| writes(op) & NZCV != 0);
     if flags_change {
         flags::settle(e);

@@ -295,8 +295,8 @@ impl<P: Profile> Isa for ArmSet<P> {
         compile::writes(op)
     }
 
-    fn kept_behind(op: &Op) -> usize {
-        compile::kept_behind(op)
+    fn kept_after(op: &Op) -> usize {
+        compile::kept_after(op)
     }
 
     fn register_offset(register: u8) -> usize {
@@ -345,7 +345,7 @@ impl<P: Profile> Isa for ArmSet<P> {
             core.fetch_if_needed(bus, index, at, op.imm, op.imm.wrapping_add(u32::from(op.rd)))
         } else if op.code == Code::FetchLines {
             core.fetch_lines(bus, index)
-        } else if op.ra & how::TOLD != 0 {
+        } else if op.ra & how::REPORTED != 0 {
             core.access_all(bus, index, at, addr)
         } else if moves(op.code).store {
             core.store_slowly(bus, index, at, op, addr)

@@ -117,14 +117,14 @@ fn push_ops<P: Profile>(
         draft.push(op, 0, costs[0].1);
     }
     let mut first = 0;
-    for (number, (decoded, behind)) in read.instrs.iter().enumerate() {
+    for (number, (decoded, after)) in read.instrs.iter().enumerate() {
         let (cost, begins) = costs[number];
         let bytes = decoded.instr.len_bytes;
         if fetch == Via::Uncached {
             draft.push(Op { code: Code::Fetch, rd: bytes, rn: 0, rm: 0, ra: 0, imm: at }, number, begins);
         }
         at = at.wrapping_add(u32::from(bytes));
-        let ops = &read.ops[first..*behind];
+        let ops = &read.ops[first..*after];
         // A store may change the code behind it where that is in a memory of the core's: then anything may follow.
         let next = costs.get(number + 1).map(|(next, _)| next.on_bus).filter(|_| fetch != Via::Local);
         let waits = Waits::of(&decoded.instr, ops, cost.on_bus, next);
@@ -149,7 +149,7 @@ fn push_ops<P: Profile>(
             }
             draft.push(op, number, begins);
         }
-        first = *behind;
+        first = *after;
     }
 }
 

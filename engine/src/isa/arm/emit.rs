@@ -97,7 +97,7 @@ impl Emit<'_> {
         }
         let direction = if is_load { 0 } else { how::STORE };
         self.op4(Code::Multiple, 0, base, ZERO, how::ALIGNED | direction, words | offset << 8);
-        how::ALIGNED | how::TOLD
+        how::ALIGNED | how::REPORTED
     }
 
     // ---- Shifts, saturation, extension, bit fields

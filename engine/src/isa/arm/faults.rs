@@ -8,8 +8,8 @@ use super::system::{Exception, System};
 use crate::bus::Bus;
 use crate::cpu::handlers::{HANDLER_FAILS, HANDLER_IS_STUCK};
 use crate::cpu::memory::access;
+use crate::event_rates::Source;
 use crate::faults::{Answer, CoreFault, FaultedAccess};
-use crate::storms::Source;
 
 /// b . in A32, and in T32.
 const FOREVER_A32: u32 = 0xeaff_fffe;

@@ -27,9 +27,9 @@ use crate::cpu::block::TAKEN;
 use crate::cpu::handlers::HANDLER_FAILS;
 use crate::cpu::memory::access::how;
 use crate::encoding::Encoding;
+use crate::event_rates::Source;
 use crate::faults::CoreFault;
 use crate::state::{Fresh, State};
-use crate::storms::Source;
 use crate::time::Cycles;
 
 /// DWT_CYCCNT, and what is noted of it where it stood still.
@@ -201,7 +201,7 @@ impl Profile for System {
 
     fn load_own(core: &mut Arm<System>, bus: &mut Bus, cycle: u64, access: Own) -> Result<u32, Exception> {
         let clocked_cycles = core.shell.clocked(cycle);
-        core.tell_events(access);
+        core.report_events(access);
         if access.addr == CYCCNT && core.isa.system.traces() {
             core.shell.note_stop(bus, CYCCNT_STOPS);
         }
@@ -220,7 +220,7 @@ impl Profile for System {
             let _answered = bus.write_beat(entry, at, access.addr, access.size, value);
             return Ok(());
         }
-        core.tell_events(access);
+        core.report_events(access);
         match core
             .isa
             .system
@@ -291,7 +291,7 @@ impl Arm<System> {
 
     /// Tells the watchpoint unit what its event counters count, for an access that may ask or start them (ARM, C1.8.4;
     /// each by its definition there: a cycle belongs to one of them, or is an instruction's own first cycle).
-    fn tell_events(&mut self, access: Own) {
+    fn report_events(&mut self, access: Own) {
         if !counts_events(access.addr) {
             return;
         }
@@ -397,7 +397,7 @@ impl Arm<System> {
             && self.isa.system.take_pended_again() == Some(activated.number)
             && !bus.core_irqs[self.shell.index as usize].is_up(input)
         {
-            bus.storms.entries.entered_once_more(self.shell.index, input);
+            bus.event_rates.entries.entered_once_more(self.shell.index, input);
         }
         bus.exception(self.shell.index, self.shell.now(), source);
         self.follow_chained(source);

@@ -51,7 +51,7 @@ impl Mips {
             self.polls.note_read(u64::from(pc), &self.x);
             self.note_look(bus, index, at, addr);
         }
-        self.behind_access(bus, index, at, done.cycles)
+        self.account_access(bus, index, at, done.cycles)
     }
 
     /// Gives a register what has been loaded for `addr`.
@@ -140,7 +140,7 @@ impl Mips {
     /// What follows all stores of operation `at`, which is for `addr`. True if the block goes on.
     fn stored(&mut self, bus: &mut Bus, index: u32, at: u32, addr: u32, done: Done<(), TlbFault>) -> bool {
         match done.result {
-            Ok(()) => self.behind_access(bus, index, at, done.cycles),
+            Ok(()) => self.account_access(bus, index, at, done.cycles),
             Err(abort) => self.refuse_access(bus, index, at, Abort { va: addr, ..abort }, done.cycles),
         }
     }
@@ -174,7 +174,7 @@ impl Mips {
 
     /// Looks whether the block may go on after an access that took so many cycles; if not, it has been left after
     /// the instruction.
-    pub(super) fn behind_access(&mut self, bus: &Bus, index: u32, at: u32, cycles: u64) -> bool {
+    pub(super) fn account_access(&mut self, bus: &Bus, index: u32, at: u32, cycles: u64) -> bool {
         self.charge_at(index, at);
         self.update_limit(bus);
         let longest = u64::from(self.blocks.hot[index as usize].longest_cycles);
@@ -185,7 +185,7 @@ impl Mips {
             || self.has_news(bus)
             || self.shell.cycles.wrapping_add(longest) > self.shell.deadline.limit
         {
-            self.leave_behind_access(index, at, cycles);
+            self.leave_after_access(index, at, cycles);
             return false;
         }
         true

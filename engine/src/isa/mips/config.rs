@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn config1_tells_the_shapes() {
+    fn config1_reports_the_shapes() {
         let config = SystemConfig::xburst(shape(16 << 10, 4), shape(8 << 10, 2));
         // 32 entries; 128 sets of 4 lines; 128 sets of 2.
         assert_eq!(config.config1, 31 << 25 | (1 << 6 | 4 << 3 | 3) << 16 | (1 << 6 | 4 << 3 | 1) << 7);

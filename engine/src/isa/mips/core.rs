@@ -236,7 +236,7 @@ impl Isa for MipsSet {
     }
 
     /// The delay slot of a likely branch may have no effect.
-    fn kept_behind(op: &Op) -> usize {
+    fn kept_after(op: &Op) -> usize {
         usize::from(op.code.is_likely())
     }
 

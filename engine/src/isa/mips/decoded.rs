@@ -97,10 +97,10 @@ pub(super) fn read(
     read.ops.push(op);
     let decoded = Decoded { op, before_cycles: 0, never_compiled_before: 0, clean: false, felt: [Felt::default(); 2] };
     read.push(decoded, OP_BYTES);
-    let behind = at.wrapping_add(OP_BYTES);
-    let watched = core.shell.stops_at(behind);
+    let after = at.wrapping_add(OP_BYTES);
+    let watched = core.shell.stops_at(after);
     let ends = if op.code.is_branch() {
-        watched || at ^ behind >= PAGE_BYTES || !fits_slot(core, bus, behind)
+        watched || at ^ after >= PAGE_BYTES || !fits_slot(core, bus, after)
     } else {
         in_slot || watched || op.code.is_system()
     };
@@ -128,7 +128,7 @@ pub(super) fn draft(
         Some(_) => Ending::Slot,
     };
     let mut draft = Draft::new(entry, ending, read);
-    let mut behind_branch = None;
+    let mut after_branch = None;
     for (at, (decoded, _)) in read.instrs.iter().enumerate() {
         let (op, next) = (decoded.op, read.ops.get(at + 1));
         let (before, clean) = (draft.breakdown[FALLEN], draft.pending[FALLEN].is_none());
@@ -141,14 +141,14 @@ pub(super) fn draft(
         draft.instrs[at] = Decoded { op, before_cycles, never_compiled_before, clean, felt: [felt; 2] };
         draft.push(op, at, begins_cycles);
         if branch == Some(at) {
-            behind_branch = Some((draft.breakdown[FALLEN], pending));
+            after_branch = Some((draft.breakdown[FALLEN], pending));
         }
     }
     let end = Op::without_operands(Code::End);
     draft.end(end);
     // The inner loop reads the operation after the one that it does.
     draft.push(end, count, draft.breakdown[FALLEN].cycles() as u16);
-    if let (Some(at), Some((breakdown, mut pending))) = (branch, behind_branch) {
+    if let (Some(at), Some((breakdown, mut pending))) = (branch, after_branch) {
         draft.taken_pc = read.ops[at].imm as u32;
         // And a cycle for a slot that goes down the pipeline for nothing.
         draft.mispredicted_cycles = u16::from(timing.longest_branch()) + 1;

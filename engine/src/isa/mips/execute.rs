@@ -105,7 +105,7 @@ impl Mips {
                             if branch.taken && self.timing.taken_branch > 1 {
                                 let extra_cycles = self.timing.taken_branch - 1;
                                 self.shell.fixed.jump += u64::from(extra_cycles);
-                                if !self.goes_on_behind_branch(bus, index, at!(), branch, extra_cycles) {
+                                if !self.goes_on_after_branch(bus, index, at!(), branch, extra_cycles) {
                                     return;
                                 }
                             }
@@ -113,12 +113,12 @@ impl Mips {
                             let extra_cycles = self.timing.$otherwise;
                             self.mispredictions += 1;
                             self.shell.spent.mispredicted += u64::from(extra_cycles);
-                            if !self.goes_on_behind_branch(bus, index, at!(), branch, extra_cycles) {
+                            if !self.goes_on_after_branch(bus, index, at!(), branch, extra_cycles) {
                                 return;
                             }
                         }
                         if self.blocks.hot[index as usize].jump == Ending::Branch {
-                            return self.leave_behind_branch(index, at!(), branch, 0);
+                            return self.leave_after_branch(index, at!(), branch, 0);
                         }
                         self.isa.delayed = Some(if branch.taken { branch.target } else { branch.pc.wrapping_add(8) });
                     }};
@@ -230,11 +230,11 @@ impl Mips {
         hot.end_pc.wrapping_sub(if hot.jump == Ending::Slot { 2 * OP_BYTES } else { OP_BYTES })
     }
 
-    /// The index of the operation of a block that is before `behind`, which points into its operations.
+    /// The index of the operation of a block that is before `after`, which points into its operations.
     #[cold]
     #[inline(never)]
-    fn index_before(&self, index: u32, behind: *const Op) -> u32 {
-        ((behind.addr() - self.blocks.ops_from(index).as_ptr().addr()) / size_of::<Op>()) as u32 - 1
+    fn index_before(&self, index: u32, after: *const Op) -> u32 {
+        ((after.addr() - self.blocks.ops_from(index).as_ptr().addr()) / size_of::<Op>()) as u32 - 1
     }
 
     /// The slot of a likely branch goes down the pipeline for nothing. The block's instructions have it, but not its
@@ -252,13 +252,13 @@ impl Mips {
     /// has been left there then.
     #[cold]
     #[inline(never)]
-    fn goes_on_behind_branch(&mut self, bus: &Bus, index: u32, at: u32, branch: Branch, extra_cycles: u8) -> bool {
+    fn goes_on_after_branch(&mut self, bus: &Bus, index: u32, at: u32, branch: Branch, extra_cycles: u8) -> bool {
         self.shell.cycles = self.shell.cycles.wrapping_add(u64::from(extra_cycles));
         self.charge(branch.pc);
         let felt = self.blocks.instrs_of(index)[at as usize].felt[usize::from(branch.taken)];
         let alone = self.blocks.hot[index as usize].jump == Ending::Branch;
         if extra_cycles > 0 && (felt.next || felt.some && !bus.order.is_alone()) || alone {
-            self.leave_behind_branch(index, at, branch, extra_cycles);
+            self.leave_after_branch(index, at, branch, extra_cycles);
             return false;
         }
         true
@@ -266,7 +266,7 @@ impl Mips {
 
     /// Leaves a block after operation `at`, a branch, whose extra cycles have been counted.
     #[inline(never)]
-    fn leave_behind_branch(&mut self, index: u32, at: u32, branch: Branch, extra_cycles: u8) {
+    fn leave_after_branch(&mut self, index: u32, at: u32, branch: Branch, extra_cycles: u8) {
         let annuls = self.blocks.instrs_of(index)[at as usize].op.code.is_likely() && !branch.taken;
         // Where a branch is in a delay slot itself, it goes on without another.
         let in_slot = self.isa.delayed.take().is_some();
@@ -292,7 +292,7 @@ impl Mips {
     }
 
     /// Has the block left after operation `at`, which waited for memory for so many cycles.
-    pub(super) fn leave_behind_access(&mut self, index: u32, at: u32, waited_cycles: u64) {
+    pub(super) fn leave_after_access(&mut self, index: u32, at: u32, waited_cycles: u64) {
         let op = self.blocks.instrs_of(index)[at as usize].op;
         self.leave_before(index, at + 1);
         self.pending.wait(waited_cycles, op.code.is_load().then_some(op.rd));

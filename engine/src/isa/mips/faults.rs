@@ -7,8 +7,8 @@ use crate::bus::Bus;
 use crate::cpu::handlers::{HANDLER_FAILS, HANDLER_IS_STUCK};
 use crate::cpu::memory::Mmu;
 use crate::cpu::memory::access::{Abort, Access, Kind};
+use crate::event_rates::Source;
 use crate::faults::{Answer, CoreFault, FaultedAccess};
-use crate::storms::Source;
 
 /// A branch to itself (beq $0, $0), and what a jump to itself has beside its target.
 const BRANCH_FOREVER: u32 = 0x1000_ffff;
@@ -113,14 +113,14 @@ impl Mips {
         match (abort.status, abort.bus) {
             // The map is one of physical addresses.
             (TlbFault::External, Some(answer)) => {
-                FaultedAccess { addr: self.told_physical(abort.va), kind, answer: Answer::Bus(answer) }
+                FaultedAccess { addr: self.reported_physical(abort.va), kind, answer: Answer::Bus(answer) }
             }
             (TlbFault::Alignment, _) => FaultedAccess { addr: abort.va, kind, answer: Answer::Misaligned },
             (status, _) => FaultedAccess { addr: abort.va, kind, answer: Answer::Refused(status.name()) },
         }
     }
 
-    fn told_physical(&self, va: u32) -> u32 {
+    fn reported_physical(&self, va: u32) -> u32 {
         let access = Access { kind: Kind::Read, privileged: true };
         self.isa.system.translate(va, access, |_| None).map_or(va, |to| to.physical)
     }

@@ -4,9 +4,9 @@ use super::core::Hart;
 use crate::bus::Bus;
 use crate::cpu::memory::Refusal;
 use crate::cpu::memory::access::Abort;
+use crate::event_rates::Source;
 use crate::faults::BusFaultKind;
 use crate::faults::{Answer, CoreFault, FaultedAccess};
-use crate::storms::Source;
 
 /// Why the flow of instructions is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

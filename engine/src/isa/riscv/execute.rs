@@ -150,7 +150,7 @@ impl Hart {
             Code::Wfi => self.wait(bus),
             Code::FenceI => {
                 self.memory.forget_fetched();
-                self.drop_untold_blocks();
+                self.drop_unreported_blocks();
             }
             _ => {}
         }

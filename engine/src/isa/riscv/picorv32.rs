@@ -35,7 +35,7 @@ use super::core::{RiscV, arguments_of};
 use crate::bus::Bus;
 use crate::bus::entries::Entries;
 use crate::core::debug::Debugged as _;
-use crate::core::{CallMark, Core, CoreReport, Cut, Stop, WaitedIn, WindowEras};
+use crate::core::{CallMark, Core, CoreReport, Cut, Stop, WaitedIn, WindowIntervals};
 use crate::cpu::isa::Isa as _;
 use crate::cpu::memory::Accounts;
 use crate::cpu::memory::fetch::prefetch_next::PrefetchNext;
@@ -219,7 +219,7 @@ impl Core for Picorv32 {
         self.begin_profile(options)
     }
 
-    fn tell_waits(&mut self) {
+    fn report_waits(&mut self) {
         self.shell.begin_waits();
     }
 
@@ -248,13 +248,13 @@ impl Core for Picorv32 {
         CoreReport { never_compiled: report.instructions, ..report }
     }
 
-    fn begin_era(&mut self, bus: &Bus, era: Option<u32>) -> CoreReport {
+    fn begin_interval(&mut self, bus: &Bus, interval: Option<u32>) -> CoreReport {
         let totals = self.shell.totals(&self.accounts);
-        let report = self.shell.begin_era(bus, &totals, era);
+        let report = self.shell.begin_interval(bus, &totals, interval);
         CoreReport { never_compiled: report.instructions, ..report }
     }
 
-    fn waited_in(&self, bus: &Bus, windows: &[WindowEras]) -> Option<Vec<WaitedIn>> {
+    fn waited_in(&self, bus: &Bus, windows: &[WindowIntervals]) -> Option<Vec<WaitedIn>> {
         self.shell.waited_in(bus, windows)
     }
 }

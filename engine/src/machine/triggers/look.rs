@@ -22,7 +22,7 @@ impl Now<'_> {
     }
 
     /// So many cycles of a core later.
-    fn again_behind(&mut self, core: usize, cycles: u128) {
+    fn again_after(&mut self, core: usize, cycles: u128) {
         let clock = self.machine.cores[core].clock();
         let cycles = Cycles(u64::try_from(cycles).unwrap_or(u64::MAX));
         self.again_at(self.machine.core_time(core).saturating_add(clock.ps_at_floor(cycles).max(Ps(1))));
@@ -61,11 +61,11 @@ impl Moment for Now<'_> {
 
     fn look_after(&mut self, number: &Number, distance: u128) {
         match number {
-            Number::Time if distance == 1 => self.again_behind(self.machine.main, 1),
+            Number::Time if distance == 1 => self.again_after(self.machine.main, 1),
             Number::Time => self.again_at(self.at.saturating_add(Ps(u64::try_from(distance).unwrap_or(u64::MAX)))),
-            Number::Cycles(core) => self.again_behind(*core, distance),
+            Number::Cycles(core) => self.again_after(*core, distance),
             // At most two of them run in a cycle.
-            Number::Instructions(core) => self.again_behind(*core, distance.div_ceil(2)),
+            Number::Instructions(core) => self.again_after(*core, distance.div_ceil(2)),
             _ => {}
         }
     }
@@ -115,9 +115,9 @@ impl Machine {
         if trigger.signals.is_empty() {
             return false;
         }
-        let (since, told) = trigger.looked_at;
+        let (since, reported) = trigger.looked_at;
         let first = trigger.signals.iter().map(|signal| match self.triggers.tracks.0.get(signal) {
-            Some(tracks) => self.bus.activities.first_change(tracks, since, told),
+            Some(tracks) => self.bus.activities.first_change(tracks, since, reported),
             None => self.bus.waves.first_change(*signal),
         });
         let (mut next, mut has_fired) = (first.min().unwrap_or(Ps::MAX), false);
@@ -143,7 +143,7 @@ impl Machine {
         let mut now = Now { machine: self, at, alarm: Ps::MAX };
         let holds = trigger.condition.holds(&mut now);
         let alarm = now.alarm;
-        trigger.looked_at = (at, self.bus.activities.told());
+        trigger.looked_at = (at, self.bus.activities.reported());
         (trigger.seen.is(holds, at), alarm)
     }
 

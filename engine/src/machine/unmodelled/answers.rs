@@ -97,7 +97,7 @@ impl Machine {
         let waited = used.filter(|(_, touched)| touched.reads_in_a_row >= WAITS);
         waited
             .filter_map(|(device, touched)| {
-                let places = self.bus.origins.of((device, touched.range, touched.offset));
+                let places = self.bus.access_sites.of((device, touched.range, touched.offset));
                 places.first().map(|(core, _)| Wait { core: *core, device, touched })
             })
             .collect()

@@ -63,11 +63,11 @@ impl Bytes {
         let host_bytes = rustix::param::page_size();
         let map = File::open("/proc/self/pagemap").ok()?;
         let (start, len) = (self.start.as_ptr().addr(), self.layout.size());
-        let (first, behind) = (start / host_bytes, (start + len).div_ceil(host_bytes));
+        let (first, after) = (start / host_bytes, (start + len).div_ceil(host_bytes));
         let mut found: Vec<usize> = Vec::new();
-        let mut entries = vec![0; READ_ENTRIES.min(behind - first) * ENTRY_BYTES];
-        for from in (first..behind).step_by(READ_ENTRIES) {
-            let count = READ_ENTRIES.min(behind - from);
+        let mut entries = vec![0; READ_ENTRIES.min(after - first) * ENTRY_BYTES];
+        for from in (first..after).step_by(READ_ENTRIES) {
+            let count = READ_ENTRIES.min(after - from);
             let read = &mut entries[..count * ENTRY_BYTES];
             map.read_exact_at(read, (from * ENTRY_BYTES) as u64).ok()?;
             for (host_page, entry) in (from..).zip(read.chunks_exact(ENTRY_BYTES)) {

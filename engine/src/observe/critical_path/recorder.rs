@@ -45,7 +45,7 @@ struct CorePath {
     /// How the core came onto it at `begin`.
     entered: Option<Entered>,
     /// Pieces of the core's time that may still get waits, in their order.
-    untold: VecDeque<NodeId>,
+    unreported: VecDeque<NodeId>,
     asleep_since: Option<Ps>,
     raised: Option<Raise>,
 }
@@ -190,7 +190,7 @@ impl Paths {
         let (waits, entered) = (std::mem::take(&mut own.waits), own.entered.take());
         let piece = Piece { core, begin: own.begin, end: at, waits, entered };
         let node = self.nodes.add(own.head, piece);
-        own.untold.push_back(node);
+        own.unreported.push_back(node);
         (own.begin, own.head) = (at, node);
         if self.nodes.are_many() {
             self.settle();
@@ -203,7 +203,7 @@ impl Paths {
     pub fn places(&self, core: u32, from: Ps, to: Ps) -> Vec<(Place, Ps, Ps)> {
         let own = &self.cores[core as usize];
         let ends = |id: &NodeId| Some((Place::Piece(*id), self.nodes.ends(*id)?));
-        let pieces = own.untold.iter().filter_map(ends);
+        let pieces = own.unreported.iter().filter_map(ends);
         let all = pieces.chain([(Place::Open, (own.begin, Ps::MAX))]);
         let parts = all.map(|(place, (begin, end))| (place, begin.max(from), end.min(to)));
         parts.filter(|(_, begin, end)| begin < end).collect()
@@ -232,19 +232,19 @@ impl Paths {
     }
 
     /// True if waits of a core before now may still matter.
-    pub fn has_untold(&self, core: u32) -> bool {
-        !self.cores[core as usize].untold.is_empty()
+    pub fn has_unreported(&self, core: u32) -> bool {
+        !self.cores[core as usize].unreported.is_empty()
     }
 
     /// No waits of a core come any more that were before `to`.
-    pub fn told(&mut self, core: u32, to: Ps) {
+    pub fn reported(&mut self, core: u32, to: Ps) {
         let own = &mut self.cores[core as usize];
-        while let Some(node) = own.untold.front() {
+        while let Some(node) = own.unreported.front() {
             if self.nodes.ends(*node).is_some_and(|(_, end)| end > to) {
                 break;
             }
-            self.nodes.told(*node);
-            own.untold.pop_front();
+            self.nodes.reported(*node);
+            own.unreported.pop_front();
         }
         if self.nodes.are_many() {
             self.settle();
@@ -260,7 +260,7 @@ impl Paths {
         let roots: Vec<NodeId> = roots.collect();
         self.nodes.settle(&roots);
         for own in &mut self.cores {
-            own.untold.retain(|node| self.nodes.is_untold(*node));
+            own.unreported.retain(|node| self.nodes.is_unreported(*node));
         }
     }
 

@@ -150,15 +150,15 @@ mod tests {
             let apart = PERIOD / per_iteration;
             let at = |number: u64| Ps(number * apart);
             let stays = Ps(there * apart + apart / 2);
-            let tell = |number: u64| scope.span(&FIFO, at(number), at(number) + stays, Detail::None);
+            let report = |number: u64| scope.span(&FIFO, at(number), at(number) + stays, Detail::None);
             // Some that ran, those that were skipped, some that ran.
             let before = 20 * per_iteration;
-            (0..before).for_each(tell);
+            (0..before).for_each(report);
             let mark = activities.mark();
-            (before..before + per_iteration).for_each(tell);
+            (before..before + per_iteration).for_each(report);
             activities.repeat(&mark, Hz::new(1_000_000_000).unwrap(), PERIOD / 1_000, skipped);
             let after = before + per_iteration * (1 + skipped);
-            (after..after + before).for_each(tell);
+            (after..after + before).for_each(report);
             let levels = of(&activities, 0, u64::MAX);
             let most = there + 1;
             prop_assert_eq!(levels.iter().map(|(_, entries)| *entries).max(), Some(most));

@@ -53,13 +53,13 @@ pub struct Slices {
 impl Slices {
     /// Those of spans that are in the order of their begins.
     pub fn new(spans: Vec<Span>, tracks: &[Track], flows: &Flows, window: (Ps, Ps)) -> Slices {
-        let mut told: Vec<u32> = spans.iter().map(|span| span.track).collect();
-        told.sort_unstable();
-        told.dedup();
+        let mut reported: Vec<u32> = spans.iter().map(|span| span.track).collect();
+        reported.sort_unstable();
+        reported.dedup();
         Slices {
             distances: flows.distances(),
             spans: spans.into_iter().enumerate().peekable(),
-            tracks: told,
+            tracks: reported,
             joins: tracks.iter().map(|track| track.activity.joins()).collect(),
             window,
             ready: BTreeMap::new(),

@@ -215,7 +215,7 @@ fn slices_on(packets: &[TracePacket], track_name: &str) -> Vec<(u64, u64, Vec<u6
 }
 
 #[test]
-fn what_the_iterations_of_a_loop_tell_on_one_track_is_one_slice_or_many_in_their_order() {
+fn what_the_iterations_of_a_loop_report_on_one_track_is_one_slice_or_many_in_their_order() {
     let timeline = |count: u64| {
         let source = Source { to: Ps(1_000_000_000_000), ..Source::default() };
         read(Timeline::new(&polled(count), source))

@@ -10,7 +10,7 @@ use crate::time::Ps;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Live {
     levels: BTreeMap<SignalId, Level>,
-    told: u64,
+    reported: u64,
 }
 
 /// The level of one.
@@ -28,8 +28,8 @@ impl Live {
     }
 
     /// How many changes of them were told so far.
-    pub(super) fn told(&self) -> u64 {
-        self.told
+    pub(super) fn reported(&self) -> u64 {
+        self.reported
     }
 
     /// A signal has a level from `at` on. That may be told late.
@@ -37,7 +37,7 @@ impl Live {
         let Some(followed) = self.levels.get_mut(&signal) else { return };
         let place = followed.ahead.partition_point(|(time, _)| *time <= at);
         followed.ahead.insert(place, (at, level));
-        self.told += 1;
+        self.reported += 1;
     }
 
     /// A signal's level at `now`, and when it changes next, as far as that is known; [`Ps::MAX`] if it is not.
@@ -127,7 +127,7 @@ impl Waves {
     }
 
     pub(super) fn note_news(&self, recording: &Recording) {
-        if recording.live.told() > 0 {
+        if recording.live.reported() > 0 {
             self.0.news.store(true, Ordering::Relaxed);
         }
     }
@@ -146,10 +146,10 @@ mod tests {
         waves.follow(&[(select, None)]);
         assert!(waves.is_on() && !waves.take_news());
         waves.set(clock, Ps(5), true);
-        assert_eq!((waves.told(), waves.take_news()), (0, false), "nobody follows it");
+        assert_eq!((waves.reported(), waves.take_news()), (0, false), "nobody follows it");
         assert_eq!(waves.live_level(select, Ps(5)), (true, Ps::MAX));
         // A burst is told of as it begins.
-        waves.tell(|set| [(10, false), (30, true)].iter().for_each(|(at, level)| set(select, Ps(*at), *level)));
+        waves.report(|set| [(10, false), (30, true)].iter().for_each(|(at, level)| set(select, Ps(*at), *level)));
         assert!(waves.take_news() && !waves.take_news());
         assert_eq!(waves.live_level(select, Ps(9)), (true, Ps(10)));
         let before = waves.live();
@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(waves.first_change(select), Ps(15), "it was told late");
         waves.set_live(&before);
         assert_eq!(waves.live_level(select, Ps(9)), (true, Ps(10)));
-        assert_eq!(waves.told(), 3);
+        assert_eq!(waves.reported(), 3);
         waves.follow(&[]);
         assert!(!waves.is_on());
     }

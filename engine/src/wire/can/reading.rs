@@ -111,7 +111,7 @@ struct Parser {
     bits: Vec<bool>,
     crc: u32,
     /// Bits behind the CRC.
-    behind: u32,
+    after: u32,
     read: Vec<bool>,
 }
 
@@ -131,8 +131,8 @@ impl Parser {
     fn push(&mut self, level: bool) -> Read {
         self.read.push(level);
         let body = self.body();
-        if body.is_some_and(|body| self.bits.len() == body + 15) && (self.run < 5 || self.behind > 0) {
-            return self.push_behind(level);
+        if body.is_some_and(|body| self.bits.len() == body + 15) && (self.run < 5 || self.after > 0) {
+            return self.push_after(level);
         }
         let is_stuffed = self.run == 5;
         self.run = if self.last == Some(level) { self.run + 1 } else { 1 };
@@ -148,10 +148,10 @@ impl Parser {
     }
 
     /// The CRC's delimiter, the acknowledge slot and its delimiter, the end of frame.
-    fn push_behind(&mut self, level: bool) -> Read {
-        self.behind += 1;
+    fn push_after(&mut self, level: bool) -> Read {
+        self.after += 1;
         let body = self.bits.len() - 15;
-        match self.behind {
+        match self.after {
             2 => Read::More,
             _ if !level => Read::Fault(Fault::Form),
             3 if self.field(body, 15) != self.crc as usize => Read::Fault(Fault::Crc),
@@ -208,12 +208,12 @@ mod tests {
         }
 
         #[test]
-        fn no_rate_hangs(reader in 1u64..100_000_000, before in 1u32..16, behind in 1u32..8, jump in 1u32..4) {
+        fn no_rate_hangs(reader in 1u64..100_000_000, before in 1u32..16, after in 1u32..8, jump in 1u32..4) {
             let bits = Frame::standard(0x7ff, &[0; 8]).bits();
             let clock = Hz::new(reader).unwrap();
-            let (before_sample, behind_sample) = (before, behind);
+            let (before_sample, after_sample) = (before, after);
             let reader =
-                BitTime { clock, quantum_cycles: 1, before_sample, behind_sample, jump: jump.min(behind) };
+                BitTime { clock, quantum_cycles: 1, before_sample, after_sample, jump: jump.min(after) };
             let _ = first_fault(&reader, &time(8_000_000), &bits);
         }
     }

@@ -23,7 +23,7 @@ const CALLS: [Step; 15] = [
     Nop,
 ];
 
-pub fn calls_return_to_behind_themselves<T: Target>() {
+pub fn calls_return_to_after_themselves<T: Target>() {
     for at in T::CODE {
         let program =
             [Set(A, 1), Call(1), Add(A, 2), Call(1), Multiply(A, A), Exit, Label(1), Add(A, 4), Return, Nop, Nop];

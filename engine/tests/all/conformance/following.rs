@@ -75,7 +75,7 @@ impl Writer {
     fn act(&mut self, act: Act, own: u32) {
         match act {
             Act::Work(times) => self.work(times),
-            Act::Calls(behind) => self.steps.extend(callee(own, behind).map(Call)),
+            Act::Calls(after) => self.steps.extend(callee(own, after).map(Call)),
             Act::Recurs(depth) => self.steps.extend([Set(A, depth), Call(RECURS)]),
             Act::Raise(cycles) => self.steps.extend([Set(C, cycles), Store(C, F, RAISE_LATER)]),
             Act::Throws => {
@@ -94,8 +94,8 @@ impl Writer {
 }
 
 /// The drawn function that is so many behind another.
-fn callee(own: u32, behind: u32) -> Option<u32> {
-    Some(own + 1 + behind).filter(|label| *label <= DRAWN)
+fn callee(own: u32, after: u32) -> Option<u32> {
+    Some(own + 1 + after).filter(|label| *label <= DRAWN)
 }
 
 fn program<T: Target>(main: &[Act], functions: &[Function]) -> Vec<Step> {
@@ -109,7 +109,7 @@ fn program<T: Target>(main: &[Act], functions: &[Function]) -> Vec<Step> {
     writer.work(200);
     writer.steps.extend([Exit, Nop, Nop]);
     for (label, function) in (1..).zip(functions) {
-        let end = function.tail.and_then(|behind| callee(label, behind)).map_or(Return, Jump);
+        let end = function.tail.and_then(|after| callee(label, after)).map_or(Return, Jump);
         writer.function(label, |writer| function.acts.iter().for_each(|act| writer.act(*act, label)), end);
     }
     let deepest = writer.label();
@@ -142,14 +142,14 @@ fn count(acts: &[Act], own: u32, functions: &[Function], counts: &mut BTreeMap<u
     let mut called = Vec::new();
     for act in acts {
         match act {
-            Act::Calls(behind) => called.extend(callee(own, *behind)),
+            Act::Calls(after) => called.extend(callee(own, *after)),
             Act::Recurs(depth) => add(RECURS, u64::from(*depth)),
             Act::Throws => [SETJMP, THROWS, THROWS_DEEP, LONGJMP].into_iter().for_each(|label| add(label, 1)),
             Act::Work(_) | Act::Raise(_) => {}
         }
     }
     if let Some(function) = own.checked_sub(1).and_then(|place| functions.get(place as usize)) {
-        called.extend(function.tail.and_then(|behind| callee(own, behind)));
+        called.extend(function.tail.and_then(|after| callee(own, after)));
     }
     for label in called {
         *counts.entry(label).or_default() += 1;
@@ -257,7 +257,7 @@ pub fn whatever_counts_calls_counts_the_same<T: Target>() {
         let plain = run_to_exit(&mut watched::<T>(at, &program, skip).0);
         let (mut machine, labels) = watched::<T>(at, &program, skip);
         watch(&mut machine, &labels);
-        machine.tell_waits();
+        machine.report_waits();
         for (label, addr) in &labels {
             machine.add_trigger(&label.to_string(), Truth::InCall(0, *addr), Action::Count);
         }

@@ -63,13 +63,13 @@ pub fn a_wait_for_nothing_is_explained<T: Target>() {
     let Prepared { mut machine, labels } = prepared::<T>(T::CODE[0], &[Label(0), Wait, Label(1), Nop]);
     let report = run(&mut machine);
     // At the instruction, or behind it.
-    let told = [0, 1].map(|label| {
+    let reported = [0, 1].map(|label| {
         let pc = labels[&label];
         let name = &report.cores[0].name;
         format!("{name} waits for an interrupt at pc {pc:#010x}; nothing on the board is due to raise one")
     });
     let Outcome::Asleep(text) = &report.outcome else { panic!("{:?}", report.outcome) };
-    assert!(told.iter().any(|told| text.starts_with(told)), "{text}");
+    assert!(reported.iter().any(|reported| text.starts_with(reported)), "{text}");
     assert!(report.elapsed < Ps::from_us(10));
 }
 
@@ -83,9 +83,9 @@ pub fn a_system_call_comes_back<T: Target>() {
 
 pub fn an_undefined_instruction_is_handled<T: Target>() {
     let program = [Begin, Enable, Undefined, Add(A, 1), Exit];
-    let mut machine = handled::<T>(T::CODE[0], &program, &[Add(COUNT, 1), ReturnBehind]);
+    let mut machine = handled::<T>(T::CODE[0], &program, &[Add(COUNT, 1), ReturnAfter]);
     let report = run_to_exit(&mut machine);
     assert_eq!((register::<T>(&machine, COUNT), register::<T>(&machine, A)), (1, 1));
-    let told = report.notes.iter().any(|note| note.contains("(the firmware's trap handler took it)"));
-    assert!(told, "{:?}", report.notes);
+    let reported = report.notes.iter().any(|note| note.contains("(the firmware's trap handler took it)"));
+    assert!(reported, "{:?}", report.notes);
 }

@@ -52,7 +52,7 @@ macro_rules! properties_of {
                     a_snapshot_in_the_midst_of_an_access_changes_nothing
                     a_device_ends_the_run_in_the_midst_of_an_access;
                 calls:
-                    calls_return_to_behind_themselves
+                    calls_return_to_after_themselves
                     a_watched_function_has_a_stack_of_its_own
                     each_call_has_a_window;
                 kept_calls:

@@ -133,9 +133,9 @@ pub fn a_core_wakes_another_by_a_write<T: Pair>() {
     let wakes = [&delay(400, 1)[..], &[Set(E, 1), Store(E, B, 4), Store(E, B, 0x40)], &delay(3000, 2), &LAST].concat();
     let sleeps = [&[Wait, Store(C, B, 0x44), Store(C, B, 4)][..], &DONE].concat();
     let (_, entries) = alike::<T>([&wakes, &sleeps]);
-    let mut told = without_times(&entries);
-    told.sort_unstable();
-    assert_eq!(told, [(Some(0), 0x40, 1), (Some(1), 0x44, 0)]);
+    let mut reported = without_times(&entries);
+    reported.sort_unstable();
+    assert_eq!(reported, [(Some(0), 0x40, 1), (Some(1), 0x44, 0)]);
     // The core that wakes the other waits for the answer before its next store: the two come within a few cycles.
     assert!(entries[1].3.0 - entries[0].3.0 < Ps::from_ns(50).0, "{entries:?}");
 }

@@ -37,8 +37,8 @@ pub enum Step {
     /// The first register's word to there.
     Store(u32, u32, u32),
     /// Both again, right behind a jump to what follows, in whose delay slot they are where there is such.
-    LoadBehindJump(u32, u32, u32),
-    StoreBehindJump(u32, u32, u32),
+    LoadAfterJump(u32, u32, u32),
+    StoreAfterJump(u32, u32, u32),
     IfZero(u32, u32),
     IfNotZero(u32, u32),
     Jump(u32),
@@ -54,7 +54,7 @@ pub enum Step {
     ReturnFromTrap,
     /// What is no instruction; and what a handler of that goes on behind it by.
     Undefined,
-    ReturnBehind,
+    ReturnAfter,
     /// Ends a handler of interrupts.
     ReturnFromInterrupt,
     /// One of a set's own instructions, by its number in [`Target::OWN`].

@@ -13,10 +13,10 @@ use cyclescope_engine::time::{Cycles, Ps};
 
 /// A program with all that takes time, and an interrupt so many cycles after its beginning.
 fn everything<T: Target>(at: u32, interrupt_after: u32) -> Machine {
-    everything_behind::<T>(&[Begin], at, interrupt_after)
+    everything_after::<T>(&[Begin], at, interrupt_after)
 }
 
-fn everything_behind<T: Target>(begin: &[Step], at: u32, interrupt_after: u32) -> Machine {
+fn everything_after<T: Target>(begin: &[Step], at: u32, interrupt_after: u32) -> Machine {
     let set = [Set(A, T::DEVICE), Set(B, T::DATA), Set(C, 20), Set(D, interrupt_after)];
     let mut program = [begin, &set[..], &[Store(D, A, RAISE_LATER), Enable, Label(0)]].concat();
     program.extend([Load(D, B, 0), AddTo(D, C), Store(D, B, 64), Load(E, B, 128), Multiply(E, D)]);
@@ -32,10 +32,10 @@ pub fn stepping_and_running_come_to_the_same<T: Target>() {
     let begins: &[&[Step]] = if T::CACHES_ARE_OFF { &[&[Begin], &[]] } else { &[&[Begin]] };
     for (at, begin) in T::CODE.into_iter().flat_map(|at| begins.iter().map(move |begin| (at, begin))) {
         for interrupt_after in (1..200).step_by(sized(46, 23)).chain([777]) {
-            let mut running = everything_behind::<T>(begin, at, interrupt_after);
+            let mut running = everything_after::<T>(begin, at, interrupt_after);
             let ran = run_to_exit(&mut running);
             assert_eq!(register::<T>(&running, COUNT), T::TAKEN, "from {at:#x}");
-            let mut stepping = everything_behind::<T>(begin, at, interrupt_after);
+            let mut stepping = everything_after::<T>(begin, at, interrupt_after);
             assert_eq!(step_to_exit(&mut stepping), ran, "from {at:#x}, interrupted after {interrupt_after}");
             assert_eq!(stepping.registers(), running.registers());
         }
@@ -65,7 +65,7 @@ pub fn snapshots_change_nothing<T: Target>() {
     for (number, at) in T::CODE.into_iter().enumerate() {
         let build = || {
             let mut machine = everything::<T>(at, 777);
-            machine.tell_waits();
+            machine.report_waits();
             if number % 2 == 0 {
                 machine.profile(&[], true).unwrap();
             }
@@ -94,8 +94,8 @@ pub fn a_program_that_never_ends_meets_the_limit<T: Target>() {
     let pc = T::CODE[0];
     let Outcome::Limit(text) = &report.outcome else { panic!("{:?}", report.outcome) };
     let name = &report.cores[0].name;
-    let told = format!("the limit of 100.000 us simulated time is reached; {name} was at pc {pc:#010x}");
-    assert!(text.starts_with(&told), "{text}");
+    let reported = format!("the limit of 100.000 us simulated time is reached; {name} was at pc {pc:#010x}");
+    assert!(text.starts_with(&reported), "{text}");
     assert!(report.elapsed >= Ps::from_us(100) && report.elapsed < Ps::from_us(101), "{}", report.elapsed);
 }
 
@@ -107,19 +107,19 @@ pub fn a_program_ends_with_its_status<T: Target>() {
 }
 
 pub fn an_access_to_nothing_says_what_and_where<T: Target>() {
-    let (told, addr) = T::NOWHERE;
+    let (reported, addr) = T::NOWHERE;
     let broken = T::physical(T::DEVICE) + 12;
-    for (access, addr, told, what) in [
-        (Load(B, A, 8), addr, told + 8, "4-byte load"),
-        (Store(B, A, 4), addr, told + 4, "4-byte store"),
+    for (access, addr, reported, what) in [
+        (Load(B, A, 8), addr, reported + 8, "4-byte load"),
+        (Store(B, A, 4), addr, reported + 4, "4-byte store"),
         (Load(B, A, 12), T::DEVICE, broken, "4-byte load"),
     ] {
         let Prepared { mut machine, labels } = prepared::<T>(T::CODE[0], &[Set(A, addr), Nop, Label(0), access, Nop]);
         let report = run(&mut machine);
         let (text, name) = (fault_text(&report), &report.cores[0].name);
         assert!(text.starts_with(&format!("{name}: pc {:#010x}: ", labels[&0])), "{text}");
-        let why = if told == broken { "late answered with an error" } else { "nothing is mapped there" };
-        assert!(text.contains(&format!("{what} at {told:#010x}: {why}")), "{text}");
+        let why = if reported == broken { "late answered with an error" } else { "nothing is mapped there" };
+        assert!(text.contains(&format!("{what} at {reported:#010x}: {why}")), "{text}");
         // No file has this code: what ran is told.
         let (_, instruction) = text.split_once("; the instruction: ").expect(text);
         assert!(instruction.starts_with(if what.ends_with("load") { 'l' } else { 's' }), "{text}");

@@ -70,12 +70,12 @@ fn program<T: Target>(acts: &[Vec<Act>], padding: &[usize], labels: &BTreeMap<u3
     program.extend((0..FUNCTIONS).map(|function| Call(FUNCTION + function)));
     program.extend([Add(G, -1), IfNotZero(G, ROUND), Exit]);
     for (function, acts) in (0..FUNCTIONS).zip(&acts[1..]) {
-        let (before, behind) = acts.split_at(acts.len() / 2);
+        let (before, after) = acts.split_at(acts.len() / 2);
         program.push(Label(FUNCTION + function));
         program.extend(of(before, false));
         program.extend(vec![Nop; padding[function as usize]]);
         program.extend([Label(ADDITION + function), Add(A, 3)]);
-        program.extend(of(behind, false));
+        program.extend(of(after, false));
         program.extend([Return, Label(DATA + function), Nop, Nop, Nop]);
     }
     program

@@ -41,7 +41,7 @@ const EXITS: u32 = 1;
 pub struct Late {
     line: Option<IrqLine>,
     value: u32,
-    told_cycle: u32,
+    reported_cycle: u32,
     ready_at: Ps,
     transfer_end: Ps,
     raised_cycle: u64,
@@ -54,7 +54,7 @@ impl Late {
     pub fn new(bit: u32) -> Late {
         let line = Some(IrqLine::Core { core: 0, bit });
         let (ready_at, transfer_end) = (Ps::ZERO, Ps::ZERO);
-        Late { line, value: 0, told_cycle: 0, ready_at, transfer_end, raised_cycle: 0, reads: 0, later_cycles: 0 }
+        Late { line, value: 0, reported_cycle: 0, ready_at, transfer_end, raised_cycle: 0, reads: 0, later_cycles: 0 }
     }
 
     fn answered(&self, ctx: &Ctx) -> Ps {
@@ -75,8 +75,8 @@ impl Device for Late {
         let value = match offset {
             BROKEN => return Err(SlaveError { done }),
             CYCLE => {
-                self.told_cycle = (ctx.now.0 / CYCLE_PS) as u32;
-                self.told_cycle
+                self.reported_cycle = (ctx.now.0 / CYCLE_PS) as u32;
+                self.reported_cycle
             }
             READY => ready,
             TRANSFER => busy,
@@ -117,7 +117,7 @@ impl Device for Late {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.phase(clock());
         poll.state(self.value);
-        poll.state(self.told_cycle);
+        poll.state(self.reported_cycle);
         poll.state(self.raised_cycle);
         poll.state(self.later_cycles);
         poll.until(self.ready_at);

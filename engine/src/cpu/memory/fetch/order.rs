@@ -18,19 +18,19 @@ pub type Stamps = [u64; SLOTS];
 /// A stamp is twice the number of a block's first instruction, counted from 1.
 pub const STAMP_SHIFT: i64 = 1;
 /// From instructions before it to that number.
-pub const STAMP_BEHIND: i64 = 1;
+pub const STAMP_AFTER: i64 = 1;
 
 /// The stamp of a block before which so many instructions have run. That may be one less than none, where the first
 /// of all is annulled.
 #[inline(always)]
 pub const fn stamp(instructions: u64) -> u64 {
-    instructions.wrapping_add(STAMP_BEHIND as u64) << STAMP_SHIFT
+    instructions.wrapping_add(STAMP_AFTER as u64) << STAMP_SHIFT
 }
 
 /// That of an instruction which raises an exception, and so is not counted: behind all of those before it, and before
 /// what comes next.
 #[inline(always)]
-pub const fn stamp_behind(instructions: u64) -> u64 {
+pub const fn stamp_after(instructions: u64) -> u64 {
     (instructions << STAMP_SHIFT) + 1
 }
 

@@ -183,13 +183,13 @@ mod tests {
     }
 
     #[test]
-    fn a_long_instruction_behind_a_jump_takes_two_reads() {
+    fn a_long_instruction_after_a_jump_takes_two_reads() {
         let (reads, fetched) = fetch(&mut PrefetchNext::default(), 0x22, 20, 20, 5);
         assert_eq!((reads, fetched.done_cycles, fetched.interconnect_cycles), (vec![(0x20, 21), (0x24, 27)], 32, 2));
     }
 
     #[test]
-    fn only_a_late_aligned_prefetch_has_an_upper_half_to_tell() {
+    fn only_a_late_aligned_prefetch_has_an_upper_half_to_report() {
         let mut unit = PrefetchNext::default();
         let late = fetch(&mut unit, 0x20, 10, 12, 5).1;
         assert_eq!(late.late_upper_half(12), Some(0x13));

@@ -158,7 +158,7 @@ fn other_caches_and_buffers_are_left_to_the_long_way() {
         with(CacheShape { write: WritePolicy::WriteThrough, ..shape }),
         MemoryConfig { dcache: None, ..plain },
         MemoryConfig { store_buffer_entries: 1, ..plain },
-        MemoryConfig { write_back: WriteBack::BehindFill, ..plain },
+        MemoryConfig { write_back: WriteBack::AfterFill, ..plain },
     ] {
         assert!(!Memory::is_cached_simply(&other, &Identity), "{other:?}");
     }

@@ -163,7 +163,7 @@ fn by_use(ways: u32) -> MemoryConfig {
 /// Accesses by shortcuts, with stamps and without, leave the cache as the same accesses without any do: the same lines,
 /// used in the same order. So the same lines go.
 #[test]
-fn stamps_tell_the_order_of_use() {
+fn stamps_report_the_order_of_use() {
     let stamped = Cell::new(0);
     let cases = (steps(), any::<u64>(), any::<bool>(), 1u32..3, 0u32..3);
     proptest!(ProptestConfig::with_cases(sized(40, 200)), |((steps, aliases, is_near, ways, buffer) in cases)| {

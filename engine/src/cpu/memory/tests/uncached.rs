@@ -52,7 +52,7 @@ fn several_registers_are_one_transfer_for_each_32_bytes() {
         let done = rig.memory.multiple(&mut rig.bus, &rig.registers, 3000, va, words, 0);
         assert_eq!(rig.passed(done).0, cycles, "{words} words at {va:#x}, {beat} bytes a beat");
         for n in 0..words {
-            assert_eq!(rig.load(va + 4 * n, AccessSize::Word, how::TOLD), (0, Ok(n + 1)));
+            assert_eq!(rig.load(va + 4 * n, AccessSize::Word, how::REPORTED), (0, Ok(n + 1)));
         }
     }
 }
@@ -62,8 +62,8 @@ fn several_registers_of_a_device_are_accessed_one_by_one() {
     let mut rig = rig(all_off(), config());
     let done = rig.memory.multiple(&mut rig.bus, &rig.registers, 3000, DEVICE, 2, how::STORE);
     assert_eq!(rig.passed(done).0, 0);
-    assert_eq!(rig.store(DEVICE, AccessSize::Word, 9, how::TOLD).0, 18);
-    assert_eq!(rig.load(DEVICE, AccessSize::Word, how::TOLD), (18, Ok(9)));
+    assert_eq!(rig.store(DEVICE, AccessSize::Word, 9, how::REPORTED).0, 18);
+    assert_eq!(rig.load(DEVICE, AccessSize::Word, how::REPORTED), (18, Ok(9)));
 }
 
 #[test]

@@ -130,7 +130,7 @@ proptest! {
 }
 
 #[test]
-fn reads_before_an_event_reach_no_further_and_those_behind_it_do() {
+fn reads_before_an_event_reach_no_further_and_those_after_it_do() {
     let mut rig = windowed(true, true, false);
     let reads = |rig: &mut Rig, until| {
         let quiet = Quiet { now: rig.now, until };

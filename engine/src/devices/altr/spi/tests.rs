@@ -255,7 +255,7 @@ fn sso_keeps_the_slave_selected() {
 }
 
 #[test]
-fn a_select_that_changes_under_a_word_changes_behind_it() {
+fn a_select_that_changes_under_a_word_changes_after_it() {
     let mut rig = Rig::new(params(4));
     rig.put(100, TXDATA, 1);
     rig.put(110, SLAVESELECT, 2);

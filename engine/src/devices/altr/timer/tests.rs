@@ -47,7 +47,7 @@ fn the_device_keeps_its_table() {
 }
 
 #[test]
-fn a_timeout_comes_a_clock_behind_zero() {
+fn a_timeout_comes_a_clock_after_zero() {
     let mut bench = started(5, 0);
     assert_eq!(bench.value(cycle(100), STATUS), STATUS_RUN);
     assert_eq!([100, 101, 105].map(|at| snapshot(&mut bench, cycle(at))), [5, 4, 0]);

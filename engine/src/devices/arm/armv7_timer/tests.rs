@@ -76,7 +76,7 @@ fn the_timers_are_two() {
 }
 
 #[test]
-fn a_masked_timer_tells_its_condition_and_interrupts_once_it_is_not() {
+fn a_masked_timer_reports_its_condition_and_interrupts_once_it_is_not() {
     let mut bench = timer();
     set(&mut bench, 0, CNTP_TVAL, 2);
     set(&mut bench, 0, CNTP_CTL, 3);

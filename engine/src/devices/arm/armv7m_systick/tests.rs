@@ -44,7 +44,7 @@ fn it_counts_from_the_reload_value_to_0() {
 }
 
 #[test]
-fn countflag_tells_of_0_and_is_cleared_by_reading() {
+fn countflag_reports_of_0_and_is_cleared_by_reading() {
     let mut bench = started(9, ON);
     for (at, set) in [(109, false), (110, true), (111, false), (119, false), (121, true), (129, false), (5000, true)] {
         assert_eq!(bench.value(cycle(at), CSR) & CSR_COUNTFLAG != 0, set, "cycle {at}");

@@ -75,7 +75,7 @@ pub struct Checker {
     /// The chip has its supply: else nothing is held against anything.
     pub powered: bool,
     /// Limits that were broken before, as bits: each is told of once.
-    told: u16,
+    reported: u16,
     /// How often limits were broken.
     pub violations: u64,
     selected_at: Ps,
@@ -93,7 +93,7 @@ impl Checker {
         Checker {
             limits,
             powered: false,
-            told: 0,
+            reported: 0,
             violations: 0,
             selected_at: Ps::ZERO,
             released_at: None,
@@ -176,8 +176,8 @@ impl Checker {
         let was = was.filter(|was| self.powered && *was < least)?;
         self.violations += 1;
         let bit = 1 << limit as u16;
-        let is_new = self.told & bit == 0;
-        self.told |= bit;
+        let is_new = self.reported & bit == 0;
+        self.reported |= bit;
         is_new.then_some(Violation { limit, at, was, least })
     }
 }

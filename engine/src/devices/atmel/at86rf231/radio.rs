@@ -62,14 +62,14 @@ impl Transceiver {
             self.now = self.now.max(at);
             self.version += 1;
             self.happen(due);
-            self.tell();
+            self.report();
         }
         self.now = self.now.max(now);
         self.flow();
     }
 
     /// Tells what it does now.
-    pub(super) fn tell(&self) {
+    pub(super) fn report(&self) {
         if self.scope.is_on() {
             let levels = [
                 (&CHANGING, self.transition.is_some()),

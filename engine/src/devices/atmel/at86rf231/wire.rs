@@ -6,7 +6,7 @@ use super::notes::Note;
 use crate::state::State;
 use crate::time::Ps;
 use crate::wire::bytes::{ByteLine, single_lines};
-use crate::wire::spi::{Burst, Edges, Lines, MISO, Outlook, Rate};
+use crate::wire::spi::{Burst, Edges, Lines, MISO, NextClock, Rate};
 
 /// The chip's side of the wire within an access.
 #[derive(Clone, Copy, Debug, Default, State)]
@@ -84,14 +84,14 @@ impl Transceiver {
     }
 
     /// What MISO does at `now`, before the next clock.
-    pub(super) fn shown(&self, now: Option<Ps>) -> Outlook {
+    pub(super) fn shown(&self, now: Option<Ps>) -> NextClock {
         let drives = self.line.selected && self.powered;
         if !drives || now.is_some_and(|now| now < self.checker.miso_active_at()) {
-            return Outlook::default();
+            return NextClock::default();
         }
         let early = now.is_some_and(|now| now < self.checker.miso_changes_at()) && self.checker.is_clocked();
         let level = if early { self.line.before } else { self.line.level() };
-        Outlook { rate: Rate::Single, driven: MISO, levels: [if level { MISO } else { 0 }; 2] }
+        NextClock { rate: Rate::Single, driven: MISO, levels: [if level { MISO } else { 0 }; 2] }
     }
 }
 

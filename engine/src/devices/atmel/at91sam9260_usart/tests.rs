@@ -262,7 +262,7 @@ fn a_loop_that_waits_for_a_character_repeats_until_it_comes() {
 }
 
 #[test]
-fn the_time_out_comes_so_many_bits_behind_a_character() {
+fn the_time_out_comes_so_many_bits_after_a_character() {
     let mut bench = receiver();
     bench.write(cycle(0), RTOR, 20).unwrap();
     bench.write(cycle(0), CR, CR_STTTO).unwrap();

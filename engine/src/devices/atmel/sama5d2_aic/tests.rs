@@ -54,7 +54,7 @@ fn the_device_keeps_its_table() {
 }
 
 #[test]
-fn each_source_has_registers_of_its_own_behind_the_selection() {
+fn each_source_has_registers_of_its_own_after_the_selection() {
     let mut bench = aic(&[(3, 5), (77, EDGE | 1)]);
     bench.write(NOW, SSR, 3).unwrap();
     assert_eq!([SSR, SMR, SVR, IMR].map(|offset| bench.value(NOW, offset)), [3, 5, 0x1003, 1]);

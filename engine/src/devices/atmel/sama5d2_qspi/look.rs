@@ -68,7 +68,7 @@ impl Look {
         self.answers.set(Answers::Unknown);
         // Nobody knows which of the bytes have been decoded.
         if self.looked.take() {
-            ctx.bus.code_written.tell(CodeSpan::ELSEWHERE);
+            ctx.bus.code_written.report(CodeSpan::ELSEWHERE);
         }
     }
 }
@@ -97,7 +97,7 @@ impl Sama5d2Qspi {
         let Some(mut trial) = self.wire.trial() else { return Answers::Falsely };
         self.begin_on(&mut trial, TRIAL_ADDRESS);
         let sends_address = self.settings().instruction.address_bits().is_some();
-        match trial.chip.outlook_of_read() {
+        match trial.chip.next_read() {
             Some(read) if sends_address && read.address == TRIAL_ADDRESS && read.lines == self.data_lines => {
                 Answers::Truly(read.last_address)
             }

@@ -273,7 +273,7 @@ impl Sama5d2Qspi {
         Some(alike::Window {
             bytes: BEAT_BYTES,
             before_cycles: self.params.request_cycles.0,
-            behind_cycles: self.params.response_cycles.0 as i64,
+            after_cycles: self.params.response_cycles.0 as i64,
             tally: (&raw mut self.window.tally).expose_provenance(),
         })
     }

@@ -96,7 +96,7 @@ impl Wire {
 
     /// Nobody has told the chip the time of a frame that is one of many alike: what comes now it may have to hold
     /// against that.
-    fn tell_time(&mut self) {
+    fn report_time(&mut self) {
         if self.selected && std::mem::take(&mut self.alike) {
             let end = self.time(self.free);
             self.chip.shift(Burst::dummy(Lines::Single, 0), end);
@@ -106,7 +106,7 @@ impl Wire {
     /// The peripheral clock runs at another rate: its edge `from` is its edge `to`. What lies ahead is as many edges
     /// ahead as it was.
     pub fn change_clock(&mut self, clock: Hz, (from, to): (u64, u64)) {
-        self.tell_time();
+        self.report_time();
         self.clock = clock;
         for edge in [&mut self.free, &mut self.may_select] {
             *edge = renumbered(*edge, (from, to));
@@ -115,7 +115,7 @@ impl Wire {
 
     /// Settings, from `edge` on.
     pub fn set(&mut self, mode: Mode, serial: ClockRegister, edge: u64) {
-        self.tell_time();
+        self.report_time();
         self.period = serial.period_cycles();
         self.before_clock = serial.before_clock_cycles();
         self.inactive = mode.inactive_cycles();

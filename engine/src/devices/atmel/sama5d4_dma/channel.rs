@@ -148,8 +148,8 @@ impl Channel {
         let bytes = self.config.datum_bytes();
         let (source_stride, destination_stride) =
             (self.data_stride as u16 as i16, (self.data_stride >> 16) as u16 as i16);
-        self.source = behind(self.source, self.config.source(), data, bytes, source_stride);
-        self.destination = behind(self.destination, self.config.destination(), data, bytes, destination_stride);
+        self.source = after(self.source, self.config.source(), data, bytes, source_stride);
+        self.destination = after(self.destination, self.config.destination(), data, bytes, destination_stride);
         self.left -= data;
         self.chunk_left = self.chunk_left.saturating_sub(data);
         self.stage = Stage::Read;
@@ -176,7 +176,7 @@ impl Channel {
     }
 }
 
-fn behind(address: u32, addressing: Addressing, data: u32, bytes: u32, data_stride: i16) -> u32 {
+fn after(address: u32, addressing: Addressing, data: u32, bytes: u32, data_stride: i16) -> u32 {
     match addressing {
         Addressing::Fixed => address,
         Addressing::Incremented | Addressing::MicroblockStride => address.wrapping_add(data * bytes),

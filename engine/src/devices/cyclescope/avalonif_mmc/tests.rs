@@ -140,7 +140,7 @@ fn a_byte_takes_17_half_periods() {
 }
 
 #[test]
-fn waveforms_show_sck_fall_half_a_period_behind_the_start() {
+fn waveforms_show_sck_fall_half_a_period_after_the_start() {
     for divider in [0, 1, 124] {
         let mut rig = rig(Ps::MAX);
         rig.bench.record();
@@ -162,7 +162,7 @@ fn waveforms_show_sck_fall_half_a_period_behind_the_start() {
 }
 
 #[test]
-fn a_read_shows_the_clock_behind_its_wait_states() {
+fn a_read_shows_the_clock_after_its_wait_states() {
     let port = AxiLitePort { clock: clock(), read_cycles: Cycles(2), write_cycles: Cycles(1) };
     let mut bench = Bench::new(AvalonifMmc::new(port, None, None));
     assert_eq!(bench.write(at(10), DIVIDER, 0), Ok(at(11)));

@@ -92,7 +92,7 @@ pub fn attempt(senders: &[Member], readers: &[Member]) -> Attempt {
     let end = acknowledge + 9;
     let flag = flags.into_iter().min_by_key(|flag| flag.from).filter(|flag| flag.from <= end);
     let sending: Vec<Member> = winners.iter().map(|(member, ..)| *member).collect();
-    tell_misread(&readings, flag, &mut result);
+    report_misread(&readings, flag, &mut result);
     match flag {
         Some(flag) => fail(flag, &sending, &readers, &readings, bits, &mut result),
         None => succeed(&sending, &readers, &readings, bits, &mut result),
@@ -195,7 +195,7 @@ fn drive_flag(member: &Member, from: u64, result: &mut Attempt) -> u64 {
 }
 
 /// Passive and silent readers can't keep others from going on.
-fn tell_misread(readings: &[(Member, Fault, u64)], flag: Option<Flag>, result: &mut Attempt) {
+fn report_misread(readings: &[(Member, Fault, u64)], flag: Option<Flag>, result: &mut Attempt) {
     let disturbed = flag.map_or(u64::MAX, |flag| flag.from);
     for (reader, fault, at) in readings.iter().filter(|(.., at)| *at < disturbed) {
         let was_first = flag.is_some_and(|flag| flag.member.place == reader.place);

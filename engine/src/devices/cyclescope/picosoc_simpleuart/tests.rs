@@ -124,7 +124,7 @@ fn only_the_lowest_byte_of_the_data_register_sends() {
 }
 
 #[test]
-fn behind_the_registers_there_is_nothing() {
+fn after_the_registers_there_is_nothing() {
     let mut bench = uart();
     assert_eq!(bench.read(cycle(50), 8), Ok((0, cycle(50))));
     assert_eq!(bench.write(cycle(50), 8, 0x41), Ok(cycle(50)));

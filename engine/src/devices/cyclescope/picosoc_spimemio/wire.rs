@@ -275,11 +275,11 @@ const fn header(mode: Mode, clock: Hz, version: u32) -> Header {
     if !mode.continuous {
         header = header.with(Burst::byte_out(Lines::Single, mode.opcode()));
     }
-    let behind = match mode.mode_byte() {
+    let after = match mode.mode_byte() {
         Some(byte) => (u8::BITS, byte as u32),
         None => (0, 0),
     };
-    header.with_address(lines, rate, 24, behind).with(Burst::dummy(lines, mode.dummies()))
+    header.with_address(lines, rate, 24, after).with(Burst::dummy(lines, mode.dummies()))
 }
 
 impl Frames for Wire {

@@ -9,7 +9,7 @@ fn bench(registers: &[&str]) -> Bench {
     Bench::new(Stub::new(registers.iter().map(|text| text.parse().unwrap()).collect()))
 }
 
-fn told(bench: &Bench) -> Vec<Touched> {
+fn reported(bench: &Bench) -> Vec<Touched> {
     bench.bus.devices[0].as_ref().unwrap().unmodelled()
 }
 
@@ -32,7 +32,7 @@ fn narrow_registers_share_a_word() {
         bench.bus.with_device(DeviceId(0), Ps(0), |stub, ctx| stub.write(0, offset, size, value, ctx)).unwrap();
     }
     assert_eq!(bench.value(Ps(0), 0), 0xbbaa_2211);
-    let names: Vec<_> = told(&bench).into_iter().map(|touched| touched.name.unwrap()).collect();
+    let names: Vec<_> = reported(&bench).into_iter().map(|touched| touched.name.unwrap()).collect();
     assert_eq!(names, ["A", "B", "C"]);
 }
 
@@ -59,16 +59,16 @@ fn uses_are_counted_by_register() {
                 first: Ps(first),
             }
         };
-    assert_eq!(told(&bench), [used(0, Some("CR"), (4, 1), [3, 1, 1], 30), used(0x24, None, (0, 1), [0, 0, 0], 80)]);
+    assert_eq!(reported(&bench), [used(0, Some("CR"), (4, 1), [3, 1, 1], 30), used(0x24, None, (0, 1), [0, 0, 0], 80)]);
 }
 
 #[test]
-fn more_registers_than_are_told_of_are_counted() {
+fn more_registers_than_are_reported_of_are_counted() {
     let mut bench = bench(&[]);
     for index in 0..1010 {
         bench.write(Ps(0), 4 * index, index).unwrap();
     }
-    assert_eq!((told(&bench).len(), bench.value(Ps(0), 4 * 999), bench.value(Ps(0), 4 * 1000)), (1000, 999, 0));
+    assert_eq!((reported(&bench).len(), bench.value(Ps(0), 4 * 999), bench.value(Ps(0), 4 * 1000)), (1000, 999, 0));
     let counters = bench.bus.devices[0].as_ref().unwrap().counters();
     assert_eq!(counters, [("accesses to further registers".to_owned(), 11)]);
 }
@@ -87,7 +87,7 @@ fn reads_that_were_skipped_count() {
     let after = look(&mut bench, 20);
     assert!(after.repeats(&before));
     bench.bus.devices[0].as_mut().unwrap().polled(&mut after.skip(&before, 1000));
-    let touched = &told(&bench)[0];
+    let touched = &reported(&bench)[0];
     assert_eq!((touched.reads, touched.most_reads_in_a_row), (1002, 1002));
     let before = look(&mut bench, 30);
     bench.write(Ps(20), 0, 1).unwrap();

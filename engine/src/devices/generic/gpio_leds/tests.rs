@@ -61,9 +61,9 @@ fn a_light_is_on_while_its_pin_is_driven_to_its_level() {
     assert_eq!([0, 1].map(|index| light(&bench, index, 10).is_on), [true, true]);
     bench.write(Ps(14), 0x18, 0x10).unwrap();
     bench.write(Ps(20), 0x18, 0x08).unwrap();
-    let told = light(&bench, 0, 27);
-    assert_eq!((told.times_on, told.times_off, told.on, told.last), (2, 1, Ps(11), Some(Ps(20))));
-    assert_eq!((told.pin_name.as_str(), told.period), ("device0.3", None), "two are no period yet");
+    let reported = light(&bench, 0, 27);
+    assert_eq!((reported.times_on, reported.times_off, reported.on, reported.last), (2, 1, Ps(11), Some(Ps(20))));
+    assert_eq!((reported.pin_name.as_str(), reported.period), ("device0.3", None), "two are no period yet");
     // A pin that the firmware lets go of lights nothing.
     bench.write(Ps(30), 0, 0).unwrap();
     assert_eq!([0, 1].map(|index| light(&bench, index, 40).is_on), [false, false]);

@@ -35,19 +35,19 @@ struct Chip {
 }
 
 impl Chip {
-    fn told(&self, what: impl Into<String>) {
+    fn reported(&self, what: impl Into<String>) {
         self.calls.lock().unwrap().push(what.into());
     }
 }
 
 impl I2cTarget for Chip {
     fn address(&mut self, direction: Direction, _: Ps) -> Answer {
-        self.told(format!("{direction:?}"));
+        self.reported(format!("{direction:?}"));
         Answer::ACK
     }
 
     fn write(&mut self, byte: u8, _: Ps) -> Answer {
-        self.told(format!("{byte:#x}"));
+        self.reported(format!("{byte:#x}"));
         if byte == 0xee { Answer::NACK } else { Answer::ACK.stretched(self.stretch) }
     }
 
@@ -57,15 +57,15 @@ impl I2cTarget for Chip {
     }
 
     fn acknowledged(&mut self, ack: bool, _: Ps) {
-        self.told(if ack { "ack" } else { "nack" });
+        self.reported(if ack { "ack" } else { "nack" });
     }
 
     fn repeated_start(&mut self, _: Ps) {
-        self.told("repeated start");
+        self.reported("repeated start");
     }
 
     fn stop(&mut self, _: Ps) {
-        self.told("stop");
+        self.reported("stop");
     }
 }
 

@@ -27,13 +27,13 @@ pub(super) struct Pace {
     half_clock: Ps,
     last_edge: Ps,
     /// A clock that was too fast has been told of.
-    told: bool,
+    reported: bool,
 }
 
 impl Pace {
     pub(super) fn new(max_clock: Hz) -> Pace {
         let clocks: [Ps; 33] = std::array::from_fn(|clocks| max_clock.ps_at_floor(Cycles(clocks as u64)));
-        Pace { clocks, half_clock: Ps(clocks[1].0 / 2), last_edge: Ps::ZERO, told: false }
+        Pace { clocks, half_clock: Ps(clocks[1].0 / 2), last_edge: Ps::ZERO, reported: false }
     }
 
     /// The clock rests until `now`.
@@ -47,7 +47,7 @@ impl Pace {
     pub(super) fn too_fast(&mut self, clocks: u32, end: Ps) -> Option<u64> {
         let span = end.saturating_sub(self.last_edge);
         self.last_edge = end;
-        if span >= self.clocks[clocks.min(32) as usize] || std::mem::replace(&mut self.told, true) {
+        if span >= self.clocks[clocks.min(32) as usize] || std::mem::replace(&mut self.reported, true) {
             return None;
         }
         Some(u64::from(clocks) * 1_000_000_000_000 / span.0.max(1))

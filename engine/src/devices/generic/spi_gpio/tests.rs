@@ -7,7 +7,7 @@ use crate::bus::device::IrqLine;
 use crate::devices::bench::Bench;
 use crate::devices::ingenic::jz4740_gpio::Gpio;
 use crate::time::Hz;
-use crate::wire::spi::{self, Burst, ControlPin, Edges, Outlook, SpiTarget};
+use crate::wire::spi::{self, Burst, ControlPin, Edges, NextClock, SpiTarget};
 
 const PORT: DeviceId = DeviceId(0);
 const BUS: DeviceId = DeviceId(1);
@@ -94,14 +94,14 @@ impl SpiTarget for Echo {
         Some(self.ends.is_some())
     }
 
-    fn outlook(&self) -> Outlook {
+    fn next_clock(&self) -> NextClock {
         let level = if self.shown.0 { spi::MISO } else { 0 };
-        Outlook { driven: spi::MISO, levels: [level; 2], ..Outlook::default() }
+        NextClock { driven: spi::MISO, levels: [level; 2], ..NextClock::default() }
     }
 
-    fn outlook_at(&self, now: Ps) -> Outlook {
+    fn next_clock_at(&self, now: Ps) -> NextClock {
         let level = if now >= self.shown.2 + DELAY { self.shown.0 } else { self.shown.1 };
-        Outlook { driven: spi::MISO, levels: [if level { spi::MISO } else { 0 }; 2], ..Outlook::default() }
+        NextClock { driven: spi::MISO, levels: [if level { spi::MISO } else { 0 }; 2], ..NextClock::default() }
     }
 }
 
@@ -232,7 +232,7 @@ fn the_chip_hears_of_exact_edges() {
 }
 
 #[test]
-fn a_clock_that_rests_high_is_told_of_once_a_frame() {
+fn a_clock_that_rests_high_is_reported_of_once_a_frame() {
     let mut hand = Hand::new(MOSI, MISO);
     hand.ready();
     hand.set(SCK, true);
@@ -304,7 +304,7 @@ fn control_pins_follow_the_port() {
 fn waveforms_show_every_edge_at_its_time() {
     let mut hand = Hand::new(MOSI, MISO);
     hand.ready();
-    hand.bench.bus.wires.tell_levels(&hand.bench.bus.waves);
+    hand.bench.bus.wires.report_levels(&hand.bench.bus.waves);
     hand.bench.bus.waves.start();
     let start = hand.now;
     hand.frame(&[0x80]);

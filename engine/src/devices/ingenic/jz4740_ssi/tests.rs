@@ -13,7 +13,7 @@ use crate::devices::support::hosted_chip::HostedChip;
 use crate::devices::support::registers::walk;
 use crate::dt::wiring::ClockId;
 use crate::time::Hz;
-use crate::wire::spi::{Burst, Edges, Outlook, SpiTarget};
+use crate::wire::spi::{Burst, Edges, NextClock, SpiTarget};
 
 /// What a chip has seen: edges of its select and its clocks in nanoseconds, and the bits that came.
 #[derive(Debug, Default)]
@@ -54,9 +54,9 @@ impl SpiTarget for Script {
         self.selected = false;
     }
 
-    fn outlook(&self) -> Outlook {
+    fn next_clock(&self) -> NextClock {
         let level = if self.answer << (self.at % 8) & 0x80 != 0 { 2 } else { 0 };
-        Outlook { driven: if self.selected { 2 } else { 0 }, levels: [level; 2], ..Outlook::default() }
+        NextClock { driven: if self.selected { 2 } else { 0 }, levels: [level; 2], ..NextClock::default() }
     }
 
     fn interrupt(&self) -> Option<bool> {
@@ -355,12 +355,12 @@ fn a_word_is_in_a_fifo_until_the_wire_takes_it_or_the_firmware() {
     wired.write(3500, SSICR0, cr0::SSIE | cr0::RFLUSH);
     // The first word goes through at once, and takes 8 bits of 40 ns, as each of the others behind it.
     let times = |times: &[(u64, u64)]| times.iter().map(|(from, to)| (from * NS, to * NS)).collect::<Vec<_>>();
-    let mut told = |name| {
+    let mut reported = |name| {
         let entries = wired.bench.entries(name, Ps(4000 * NS));
         entries.into_iter().map(|(from, to, value)| ((from, to), value)).unzip::<_, _, Vec<_>, Vec<_>>()
     };
-    assert_eq!(told("TX FIFO"), (times(&[(1000, 1320), (1000, 1640)]), vec![2, 3]));
-    assert_eq!(told("RX FIFO").0, times(&[(1320, 3000), (1640, 3500), (1960, 3500)]));
+    assert_eq!(reported("TX FIFO"), (times(&[(1000, 1320), (1000, 1640)]), vec![2, 3]));
+    assert_eq!(reported("RX FIFO").0, times(&[(1320, 3000), (1640, 3500), (1960, 3500)]));
 }
 
 #[test]

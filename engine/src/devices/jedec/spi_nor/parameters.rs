@@ -8,7 +8,7 @@ use super::array::Array;
 use super::commands::EraseUnit;
 use super::parts::{PAGE_BYTES, PARTS, Part, find};
 use super::registers::{Registers, fl_l, n25q};
-use crate::dt::fault::{FaultKind, near_matches};
+use crate::dt::fault::{FaultKind, similar_names};
 use crate::dt::reader::NodeReader;
 use crate::time::{Hz, Ps};
 
@@ -134,7 +134,7 @@ fn part(reader: &mut NodeReader) -> &'static Part {
         return part;
     }
     let first = compatibles.first().copied().unwrap_or_default();
-    let near = near_matches(first, PARTS.iter().map(|part| part.compatible));
+    let near = similar_names(first, PARTS.iter().map(|part| part.compatible));
     reader.fault_at("compatible", FaultKind::UnknownCompatible { compatible: first.to_owned(), near });
     &PARTS[0]
 }

@@ -10,7 +10,7 @@ use super::frame::Phase;
 use super::notes::Note;
 use crate::time::Ps;
 use crate::wire::bytes::Span;
-use crate::wire::spi::{Burst, Drive, Lines, Outlook, Rate};
+use crate::wire::spi::{Burst, Drive, Lines, NextClock, Rate};
 
 /// The levels of the four lines around an edge.
 #[derive(Clone, Copy)]
@@ -268,15 +268,15 @@ impl Flash {
     }
 
     /// What [`Flash::next_bits`] will put out in the next clock.
-    pub(super) fn next_output(&self) -> Outlook {
+    pub(super) fn next_output(&self) -> NextClock {
         let frame = &self.frame;
         let rate = frame.rate;
-        let Phase::Output(source) = frame.phase else { return Outlook { rate, ..Outlook::default() } };
+        let Phase::Output(source) = frame.phase else { return NextClock { rate, ..NextClock::default() } };
         let byte = if frame.bits == 0 { self.output_byte(source, self.last_edge) } else { frame.shifter };
         let width = frame.lines.bits();
         let (driven, first) = on_lines(frame.lines, byte >> (8 - width));
         let (_, second) = on_lines(frame.lines, (u32::from(byte) << width) as u8 >> (8 - width));
-        Outlook { rate, driven, levels: [first, if rate == Rate::Double { second } else { first }] }
+        NextClock { rate, driven, levels: [first, if rate == Rate::Double { second } else { first }] }
     }
 
     /// Counts the clocks after the address for which the controller does not listen. When it begins to, that number

@@ -183,7 +183,7 @@ fn no_conversion_time_is_no_conversion() {
 }
 
 #[test]
-fn it_goes_on_behind_a_load() {
+fn it_goes_on_after_a_load() {
     for at in 0..400u64 {
         let mut one = chip(81_000);
         let step = |chip: &mut Lm75, number: u64| {

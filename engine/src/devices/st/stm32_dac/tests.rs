@@ -67,7 +67,7 @@ fn the_device_keeps_its_table() {
 }
 
 #[test]
-fn a_code_is_taken_over_a_cycle_behind_its_write() {
+fn a_code_is_taken_over_a_cycle_after_its_write() {
     let mut bench = dac(false, Vec::new());
     put(&mut bench, 0, DHR12R1, 0x123);
     assert_eq!(get(&mut bench, 9, DOR1), 0, "the channel is off");

@@ -80,8 +80,8 @@ impl Master {
     }
 
     /// All state, for skipping of polling loops.
-    pub fn state(&self, mut tell: impl FnMut(u64)) {
-        [self.step as u64, self.at, self.frames, self.bytes].into_iter().for_each(&mut tell);
+    pub fn state(&self, mut report: impl FnMut(u64)) {
+        [self.step as u64, self.at, self.frames, self.bytes].into_iter().for_each(&mut report);
     }
 
     /// Cycle numbers are those of another clock: what was `before` is `now`.

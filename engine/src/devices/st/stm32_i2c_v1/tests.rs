@@ -31,7 +31,7 @@ struct Recorder {
 }
 
 impl Recorder {
-    fn told(&self, what: impl Into<String>, now: Ps) {
+    fn reported(&self, what: impl Into<String>, now: Ps) {
         self.calls.lock().unwrap().push((what.into(), clock().cycles_until_floor(now).0));
     }
 
@@ -42,7 +42,7 @@ impl Recorder {
 
 impl I2cTarget for Recorder {
     fn address(&mut self, direction: Direction, now: Ps) -> Answer {
-        self.told(format!("{direction:?}"), now);
+        self.reported(format!("{direction:?}"), now);
         self.answer()
     }
 
@@ -51,7 +51,7 @@ impl I2cTarget for Recorder {
     }
 
     fn write(&mut self, byte: u8, now: Ps) -> Answer {
-        self.told(format!("{byte:#x}"), now);
+        self.reported(format!("{byte:#x}"), now);
         self.answer()
     }
 
@@ -60,15 +60,15 @@ impl I2cTarget for Recorder {
     }
 
     fn acknowledged(&mut self, ack: bool, now: Ps) {
-        self.told(if ack { "ack" } else { "nack" }, now);
+        self.reported(if ack { "ack" } else { "nack" }, now);
     }
 
     fn repeated_start(&mut self, now: Ps) {
-        self.told("repeated start", now);
+        self.reported("repeated start", now);
     }
 
     fn stop(&mut self, now: Ps) {
-        self.told("stop", now);
+        self.reported("stop", now);
     }
 }
 

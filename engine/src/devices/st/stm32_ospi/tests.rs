@@ -282,7 +282,7 @@ fn a_timeout_ends_what_is_read_ahead() {
 }
 
 #[test]
-fn what_is_not_there_is_told() {
+fn what_is_not_there_is_reported() {
     let mut rig = Rig::new(1);
     rig.put(0, CCR, 4);
     rig.put(0, IR, READ_ID);
@@ -294,9 +294,10 @@ fn what_is_not_there_is_told() {
     rig.put(0, CR, 1 << CR_FMODE);
     rig.put(0, AR, 0);
     let notes = rig.0.bus.notes();
-    let told = ["eight data lines", "OCTOSPI_AR is beyond", "there are no more data", "no command takes it", "is off"];
-    assert_eq!(notes.len(), told.len(), "{notes:?}");
-    for (note, text) in notes.iter().zip(told) {
+    let reported =
+        ["eight data lines", "OCTOSPI_AR is beyond", "there are no more data", "no command takes it", "is off"];
+    assert_eq!(notes.len(), reported.len(), "{notes:?}");
+    for (note, text) in notes.iter().zip(reported) {
         assert!(note.contains(text), "{note}");
     }
 }

@@ -42,7 +42,7 @@ fn rtc() -> Bench {
 }
 
 /// One that follows its gates and its clock, from reset on.
-fn behind_gates() -> Bench {
+fn after_gates() -> Bench {
     let clock = ClockInput { id: Some(RTCCLK), ..params().clock };
     let mut bench = Bench::new(Rtc::new(Params { clock, ..params() }));
     bench.bus.clocks.add_user(RTCCLK, User::Device(DeviceId(0)));
@@ -86,7 +86,7 @@ fn the_device_keeps_its_table() {
 
 #[test]
 fn the_calendar_counts_from_its_reset_value_while_it_has_its_clock() {
-    let mut bench = behind_gates();
+    let mut bench = after_gates();
     assert_eq!((bench.value(at(3 * HZ), TR), bench.value(at(3 * HZ), DR)), (0, DR_RESET));
     assert_eq!(bench.value(at(3 * HZ), ISR), 7);
     enable(&mut bench, 3 * HZ, true);
@@ -99,7 +99,7 @@ fn the_calendar_counts_from_its_reset_value_while_it_has_its_clock() {
 
 #[test]
 fn initialization_mode_waits_for_the_clock() {
-    let mut bench = behind_gates();
+    let mut bench = after_gates();
     bench.write(at(100), ISR, ISR_INIT).unwrap();
     assert!(bench.bus.notes()[0].contains("RTCCLK is off (RCC_BDCR.RTCEN)"), "{:?}", bench.bus.notes());
     assert_eq!(bench.value(at(500), ISR) & (ISR_INIT | ISR_INITF), ISR_INIT);
@@ -111,7 +111,7 @@ fn initialization_mode_waits_for_the_clock() {
 
 #[test]
 fn nothing_comes_while_the_source_of_the_clock_is_off() {
-    let mut bench = behind_gates();
+    let mut bench = after_gates();
     enable(&mut bench, 0, true);
     bench.write(at(0), WUTR, 9).unwrap();
     bench.write(at(0), CR, CR_WUTIE | CR_WUTE).unwrap();
@@ -328,7 +328,7 @@ fn a_shift_lengthens_the_second_and_takes_none_off() {
 
 #[test]
 fn a_reset_of_the_backup_domain_begins_anew() {
-    let mut bench = behind_gates();
+    let mut bench = after_gates();
     enable(&mut bench, 0, true);
     set(&mut bench, 100, 0x23_59_59, 0x23_42_28);
     bench.write(at(HZ), BKP0R, 5).unwrap();

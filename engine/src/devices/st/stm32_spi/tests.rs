@@ -257,7 +257,7 @@ fn a_change_of_the_clock_takes_what_is_left_of_a_word() {
 }
 
 #[test]
-fn what_is_not_modelled_is_told() {
+fn what_is_not_modelled_is_reported() {
     walk::table_is_sound(REGISTERS);
     let mut rig = rig(false, &[(CR1, CR1_SPE), (CR1, MASTER | CR1_CRCEN), (CR1, CR1_MSTR | CR1_SSM | CR1_SPE)]);
     assert_eq!((rig.get(1, SR), rig.get(1, CR1)), (SR_TXE | SR_MODF, CR1_SSM));

@@ -38,7 +38,7 @@ impl BxCan {
             Mode::Normal => {}
             Mode::Sleep | Mode::Initialization => self.join(ctx),
         }
-        self.tell_bus(ctx);
+        self.report_bus(ctx);
     }
 
     fn initialize(&mut self) {
@@ -139,7 +139,7 @@ impl CanNode for BxCan {
             self.recovers = false;
         }
         self.update(ctx);
-        self.tell_bus(ctx);
+        self.report_bus(ctx);
     }
 
     fn begun(&mut self, sends: bool, ctx: &mut Ctx) {
@@ -195,7 +195,7 @@ impl CanNode for BxCan {
         if let Some(frame) = frame.filter(|_| self.timing & BTR_LBKM != 0) {
             self.store(&frame, ctx);
         }
-        self.tell_errors(before, false);
+        self.report_errors(before, false);
         self.update(ctx);
     }
 
@@ -207,7 +207,7 @@ impl CanNode for BxCan {
         let before = self.errors.status();
         self.errors.failed(fault, counts);
         self.mailboxes.failed(TSR_TERR, self.has(MCR_NART));
-        self.tell_errors(before, true);
+        self.report_errors(before, true);
         self.update(ctx);
     }
 
@@ -218,7 +218,7 @@ impl CanNode for BxCan {
         let before = self.errors.status();
         self.errors.received();
         self.store(frame, ctx);
-        self.tell_errors(before, false);
+        self.report_errors(before, false);
         self.update(ctx);
     }
 
@@ -229,7 +229,7 @@ impl CanNode for BxCan {
         }
         let before = self.errors.status();
         self.errors.misread(fault, was_first);
-        self.tell_errors(before, true);
+        self.report_errors(before, true);
         self.update(ctx);
     }
 

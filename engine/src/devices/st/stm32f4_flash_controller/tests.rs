@@ -83,7 +83,7 @@ fn read_as_code(bench: &mut Bench, cycle: u64, offset: u32) -> Option<u64> {
     tally.free_edge = tally.free_edge.max(cycle + window.before_cycles) + tally.busy_cycles;
     tally.reads += 1;
     tally.last = u64::from(offset);
-    Some(tally.free_edge.wrapping_add_signed(window.behind_cycles) - cycle)
+    Some(tally.free_edge.wrapping_add_signed(window.after_cycles) - cycle)
 }
 
 fn ask(bench: &mut Bench, cycle: u64, core: Option<usize>, call: impl Fn(&mut dyn Device, &mut Ctx) -> Ps) -> u64 {
@@ -237,7 +237,7 @@ fn the_data_cache_keeps_eight_lines_and_no_device_sees_it() {
 }
 
 #[test]
-fn the_core_is_told_of_wait_states_and_of_its_cache() {
+fn the_core_is_reported_of_wait_states_and_of_its_cache() {
     let mut bench = flash();
     let answers = [0, 3, ACR_ICEN | ACR_PRFTEN | 3].map(|acr| {
         bench.write(Ps::ZERO, ACR, acr).unwrap();

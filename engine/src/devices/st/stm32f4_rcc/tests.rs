@@ -117,7 +117,7 @@ fn the_pll_makes_24_mhz() {
 }
 
 #[test]
-fn the_divider_of_the_ahb_divides_all_behind_it() {
+fn the_divider_of_the_ahb_divides_all_after_it() {
     let mut bench = rcc();
     bench.put(CFGR, 9 << 4 | 4 << 10);
     assert_eq!(
@@ -162,7 +162,7 @@ fn hse_from_elsewhere_takes_its_cycles() {
 }
 
 #[test]
-fn a_pll_out_of_range_is_told() {
+fn a_pll_out_of_range_is_reported() {
     for (factors, what) in [
         (8 | 440 << 6 | 7 << 24, "PLLN"),
         (1 | 50 << 6 | 7 << 24, "PLLM"),
@@ -179,7 +179,7 @@ fn a_pll_out_of_range_is_told() {
 }
 
 #[test]
-fn clocks_above_their_limits_are_told() {
+fn clocks_above_their_limits_are_reported() {
     let mut bench = rcc();
     bench.put(PLLCFGR, PLL_168);
     bench.put(CR, 0x81 | CR_HSEON | CR_PLLON);
@@ -200,7 +200,7 @@ fn the_factors_of_a_running_pll_stay() {
 }
 
 #[test]
-fn resets_are_those_of_what_is_enabled_and_told_where_nobody_follows() {
+fn resets_are_those_of_what_is_enabled_and_reported_where_nobody_follows() {
     let mut bench = rcc();
     bench.bus.clocks.follow_gate(0x40, 21, DeviceId(0));
     bench.put(0x20, 1 << 21);

@@ -241,7 +241,7 @@ fn devices_get_each_access() {
 }
 
 #[test]
-fn errors_end_the_transfer_and_tell_where() {
+fn errors_end_the_transfer_and_report_where() {
     for (source, destination, error) in [
         (0x8, RAM, 0x8),
         (RAM, 0x1c, cesr::TED | 0x1c),

@@ -16,7 +16,7 @@ impl Uart {
         self.control[0] = value;
         if value & CR1_UE == 0 {
             // Operations under way are discarded, and the flags are reset.
-            self.tell_emptied(ctx);
+            self.report_emptied(ctx);
             self.transmitter = Transmitter::default();
             self.complete = true;
             self.receiving.disable();

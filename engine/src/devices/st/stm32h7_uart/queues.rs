@@ -7,20 +7,20 @@ use crate::time::Cycles;
 
 impl Uart {
     /// The first character's start bit has begun, in a cycle of the kernel clock.
-    pub(super) fn tell_begun(&mut self, start: u64) {
+    pub(super) fn report_begun(&mut self, start: u64) {
         let clock = self.params.kernel_clock.rate();
         self.queues.tx.leave(self.transmitter.waiting() + 1, clock.ps_at_floor(Cycles(start)), clock);
     }
 
     /// USART_RDR is about to be read.
-    pub(super) fn tell_read(&mut self, ctx: &Ctx) {
+    pub(super) fn report_read(&mut self, ctx: &Ctx) {
         if self.receiving.has_any() {
             self.queues.rx.leave(self.receiving.len(), ctx.now, self.params.kernel_clock.rate());
         }
     }
 
     /// A character has come where there were `before`; for a lost one there is none, or it takes the place of the last.
-    pub(super) fn tell_received(&mut self, character: u8, before: usize, ctx: &Ctx) {
+    pub(super) fn report_received(&mut self, character: u8, before: usize, ctx: &Ctx) {
         if !self.has_fifo() {
             return;
         }
@@ -34,7 +34,7 @@ impl Uart {
     }
 
     /// Both are about to be emptied.
-    pub(super) fn tell_emptied(&mut self, ctx: &Ctx) {
+    pub(super) fn report_emptied(&mut self, ctx: &Ctx) {
         let entries = (self.transmitter.waiting(), self.receiving.len());
         self.queues.clear(entries, ctx.now, self.params.kernel_clock.rate());
     }

@@ -198,7 +198,7 @@ impl SerialPort for Uart {
             let (capacity, before) = (self.capacity(), self.receiving.len());
             let lost = !self.receiving.receiver.put(data, capacity, when_full, ctx);
             self.receiving.overrun |= lost && when_full == WhenFull::Keep;
-            self.tell_received(data, before, ctx);
+            self.report_received(data, before, ctx);
             let cycle = self.cycle(ctx);
             let bits = u64::from(self.timeout & RTOR_RTO);
             let counts = self.control[1] & CR2_RTOEN != 0;

@@ -175,7 +175,7 @@ fn te_is_acknowledged_and_sends_an_idle_frame_first() {
 }
 
 #[test]
-fn the_fifo_takes_sixteen_behind_the_one_that_is_sent() {
+fn the_fifo_takes_sixteen_after_the_one_that_is_sent() {
     let mut bench = uart(CR1_FIFOEN, 0);
     assert_eq!(status(&mut bench, START), ISR_TC | ISR_TXE | ISR_TXFE | ISR_TXFT);
     for index in 0..17 {

@@ -69,7 +69,7 @@ fn msi_has_twelve_ranges() {
 }
 
 #[test]
-fn msi_s_range_behind_standby_is_not_that_of_now() {
+fn msi_s_range_after_standby_is_not_that_of_now() {
     let mut bench = rcc();
     // MSISRANGE takes writes where MSIRGSEL is set, which only a reset clears.
     bench.put(CSR, 5 << 8);
@@ -103,8 +103,8 @@ fn the_pll_makes_20_mhz() {
 
 /// As ST's code does: MSI of 4 MHz, times 60, halved.
 #[test]
-fn the_pll_makes_120_mhz_and_more_is_told() {
-    for (n, told) in [(60, 0), (61, 1)] {
+fn the_pll_makes_120_mhz_and_more_is_reported() {
+    for (n, reported) in [(60, 0), (61, 1)] {
         let mut bench = rcc();
         bench.put(PLLCFGR, 1 | n << 8 | PLL_REN);
         bench.put(CR, 0x61 | CR_PLLON);
@@ -112,12 +112,12 @@ fn the_pll_makes_120_mhz_and_more_is_told() {
         assert_eq!(rate(&mut bench, Ps::from_us(20), 1), u64::from(n) * 2 * MHZ);
         assert_eq!(rate(&mut bench, Ps::from_us(20), 3), u64::from(n) * MHZ);
         assert_eq!(rate(&mut bench, Ps::from_us(20), 5), u64::from(n) * 2 * MHZ);
-        assert_eq!(bench.bus.notes().len(), told, "{:?}", bench.bus.notes());
+        assert_eq!(bench.bus.notes().len(), reported, "{:?}", bench.bus.notes());
     }
 }
 
 #[test]
-fn a_pll_without_an_input_or_out_of_range_is_told() {
+fn a_pll_without_an_input_or_out_of_range_is_reported() {
     for (factors, what) in [
         (1 << 8 | 10 << 8, "without an input"),
         (1 | 5 << 8, "PLLN"),
@@ -172,7 +172,7 @@ fn state(bench: &mut Bench, at: Ps, output: u32) -> Result<u64, Option<String>> 
 }
 
 #[test]
-fn a_source_that_was_just_turned_on_is_not_told_to_be_off() {
+fn a_source_that_was_just_turned_on_is_not_reported_to_be_off() {
     let mut bench = rcc();
     bench.put(CCIPR, 2 << 2);
     let off = Err(Some("HSI16, which is off (RCC_CR.HSION)".to_owned()));
@@ -253,7 +253,7 @@ fn factors_of_a_running_pll_stay_and_its_outputs_do_not() {
 }
 
 #[test]
-fn resets_are_those_of_what_is_enabled_and_told_where_nobody_follows() {
+fn resets_are_those_of_what_is_enabled_and_reported_where_nobody_follows() {
     let mut bench = rcc();
     bench.bus.clocks.follow_gate(0x58, 21, DeviceId(0));
     bench.put(0x38, 1 << 21);

@@ -114,8 +114,8 @@ impl Master {
     }
 
     /// All state, for skipping of polling loops.
-    pub fn state(&self, mut tell: impl FnMut(u64)) {
-        [self.step as u64, self.at, self.frames, self.bytes, self.left.into()].into_iter().for_each(&mut tell);
+    pub fn state(&self, mut report: impl FnMut(u64)) {
+        [self.step as u64, self.at, self.frames, self.bytes, self.left.into()].into_iter().for_each(&mut report);
     }
 }
 

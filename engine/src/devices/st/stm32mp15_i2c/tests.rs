@@ -46,7 +46,7 @@ struct Recorder {
 }
 
 impl Recorder {
-    fn told(&self, what: impl Into<String>, now: Ps) {
+    fn reported(&self, what: impl Into<String>, now: Ps) {
         let cycle = clock().cycles_until_floor(now).0;
         assert_eq!(cycle_ps(cycle), now, "between edges of the kernel clock");
         self.calls.lock().unwrap().push((what.into(), cycle));
@@ -59,35 +59,35 @@ impl Recorder {
 
 impl I2cTarget for Recorder {
     fn address(&mut self, direction: Direction, now: Ps) -> Answer {
-        self.told(format!("{direction:?}"), now);
+        self.reported(format!("{direction:?}"), now);
         self.answer()
     }
 
     fn general_call(&mut self, now: Ps) -> Answer {
-        self.told("general call", now);
+        self.reported("general call", now);
         self.answer()
     }
 
     fn write(&mut self, byte: u8, now: Ps) -> Answer {
-        self.told(format!("{byte:#x}"), now);
+        self.reported(format!("{byte:#x}"), now);
         self.answer()
     }
 
     fn read(&mut self, now: Ps) -> Given {
-        self.told("read", now);
+        self.reported("read", now);
         self.bytes.pop_front().unwrap_or(Given::byte(0xff))
     }
 
     fn acknowledged(&mut self, ack: bool, now: Ps) {
-        self.told(if ack { "ack" } else { "nack" }, now);
+        self.reported(if ack { "ack" } else { "nack" }, now);
     }
 
     fn repeated_start(&mut self, now: Ps) {
-        self.told("repeated start", now);
+        self.reported("repeated start", now);
     }
 
     fn stop(&mut self, now: Ps) {
-        self.told("stop", now);
+        self.reported("stop", now);
     }
 }
 

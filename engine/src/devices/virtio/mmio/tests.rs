@@ -288,7 +288,7 @@ fn a_queue_that_cannot_be_is_refused() {
 }
 
 #[test]
-fn broken_rings_are_told_with_their_numbers() {
+fn broken_rings_are_reported_with_their_numbers() {
     type Break = fn(&mut Driver);
     let cases: [(&str, Break); 7] = [
         ("index went from 0 to 40000: at most 4 can be new", |driver| {

@@ -67,7 +67,7 @@ impl Side {
         }
         let to_boundary = (BOUNDARY_BYTES - self.addr % BOUNDARY_BYTES) / 4;
         let beats = words.min(params.max_burst_beats).min(if params.lite { u32::MAX } else { to_boundary });
-        bus.up_to_seam(self.addr, beats * 4).div_ceil(4)
+        bus.bytes_to_boundary(self.addr, beats * 4).div_ceil(4)
     }
 
     /// Bytes that `beats` move: the last word of a transfer may be cut.
@@ -284,7 +284,7 @@ impl AxiCdma {
         self.read.not_before = self.next_beat(self.read.streams, ctx.now, answered);
         self.read.burst_left -= 1;
         if self.read.burst_left == 0 {
-            ctx.bus.tell_burst(entry, self.read.begun, Direction::Read, done);
+            ctx.bus.report_burst(entry, self.read.begun, Direction::Read, done);
         }
         self.read.advance(self.read.bytes_of(1));
         Ok(())
@@ -308,7 +308,7 @@ impl AxiCdma {
             let last_beat = if self.write.streams { ctx.now } else { answered };
             let done = ctx.bus.path(entry).response(answered);
             self.end_write_burst(last_beat.saturating_sub(self.write.travel), done);
-            ctx.bus.tell_burst(entry, self.write.begun, Direction::Write, done);
+            ctx.bus.report_burst(entry, self.write.begun, Direction::Write, done);
         }
         Ok(())
     }

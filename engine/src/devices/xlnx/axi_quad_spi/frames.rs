@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_told_apart_by_their_first_byte() {
+    fn frames_are_reported_apart_by_their_first_byte() {
         let mut frames = Frames::default();
         frames.end();
         frames.byte(shifted(0x6b, 8, 90, 100));

@@ -8,7 +8,7 @@ use crate::observe::spi::{FRAME, READING, SHIFTING};
 use crate::time::{Hz, Ps};
 
 /// What the core tells.
-pub const TOLD: &[&Activity] = &[&SHIFTING, &FRAME, &READING, &TX_FIFO, &RX_FIFO];
+pub const REPORTED: &[&Activity] = &[&SHIFTING, &FRAME, &READING, &TX_FIFO, &RX_FIFO];
 
 impl AxiQuadSpi {
     fn axi(&self) -> Hz {
@@ -16,14 +16,14 @@ impl AxiQuadSpi {
     }
 
     /// A byte was written to SPI DTR at `now`.
-    pub(super) fn tell_written(&mut self, byte: u8, now: Ps) {
+    pub(super) fn report_written(&mut self, byte: u8, now: Ps) {
         let at = self.axi().edge_at_or_after(now);
         self.queues.tx.come(self.tx.occupancy() as usize - 1, at, byte.into());
     }
 
     /// AXI's side has come to know that one has been sent.
     #[inline]
-    pub(super) fn tell_sent(&mut self) {
+    pub(super) fn report_sent(&mut self) {
         if self.queues.tx.are_recorded() {
             let (before, at) = (self.tx.occupancy() as usize + 1, self.seen_at(self.tx.freed_edge()));
             self.queues.tx.leave(before, at, self.axi());
@@ -32,7 +32,7 @@ impl AxiQuadSpi {
 
     /// AXI's side has come to know that one has been received.
     #[inline]
-    pub(super) fn tell_received(&mut self) {
+    pub(super) fn report_received(&mut self) {
         if self.queues.rx.are_recorded() {
             let (byte, edge) = self.rx.seen_byte();
             let at = self.seen_at(edge);
@@ -41,25 +41,25 @@ impl AxiQuadSpi {
     }
 
     /// SPI DRR was read at `now`.
-    pub(super) fn tell_read(&mut self, now: Ps) {
+    pub(super) fn report_read(&mut self, now: Ps) {
         let axi = self.axi();
         self.queues.rx.leave(self.rx.occupancy() as usize + 1, axi.edge_at_or_after(now), axi);
     }
 
     /// The transmit FIFO is about to be reset.
-    pub(super) fn tell_tx_reset(&mut self, now: Ps) {
+    pub(super) fn report_tx_reset(&mut self, now: Ps) {
         let axi = self.axi();
         self.queues.tx.clear(self.tx.occupancy() as usize, axi.edge_at_or_after(now), axi);
     }
 
     /// The receive FIFO is.
-    pub(super) fn tell_rx_reset(&mut self, now: Ps) {
+    pub(super) fn report_rx_reset(&mut self, now: Ps) {
         let axi = self.axi();
         self.queues.rx.clear(self.rx.occupancy() as usize, axi.edge_at_or_after(now), axi);
     }
 
     /// The run is over, and the wire is brought up to its end: what AXI's side would come to know, and what stays.
-    pub(super) fn tell_rest(&mut self) {
+    pub(super) fn report_rest(&mut self) {
         if !self.queues.tx.are_recorded() {
             return;
         }

@@ -220,7 +220,7 @@ fn the_wire_is_selected_then_clocked_then_let_go() {
 }
 
 #[test]
-fn waveforms_show_each_clock_up_to_the_end_that_the_chip_is_told() {
+fn waveforms_show_each_clock_up_to_the_end_that_the_chip_is_reported() {
     let mut rig = Rig::new(params(Lines::Quad));
     rig.bench.record();
     // A quad I/O read: command on one line, address and dummies on four, then a byte from the chip.
@@ -339,7 +339,7 @@ fn full_and_empty_fifos_answer_with_an_error() {
 }
 
 #[test]
-fn a_full_receive_fifo_drops_and_tells() {
+fn a_full_receive_fifo_drops_and_reports() {
     let mut rig = Rig::new(Params { fifo_depth: 16, ..params(Lines::Single) });
     rig.send(Ps(0), &[0; 16]);
     rig.status(Ps::from_us(10));

@@ -164,12 +164,12 @@ fn address<P: Profile>(e: &mut Emit<P>, op: &Op) -> Value {
 pub fn multiple<P: Profile>(e: &mut Emit<P>, ops: &[Op], at: usize, end: usize) -> Option<usize> {
     let op = &ops[at];
     let (words, stores) = ((op.imm & 0xff) as usize, op.ra & how::STORE != 0);
-    let behind = at + 1 + words;
+    let after = at + 1 + words;
     if !is_transfer(&ops[at..end], e.cpu.data_line_bytes) {
         e.interpret(at as u32);
         return None;
     }
-    if ops[at + 1..behind].iter().any(|op| matches!(op.code, Code::Vldr | Code::Vstr)) {
+    if ops[at + 1..after].iter().any(|op| matches!(op.code, Code::Vldr | Code::Vstr)) {
         calls::need_vfp(e, at as u32);
     }
     let base = register(e, op.rn);
@@ -178,12 +178,12 @@ pub fn multiple<P: Profile>(e: &mut Emit<P>, ops: &[Op], at: usize, end: usize) 
     let merged = e.b.create_block();
     let zero = e.host_zero_of_words(at as u32, first, 4 * (words as i64 - 1), moves, |e| {
         if e.is_past_caches() {
-            multiple_past_caches(e, ops, at..behind, first, merged);
+            multiple_past_caches(e, ops, at..after, first, merged);
         } else {
             e.interpret(at as u32);
         }
     });
-    move_all(e, &ops[at + 1..behind], zero);
+    move_all(e, &ops[at + 1..after], zero);
     e.b.ins().jump(merged, &[]);
     if e.is_past_caches() {
         // Two ways meet here, and each has its own values of VFP registers.
@@ -191,7 +191,7 @@ pub fn multiple<P: Profile>(e: &mut Emit<P>, ops: &[Op], at: usize, end: usize) 
     }
     e.b.seal_block(merged);
     e.b.switch_to_block(merged);
-    Some(behind)
+    Some(after)
 }
 
 /// The accesses of a load or store multiple at `first` that have no shortcuts, where most have none: these operations,

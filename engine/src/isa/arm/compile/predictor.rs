@@ -88,10 +88,10 @@ fn direction<P: Profile>(e: &mut Emit<P>, taken: bool) -> Value {
 
 /// A call: the return stack has the address behind it.
 fn push<P: Profile>(e: &mut Emit<P>) {
-    let behind = e.constant(e.cpu.blocks.hot[e.index as usize].end_pc);
+    let after = e.constant(e.cpu.blocks.hot[e.index as usize].end_pc);
     let next = next_return(e, 1);
     let place = return_place(e, next);
-    e.b.ins().store(own(), behind, place, returns_at::<P>());
+    e.b.ins().store(own(), after, place, returns_at::<P>());
 }
 
 /// A return: true if the return stack has said so.

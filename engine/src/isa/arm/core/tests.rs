@@ -57,8 +57,8 @@ fn no_block_ends_inside_an_it_block() {
     // The longest block's last instruction is the it; and that is the last in its page.
     for (start, before) in [(0x400, 63), (0x1000 - 2 * 40, 39)] {
         let core = run(start, before);
-        let behind = start + 2 * before as u32;
+        let after = start + 2 * before as u32;
         assert_eq!(core.x[0], before as u32 + 4);
-        assert_eq!(blocks(&core)[..2], [(start, 0), (behind, 0)], "{start:#x}");
+        assert_eq!(blocks(&core)[..2], [(start, 0), (after, 0)], "{start:#x}");
     }
 }

@@ -99,7 +99,7 @@ fn moves_name_their_general_registers() {
 
 #[test]
 fn loads_and_stores_by_words() {
-    let (single, told) = (how::ALIGNED, how::ALIGNED | how::TOLD);
+    let (single, reported) = (how::ALIGNED, how::ALIGNED | how::REPORTED);
     // vldr s3, [r2, #-8]
     let expected = op(Code::Vldr, [3, 2, ZERO, single], 0xffff_fff8);
     assert_eq!(decoded(0xed52_1a02, WITH_D16), Some((TimingClass::VfpLoad, vec![expected])));
@@ -107,15 +107,15 @@ fn loads_and_stores_by_words() {
     let expected = vec![
         op(Code::Mov, [ADDRESS, ZERO, ZERO, 0], 0x10c),
         op(Code::Multiple, [0, ADDRESS, ZERO, how::ALIGNED | how::STORE], 2),
-        op(Code::Vstr, [2, ADDRESS, ZERO, told], 0),
-        op(Code::Vstr, [3, ADDRESS, ZERO, told], 4),
+        op(Code::Vstr, [2, ADDRESS, ZERO, reported], 0),
+        op(Code::Vstr, [3, ADDRESS, ZERO, reported], 4),
     ];
     assert_eq!(decoded(0xed8f_1b01, WITH_D16), Some((TimingClass::VfpStore, expected)));
     // vpush {d8}
     let expected = vec![
         op(Code::Multiple, [0, 13, ZERO, how::ALIGNED | how::STORE], 0xffff_f802),
-        op(Code::Vstr, [16, 13, ZERO, told], 0xffff_fff8),
-        op(Code::Vstr, [17, 13, ZERO, told], 0xffff_fffc),
+        op(Code::Vstr, [16, 13, ZERO, reported], 0xffff_fff8),
+        op(Code::Vstr, [17, 13, ZERO, reported], 0xffff_fffc),
         op(Code::Add, [13, 13, ZERO, 0], 0xffff_fff8),
     ];
     assert_eq!(decoded(0xed2d_8b02, WITH_D16), Some((TimingClass::VfpStore, expected)));

@@ -59,8 +59,8 @@ impl Arm<System> {
     fn load_words(&mut self, bus: &mut Bus, address: u32, words: &mut [u32]) {
         self.access_kind = "load of an exception's frame";
         let count = words.len() as u32;
-        let told = self.memory.multiple(bus, &self.isa.system, self.shell.cycles, address, count, how::ALIGNED);
-        self.shell.cycles += told.cycles;
+        let reported = self.memory.multiple(bus, &self.isa.system, self.shell.cycles, address, count, how::ALIGNED);
+        self.shell.cycles += reported.cycles;
         for (word, at) in words.iter_mut().zip((0..).step_by(4)) {
             let addr = address.wrapping_add(at);
             // What a turn of the bus matrix takes is in an exception's own time.
@@ -69,7 +69,7 @@ impl Arm<System> {
                 *word = value;
                 continue;
             }
-            let how = how::ALIGNED | how::TOLD;
+            let how = how::ALIGNED | how::REPORTED;
             let done = self.memory.load(bus, &self.isa.system, self.shell.cycles, addr, AccessSize::Word, how);
             self.shell.cycles += done.cycles;
             match done.result {
@@ -117,7 +117,8 @@ impl Arm<System> {
             if how & how::UNPRIVILEGED == 0 && self.store_by_shortcut(addr, *word) {
                 continue;
             }
-            let done = self.memory.store(bus, &self.isa.system, begins + cycles, addr, size, *word, how | how::TOLD);
+            let done =
+                self.memory.store(bus, &self.isa.system, begins + cycles, addr, size, *word, how | how::REPORTED);
             cycles += done.cycles;
             if done.result.is_err() {
                 return Stored { cycles, ..done };

@@ -168,7 +168,7 @@ mod tests {
     use crate::memory::cache::{Replacement, WritePolicy};
 
     #[test]
-    fn the_cache_registers_tell_the_shapes() {
+    fn the_cache_registers_report_the_shapes() {
         let shape = |ways| CacheShape {
             size_bytes: 32 << 10,
             line_bytes: 32,

@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_in_an_it_block_returns_behind_itself() {
+    fn a_call_in_an_it_block_returns_after_itself() {
         let (mut system, mut x) = system();
         system.restore_cpsr(&mut x, 0x30);
         system.state.it = 0x05;

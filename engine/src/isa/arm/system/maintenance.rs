@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn operations_are_told_apart() {
+    fn operations_are_reported_apart() {
         let dcache = |lines, clean, invalidate| Effect::Maintain(Maintenance::Dcache { lines, clean, invalidate });
         let (at, way) = (Lines::At(0x1234), Lines::SetWay(0x1234));
         let rows = [

@@ -122,7 +122,7 @@ fn identification_is_that_of_a_cortex_a5() {
 }
 
 #[test]
-fn sctlr_keeps_what_exists_and_tells_when_translation_changes() {
+fn sctlr_keeps_what_exists_and_reports_when_translation_changes() {
     let (mut system, mut x) = system();
     let sctlr = (1, 0, 0, 0);
     assert_eq!(cp15(&mut system, &mut x, sctlr), Some(0x00c5_0078));

@@ -106,15 +106,15 @@ impl ThreeStage {
         }
         let instr = &decoded.instr;
         let waits = pending.latest_of(instr.reads_early, pending.ready) > 0;
-        let (alone_cycles, behind_cycles) =
+        let (alone_cycles, after_cycles) =
             (self.issue_cycles(table, instr, false), self.issue_cycles(table, instr, true));
-        let gains = pending.pairs && behind_cycles < alone_cycles;
+        let gains = pending.pairs && after_cycles < alone_cycles;
         let early = if accesses(instr) { pending.latest_of(instr.reads_early, pending.early) } else { 0 };
         // Behind a load, the address is there by the time at which one begins that does not go along with it.
         let for_address = if gains && waits { 0 } else { early };
         let along = gains && !waits && for_address == 0;
-        let issue_cycles = if along { behind_cycles } else { alone_cycles };
-        let (for_front_end, front_behind) = self.front_end.pass(decoded, front, issue_cycles);
+        let issue_cycles = if along { after_cycles } else { alone_cycles };
+        let (for_front_end, front_after) = self.front_end.pass(decoded, front, issue_cycles);
         let refill_cycles = self.front_end.refill_cycles(decoded, front);
         let for_operands = for_address.max(floating.stall_cycles(decoded.floating));
         let stall_cycles = for_operands + for_front_end;
@@ -128,18 +128,18 @@ impl ThreeStage {
         // A jump to LR has more to do with that than its own cycles tell.
         let keeps = link_written && instr.class == TimingClass::IndirectBranch;
         pending.stages.link_written = keeps || instr.writes & one(LR) != 0;
-        pending.stages.floating = self.floating_behind(table, decoded, floating, cost.cycles());
+        pending.stages.floating = self.floating_after(table, decoded, floating, cost.cycles());
         pending.stages.front = if instr.class == TimingClass::InstructionBarrier {
             front_end::State::jumped(u32::from(self.register_jump))
         } else {
-            front_behind
+            front_after
         };
         self.give_results(decoded, pending);
         cost
     }
 
     /// Floating-point results that are under way behind an instruction which took so many cycles.
-    fn floating_behind(
+    fn floating_after(
         &self,
         table: &CoreTiming,
         decoded: &Decoded,
@@ -360,14 +360,14 @@ mod tests {
     }
 
     #[test]
-    fn the_bus_is_idle_behind_a_load_unless_the_next_access_goes_right_behind() {
-        use OnBus::{AfterIdleStore, AsItIs, Idle, RightBehind};
+    fn the_bus_is_idle_after_a_load_unless_the_next_access_goes_right_after() {
+        use OnBus::{AfterIdleStore, AsItIs, Idle, RightAfter};
         let sum = add(5, 6);
-        assert_eq!(on_bus(&[load(0, &[1]), load(2, &[1]), sum, load(3, &[1])]), [AsItIs, RightBehind, AsItIs, Idle]);
+        assert_eq!(on_bus(&[load(0, &[1]), load(2, &[1]), sum, load(3, &[1])]), [AsItIs, RightAfter, AsItIs, Idle]);
         assert_eq!(on_bus(&[load(0, &[1]), load(1, &[0])]), [AsItIs, Idle], "an address from memory");
         let (kept, loaded) = (store(2, &[1]), load(3, &[1]));
-        assert_eq!(on_bus(&[load(0, &[1]), kept, kept, loaded]), [AsItIs, Idle, AfterIdleStore, RightBehind]);
-        assert_eq!(on_bus(&[store(0, &[1]), load(2, &[1])]), [AsItIs, RightBehind]);
+        assert_eq!(on_bus(&[load(0, &[1]), kept, kept, loaded]), [AsItIs, Idle, AfterIdleStore, RightAfter]);
+        assert_eq!(on_bus(&[store(0, &[1]), load(2, &[1])]), [AsItIs, RightAfter]);
         assert_eq!(on_bus(&[store(0, &[1]), sum, load(2, &[1])]), [AsItIs, AsItIs, AsItIs]);
         assert_eq!(on_bus(&[load(0, &[1]), sum, load(2, &[5])]), [AsItIs, AsItIs, Idle]);
         let pop = decoded(TimingClass::LoadMultiple, 0xf, 1 << 13, 1 << 13, 0xf, 2);
@@ -375,7 +375,7 @@ mod tests {
         let literal = load(0, &[]);
         assert_eq!(on_bus(&[load(0, &[1]), literal, load(2, &[1])]), [AsItIs, AsItIs, Idle]);
         let in_sram = Decoded { on_system_bus: true, ..literal };
-        assert_eq!(on_bus(&[store(0, &[1]), in_sram, load(2, &[1])]), [AsItIs, RightBehind, RightBehind]);
+        assert_eq!(on_bus(&[store(0, &[1]), in_sram, load(2, &[1])]), [AsItIs, RightAfter, RightAfter]);
         assert_eq!(total(&[load(0, &[1]), sum, load(2, &[1])]), 5, "it takes no time of the core's own");
     }
 

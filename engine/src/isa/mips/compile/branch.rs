@@ -63,8 +63,8 @@ impl Branch<'_> {
         }
         if matches!(self.op.code, Code::Jal | Code::Jalr | Code::Bltzal | Code::Bgezal | Code::Bltzall | Code::Bgezall)
         {
-            let behind = e.constant(self.pc.wrapping_add(2 * OP_BYTES));
-            set(e, self.op.rd, behind);
+            let after = e.constant(self.pc.wrapping_add(2 * OP_BYTES));
+            set(e, self.op.rd, after);
         }
         if self.op.code.is_likely() && exit == FALLEN {
             // The slot goes down the pipeline for nothing. The block's instructions have it, but not its time.

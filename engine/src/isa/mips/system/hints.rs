@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn instructions_of_other_cores_are_told() {
+    fn instructions_of_other_cores_are_reported() {
         // ext, ins, seb, rotr, rotrv, synci, di.
         for encoding in [0x7c64_2100, 0x7c64_2104, 0x7c02_1420, 0x0022_1902, 0x0062_1046, 0x041f_0000, 0x4160_6000] {
             assert_eq!(of_reserved(encoding), RELEASE_2, "{encoding:#x}");

@@ -121,7 +121,7 @@ fn software_requests_interrupts_0_and_1_alone() {
 }
 
 #[test]
-fn what_changes_translation_is_told() {
+fn what_changes_translation_is_reported() {
     let mut system = started();
     assert_eq!(set(&mut system, 10, 0x1_2000), Effect::Next);
     assert_eq!(set(&mut system, 10, 0x1_2005), Effect::TranslationChanged);

@@ -27,7 +27,7 @@ const INTERRUPTS: u8 = 19;
 const SCRATCH: u8 = 20;
 const LOCAL_BASE: u8 = 21;
 /// Holds the address behind the code, where there is data.
-const BEHIND: u8 = 23;
+const AFTER: u8 = 23;
 
 /// Raises the machine timer interrupt every `period`; a store takes it back, and one elsewhere ends the run.
 #[derive(crate::state::State)]
@@ -186,8 +186,8 @@ fn lower(step: &Step) -> Vec<Later> {
             let offset = if aligned { offset & !3 } else { offset };
             if kind < 5 { i_type(0x03, funct3, register, base, offset) } else { s_type(funct3, base, register, offset) }
         }
-        Step::Beside { register, word, store: true } => s_type(2, BEHIND, register, 4 * word),
-        Step::Beside { register, word, store: false } => i_type(0x03, 2, register, BEHIND, 4 * word),
+        Step::Beside { register, word, store: true } => s_type(2, AFTER, register, 4 * word),
+        Step::Beside { register, word, store: false } => i_type(0x03, 2, register, AFTER, 4 * word),
         Step::Poll { rd } => i_type(0x03, 2, rd, TICKER_BASE, 8),
         Step::Count { rd, instructions } => csr(2, rd, 0, if instructions { 0xb02 } else { 0xb00 }),
         Step::Branch { funct3, rs1, rs2, skip } => {
@@ -241,8 +241,8 @@ fn assemble(program: &Program, base: u32) -> (Vec<u32>, u32) {
     assemble_before(program, base, base + 4 * code.len() as u32)
 }
 
-/// The same with data at `behind`.
-fn assemble_before(program: &Program, base: u32, behind: u32) -> (Vec<u32>, u32) {
+/// The same with data at `after`.
+fn assemble_before(program: &Program, base: u32, after: u32) -> (Vec<u32>, u32) {
     // Interrupts are counted and taken back; exceptions skip their instruction.
     let mut code = vec![csr(2, SCRATCH, 0, 0x342), branch(4, SCRATCH, 0, 20)];
     code.extend([
@@ -260,7 +260,7 @@ fn assemble_before(program: &Program, base: u32, behind: u32) -> (Vec<u32>, u32)
         load_constant(&mut code, register, *value);
     }
     let bases = [(DATA_BASE, DATA), (ROUNDS, program.rounds), (TICKER_BASE, TICKER), (LOCAL_BASE, 0x4000)];
-    for (register, value) in bases.into_iter().chain([(BEHIND, behind), (SCRATCH, base)]) {
+    for (register, value) in bases.into_iter().chain([(AFTER, after), (SCRATCH, base)]) {
         load_constant(&mut code, register, value);
     }
     code.extend([

@@ -24,7 +24,7 @@ impl Picorv32 {
             Ok(answer) => {
                 self.x[op.rd as usize] = moves.extended(answer.value);
                 self.note_read(bus, self.table.at(slot).pc, addr, answer.entry);
-                self.tell_origin(bus, slot);
+                self.report_origin(bus, slot);
                 self.after_access(bus, answer, begins, Purpose::Load);
             }
             Err(fault) => self.unanswered(*self.table.at(slot), fault),
@@ -38,7 +38,7 @@ impl Picorv32 {
         let size = moves(self.table.at(slot).op.code).size;
         match self.port.write(bus, addr & !(size.bytes() - 1), size, value, begins) {
             Ok(answer) => {
-                self.tell_origin(bus, slot);
+                self.report_origin(bus, slot);
                 self.shell.waits_write(bus, addr);
                 self.after_access(bus, answer, begins, Purpose::Store);
             }
@@ -85,9 +85,9 @@ impl Picorv32 {
 
     /// Tells that an instruction is what accessed a register without a model, if one was.
     #[inline(always)]
-    fn tell_origin(&self, bus: &mut Bus, slot: usize) {
-        if bus.origins.are_wanted() {
-            bus.origins.tell(bus.master.unwrap_or(0), self.table.at(slot).pc);
+    fn report_origin(&self, bus: &mut Bus, slot: usize) {
+        if bus.access_sites.are_wanted() {
+            bus.access_sites.report(bus.master.unwrap_or(0), self.table.at(slot).pc);
         }
     }
 
@@ -133,7 +133,7 @@ impl Picorv32 {
     /// ended the run.
     #[inline(always)]
     fn follow_access(&mut self, bus: &Bus, done: u64) {
-        if bus.exit.is_some() || self.shell.deadline.is_behind(bus) || self.shell.irqs.have_changed(bus) {
+        if bus.exit.is_some() || self.shell.deadline.is_after(bus) || self.shell.irqs.have_changed(bus) {
             self.follow_bus(bus, done);
         }
     }

@@ -88,8 +88,8 @@ impl Picorv32 {
             let (done_cycles, entry_and_value) = self.read_alone(bus, addr, begins);
             if done_cycles == NEVER {
                 let answer = self.read_over_bus(bus, addr, begins);
-                if bus.origins.are_wanted() {
-                    bus.origins.tell(bus.master.unwrap_or(0), next.addr);
+                if bus.access_sites.are_wanted() {
+                    bus.access_sites.report(bus.master.unwrap_or(0), next.addr);
                 }
                 return answer;
             }

@@ -7,9 +7,9 @@ use crate::cpu::calls::{Calls, Flow};
 use crate::cpu::profile::counters::What;
 use crate::cpu::profile::{Profile, Seen};
 use crate::cpu::shell::Shell;
+use crate::event_rates::Source;
 use crate::isa::riscv::core::flow_of;
 use crate::observe::profile::ProfileOptions;
-use crate::storms::Source;
 
 impl Picorv32 {
     pub(super) fn begin_profile(&mut self, options: &ProfileOptions) -> bool {
@@ -53,20 +53,20 @@ impl Picorv32 {
         self.launch(bus);
         self.profile_instruction(pc, self.shell.instructions != launched);
         let Some(decoded) = kind else { return };
-        let behind = pc.wrapping_add(u32::from(decoded.len_bytes));
+        let after = pc.wrapping_add(u32::from(decoded.len_bytes));
         let (target, sp, cycle) = (self.pc, self.x[SP], self.shell.cycles);
         match decoded.kind {
-            Kind::Jal | Kind::Jalr => self.shell.follow_jump(flow_of(&decoded.op), behind, target, (sp, cycle)),
-            Kind::Branch if target != behind => self.shell.follow_jump(Flow::On, behind, target, (sp, cycle)),
-            Kind::Retirq => self.tell_calls(|calls, profile| calls.exception_return(profile, target, sp, cycle)),
+            Kind::Jal | Kind::Jalr => self.shell.follow_jump(flow_of(&decoded.op), after, target, (sp, cycle)),
+            Kind::Branch if target != after => self.shell.follow_jump(Flow::On, after, target, (sp, cycle)),
+            Kind::Retirq => self.report_calls(|calls, profile| calls.exception_return(profile, target, sp, cycle)),
             _ => {}
         }
     }
 
-    fn tell_calls(&mut self, tell: impl FnOnce(&mut Calls, &mut Option<Box<Profile>>)) {
+    fn report_calls(&mut self, report: impl FnOnce(&mut Calls, &mut Option<Box<Profile>>)) {
         let Shell { calls, profile, .. } = &mut self.shell;
         if let Some(calls) = calls {
-            tell(calls, profile);
+            report(calls, profile);
             self.shell.follow_path();
             self.settle_calls();
         }
@@ -85,13 +85,13 @@ impl Picorv32 {
     pub(super) fn follow_interrupt(&mut self, source: Source) {
         self.charge_last();
         let (pc, sp, now) = (self.pc, self.x[SP], self.shell.cycles);
-        self.tell_calls(|calls, profile| calls.exception(profile, source, (pc, sp), now));
+        self.report_calls(|calls, profile| calls.exception(profile, source, (pc, sp), now));
     }
 
     /// The core is at the handler's first instruction.
     pub(super) fn follow_handler(&mut self) {
         let (pc, now) = (self.pc, self.shell.cycles);
         self.shell.charge(pc, &mut self.accounts);
-        self.tell_calls(|calls, profile| calls.handler(profile, pc, now));
+        self.report_calls(|calls, profile| calls.handler(profile, pc, now));
     }
 }

@@ -11,8 +11,8 @@ use super::stops::note_illegal;
 use crate::bus::Bus;
 use crate::core::Stop;
 use crate::cpu::fast_forward::fast_forward;
+use crate::event_rates::Source;
 use crate::isa::riscv::alu::{compute, is_taken};
-use crate::storms::Source;
 
 /// Registers that an interrupt writes: the return address and the causes.
 const RETURN_ADDRESS: usize = 3;
@@ -87,8 +87,8 @@ impl Picorv32 {
         let Decoded { op, kind, len_bytes, accepts_cycles, target, .. } = *self.table.at(slot);
         let launched = self.shell.cycles;
         let accepts = launched + u64::from(accepts_cycles);
-        let behind = self.pc.wrapping_add(u32::from(len_bytes));
-        let next = Next { addr: behind, wanted: launched + 1, accepts };
+        let after = self.pc.wrapping_add(u32::from(len_bytes));
+        let next = Next { addr: after, wanted: launched + 1, accepts };
         let (a, b) = (self.x[op.rs1 as usize], self.x[op.rs2 as usize]);
         self.shell.instructions += 1;
         self.was_compressed = len_bytes == 2;
@@ -113,11 +113,11 @@ impl Picorv32 {
             Kind::Load => return self.load(bus, slot, a.wrapping_add(op.imm as u32), next),
             Kind::Store => return self.store(bus, slot, a.wrapping_add(op.imm as u32), b, next),
             Kind::Jal => {
-                self.x[op.rd as usize] = behind;
+                self.x[op.rd as usize] = after;
                 self.jump(target, launched, accepts)
             }
             Kind::Jalr => {
-                self.x[op.rd as usize] = behind;
+                self.x[op.rd as usize] = after;
                 self.jump(a.wrapping_add(op.imm as u32) & !1, launched, accepts)
             }
             _ => return self.launch_rare(bus, slot, a, b, next),

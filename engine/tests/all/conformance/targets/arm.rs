@@ -31,8 +31,8 @@ fn encode_a32(step: Step, at: u32, to: u32) -> Vec<u8> {
         AddTo(rd, rm) => words(&[add_register(r(rd), r(rd), r(rm))]),
         Multiply(rd, rm) => words(&[mul(r(rd), r(rd), r(rm))]),
         And(rd, rn, bits) => words(&[0xe200_0000 | r(rn) << 16 | r(rd) << 12 | bits]),
-        Load(rt, rn, offset) | LoadBehindJump(rt, rn, offset) => words(&[ldr(r(rt), r(rn), offset)]),
-        Store(rt, rn, offset) | StoreBehindJump(rt, rn, offset) => words(&[str(r(rt), r(rn), offset)]),
+        Load(rt, rn, offset) | LoadAfterJump(rt, rn, offset) => words(&[ldr(r(rt), r(rn), offset)]),
+        Store(rt, rn, offset) | StoreAfterJump(rt, rn, offset) => words(&[str(r(rt), r(rn), offset)]),
         IfZero(rn, _) => words(&[cmp(r(rn), 0), when(EQ, b(by - 4))]),
         IfNotZero(rn, _) => words(&[cmp(r(rn), 0), when(NE, b(by - 4))]),
         Jump(_) => words(&[b(by)]),
@@ -43,7 +43,7 @@ fn encode_a32(step: Step, at: u32, to: u32) -> Vec<u8> {
         Enable => words(&[ENABLE]),
         Trap => words(&[0xef00_0001]),
         Undefined => words(&[0xe7f0_00f0]),
-        ReturnFromTrap | ReturnBehind => words(&[RETURN]),
+        ReturnFromTrap | ReturnAfter => words(&[RETURN]),
         ReturnFromInterrupt => words(&[RETURN_FROM_IRQ]),
         Own(number) => halves(A32_OWN[number]),
         Print(text) => words(&[mov(0, 3), mov(1, text), EXIT[3]]),
@@ -75,8 +75,8 @@ fn encode_t32(step: Step, at: u32, to: u32) -> Vec<u8> {
         AddTo(rd, rm) => wide(0xeb00 | r(rd), r(rd) << 8 | r(rm)),
         Multiply(rd, rm) => wide(0xfb00 | r(rd), 0xf000 | r(rd) << 8 | r(rm)),
         And(rd, rn, bits) => wide(0xf000 | r(rn), r(rd) << 8 | bits),
-        Load(rt, rn, offset) | LoadBehindJump(rt, rn, offset) => wide(0xf8d0 | r(rn), r(rt) << 12 | offset),
-        Store(rt, rn, offset) | StoreBehindJump(rt, rn, offset) => wide(0xf8c0 | r(rn), r(rt) << 12 | offset),
+        Load(rt, rn, offset) | LoadAfterJump(rt, rn, offset) => wide(0xf8d0 | r(rn), r(rt) << 12 | offset),
+        Store(rt, rn, offset) | StoreAfterJump(rt, rn, offset) => wide(0xf8c0 | r(rn), r(rt) << 12 | offset),
         IfZero(rn, _) => branch_if(0, rn),
         IfNotZero(rn, _) => branch_if(1, rn),
         Jump(_) => halves(&branch(0xf000, 0x3ff, 0xb800, by)),
@@ -172,7 +172,7 @@ fn encode_a5_thumb(step: Step, at: u32, to: u32) -> Vec<u8> {
             halves(&[read, z, i, te, write, [0xf3bf, 0x8f6f]].concat())
         }
         Enable => halves(&[arm_m::CPSIE_I]),
-        ReturnFromTrap | ReturnBehind => halves(&[0xf3de, 0x8f00]),
+        ReturnFromTrap | ReturnAfter => halves(&[0xf3de, 0x8f00]),
         ReturnFromInterrupt => halves(&[0xf3de, 0x8f04]),
         Print(text) => halves(&[arm_m::load_constant(0, 3), arm_m::load_constant(1, text), vec![0xdfab]].concat()),
         Exit => exit(0x2_0026),
@@ -213,7 +213,7 @@ impl<const COMPILE_AFTER: u16> Target for CortexM4<COMPILE_AFTER> {
             }
             ReturnFromTrap | ReturnFromInterrupt => halves(&[BX_LR]),
             // The frame's address to return to: ldr r0, [sp, #24]; adds r0, #2; str r0, [sp, #24].
-            ReturnBehind => halves(&[0x9806, adds(0, 2), 0x9006, BX_LR]),
+            ReturnAfter => halves(&[0x9806, adds(0, 2), 0x9006, BX_LR]),
             Print(text) => halves(&[load_constant(0, 3), load_constant(1, text), vec![0xbeab]].concat()),
             Exit => exit(0x2_0026),
             Fail => exit(0x2_0023),

@@ -50,10 +50,10 @@ impl<const COMPILE_AFTER: u16> Target for XBurst<COMPILE_AFTER> {
             Load(rt, base, offset) => vec![lw(r(rt), r(base), offset as i32)],
             Store(rt, base, offset) => vec![sw(r(rt), r(base), offset as i32)],
             // The jump leaves out an instruction that would show.
-            LoadBehindJump(rt, base, offset) => {
+            LoadAfterJump(rt, base, offset) => {
                 vec![beq(ZERO, ZERO, 2), lw(r(rt), r(base), offset as i32), addiu(r(rt), r(rt), 1)]
             }
-            StoreBehindJump(rt, base, offset) => {
+            StoreAfterJump(rt, base, offset) => {
                 vec![beq(ZERO, ZERO, 2), sw(r(rt), r(base), offset as i32), addiu(r(rt), r(rt), 1)]
             }
             IfZero(rs, _) => vec![beq(r(rs), ZERO, by), NOP],
@@ -66,7 +66,7 @@ impl<const COMPILE_AFTER: u16> Target for XBurst<COMPILE_AFTER> {
             Enable => vec![ori(T1, ZERO, ENABLED), mtc0(T1, STATUS)],
             Trap => vec![SYSCALL],
             Undefined => vec![0x7000_003e],
-            ReturnFromTrap | ReturnBehind => vec![mfc0(K0, EPC), addiu(K0, K0, 4), mtc0(K0, EPC), ERET],
+            ReturnFromTrap | ReturnAfter => vec![mfc0(K0, EPC), addiu(K0, K0, 4), mtc0(K0, EPC), ERET],
             ReturnFromInterrupt => vec![ERET],
             Own(number) => return halves(Self::OWN[number]),
             Print(text) => {

@@ -70,12 +70,12 @@ fn iterations_that_are_skipped_leave_what_running_them_leaves() {
 #[test]
 fn words_under_way_move_along() {
     let mut rig = rig();
-    let mut look_behind_two = |start| {
+    let mut look_after_two = |start| {
         rig.put(start, TXDATA, 0xff);
         rig.put(start + 2, TXDATA, 0xff);
         look(&mut rig, start + 10).unwrap()
     };
-    let (first, before, after) = (look_behind_two(100), look_behind_two(160), look_behind_two(220));
+    let (first, before, after) = (look_after_two(100), look_after_two(160), look_after_two(220));
     assert!(!before.repeats(&first), "nothing had been received before the first iteration");
     assert!(after.repeats(&before));
     list(&mut rig, 230, after.skip(&before, 10)).unwrap();

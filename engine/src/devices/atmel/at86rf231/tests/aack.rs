@@ -29,7 +29,7 @@ fn address(mut write: impl FnMut(u8, u8)) {
 }
 
 #[test]
-fn a_frame_is_acknowledged_twelve_symbols_behind_it() {
+fn a_frame_is_acknowledged_twelve_symbols_after_it() {
     for (time, wait) in [(0x00, 192), (0x04, 32)] {
         let mut bench = listening((PAN, SHORT));
         bench.write(registers::XAH_CTRL_1, time);
@@ -63,7 +63,7 @@ fn a_frame_is_acknowledged_twelve_symbols_behind_it() {
 }
 
 #[test]
-fn what_is_for_others_is_not_told_of() {
+fn what_is_for_others_is_not_reported_of() {
     for destination in [(PAN, 1), (1, SHORT)] {
         let mut bench = listening(destination);
         bench.wait_us(9000);

@@ -107,7 +107,7 @@ fn a_busy_channel_is_looked_for_again_with_longer_back_offs() {
 }
 
 #[test]
-fn the_mode_of_assessment_tells_what_is_busy() {
+fn the_mode_of_assessment_reports_what_is_busy() {
     // Frames of other stations, far away: -91 + 10 dBm, below the threshold of -91 + 14.
     let far = Others { busy: Ps::from_us(100), interval: Ps::from_us(100), ed_level: 10 };
     let mut bench = ready(100, far);

@@ -91,7 +91,7 @@ proptest! {
             // What is due has happened, and what comes next lies ahead.
             let late = bench.chip.wakes_at().filter(|at| *at < bench.now && bench.chip.now >= bench.now);
             prop_assert_eq!(late, None);
-            bench.chip.outlook_at(bench.now);
+            bench.chip.next_clock_at(bench.now);
         }
         let on_air = bench.chip.totals.frames_on_air;
         let fates = ["frames_received", "frames_missed", "frames_filtered"];

@@ -27,7 +27,7 @@ fn it_says_which_it_is_and_has_its_own_registers() {
 }
 
 #[test]
-fn it_does_not_know_force_pll_on_and_does_not_tell_of_its_start() {
+fn it_does_not_know_force_pll_on_and_does_not_report_of_its_start() {
     let mut bench = Bench::of(Part::At86rf230, Peer::default());
     bench.wait_us(300);
     bench.command(Command::TrxOff);

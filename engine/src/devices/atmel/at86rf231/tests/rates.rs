@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_frame_comes_in_at_its_rate_behind_a_header_of_250_kbps() {
+fn a_frame_comes_in_at_its_rate_after_a_header_of_250_kbps() {
     for rate in 0..4 {
         let peer = Peer { lengths: vec![127], interval: Ps::from_us(10_000), rate, ..Peer::default() };
         let mut bench = Bench::of(Part::At86rf231, peer);

@@ -121,7 +121,7 @@ fn reading_ahead_of_the_frame_is_an_underrun() {
 }
 
 #[test]
-fn a_receiver_that_is_told_not_to_hear_does_not() {
+fn a_receiver_that_is_reported_not_to_hear_does_not() {
     let mut bench = listening(&[10], 1000);
     bench.write(registers::RX_SYN, 0x80);
     bench.wait_us(1500);

@@ -122,7 +122,7 @@ fn without_supply_the_wire_is_pulled_up_and_nothing_is_kept() {
     bench.control(ControlPin::PowerOff, true);
     assert_eq!(bench.read(0x20), 0xff);
     bench.chip.select(bench.now);
-    assert_eq!(bench.chip.outlook().driven, 0);
+    assert_eq!(bench.chip.next_clock().driven, 0);
     bench.chip.deselect(bench.now);
     assert_eq!((bench.irq(), bench.chip.wakes_at()), (false, None));
     bench.control(ControlPin::PowerOff, false);

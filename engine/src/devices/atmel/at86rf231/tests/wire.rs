@@ -104,16 +104,19 @@ fn miso_comes_late() {
     let mut bench = Bench::new();
     bench.write(registers::TRX_CTRL_1, 0x24);
     selected(&mut bench);
-    let at = |bench: &Bench, ns: u64| bench.chip.outlook_at(bench.now + Ps::from_ns(ns));
-    assert_eq!((at(&bench, 179).driven, at(&bench, 180).driven, bench.chip.outlook().driven), (0, 2, 2));
+    let at = |bench: &Bench, ns: u64| bench.chip.next_clock_at(bench.now + Ps::from_ns(ns));
+    assert_eq!((at(&bench, 179).driven, at(&bench, 180).driven, bench.chip.next_clock().driven), (0, 2, 2));
     // TRX_STATUS of TRX_OFF is 0000_1000.
     bench.now += Ps::from_ns(200);
     clocks(&mut bench, 4, Ps::from_ns(200), Ps::from_ns(200));
-    assert_eq!([at(&bench, 9), at(&bench, 10), bench.chip.outlook()].map(|outlook| outlook.levels[0]), [0, 2, 2]);
+    assert_eq!(
+        [at(&bench, 9), at(&bench, 10), bench.chip.next_clock()].map(|next_clock| next_clock.levels[0]),
+        [0, 2, 2]
+    );
     clock(&mut bench, 0, Ps::from_ns(200), Ps::from_ns(200));
-    assert_eq!([at(&bench, 9), at(&bench, 10)].map(|outlook| outlook.levels[0]), [2, 0]);
+    assert_eq!([at(&bench, 9), at(&bench, 10)].map(|next_clock| next_clock.levels[0]), [2, 0]);
     bench.chip.deselect(bench.now);
-    assert_eq!(bench.chip.outlook().driven, 0);
+    assert_eq!(bench.chip.next_clock().driven, 0);
 }
 
 #[test]

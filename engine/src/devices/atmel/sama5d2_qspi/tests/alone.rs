@@ -73,7 +73,7 @@ impl Rig {
         tally.free_edge = tally.free_edge.max(edge + window.before_cycles) + tally.busy_cycles;
         tally.reads += 1;
         tally.last = u64::from(offset);
-        self.now = clock().ps_at_floor(Cycles(tally.free_edge.wrapping_add_signed(window.behind_cycles)));
+        self.now = clock().ps_at_floor(Cycles(tally.free_edge.wrapping_add_signed(window.after_cycles)));
         true
     }
 

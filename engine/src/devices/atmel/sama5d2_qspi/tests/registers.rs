@@ -11,7 +11,7 @@ fn registers_keep_their_table() {
 }
 
 #[test]
-fn protected_registers_keep_their_values_and_tell_who_was_written() {
+fn protected_registers_keep_their_values_and_report_who_was_written() {
     let mut rig = Rig::new();
     rig.put(QSPI_WPMR, 1);
     rig.put(QSPI_SCR, 0x500);

@@ -151,7 +151,7 @@ fn asking_for_the_successor_lets_it_come_too() {
 }
 
 #[test]
-fn the_word_behind_a_first_one_comes_in_any_case() {
+fn the_word_after_a_first_one_comes_in_any_case() {
     let (mut stream, held) = streaming(Mode::RESET);
     // The successor has replaced it in the cycle of the request itself.
     assert_eq!(ask(&mut stream, held + 64, 0x104), held + 64);
@@ -173,7 +173,7 @@ fn a_request_in_the_last_cycle_before_a_word_holds_nothing_back() {
 }
 
 #[test]
-fn two_words_ahead_and_one_behind_are_jumps() {
+fn two_words_ahead_and_one_after_are_jumps() {
     for address in [0x10c, 0x100, 0x0fc] {
         let (mut stream, rest) = at_rest(Mode::RESET);
         assert_eq!(ask(&mut stream, rest, address), rest + 131, "{address:#x}");
@@ -257,7 +257,7 @@ fn the_successors_cycles_pass_on_the_pins_and_its_last_byte_waits() {
 }
 
 #[test]
-fn at_the_double_rate_the_word_behind_begins_before_its_predecessor_is_held() {
+fn at_the_double_rate_the_word_after_begins_before_its_predecessor_is_held() {
     let (mut stream, held) = streaming(mode(Width::QuadDdr, false, 1));
     assert_eq!([1, 6, 7, 8, 9].map(|later| passed(&mut stream, held + later)), [2, 7, 8, 1, 2]);
 }

@@ -58,7 +58,7 @@ fn narrow_writes_change_their_lanes_and_restart_the_stream() {
 }
 
 #[test]
-fn frames_by_hand_reach_the_flash_and_the_stream_goes_on_behind_them() {
+fn frames_by_hand_reach_the_flash_and_the_stream_goes_on_after_them() {
     let mut soc = Soc::new();
     soc.word(0x1000);
     soc.configure(IDLE);

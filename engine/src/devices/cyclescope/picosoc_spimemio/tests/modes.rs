@@ -125,7 +125,7 @@ fn a_wrong_number_of_dummy_clocks_reads_wrong_data() {
 }
 
 #[test]
-fn a_flash_that_was_not_told_to_use_four_lines_reads_nothing() {
+fn a_flash_that_was_not_reported_to_use_four_lines_reads_nothing() {
     let mut soc = Soc::new();
     soc.configure(Setup { bits: cfg::QSPI, latency: 8 }.config());
     assert_eq!(soc.word(0x1000).1, u32::MAX);

@@ -38,14 +38,14 @@ fn a_loop_that_is_read_from_flash_is_skipped() {
     let jumps = [Access::ReadSecond(0x1000), Access::ReadSecond(0x1004), Access::ReadSecond(0x1008)];
     assert!(Loop::even(Soc::clock(), 300, &jumps).assert_skipped_as_run(bench, 100, 1000));
     // Nothing is left to come of the words behind the last one asked for.
-    let behind = || {
+    let after = || {
         let mut bench = bench();
         bench.bus.with_device(DeviceId(0), Ps(0), |device, ctx| device.burst(1, 0x1000, 16, ctx)).unwrap();
         bench
     };
     let look = [Access::Read(0)];
-    assert!(Loop::even(Soc::clock(), 10, &look).assert_skipped_as_run(behind, 2000, 1000));
-    assert!(!Loop::even(Soc::clock(), 1, &look).assert_skipped_as_run(behind, 370, 2), "the lines move");
+    assert!(Loop::even(Soc::clock(), 10, &look).assert_skipped_as_run(after, 2000, 1000));
+    assert!(!Loop::even(Soc::clock(), 1, &look).assert_skipped_as_run(after, 370, 2), "the lines move");
 }
 
 #[test]

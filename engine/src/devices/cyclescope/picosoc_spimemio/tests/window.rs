@@ -68,7 +68,7 @@ fn a_write_to_the_window_is_a_read() {
 }
 
 #[test]
-fn a_line_fill_is_one_word_behind_the_other() {
+fn a_line_fill_is_one_word_after_the_other() {
     let mut soc = Soc::new();
     soc.word(0x1000);
     let start = soc.cycle;

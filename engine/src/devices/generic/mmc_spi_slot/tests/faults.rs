@@ -83,7 +83,7 @@ fn a_block_that_cannot_be_read_gives_an_error_token() {
 }
 
 #[test]
-fn an_error_whose_token_nobody_read_is_told_by_cmd13() {
+fn an_error_whose_token_nobody_read_is_reported_by_cmd13() {
     let mut bench = with("cyclescope,read-error-block", 1);
     assert_eq!(bench.command(17, 512), 0);
     bench.deselect();

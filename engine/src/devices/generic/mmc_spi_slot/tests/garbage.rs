@@ -74,8 +74,8 @@ proptest! {
         for act in &acts {
             apply(&mut bench, act);
             // The pins show what the next clock brings.
-            let outlook = bench.card.outlook();
-            prop_assert_eq!(outlook.levels[0] & !outlook.driven, 0);
+            let next_clock = bench.card.next_clock();
+            prop_assert_eq!(next_clock.levels[0] & !next_clock.driven, 0);
         }
         prop_assert!(bench.counter("blocks_written") <= bench.counter("commands") * 60);
         // And it can be brought back, unless it has left.

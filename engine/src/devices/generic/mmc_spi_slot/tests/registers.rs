@@ -57,7 +57,7 @@ fn the_cid_has_a_name() {
 }
 
 #[test]
-fn the_scr_tells_the_version() {
+fn the_scr_reports_the_version() {
     let scr = |changes: Changes| {
         let mut bench = Bench::with(changes);
         assert_eq!(bench.application(51, 0), 0);

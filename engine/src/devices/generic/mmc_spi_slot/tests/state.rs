@@ -76,7 +76,7 @@ fn loaded(from: &Bench, changes: Changes) -> Bench {
 
 proptest! {
     #[test]
-    fn a_session_goes_on_behind_a_load(before in pieces(), after in pieces(), extra in 0usize..20) {
+    fn a_session_goes_on_after_a_load(before in pieces(), after in pieces(), extra in 0usize..20) {
         let mut bench = Bench::new();
         bench.send(&vec![0xff; extra]);
         before.iter().for_each(|piece| drop(play(&mut bench, piece)));

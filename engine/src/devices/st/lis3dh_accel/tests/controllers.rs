@@ -265,7 +265,7 @@ impl Driver {
 }
 
 #[test]
-fn data_ready_interrupts_in_time_behind_every_controller() {
+fn data_ready_interrupts_in_time_after_every_controller() {
     for entry in entries().iter().filter(|entry| entry.model.group == Group::Spi) {
         let compatible = entry.compatible;
         let driver = DRIVERS.iter().find(|driver| driver.compatibles.contains(&compatible)).expect(compatible);

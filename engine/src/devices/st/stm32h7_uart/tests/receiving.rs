@@ -46,7 +46,7 @@ fn without_a_fifo_the_second_character_is_lost_or_overwrites() {
 }
 
 #[test]
-fn the_fifo_takes_sixteen_and_tells_by_its_threshold() {
+fn the_fifo_takes_sixteen_and_reports_by_its_threshold() {
     let mut bench = fresh();
     // RXFTCFG 2: half of it.
     for (register, value) in
@@ -91,7 +91,7 @@ fn a_flush_and_the_end_of_ue_drop_what_was_received() {
 }
 
 #[test]
-fn the_time_out_comes_so_many_bits_behind_the_last_character() {
+fn the_time_out_comes_so_many_bits_after_the_last_character() {
     let mut bench = uart(CR1_RTOIE, CR2_RTOEN);
     bench.write(cycle(START), RTOR, 25).unwrap();
     bench.type_at(cycle(START), "ab");

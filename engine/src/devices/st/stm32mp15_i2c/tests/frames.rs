@@ -156,7 +156,7 @@ fn more_than_255_bytes_go_in_parts() {
 }
 
 #[test]
-fn a_start_behind_a_stop_waits_until_the_bus_has_been_free() {
+fn a_start_after_a_stop_waits_until_the_bus_has_been_free() {
     let mut bus = Bus::on(&[], &[], 0);
     bus.write(0, CR2, transfer(0, CR2_AUTOEND));
     let [eighth, ninth] = first_byte(START);

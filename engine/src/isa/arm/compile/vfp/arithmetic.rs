@@ -150,11 +150,11 @@ pub fn compare<P: Profile>(e: &mut Emit<P>, i: Instruction) {
         plain = e.b.ins().band(plain, is_number);
     }
     let [quick, slow] = e.fork(plain);
-    let behind = e.b.create_block();
+    let after = e.b.create_block();
     e.b.set_cold_block(slow);
     e.b.switch_to_block(slow);
     call(e, i);
-    e.b.ins().jump(behind, &[]);
+    e.b.ins().jump(after, &[]);
     e.b.switch_to_block(quick);
     let a = order(e, p, d);
     let b = if with_zero { m } else { order(e, p, m) };
@@ -166,9 +166,9 @@ pub fn compare<P: Profile>(e: &mut Emit<P>, i: Instruction) {
     let others = e.b.ins().band_imm(fpscr, 0x0fff_ffff);
     let fpscr = e.b.ins().bor(others, flags);
     e.set_register(FPSCR, fpscr);
-    e.b.ins().jump(behind, &[]);
-    e.b.seal_block(behind);
-    e.b.switch_to_block(behind);
+    e.b.ins().jump(after, &[]);
+    e.b.seal_block(after);
+    e.b.switch_to_block(after);
 }
 
 /// An integer that is in the order in which numbers are: the magnitude, with the sign.

@@ -62,7 +62,7 @@ pub fn quickly<P: Profile>(
     to: u32,
     result: impl FnOnce(&mut Emit<P>) -> Value,
 ) {
-    let [quick, slow, behind] = [(); 3].map(|()| e.b.create_block());
+    let [quick, slow, after] = [(); 3].map(|()| e.b.create_block());
     e.b.set_cold_block(slow);
     match zero {
         None => _ = e.b.ins().brif(plain, quick, &[], slow, &[]),
@@ -80,15 +80,15 @@ pub fn quickly<P: Profile>(
     e.b.switch_to_block(quick);
     let result = result(e);
     file::store(e, to, result);
-    e.b.ins().jump(behind, &[result.into()]);
+    e.b.ins().jump(after, &[result.into()]);
     let as_type = e.b.func.dfg.value_type(result);
-    let merged = e.b.append_block_param(behind, as_type);
+    let merged = e.b.append_block_param(after, as_type);
     e.b.switch_to_block(slow);
     call(e, i);
     let result = file::load(e, as_type, to);
-    e.b.ins().jump(behind, &[result.into()]);
-    e.b.seal_block(behind);
-    e.b.switch_to_block(behind);
+    e.b.ins().jump(after, &[result.into()]);
+    e.b.seal_block(after);
+    e.b.switch_to_block(after);
     file::know(e, to, merged);
 }
 

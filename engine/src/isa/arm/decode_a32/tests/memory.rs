@@ -3,7 +3,7 @@ use crate::cpu::memory::access::how;
 use crate::isa::arm::registers::{ADDRESS, SP, SPARE};
 
 const ALIGNED: u8 = how::ALIGNED;
-const TOLD: u8 = how::ALIGNED | how::TOLD;
+const REPORTED: u8 = how::ALIGNED | how::REPORTED;
 const STORES: u8 = how::ALIGNED | how::STORE;
 
 fn multiple(base: u8, flags: u8, words: u32, offset: i32) -> Op {
@@ -70,19 +70,19 @@ fn loads_of_the_program_counter_jump() {
 fn doublewords() {
     use TimingClass::{LoadMultiple, StoreMultiple};
     // ldrd r2, r3, [r1, #-8]; strd r2, r3, [r1, #8]!
-    let loads = [op(Code::Ldr, [2, 1, ZERO, TOLD], minus(8)), op(Code::Ldr, [3, 1, ZERO, TOLD], minus(4))];
+    let loads = [op(Code::Ldr, [2, 1, ZERO, REPORTED], minus(8)), op(Code::Ldr, [3, 1, ZERO, REPORTED], minus(4))];
     check(0xe141_20d8, LoadMultiple, &[multiple(1, ALIGNED, 2, -8), loads[0], loads[1]]);
-    let stores = [op(Code::Str, [2, 1, ZERO, TOLD], 8), op(Code::Str, [3, 1, ZERO, TOLD], 12)];
+    let stores = [op(Code::Str, [2, 1, ZERO, REPORTED], 8), op(Code::Str, [3, 1, ZERO, REPORTED], 12)];
     let add = op(Code::Add, [1, 1, ZERO, 0], 8);
     check(0xe1e1_20f8, StoreMultiple, &[multiple(1, STORES, 2, 8), stores[0], stores[1], add]);
     // ldrd r2, r3, [r2, r3]
     let sum = op(Code::Add, [ADDRESS, 2, 3, 0], 0);
-    let loads = [op(Code::Ldr, [SPARE, ADDRESS, ZERO, TOLD], 0), op(Code::Ldr, [3, ADDRESS, ZERO, TOLD], 4)];
+    let loads = [op(Code::Ldr, [SPARE, ADDRESS, ZERO, REPORTED], 0), op(Code::Ldr, [3, ADDRESS, ZERO, REPORTED], 4)];
     let last = op(Code::Mov, [2, 0, SPARE, 0], 0);
     check(0xe182_20d3, LoadMultiple, &[sum, multiple(ADDRESS, ALIGNED, 2, 0), loads[0], loads[1], last]);
     // ldrd r2, r3, [r1], r3
     let sum = op(Code::Add, [ADDRESS, 1, 3, 0], 0);
-    let loads = [op(Code::Ldr, [2, 1, ZERO, TOLD], 0), op(Code::Ldr, [3, 1, ZERO, TOLD], 4)];
+    let loads = [op(Code::Ldr, [2, 1, ZERO, REPORTED], 0), op(Code::Ldr, [3, 1, ZERO, REPORTED], 4)];
     let back = op(Code::Mov, [1, 0, ADDRESS, 0], 0);
     check(0xe081_20d3, LoadMultiple, &[sum, multiple(1, ALIGNED, 2, 0), loads[0], loads[1], back]);
 }
@@ -90,7 +90,7 @@ fn doublewords() {
 #[test]
 fn loads_of_several_registers() {
     use TimingClass::{IndirectBranch, LoadMultiple};
-    let load = |rd, rn, imm| op(Code::Ldr, [rd, rn, ZERO, TOLD], imm);
+    let load = |rd, rn, imm| op(Code::Ldr, [rd, rn, ZERO, REPORTED], imm);
     // ldmia r1!, {r2, r3}; ldmdb r1, {r2, r3}; ldmib r1, {r2, r3}; ldmda r1, {r2, r3}
     let add = op(Code::Add, [1, 1, ZERO, 0], 8);
     check(0xe8b1_000c, LoadMultiple, &[multiple(1, ALIGNED, 2, 0), load(2, 1, 0), load(3, 1, 4), add]);
@@ -111,22 +111,22 @@ fn loads_of_several_registers() {
 fn blocks_that_system_code_has() {
     use TimingClass::{Exception, LoadMultiple, StoreMultiple};
     // ldm sp!, {r0, pc}^
-    let load = |rd, imm| op(Code::Ldr, [rd, SP, ZERO, TOLD], imm);
+    let load = |rd, imm| op(Code::Ldr, [rd, SP, ZERO, REPORTED], imm);
     let add = op(Code::Add, [SP, SP, ZERO, 0], 8);
     let back = op(Code::ExceptionReturn, [0, 0, RESULT, 0], 0);
     check(0xe8fd_8001, Exception, &[multiple(SP, ALIGNED, 2, 0), load(0, 0), load(RESULT, 4), add, back]);
     // ldm r0, {r0, sp}^: the base register last
-    let load = |rd, imm| op(Code::LdrUser, [rd, 0, ZERO, TOLD], imm);
+    let load = |rd, imm| op(Code::LdrUser, [rd, 0, ZERO, REPORTED], imm);
     check(0xe8d0_2001, LoadMultiple, &[multiple(0, ALIGNED, 2, 0), load(SP, 4), load(0, 0)]);
     // stmdb r0, {sp, lr}^
-    let store = |rd, imm| op(Code::StrUser, [rd, 0, ZERO, TOLD], imm);
+    let store = |rd, imm| op(Code::StrUser, [rd, 0, ZERO, REPORTED], imm);
     check(0xe940_6000, StoreMultiple, &[multiple(0, STORES, 2, -8), store(SP, minus(8)), store(LR, minus(4))]);
 }
 
 #[test]
 fn stores_of_several_registers() {
     // push {r1, lr}; stm r1, {r0, pc}
-    let store = |rd, rn, imm| op(Code::Str, [rd, rn, ZERO, TOLD], imm);
+    let store = |rd, rn, imm| op(Code::Str, [rd, rn, ZERO, REPORTED], imm);
     let add = op(Code::Add, [SP, SP, ZERO, 0], minus(8));
     let stores = [store(1, SP, minus(8)), store(LR, SP, minus(4))];
     check(0xe92d_4002, TimingClass::StoreMultiple, &[multiple(SP, STORES, 2, -8), stores[0], stores[1], add]);

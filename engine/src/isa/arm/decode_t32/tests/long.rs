@@ -4,7 +4,7 @@ use super::*;
 use crate::isa::arm::op::Media;
 use crate::isa::arm::registers::{ADDRESS, OPERAND};
 
-const TOLD: u8 = how::ALIGNED | how::TOLD;
+const REPORTED: u8 = how::ALIGNED | how::REPORTED;
 
 fn media(media: Media, parameters: u32) -> u32 {
     media as u32 | parameters << 8
@@ -165,8 +165,8 @@ fn several_registers() {
             "ldmdb r1!, {r2, pc}",
             &[
                 multiple(1, 0, 2, -8),
-                access(Code::Ldr, 2, 1, ZERO, TOLD, 0xffff_fff8),
-                access(Code::Ldr, RESULT, 1, ZERO, TOLD, 0xffff_fffc),
+                access(Code::Ldr, 2, 1, ZERO, REPORTED, 0xffff_fff8),
+                access(Code::Ldr, RESULT, 1, ZERO, REPORTED, 0xffff_fffc),
                 op(Code::Add, 1, 1, ZERO, 0xffff_fff8),
                 op(Code::JumpTo, 0, 0, RESULT, 0),
             ],
@@ -176,8 +176,8 @@ fn several_registers() {
             "ldrd r1, r2, [r3, -8]!",
             &[
                 multiple(3, 0, 2, -8),
-                access(Code::Ldr, 1, 3, ZERO, TOLD, 0xffff_fff8),
-                access(Code::Ldr, 2, 3, ZERO, TOLD, 0xffff_fffc),
+                access(Code::Ldr, 1, 3, ZERO, REPORTED, 0xffff_fff8),
+                access(Code::Ldr, 2, 3, ZERO, REPORTED, 0xffff_fffc),
                 op(Code::Add, 3, 3, ZERO, 0xffff_fff8),
             ],
         ),
@@ -186,15 +186,19 @@ fn several_registers() {
             "strd r1, r2, [r3], 8",
             &[
                 multiple(3, how::STORE, 2, 0),
-                access(Code::Str, 1, 3, ZERO, TOLD, 0),
-                access(Code::Str, 2, 3, ZERO, TOLD, 4),
+                access(Code::Str, 1, 3, ZERO, REPORTED, 0),
+                access(Code::Str, 2, 3, ZERO, REPORTED, 4),
                 op(Code::Add, 3, 3, ZERO, 8),
             ],
         ),
         (
             0xe9d3_3200,
             "ldrd r3, r2, [r3]",
-            &[multiple(3, 0, 2, 0), access(Code::Ldr, 2, 3, ZERO, TOLD, 4), access(Code::Ldr, 3, 3, ZERO, TOLD, 0)],
+            &[
+                multiple(3, 0, 2, 0),
+                access(Code::Ldr, 2, 3, ZERO, REPORTED, 4),
+                access(Code::Ldr, 3, 3, ZERO, REPORTED, 0),
+            ],
         ),
         (
             0xe9df_1202,
@@ -202,8 +206,8 @@ fn several_registers() {
             &[
                 op(Code::Mov, ADDRESS, ZERO, ZERO, 0x2000_000c),
                 multiple(ADDRESS, 0, 2, 0),
-                access(Code::Ldr, 1, ADDRESS, ZERO, TOLD, 0),
-                access(Code::Ldr, 2, ADDRESS, ZERO, TOLD, 4),
+                access(Code::Ldr, 1, ADDRESS, ZERO, REPORTED, 0),
+                access(Code::Ldr, 2, ADDRESS, ZERO, REPORTED, 4),
             ],
         ),
     ]);

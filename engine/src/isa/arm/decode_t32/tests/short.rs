@@ -135,20 +135,20 @@ fn loads_and_stores() {
 
 #[test]
 fn several_registers() {
-    let told = how::ALIGNED | how::TOLD;
+    let reported = how::ALIGNED | how::REPORTED;
     // push {r4, lr}
     let push = [
         access(Code::Multiple, 0, SP, ZERO, how::ALIGNED | how::STORE, 0xffff_f802),
-        access(Code::Str, 4, SP, ZERO, told, 0xffff_fff8),
-        access(Code::Str, LR, SP, ZERO, told, 0xffff_fffc),
+        access(Code::Str, 4, SP, ZERO, reported, 0xffff_fff8),
+        access(Code::Str, LR, SP, ZERO, reported, 0xffff_fffc),
         op(Code::Add, SP, SP, ZERO, 0xffff_fff8),
     ];
     assert_eq!(ops(0xb510), push);
     // pop {r4, pc}
     let pop = [
         access(Code::Multiple, 0, SP, ZERO, how::ALIGNED, 2),
-        access(Code::Ldr, 4, SP, ZERO, told, 0),
-        access(Code::Ldr, RESULT, SP, ZERO, told, 4),
+        access(Code::Ldr, 4, SP, ZERO, reported, 0),
+        access(Code::Ldr, RESULT, SP, ZERO, reported, 4),
         op(Code::Add, SP, SP, ZERO, 8),
         op(Code::JumpTo, 0, 0, RESULT, 0),
     ];
@@ -158,9 +158,9 @@ fn several_registers() {
     // ldm r1, {r0, r1, r2}: the base is loaded last and not written back
     let ldm = [
         access(Code::Multiple, 0, 1, ZERO, how::ALIGNED, 3),
-        access(Code::Ldr, 0, 1, ZERO, told, 0),
-        access(Code::Ldr, 2, 1, ZERO, told, 8),
-        access(Code::Ldr, 1, 1, ZERO, told, 4),
+        access(Code::Ldr, 0, 1, ZERO, reported, 0),
+        access(Code::Ldr, 2, 1, ZERO, reported, 8),
+        access(Code::Ldr, 1, 1, ZERO, reported, 4),
     ];
     assert_eq!(ops(0xc907), ldm);
     // pop {r3}

@@ -222,13 +222,13 @@ fn each_change_of_the_system_timers_line_is_a_tick() {
 }
 
 #[test]
-fn lines_that_are_not_told_yet_count() {
+fn lines_that_are_not_reported_yet_count() {
     let mut rig = rig();
     rig.enable(3, 0x10);
     let is_due = |inputs: &Levels| {
-        let mut told = rig.system.clone();
-        told.set_inputs(inputs);
-        told.due().is_some()
+        let mut reported = rig.system.clone();
+        reported.set_inputs(inputs);
+        reported.due().is_some()
     };
     assert!(!is_due(&[0; 8]) && is_due(&levels(3)) && SystemSide::wakes(&rig.system, &inputs(&[3])));
     assert!(is_due(&levels(255)));
@@ -237,7 +237,7 @@ fn lines_that_are_not_told_yet_count() {
 }
 
 #[test]
-fn supervisor_calls_return_behind_themselves() {
+fn supervisor_calls_return_after_themselves() {
     let mut rig = rig();
     rig.system.state.it = 0x05;
     assert_eq!(rig.raise(Exception::Svc(7)), Ok(number::SVCALL));

@@ -114,7 +114,7 @@ fn permissions_are_those_of_the_table() {
 }
 
 #[test]
-fn hard_fault_and_nmi_see_no_regions_unless_told() {
+fn hard_fault_and_nmi_see_no_regions_unless_reported() {
     let mut rig = rig();
     rig.write(CTRL, ON);
     assert_eq!(rig.system.protection(), Protection::On);

@@ -50,14 +50,14 @@ impl State {
         }
         let loads = !matches!(instr.class, Store | StoreMultiple | VfpStore);
         let is_single = matches!(instr.class, Load | Store);
-        let right_behind = match self.before {
+        let right_after = match self.before {
             Before::Other => false,
             Before::Load => along && instr.class == Load,
             Before::Store | Before::IdleStore => stall_cycles == 0 && (instr.class != Store || issue_cycles == 1),
         };
-        let on_bus = match right_behind {
+        let on_bus = match right_after {
             true if self.before == Before::IdleStore => OnBus::AfterIdleStore,
-            true => OnBus::RightBehind,
+            true => OnBus::RightAfter,
             false if self.loaded => OnBus::Idle,
             false => OnBus::AsItIs,
         };

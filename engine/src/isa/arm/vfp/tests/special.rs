@@ -76,7 +76,7 @@ fn what_is_tiny_is_so_before_rounding() {
 }
 
 #[test]
-fn an_overflow_is_told_whatever_it_rounds_to() {
+fn an_overflow_is_reported_whatever_it_rounds_to() {
     let largest = 0x7f7f_ffff;
     let up = rounding(Mode::Up);
     for (mode, expected) in [

@@ -85,7 +85,7 @@ fn an_exception_in_a_handler_keeps_where_the_first_came_from() {
 }
 
 #[test]
-fn the_coprocessor_is_told() {
+fn the_coprocessor_is_reported() {
     for number in 0..4 {
         let mut system = started();
         system.enter(Exception::CopUnusable(number), PC, false);

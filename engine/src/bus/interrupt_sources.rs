@@ -32,7 +32,7 @@ struct Up {
 
 /// What is known of interrupts.
 #[derive(Clone, Debug, Default, State)]
-pub struct Risen {
+pub struct InterruptSources {
     is_on: bool,
     up: BTreeMap<IrqLine, Up>,
     /// By device: it passes on what it gets.
@@ -45,13 +45,13 @@ pub struct Risen {
     came: BTreeMap<u32, VecDeque<(Ps, DeviceId)>>,
 }
 
-impl Risen {
+impl InterruptSources {
     /// Interrupts are followed from now on; `passing` tells of each device whether it passes them on.
     pub fn start(&mut self, passing: Vec<bool>) {
         (self.is_on, self.passing) = (true, passing);
     }
 
-    /// A device is called: on whose account something happened before, for [`Risen::end`].
+    /// A device is called: on whose account something happened before, for [`InterruptSources::end`].
     #[inline]
     pub fn begin(&mut self, device: DeviceId) -> Option<DeviceId> {
         let before = self.cause;
@@ -147,10 +147,10 @@ impl Risen {
         let mut found = *self.up.get(&own)?;
         let mut line = own;
         for _ in 0..MOST_CONTROLLERS {
-            let behind = |(line, up): &(&IrqLine, &Up)| {
+            let after = |(line, up): &(&IrqLine, &Up)| {
                 matches!(line, IrqLine::Device { device, .. } if *device == found.by) && !up.taken
             };
-            let Some((next, up)) = self.up.iter().filter(behind).max_by_key(|(_, up)| up.since) else { break };
+            let Some((next, up)) = self.up.iter().filter(after).max_by_key(|(_, up)| up.since) else { break };
             (line, found) = (*next, *up);
         }
         if let Some(up) = self.up.get_mut(&line) {
@@ -173,67 +173,70 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupt_behind_a_controller_is_the_devices() {
-        let mut risen = Risen::default();
-        risen.start(vec![]);
-        risen.set(input(3), DeviceId(1), true, Ps(100));
-        risen.set(CORE, DeviceId(9), true, Ps(110));
-        risen.set(input(4), DeviceId(2), true, Ps(150));
-        assert_eq!(risen.take(0, 0), Some((Ps(150), DeviceId(2))));
-        assert_eq!(risen.take(0, 0), Some((Ps(100), DeviceId(1))));
+    fn an_interrupt_after_a_controller_is_the_devices() {
+        let mut interrupt_sources = InterruptSources::default();
+        interrupt_sources.start(vec![]);
+        interrupt_sources.set(input(3), DeviceId(1), true, Ps(100));
+        interrupt_sources.set(CORE, DeviceId(9), true, Ps(110));
+        interrupt_sources.set(input(4), DeviceId(2), true, Ps(150));
+        assert_eq!(interrupt_sources.take(0, 0), Some((Ps(150), DeviceId(2))));
+        assert_eq!(interrupt_sources.take(0, 0), Some((Ps(100), DeviceId(1))));
         // What has been taken, and is still up, is no reason.
-        assert_eq!(risen.take(0, 0), Some((Ps(110), DeviceId(9))));
-        risen.set(input(4), DeviceId(2), false, Ps(200));
-        risen.set(input(4), DeviceId(2), true, Ps(300));
-        assert_eq!(risen.take(0, 0), Some((Ps(300), DeviceId(2))));
-        assert_eq!(risen.take(1, 0), None);
+        assert_eq!(interrupt_sources.take(0, 0), Some((Ps(110), DeviceId(9))));
+        interrupt_sources.set(input(4), DeviceId(2), false, Ps(200));
+        interrupt_sources.set(input(4), DeviceId(2), true, Ps(300));
+        assert_eq!(interrupt_sources.take(0, 0), Some((Ps(300), DeviceId(2))));
+        assert_eq!(interrupt_sources.take(1, 0), None);
     }
 
     /// Device 9 is a controller, and passes on what it gets.
-    fn passing() -> Risen {
-        let mut risen = Risen::default();
-        risen.start((0..10).map(|device| device == 9).collect());
-        risen
+    fn passing() -> InterruptSources {
+        let mut interrupt_sources = InterruptSources::default();
+        interrupt_sources.start((0..10).map(|device| device == 9).collect());
+        interrupt_sources
     }
 
     #[test]
     fn what_is_passed_on_is_of_the_device_that_it_came_from() {
-        let mut risen = passing();
-        let outer = risen.begin(DeviceId(3));
-        let inner = risen.begin(DeviceId(9));
-        risen.come(0, Ps(100), Some(DeviceId(9)));
+        let mut interrupt_sources = passing();
+        let outer = interrupt_sources.begin(DeviceId(3));
+        let inner = interrupt_sources.begin(DeviceId(9));
+        interrupt_sources.come(0, Ps(100), Some(DeviceId(9)));
         // The controller's event, and one of another device's that is called meanwhile.
-        risen.asked_for(7, Some(DeviceId(9)));
-        risen.asked_for(8, Some(DeviceId(4)));
-        risen.end(inner);
-        risen.end(outer);
-        let before = risen.begin_event(8);
-        risen.come(0, Ps(140), Some(DeviceId(9)));
-        risen.end(before);
-        let before = risen.begin_event(7);
-        risen.come(1, Ps(150), Some(DeviceId(9)));
-        risen.end(before);
-        assert_eq!(risen.came_last(0, (Ps(0), Ps(139))), Some(DeviceId(3)));
-        assert_eq!(risen.came_last(0, (Ps(0), Ps(140))), Some(DeviceId(9)), "on its own account");
-        assert_eq!((risen.came_last(0, (Ps(140), Ps(200))), risen.came_last(2, (Ps(0), Ps(200)))), (None, None));
-        assert_eq!(risen.came_last(1, (Ps(0), Ps(150))), Some(DeviceId(3)));
-        assert!(risen.awaited.is_empty());
+        interrupt_sources.asked_for(7, Some(DeviceId(9)));
+        interrupt_sources.asked_for(8, Some(DeviceId(4)));
+        interrupt_sources.end(inner);
+        interrupt_sources.end(outer);
+        let before = interrupt_sources.begin_event(8);
+        interrupt_sources.come(0, Ps(140), Some(DeviceId(9)));
+        interrupt_sources.end(before);
+        let before = interrupt_sources.begin_event(7);
+        interrupt_sources.come(1, Ps(150), Some(DeviceId(9)));
+        interrupt_sources.end(before);
+        assert_eq!(interrupt_sources.came_last(0, (Ps(0), Ps(139))), Some(DeviceId(3)));
+        assert_eq!(interrupt_sources.came_last(0, (Ps(0), Ps(140))), Some(DeviceId(9)), "on its own account");
+        assert_eq!(
+            (interrupt_sources.came_last(0, (Ps(140), Ps(200))), interrupt_sources.came_last(2, (Ps(0), Ps(200)))),
+            (None, None)
+        );
+        assert_eq!(interrupt_sources.came_last(1, (Ps(0), Ps(150))), Some(DeviceId(3)));
+        assert!(interrupt_sources.awaited.is_empty());
     }
 
     #[test]
     fn a_pulse_is_its_devices_until_it_is_taken() {
-        let mut risen = passing();
+        let mut interrupt_sources = passing();
         for (device, level) in [(1, true), (1, false), (9, true)] {
             let line = if device == 9 { CORE } else { input(3) };
-            risen.set(line, DeviceId(device), level, Ps(100));
+            interrupt_sources.set(line, DeviceId(device), level, Ps(100));
         }
-        assert_eq!(risen.take(0, 0), Some((Ps(100), DeviceId(1))));
+        assert_eq!(interrupt_sources.take(0, 0), Some((Ps(100), DeviceId(1))));
         // It is taken; a line that goes down later is no pulse.
-        risen.set(input(4), DeviceId(2), true, Ps(200));
-        risen.set(input(4), DeviceId(2), false, Ps(201));
-        assert_eq!(risen.take(0, 0), Some((Ps(100), DeviceId(9))));
-        risen.set(input(3), DeviceId(1), true, Ps(300));
-        assert_eq!(risen.take(0, 0), Some((Ps(300), DeviceId(1))));
+        interrupt_sources.set(input(4), DeviceId(2), true, Ps(200));
+        interrupt_sources.set(input(4), DeviceId(2), false, Ps(201));
+        assert_eq!(interrupt_sources.take(0, 0), Some((Ps(100), DeviceId(9))));
+        interrupt_sources.set(input(3), DeviceId(1), true, Ps(300));
+        assert_eq!(interrupt_sources.take(0, 0), Some((Ps(300), DeviceId(1))));
     }
 
     /// Drives input 3 of device 1, as the event has it; or is that device, which takes falling edges, and raises the

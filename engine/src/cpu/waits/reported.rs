@@ -9,7 +9,7 @@ use crate::observe::waits::{ASLEEP, HELD, WaitedFor};
 use crate::time::{Hz, Ps};
 
 /// What it takes to tell of waits: names.
-pub struct Teller<'a> {
+pub struct Reporter<'a> {
     bus: &'a Bus,
     causes: &'a CauseNames,
     /// Names of the sums of [`Accounts`].
@@ -17,14 +17,14 @@ pub struct Teller<'a> {
     tracks: Vec<Track>,
 }
 
-impl<'a> Teller<'a> {
+impl<'a> Reporter<'a> {
     /// With the names of a core's causes.
-    pub fn new(bus: &'a Bus, causes: &'a CauseNames) -> Teller<'a> {
-        Teller { bus, causes, accounts: Accounts::names(bus), tracks: bus.activities.tracks() }
+    pub fn new(bus: &'a Bus, causes: &'a CauseNames) -> Reporter<'a> {
+        Reporter { bus, causes, accounts: Accounts::names(bus), tracks: bus.activities.tracks() }
     }
 
     /// What was waited for as the user reads it, where the core's clock has this rate.
-    pub fn told(&self, waited: &Waited, rate: Hz) -> WaitedFor {
+    pub fn reported(&self, waited: &Waited, rate: Hz) -> WaitedFor {
         let device = |(device, time): (&u32, &u64)| (looked_at(self.bus, *device), Ps(*time));
         let accesses = waited.memory.named(&self.accounts).into_iter().filter(|(_, cycles)| cycles.0 > 0);
         let names = self.causes;

@@ -67,7 +67,7 @@ impl Bus {
     }
 
     /// How many of so many bytes from `addr` on lie before the next seam.
-    pub fn up_to_seam(&self, addr: u32, bytes: u32) -> u32 {
+    pub fn bytes_to_boundary(&self, addr: u32, bytes: u32) -> u32 {
         let Some(entry) = self.entry_at(addr) else { return bytes };
         let rest = self.map[entry].last - addr;
         if bytes == 0 || rest >= bytes - 1 || !self.goes_on(entry) { bytes } else { rest + 1 }
@@ -77,7 +77,7 @@ impl Bus {
     pub(super) fn parts(&self, addr: u32, bytes: u32) -> impl Iterator<Item = (u32, u32)> + use<'_> {
         let (mut at, mut left) = (addr, bytes);
         std::iter::from_fn(move || {
-            let here = self.up_to_seam(at, left);
+            let here = self.bytes_to_boundary(at, left);
             let part = (at, here);
             (at, left) = (at.wrapping_add(here), left - here);
             (here > 0).then_some(part)
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn contents_go_on_over_seams_and_over_no_other_ends() {
+    fn contents_go_on_over_boundaries_and_over_no_other_ends() {
         let mut bus = bus();
         let pattern: Vec<u8> = (1..=BYTES).map(|n| n as u8).collect();
         assert!(bus.poke(SRAM, &pattern) && bus.is_mapped(SRAM, BYTES as usize));
@@ -230,25 +230,28 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_over_a_seam_is_two() {
+    fn a_burst_over_a_boundary_is_two() {
         for addr in [SRAM + INTO - 8, SRAM + INTO + 0x38, WINDOW + INTO - 8, WINDOW + INTO + 0x38] {
             let both = bus().read_burst(Ps(7), addr, 16).unwrap();
             let mut bus = bus();
             let first = bus.read_burst(Ps(7), addr, 8).unwrap();
             let second = bus.read_burst(first.done, addr + 8, 8).unwrap();
             assert_eq!((both.arrived, both.answered, both.done), (first.arrived, second.answered, second.done));
-            assert_eq!((bus.up_to_seam(addr, 16), bus.up_to_seam(addr, 8), bus.up_to_seam(addr, 4)), (8, 8, 4));
+            assert_eq!(
+                (bus.bytes_to_boundary(addr, 16), bus.bytes_to_boundary(addr, 8), bus.bytes_to_boundary(addr, 4)),
+                (8, 8, 4)
+            );
         }
         let mut bus = bus();
         assert!(bus.write_burst(Ps::ZERO, SRAM + INTO - 8, 16).is_ok());
         assert!(bus.write_burst(Ps::ZERO, WINDOW + INTO + 0x38, 16).is_err());
-        assert_eq!(bus.up_to_seam(SRAM + BYTES - 4, 8), 4, "the next RAM begins there");
+        assert_eq!(bus.bytes_to_boundary(SRAM + BYTES - 4, 8), 4, "the next RAM begins there");
         assert!(bus.write_burst(Ps::ZERO, SRAM + BYTES - 8, 16).is_ok());
-        assert_eq!(bus.up_to_seam(SRAM + 2 * BYTES - 4, 8), 8, "the end of the memory is no seam");
+        assert_eq!(bus.bytes_to_boundary(SRAM + 2 * BYTES - 4, 8), 8, "the end of the memory is no seam");
     }
 
     #[test]
-    fn a_page_is_parted_by_seams_alone() {
+    fn a_page_is_parted_by_boundaries_alone() {
         let bus = bus();
         assert_eq!(bus.unsplit(SRAM + 4, 0x1000), (SRAM, SRAM + 0x7f));
         assert_eq!(bus.unsplit(SRAM + INTO, 0x1000), (SRAM + INTO, SRAM + 0xbf));

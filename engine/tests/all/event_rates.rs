@@ -12,7 +12,7 @@ use cyclescope_engine::time::{Cycles, Ps};
 const HANDLER: u32 = 0x100;
 
 #[test]
-fn an_interrupt_that_is_never_cleared_is_told_of_with_its_device() {
+fn an_interrupt_that_is_never_cleared_is_reported_of_with_its_device() {
     let set = [addi(1, 0, HANDLER as i32), csrrw(0, MTVEC, 1), lui(2, 0x1000), addi(2, 2, -0x800), csrrw(0, MIE, 2)];
     let raise = [lui(3, DEVICE), addi(4, 0, 1), sw(4, 3, 4), csrrsi(0, MSTATUS, 8), jal(0, 0)];
     let mut machine = machine(LOCAL, &[&set[..], &raise].concat(), 1);
@@ -30,13 +30,13 @@ fn an_interrupt_that_is_never_cleared_is_told_of_with_its_device() {
 }
 
 #[test]
-fn a_handler_that_faults_again_and_again_is_told_of() {
+fn a_handler_that_faults_again_and_again_is_reported_of() {
     // The handler goes back to the instruction that means nothing.
     let mut machine = machine(LOCAL, &[addi(1, 0, HANDLER as i32), csrrw(0, MTVEC, 1), 0], 1);
     put(&mut machine, HANDLER, &[MRET]);
     let report = machine.run(Ps::from_us(60_000), |_| true);
-    let told = |note: &String| note.contains("most of them exception of cause 2 (noticed at ");
-    assert!(report.notes.iter().any(told), "{:?}", report.notes);
+    let reported = |note: &String| note.contains("most of them exception of cause 2 (noticed at ");
+    assert!(report.notes.iter().any(reported), "{:?}", report.notes);
 }
 
 /// Asks for its next event at once, or so many picoseconds later, in each of its events.
@@ -82,7 +82,7 @@ fn a_time_that_does_not_pass_ends_the_run() {
 }
 
 #[test]
-fn a_device_that_never_rests_is_told_of() {
+fn a_device_that_never_rests_is_reported_of() {
     let report = with_events(100_000).run(Ps::from_us(70_000), |_| true);
     assert!(matches!(report.outcome, Outcome::Limit(_)), "{:?}", report.outcome);
     let note = "again0 has some 10000 events in each simulated millisecond (noticed at 51.000 ms): \

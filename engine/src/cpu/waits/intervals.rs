@@ -30,7 +30,7 @@ pub struct CallsAtEdge {
 #[derive(Clone, Debug, State, Fresh)]
 struct Edge {
     /// The number of the era that begins here.
-    era: u32,
+    interval: u32,
     at: Ps,
     /// Calls that had begun.
     begun: u64,
@@ -47,15 +47,15 @@ struct Stood {
 
 /// What was waited for in an era, or in several.
 #[derive(Clone, Debug, Default, State, Fresh)]
-pub struct OfEra {
+pub struct IntervalWaits {
     /// All of it.
     pub all: Waited,
     /// What calls waited for that ended then, by function.
     pub sections: BTreeMap<usize, Waited>,
 }
 
-impl OfEra {
-    fn add(&mut self, more: &OfEra) {
+impl IntervalWaits {
+    fn add(&mut self, more: &IntervalWaits) {
         self.all.add(&more.all);
         more.sections.iter().for_each(|(section, waited)| self.sections.entry(*section).or_default().add(waited));
     }
@@ -63,9 +63,9 @@ impl OfEra {
 
 /// The eras of a core. The first, before any edge, has the number 0.
 #[derive(Clone, Debug, Default, State, Fresh)]
-pub struct Eras {
+pub struct Intervals {
     edges: Vec<Edge>,
-    of: BTreeMap<u32, OfEra>,
+    of: BTreeMap<u32, IntervalWaits>,
     /// Numbers of calls under way at the last edge, in order.
     open: Vec<u64>,
     /// By number: eras in which calls ended that had begun in earlier ones.
@@ -74,7 +74,7 @@ pub struct Eras {
     stood: Vec<Stood>,
 }
 
-impl Eras {
+impl Intervals {
     /// True if there has been no edge.
     pub fn are_none(&self) -> bool {
         self.edges.is_empty()
@@ -82,13 +82,13 @@ impl Eras {
 
     /// The era that goes on.
     fn last(&self) -> u32 {
-        self.edges.last().map_or(0, |edge| edge.era)
+        self.edges.last().map_or(0, |edge| edge.interval)
     }
 
     /// The era that a time is in.
     pub fn at(&self, time: Ps) -> u32 {
         let place = self.edges.partition_point(|edge| edge.at <= time);
-        place.checked_sub(1).map_or(0, |place| self.edges[place].era)
+        place.checked_sub(1).map_or(0, |place| self.edges[place].interval)
     }
 
     /// Intervals that follow each other, none of them in more than one era.
@@ -132,17 +132,24 @@ impl Eras {
     }
 
     /// An era begins, with this number, at a time, where the core stands at a point. Of waits that have ended before
-    /// `told`, nothing more comes; those that may go on began in `cycle` or later, if there are such.
-    fn begin(&mut self, era: u32, (at, told): (Ps, Ps), point: &Point, cycle: Option<u64>, calls: &CallsAtEdge) {
+    /// `reported`, nothing more comes; those that may go on began in `cycle` or later, if there are such.
+    fn begin(
+        &mut self,
+        interval: u32,
+        (at, reported): (Ps, Ps),
+        point: &Point,
+        cycle: Option<u64>,
+        calls: &CallsAtEdge,
+    ) {
         let ending = self.last();
         let is_open = |call: &u64| calls.open.binary_search_by_key(call, |(_, number)| *number).is_ok();
         self.ended.extend(self.open.iter().filter(|call| !is_open(call)).map(|call| (*call, ending)));
         self.open.clear();
         self.open.extend(calls.open.iter().map(|(_, number)| *number));
-        self.edges.push(Edge { era, at, begun: calls.begun });
+        self.edges.push(Edge { interval, at, begun: calls.begun });
         if self.ended.len() > MANY_ENDED {
-            let oldest = self.at(told);
-            self.ended.retain(|_, era| *era >= oldest);
+            let oldest = self.at(reported);
+            self.ended.retain(|_, interval| *interval >= oldest);
         }
         self.stood.retain(|stood| cycle.is_some_and(|cycle| cycle < stood.cycle));
         let is_new = self.stood.last().is_none_or(|stood| stood.memory != point.memory);
@@ -152,9 +159,9 @@ impl Eras {
     }
 
     /// Adds what was waited for in an era.
-    pub fn add(&mut self, era: u32, waited: &Waited) {
+    pub fn add(&mut self, interval: u32, waited: &Waited) {
         if !self.are_none() {
-            self.of.entry(era).or_default().all.add(waited);
+            self.of.entry(interval).or_default().all.add(waited);
         }
     }
 
@@ -171,19 +178,19 @@ impl Eras {
 
     /// The era in which a call ended.
     fn ended_in(&self, number: u64) -> u32 {
-        if let Some(era) = self.ended.get(&number) {
-            return *era;
+        if let Some(interval) = self.ended.get(&number) {
+            return *interval;
         }
         if self.open.binary_search(&number).is_ok() {
             return self.last();
         }
         let place = self.edges.partition_point(|edge| edge.begun <= number);
-        place.checked_sub(1).map_or(0, |place| self.edges[place].era)
+        place.checked_sub(1).map_or(0, |place| self.edges[place].interval)
     }
 
     /// What was waited for from the begin of one era to that of another.
-    pub fn between(&self, from: u32, to: u32) -> OfEra {
-        let mut sum = OfEra::default();
+    pub fn between(&self, from: u32, to: u32) -> IntervalWaits {
+        let mut sum = IntervalWaits::default();
         self.of.range(from..to.max(from)).for_each(|(_, of)| sum.add(of));
         sum
     }
@@ -191,7 +198,13 @@ impl Eras {
 
 impl Waits {
     /// An era begins with this number, where the core stands at this cycle and has done so many instructions.
-    pub fn begin_era(&mut self, era: u32, (cycle, instructions): (u64, u64), memory: &Accounts, calls: &CallsAtEdge) {
+    pub fn begin_interval(
+        &mut self,
+        interval: u32,
+        (cycle, instructions): (u64, u64),
+        memory: &Accounts,
+        calls: &CallsAtEdge,
+    ) {
         self.end_run();
         let instructions = instructions.wrapping_sub(self.skipped_instructions);
         let point = Point { cycle, instructions, idle: self.slept, memory: memory.clone() };
@@ -199,20 +212,20 @@ impl Waits {
         self.answers.retain(|answer| between(&answer.look.at, &point) <= MOST_BETWEEN_ANSWERS);
         let looks = self.looks.iter().map(|look| look.at.cycle);
         let oldest = looks.chain(self.answers.iter().map(|answer| answer.from.cycle)).min();
-        let (at, told) = (self.time(cycle), self.begins().min().unwrap_or(Ps::MAX));
+        let (at, reported) = (self.time(cycle), self.begins().min().unwrap_or(Ps::MAX));
         // Calls that have ended, but for waits that come later, are known before any is forgotten.
-        self.eras.begin(era, (at, told.min(at)), &point, oldest, calls);
-        self.eras.add_calls(self.shared.close_calls(&calls.open));
+        self.intervals.begin(interval, (at, reported.min(at)), &point, oldest, calls);
+        self.intervals.add_calls(self.shared.close_calls(&calls.open));
     }
 
     /// The eras with all so far; these calls are under way.
-    pub fn by_era(&self, bus: &Bus, open: &[(usize, u64)]) -> Eras {
-        let (mut shared, mut ranks, mut eras) = (self.shared.clone(), self.ranks.clone(), self.eras.clone());
+    pub fn by_interval(&self, bus: &Bus, open: &[(usize, u64)]) -> Intervals {
+        let (mut shared, mut ranks, mut intervals) = (self.shared.clone(), self.ranks.clone(), self.intervals.clone());
         for episode in self.pending.iter().chain(&self.run_so_far()) {
-            shared.share(bus, &mut ranks, &mut eras, episode);
+            shared.share(bus, &mut ranks, &mut intervals, episode);
         }
-        eras.add_calls(shared.close_calls(open));
-        eras
+        intervals.add_calls(shared.close_calls(open));
+        intervals
     }
 }
 
@@ -236,33 +249,33 @@ mod tests {
     }
 
     #[test]
-    fn a_call_counts_in_the_era_in_which_it_ends() {
-        let mut eras = Eras::default();
+    fn a_call_counts_in_the_interval_in_which_it_ends() {
+        let mut intervals = Intervals::default();
         // Calls 0 and 1 end before the first edge, 2 in era 1, 3 in era 2, 4 and 5 in era 1, 6 in era 4.
         let edges = [(3, &[2][..]), (6, &[3]), (6, &[]), (6, &[]), (7, &[])];
-        for (era, (begun, open)) in (1..).zip(edges) {
-            let at = Ps(100 * u64::from(era));
-            eras.begin(era, (at, Ps::ZERO), &Point::default(), None, &calls(begun, open));
+        for (interval, (begun, open)) in (1..).zip(edges) {
+            let at = Ps(100 * u64::from(interval));
+            intervals.begin(interval, (at, Ps::ZERO), &Point::default(), None, &calls(begun, open));
         }
-        let ended: Vec<u32> = (0..8).map(|number| eras.ended_in(number)).collect();
+        let ended: Vec<u32> = (0..8).map(|number| intervals.ended_in(number)).collect();
         assert_eq!(ended, [0, 0, 1, 2, 1, 1, 4, 5]);
         // One that is under way at the last edge, and ends.
-        eras.begin(6, (Ps(600), Ps::ZERO), &Point::default(), None, &calls(9, &[8]));
-        assert_eq!((eras.ended_in(7), eras.ended_in(8)), (5, 6));
-        eras.add_calls(&[((0, 3), waited(10)), ((0, 8), waited(5)), ((0, 3), waited(1))]);
-        let sections = |from, to| eras.between(from, to).sections.get(&0).map_or(0, looked);
+        intervals.begin(6, (Ps(600), Ps::ZERO), &Point::default(), None, &calls(9, &[8]));
+        assert_eq!((intervals.ended_in(7), intervals.ended_in(8)), (5, 6));
+        intervals.add_calls(&[((0, 3), waited(10)), ((0, 8), waited(5)), ((0, 3), waited(1))]);
+        let sections = |from, to| intervals.between(from, to).sections.get(&0).map_or(0, looked);
         assert_eq!((sections(0, 2), sections(2, 3), sections(3, 7), sections(0, 7)), (0, 11, 5, 16));
     }
 
     #[test]
     fn calls_that_ended_long_ago_are_forgotten() {
-        let mut eras = Eras::default();
+        let mut intervals = Intervals::default();
         for n in 0..3 * MANY_ENDED as u64 {
             let at = Ps(100 * n);
-            eras.begin(n as u32 + 1, (at, at), &Point::default(), None, &calls(n + 1, &[n]));
+            intervals.begin(n as u32 + 1, (at, at), &Point::default(), None, &calls(n + 1, &[n]));
         }
-        assert!(eras.ended.len() <= MANY_ENDED + 1, "{}", eras.ended.len());
-        assert_eq!(eras.ended_in(3 * MANY_ENDED as u64 - 2), 3 * MANY_ENDED as u32 - 1);
+        assert!(intervals.ended.len() <= MANY_ENDED + 1, "{}", intervals.ended.len());
+        assert_eq!(intervals.ended_in(3 * MANY_ENDED as u64 - 2), 3 * MANY_ENDED as u32 - 1);
     }
 
     proptest! {
@@ -287,21 +300,21 @@ mod tests {
                 }
                 Point { cycle, memory, ..Point::default() }
             };
-            let mut eras = Eras::default();
-            for (era, cycle) in (1..).zip(&edges) {
-                eras.begin(era, (Ps(*cycle), Ps::ZERO), &at(*cycle), Some(from), &calls(0, &[]));
+            let mut intervals = Intervals::default();
+            for (interval, cycle) in (1..).zip(&edges) {
+                intervals.begin(interval, (Ps(*cycle), Ps::ZERO), &at(*cycle), Some(from), &calls(0, &[]));
             }
             let (from, to) = (at(from), at(200));
-            let grown = eras.grown(&from, &to);
+            let grown = intervals.grown(&from, &to);
             let mut whole = Growth::default();
             whole.extend(0, &from.memory, &to.memory);
             for (sum, cycles) in whole.sums() {
                 prop_assert_eq!(grown.sums().filter(|(known, _)| *known == sum).map(|(_, n)| n).sum::<u64>(), cycles);
             }
             // Each era has those accesses that were in it.
-            for (era, sum, cycles) in grown.by_era() {
-                let begin = era.checked_sub(1).map_or(0, |before| eras.edges[before as usize].at.0);
-                let end = eras.edges.get(era as usize).map_or(200, |edge| edge.at.0);
+            for (interval, sum, cycles) in grown.by_interval() {
+                let begin = interval.checked_sub(1).map_or(0, |before| intervals.edges[before as usize].at.0);
+                let end = intervals.edges.get(interval as usize).map_or(200, |edge| edge.at.0);
                 let mut own = Growth::default();
                 own.extend(0, &at(begin.max(from.cycle)).memory, &at(end).memory);
                 prop_assert_eq!(own.sums().filter(|(known, _)| *known == sum).map(|(_, n)| n).sum::<u64>(), cycles);
@@ -313,8 +326,8 @@ mod tests {
                 last = begin + length;
                 (Ps(begin), Ps(last))
             }).collect();
-            let cut = eras.cut(&pieces);
-            prop_assert!(cut.iter().all(|(begin, end)| begin < end && eras.at(*begin) == eras.at(Ps(end.0 - 1))));
+            let cut = intervals.cut(&pieces);
+            prop_assert!(cut.iter().all(|(begin, end)| begin < end && intervals.at(*begin) == intervals.at(Ps(end.0 - 1))));
             let time = |pieces: &[(Ps, Ps)]| pieces.iter().map(|(begin, end)| end.0 - begin.0).sum::<u64>();
             prop_assert_eq!(time(&cut), time(&pieces));
             prop_assert!(cut.windows(2).all(|two| two[0].1 <= two[1].0));

@@ -34,7 +34,7 @@ struct Rate {
     streak: u64,
     /// In the last of those.
     before: u64,
-    told: bool,
+    reported: bool,
 }
 
 impl Rate {
@@ -47,9 +47,9 @@ impl Rate {
             (self.window, self.before, self.count) = (window, self.count, 0);
         }
         self.count += 1;
-        let storms = !self.told && self.streak >= ENOUGH;
-        self.told |= storms;
-        storms.then_some(self.before)
+        let event_rates = !self.reported && self.streak >= ENOUGH;
+        self.reported |= event_rates;
+        event_rates.then_some(self.before)
     }
 }
 
@@ -74,7 +74,7 @@ struct Taken {
 
 /// A storm to tell of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
-pub enum Storm {
+pub enum ExcessiveRate {
     /// A device has events.
     Events {
         /// The device.
@@ -98,7 +98,7 @@ pub enum Storm {
 
 /// What happens too often.
 #[derive(Debug, Default, State)]
-pub struct Storms {
+pub struct EventRates {
     events: Vec<Rate>,
     taken: Vec<Taken>,
     /// Who raised each line last.
@@ -106,14 +106,14 @@ pub struct Storms {
     /// Entries into the handlers of interrupts.
     pub entries: Entries,
     /// Storms so far, with the times at which they were noticed.
-    pub found: Vec<(Storm, Ps)>,
+    pub found: Vec<(ExcessiveRate, Ps)>,
     /// A device whose events have no end, and the time that does not pass.
     pub endless: Option<(DeviceId, Ps)>,
     instant: Ps,
     at_instant: u64,
 }
 
-impl Storms {
+impl EventRates {
     /// A device has an event at `due`. True if there have been too many at that time, so that it would never pass.
     pub fn event(&mut self, device: DeviceId, due: Ps) -> bool {
         self.at_instant = if due == self.instant { self.at_instant + 1 } else { 0 };
@@ -127,7 +127,7 @@ impl Storms {
             self.events.resize(index + 1, Rate::default());
         }
         if let Some(each_ms) = self.events[index].add(due, MANY_EVENTS) {
-            self.found.push((Storm::Events { device, each_ms }, due));
+            self.found.push((ExcessiveRate::Events { device, each_ms }, due));
         }
         false
     }
@@ -149,7 +149,7 @@ impl Storms {
         if let Some(each_ms) = taken.rate.add(now, MANY_EXCEPTIONS) {
             let most = taken.sources.iter().max_by_key(|(_, count)| *count).map_or(source, |(most, _)| *most);
             let from = self.raisers(core as u32, most);
-            self.found.push((Storm::Exceptions { core, each_ms, most, from }, now));
+            self.found.push((ExcessiveRate::Exceptions { core, each_ms, most, from }, now));
         }
     }
 
@@ -172,10 +172,10 @@ impl Storms {
             self.raised.iter().rev().find(|(line, _)| is(*line)).map(|(_, device)| *device)
         };
         let first = source.input.and_then(|bit| last(&|line| line == IrqLine::Core { core, bit }));
-        let behind = first.and_then(|controller| {
+        let after = first.and_then(|controller| {
             last(&|line| matches!(line, IrqLine::Device { device, .. } if device == controller))
         });
-        [first, behind]
+        [first, after]
     }
 }
 
@@ -186,56 +186,56 @@ mod tests {
     const SOURCE: Source = Source { name: "interrupt", number: Some(7), input: Some(7) };
 
     /// `each_ms` events of a device in each of so many milliseconds.
-    fn events(storms: &mut Storms, each_ms: u64, ms: u64) {
+    fn events(event_rates: &mut EventRates, each_ms: u64, ms: u64) {
         for at in 0..each_ms * ms {
-            assert!(!storms.event(DeviceId(1), Ps(at * (WINDOW.0 / each_ms))));
+            assert!(!event_rates.event(DeviceId(1), Ps(at * (WINDOW.0 / each_ms))));
         }
     }
 
     #[test]
-    fn a_device_that_never_rests_is_told_of_once() {
-        let mut storms = Storms::default();
-        events(&mut storms, 10_000, 120);
-        let [(Storm::Events { device: DeviceId(1), each_ms: 10_000 }, at)] = storms.found[..] else {
-            panic!("{:?}", storms.found)
+    fn a_device_that_never_rests_is_reported_of_once() {
+        let mut event_rates = EventRates::default();
+        events(&mut event_rates, 10_000, 120);
+        let [(ExcessiveRate::Events { device: DeviceId(1), each_ms: 10_000 }, at)] = event_rates.found[..] else {
+            panic!("{:?}", event_rates.found)
         };
         // After 50 full milliseconds: 500,000 of them.
         assert_eq!(at, Ps(50 * WINDOW.0));
     }
 
     #[test]
-    fn bursts_and_ordinary_rates_are_no_storms() {
-        let mut storms = Storms::default();
-        events(&mut storms, MANY_EVENTS - 1, 500);
+    fn bursts_and_ordinary_rates_are_no_event_rates() {
+        let mut event_rates = EventRates::default();
+        events(&mut event_rates, MANY_EVENTS - 1, 500);
         // Much at once, but with rests.
         for burst in 1..200 {
             for at in 0..10_000 {
-                storms.event(DeviceId(2), Ps(2 * burst * WINDOW.0 + at * 1000));
+                event_rates.event(DeviceId(2), Ps(2 * burst * WINDOW.0 + at * 1000));
             }
         }
-        assert_eq!(storms.found, []);
+        assert_eq!(event_rates.found, []);
     }
 
     #[test]
     fn most_exceptions_are_named_with_who_raised_them() {
-        let mut storms = Storms::default();
-        storms.raised(IrqLine::Device { device: DeviceId(3), input: 2 }, DeviceId(5));
-        storms.raised(IrqLine::Device { device: DeviceId(3), input: 4 }, DeviceId(6));
-        storms.raised(IrqLine::Core { core: 0, bit: 7 }, DeviceId(3));
+        let mut event_rates = EventRates::default();
+        event_rates.raised(IrqLine::Device { device: DeviceId(3), input: 2 }, DeviceId(5));
+        event_rates.raised(IrqLine::Device { device: DeviceId(3), input: 4 }, DeviceId(6));
+        event_rates.raised(IrqLine::Core { core: 0, bit: 7 }, DeviceId(3));
         let fault = Source { name: "data abort", number: None, input: None };
         for at in 0..1_000_000 {
-            storms.exception(0, Ps(at * 100_000), if at % 10 == 0 { fault } else { SOURCE });
+            event_rates.exception(0, Ps(at * 100_000), if at % 10 == 0 { fault } else { SOURCE });
         }
-        let [(Storm::Exceptions { core: 0, each_ms: 10_000, most, from }, _)] = storms.found[..] else {
-            panic!("{:?}", storms.found)
+        let [(ExcessiveRate::Exceptions { core: 0, each_ms: 10_000, most, from }, _)] = event_rates.found[..] else {
+            panic!("{:?}", event_rates.found)
         };
         assert_eq!((most, from), (SOURCE, [Some(DeviceId(3)), Some(DeviceId(6))]));
     }
 
     #[test]
     fn a_time_that_does_not_pass_is_noticed() {
-        let mut storms = Storms::default();
-        let ends = (0..2 * MOST_AT_ONCE).position(|_| storms.event(DeviceId(4), Ps(7)));
-        assert_eq!((ends, storms.endless), (Some(MOST_AT_ONCE as usize), Some((DeviceId(4), Ps(7)))));
+        let mut event_rates = EventRates::default();
+        let ends = (0..2 * MOST_AT_ONCE).position(|_| event_rates.event(DeviceId(4), Ps(7)));
+        assert_eq!((ends, event_rates.endless), (Some(MOST_AT_ONCE as usize), Some((DeviceId(4), Ps(7)))));
     }
 }

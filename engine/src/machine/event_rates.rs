@@ -1,38 +1,38 @@
-//! What the machine tells of [`crate::storms`].
+//! What the machine tells of [`crate::event_rates`].
 
 use super::Machine;
 use crate::bus::device::DeviceId;
-use crate::storms::{Entered, Source, Storm};
+use crate::event_rates::{Entered, ExcessiveRate, Source};
 use crate::time::Ps;
 
 impl Machine {
     /// A line for each storm of the run.
-    pub(super) fn storm_notes(&self) -> Vec<String> {
-        let storms = self.bus.storms.found.iter().map(|(storm, at)| self.storm_text(*storm, *at));
-        let entries = self.bus.storms.entries.found().filter(|(core, ..)| (*core as usize) < self.cores.len());
-        storms.chain(entries.flat_map(|found| self.entries_text(found))).collect()
+    pub(super) fn event_rate_notes(&self) -> Vec<String> {
+        let event_rates = self.bus.event_rates.found.iter().map(|(excessive, at)| self.excess_text(*excessive, *at));
+        let entries = self.bus.event_rates.entries.found().filter(|(core, ..)| (*core as usize) < self.cores.len());
+        event_rates.chain(entries.flat_map(|found| self.entries_text(found))).collect()
     }
 
     /// A line for each storm that was found since the last call.
-    pub(super) fn new_storm_notes(&mut self) -> Vec<String> {
-        let told = std::mem::replace(&mut self.told_storms, self.bus.storms.found.len());
-        self.bus.storms.found[told..].iter().map(|(storm, at)| self.storm_text(*storm, *at)).collect()
+    pub(super) fn new_event_rate_notes(&mut self) -> Vec<String> {
+        let reported = std::mem::replace(&mut self.reported_excess, self.bus.event_rates.found.len());
+        self.bus.event_rates.found[reported..].iter().map(|(excessive, at)| self.excess_text(*excessive, *at)).collect()
     }
 
     /// True if what was loaded of them is of this machine.
-    pub(super) fn storms_are_sound(&self) -> bool {
-        let found = &self.bus.storms.found;
-        let is_here = |storm: &Storm| match storm {
-            Storm::Events { .. } => true,
-            Storm::Exceptions { core, .. } => *core < self.cores.len(),
+    pub(super) fn event_rates_are_sound(&self) -> bool {
+        let found = &self.bus.event_rates.found;
+        let is_here = |excessive: &ExcessiveRate| match excessive {
+            ExcessiveRate::Events { .. } => true,
+            ExcessiveRate::Exceptions { core, .. } => *core < self.cores.len(),
         };
-        self.told_storms <= found.len() && found.iter().all(|(storm, _)| is_here(storm))
+        self.reported_excess <= found.len() && found.iter().all(|(excessive, _)| is_here(excessive))
     }
 
     /// How an interrupt is entered again and again, or once more.
     fn entries_text(&self, (core, input, entered): (u32, u32, Entered)) -> Vec<String> {
         let source = Source { name: "interrupt", number: Some(input), input: Some(input) };
-        let from = self.bus.storms.raisers(core, source);
+        let from = self.bus.event_rates.raisers(core, source);
         let (core, what) = (self.cores[core as usize].name(), self.source_text(source, from));
         let mut lines = Vec::new();
         if entered.never_stops() {
@@ -59,14 +59,14 @@ impl Machine {
         lines
     }
 
-    fn storm_text(&self, storm: Storm, at: Ps) -> String {
+    fn excess_text(&self, excessive: ExcessiveRate, at: Ps) -> String {
         const SLOW: &str = "that is what makes the run slow";
-        match storm {
-            Storm::Events { device, each_ms } => {
+        match excessive {
+            ExcessiveRate::Events { device, each_ms } => {
                 let name = self.device_name(device);
                 format!("{name} has some {each_ms} events in each simulated millisecond (noticed at {at}): {SLOW}")
             }
-            Storm::Exceptions { core, each_ms, most, from } => {
+            ExcessiveRate::Exceptions { core, each_ms, most, from } => {
                 let (name, what) = (self.cores[core].name(), self.source_text(most, from));
                 format!(
                     "{name} takes some {each_ms} exceptions in each simulated millisecond, most of them {what} \
@@ -85,7 +85,7 @@ impl Machine {
 
     /// Why time does not pass any more, if that is so.
     pub(super) fn endless_text(&self) -> Option<String> {
-        let (device, at) = self.bus.storms.endless?;
+        let (device, at) = self.bus.event_rates.endless?;
         let name = self.device_name(device);
         Some(format!("{name}: it has events without end at {at}: no time passes between them, so the run can't go on"))
     }

@@ -25,7 +25,7 @@ type Spot = (u32, u64);
 
 /// The loop that a core was last seen in.
 #[derive(Debug, State, Fresh)]
-struct Spin {
+struct WaitLoop {
     since: Ps,
     /// What was when the iteration began that was watched.
     instructions: u64,
@@ -50,20 +50,20 @@ struct Watch<I> {
 }
 
 /// What is known of a core's loops.
-pub(super) struct Spins<I> {
+pub(super) struct WaitLoops<I> {
     /// When it is watched next; [`Ps::MAX`] for never.
     pub next: Ps,
     watch: Option<Box<Watch<I>>>,
-    found: Option<Spin>,
+    found: Option<WaitLoop>,
 }
 
-impl<I> Default for Spins<I> {
-    fn default() -> Spins<I> {
-        Spins { next: Ps::MAX, watch: None, found: None }
+impl<I> Default for WaitLoops<I> {
+    fn default() -> WaitLoops<I> {
+        WaitLoops { next: Ps::MAX, watch: None, found: None }
     }
 }
 
-impl<I> Spins<I> {
+impl<I> WaitLoops<I> {
     /// The core is watched from now on.
     pub fn start(&mut self) {
         self.next = INTERVAL;
@@ -131,7 +131,7 @@ impl<I: Isa> Cpu<I> {
     /// core runs next must not depend on it.
     pub(super) fn run_and_watch(&mut self, bus: &mut Bus, until: Ps) -> Stop {
         loop {
-            let next = self.spins.next;
+            let next = self.wait_loops.next;
             let ends = if next > self.shell.now() { until.min(next) } else { until };
             self.begin(bus, ends);
             let stop = self.run_loop(bus, false);
@@ -152,17 +152,17 @@ impl<I: Isa> Cpu<I> {
     #[cold]
     #[inline(never)]
     pub(super) fn watch(&mut self, bus: &mut Bus) -> bool {
-        if self.spins.watch.is_none() && !self.begins_watch() {
+        if self.wait_loops.watch.is_none() && !self.begins_watch() {
             return false;
         }
-        let Some(mut watch) = self.spins.watch.take() else { return false };
+        let Some(mut watch) = self.wait_loops.watch.take() else { return false };
         let instructions = self.shell.instructions;
         let runs = self.run_watched(bus, &mut watch.iteration).is_some();
         let waits = self.shell.cycles >= self.shell.deadline.limit || self.shell.stop.is_some();
         let view = View { clock: self.shell.clock, cycles: self.shell.cycles, touched: self.touched() };
         let goes_on = (runs || waits) && !view.has_accessed_devices(bus) && watch.states.len() <= MOST_INSTRUCTIONS;
         if !goes_on {
-            self.spins.found = None;
+            self.wait_loops.found = None;
             return true;
         }
         if self.shell.instructions != instructions {
@@ -171,27 +171,27 @@ impl<I: Isa> Cpu<I> {
                 && self.isa == watch.isa
                 && watch.iteration.left_memory_alone(bus)
             {
-                self.spins.found = Some(self.found(*watch));
+                self.wait_loops.found = Some(self.found(*watch));
                 return true;
             }
             watch.states.push((self.pc, number(&results)));
         }
-        self.spins.watch = Some(watch);
+        self.wait_loops.watch = Some(watch);
         true
     }
 
     fn begins_watch(&mut self) -> bool {
         let now = self.shell.now();
-        if now < self.spins.next {
+        if now < self.wait_loops.next {
             return false;
         }
-        self.spins.next = Ps((now.0 / INTERVAL.0 + 1) * INTERVAL.0);
+        self.wait_loops.next = Ps((now.0 / INTERVAL.0 + 1) * INTERVAL.0);
         if !self.is_settled() || self.is_spinning() {
             return false;
         }
         self.forget_touched();
         let results = self.results();
-        self.spins.watch = Some(Box::new(Watch {
+        self.wait_loops.watch = Some(Box::new(Watch {
             isa: self.isa.clone(),
             since: now,
             pc: self.pc,
@@ -205,14 +205,16 @@ impl<I: Isa> Cpu<I> {
     }
 
     /// The loop has been found; if an interrupt of the core's own has only come in between, the same as before.
-    fn found(&self, watch: Watch<I>) -> Spin {
+    fn found(&self, watch: Watch<I>) -> WaitLoop {
         let device_stores = self.device_stores();
-        let before = self.spins.found.as_ref();
-        let same = before.filter(|spin| {
-            spin.device_stores == device_stores && spin.states.contains(&watch.states[0]) && spin.since < watch.since
+        let before = self.wait_loops.found.as_ref();
+        let same = before.filter(|wait_loop| {
+            wait_loop.device_stores == device_stores
+                && wait_loop.states.contains(&watch.states[0])
+                && wait_loop.since < watch.since
         });
-        Spin {
-            since: same.map_or(watch.since, |spin| spin.since),
+        WaitLoop {
+            since: same.map_or(watch.since, |wait_loop| wait_loop.since),
             instructions: watch.instructions,
             cycles: watch.cycles,
             period_cycles: self.shell.cycles.wrapping_sub(watch.cycles),
@@ -227,21 +229,21 @@ impl<I: Isa> Cpu<I> {
 
     /// True if the core has done nothing but go round since it was seen in its loop.
     fn is_spinning(&self) -> bool {
-        let Some(spin) = &self.spins.found else { return false };
-        let period = spin.states.len() as u64;
-        let instructions = self.shell.instructions.wrapping_sub(spin.instructions);
-        let cycles = u128::from(self.shell.cycles.wrapping_sub(spin.cycles)) * u128::from(period);
-        let expected = u128::from(instructions) * u128::from(spin.period_cycles);
+        let Some(wait_loop) = &self.wait_loops.found else { return false };
+        let period = wait_loop.states.len() as u64;
+        let instructions = self.shell.instructions.wrapping_sub(wait_loop.instructions);
+        let cycles = u128::from(self.shell.cycles.wrapping_sub(wait_loop.cycles)) * u128::from(period);
+        let expected = u128::from(instructions) * u128::from(wait_loop.period_cycles);
         // Memories that others use, too, have it wait a little more or less.
-        let slack = expected / 4 + u128::from(period * spin.period_cycles);
-        spin.states[(instructions % period) as usize] == (self.pc, number(&self.results()))
+        let slack = expected / 4 + u128::from(period * wait_loop.period_cycles);
+        wait_loop.states[(instructions % period) as usize] == (self.pc, number(&self.results()))
             && cycles.abs_diff(expected) <= slack
     }
 
     /// An interrupt is about to be taken.
     #[inline]
     pub(super) fn note_interrupt(&mut self, bus: &Bus) {
-        if self.spins.are_on() {
+        if self.wait_loops.are_on() {
             self.end_spin(bus);
         }
     }
@@ -249,11 +251,11 @@ impl<I: Isa> Cpu<I> {
     #[cold]
     #[inline(never)]
     fn end_spin(&mut self, bus: &Bus) {
-        self.spins.watch = None;
-        let held_since = self.spins.found.as_ref().filter(|_| self.is_spinning()).map(|spin| spin.since);
+        self.wait_loops.watch = None;
+        let held_since = self.wait_loops.found.as_ref().filter(|_| self.is_spinning()).map(|wait_loop| wait_loop.since);
         // One that is interrupted may go on behind that.
         if held_since.is_none_or(|since| bus.core_interrupted(self.shell.index as usize, since, self.shell.now())) {
-            self.spins.found = None;
+            self.wait_loops.found = None;
         }
     }
 }
