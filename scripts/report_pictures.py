@@ -43,7 +43,8 @@ def take_part(browser: Browser, page: Path, section: str, selector: str) -> byte
         "const box = document.getElementById(arguments[0]).querySelector(arguments[1])"
         ".getBoundingClientRect();"
         "return [box.left + scrollX, box.top + scrollY, box.width, box.height];",
-        *(section, selector),
+        section,
+        selector,
     )
     left, top, width, height = box
     clip = {"x": left - MARGIN, "y": top - MARGIN, "scale": 1}

@@ -79,8 +79,14 @@ def run_program(name: str, **how: object) -> Told:
 PROGRAMS = ("adc", "octospi", "cards", "qspi", *SENSORS)
 # Run in `make test`: each kind of core, flashes, cards, both cores of a board, sensors.
 IN_SHORT = (
-    *("page-programs", "two-cores", "picorv32"),
-    *("adc", "octospi", "cards", "qspi", "nucleo-l4r5zi-sensors"),
+    "page-programs",
+    "two-cores",
+    "picorv32",
+    "adc",
+    "octospi",
+    "cards",
+    "qspi",
+    "nucleo-l4r5zi-sensors",
 )
 # Where some end there: much has happened by then.
 ENDS = {"two-cores": "20ms", "qspi": "4ms"}

@@ -16,8 +16,16 @@ def row(
 ) -> Row:
     run = RunRecord("run", app, "picosoc-hx8k", {}, None)
     return Row(
-        *("name", "picosoc-hx8k", settings, metric, "", simulated, published),
-        *(UNPUBLISHED, "row", run),
+        "name",
+        "picosoc-hx8k",
+        settings,
+        metric,
+        "",
+        simulated,
+        published,
+        UNPUBLISHED,
+        "row",
+        run,
     )
 
 

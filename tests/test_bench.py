@@ -19,9 +19,12 @@ from cyclescope.statuses import Status
 NAME = "quad-spi-throughput"
 # The whole experiment in little: the mechanisms are the same, the published numbers are not.
 SHORT = (
-    *("--set", f"{NAME}.pages=4"),
-    *("--set", f"{NAME}.bytes=1024"),
-    *("--set", "flash0.cyclescope,bulk-erase-typical-ms=10"),
+    "--set",
+    f"{NAME}.pages=4",
+    "--set",
+    f"{NAME}.bytes=1024",
+    "--set",
+    "flash0.cyclescope,bulk-erase-typical-ms=10",
 )
 ROW_KEYS = [
     "experiment",

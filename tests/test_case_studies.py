@@ -25,7 +25,9 @@ NUMBERED = {
     "rhealstone": (
         *(("figure", f"1-{n}") for n in range(1, 7)),
         *(("figure", f"4-{n}") for n in range(1, 7)),
-        *(("figure", "2-1"), ("table", "2-1"), ("table", "4-1")),
+        ("figure", "2-1"),
+        ("table", "2-1"),
+        ("table", "4-1"),
     ),
     "bitbang-spi": (),
     "rpmsg-tty": (),
@@ -102,6 +104,11 @@ def test_no_table_and_no_figure_is_left_out(study: str) -> None:
 def test_ranges_of_figures_are_read() -> None:
     lines = [("figures 1-1 to 1-3, 2-1: waveforms", ""), ("Tables 5 and 6", ""), ("table 1", "")]
     assert list(named(lines)) == [
-        *(("figure", "1-1"), ("figure", "1-2"), ("figure", "1-3"), ("figure", "2-1")),
-        *(("table", "5"), ("table", "6"), ("table", "1")),
+        ("figure", "1-1"),
+        ("figure", "1-2"),
+        ("figure", "1-3"),
+        ("figure", "2-1"),
+        ("table", "5"),
+        ("table", "6"),
+        ("table", "1"),
     ]

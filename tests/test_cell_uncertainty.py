@@ -301,7 +301,7 @@ def test_what_does_not_go_together_is_one_line(
 
 def test_the_command_writes_the_file(cyclescope: Command, tmp_path: Path) -> None:
     done = cyclescope(
-        *("bench", "quad-spi-throughput", "--uncertainty", "10", "--out", tmp_path / "out")
+        "bench", "quad-spi-throughput", "--uncertainty", "10", "--out", tmp_path / "out"
     )
     assert done.status == 0, done.stderr
     assert "10 draws of" in done.stderr

@@ -91,29 +91,40 @@ ACCESS = {"stack": "spi_atben", "operation": "access", "loops": tiers.sized(5, 2
 
 TIMED = {
     "quad write": Timed(
-        *("kc705-axi-quad-spi", "quad_spi_throughput", {"pages": 16}),
-        *(metric("write_time", US), "program_page"),
+        "kc705-axi-quad-spi",
+        "quad_spi_throughput",
+        {"pages": 16},
+        metric("write_time", US),
+        "program_page",
     ),
     "XIP read": Timed(
-        *("kc705-axi-quad-spi", "xip_read", {"bytes": 4096}),
-        *(metric("read_time", US), "read_window"),
+        "kc705-axi-quad-spi",
+        "xip_read",
+        {"bytes": 4096},
+        metric("read_time", US),
+        "read_window",
         overrides={"spi0.xlnx,xip-mode": 1},
     ),
     "FAT write": Timed(
-        *("nios2-mmc", "fat_write", WRITTEN, metric("total_time", 1e12), "write_file"),
+        "nios2-mmc",
+        "fat_write",
+        WRITTEN,
+        metric("total_time", 1e12),
+        "write_file",
         card="card0",
     ),
     "task switch": Timed("sama5d2-xplained", "rhealstone", CACHED, metric("cycles", 1)),
     "register read": Timed(
-        *("ben-nanonote", "bitbang_spi", ACCESS, metric("read_register_time", US), REGISTER_READ)
+        "ben-nanonote", "bitbang_spi", ACCESS, metric("read_register_time", US), REGISTER_READ
     ),
     "register read by SSI": Timed(
-        *("ben-nanonote-ssi", "bitbang_spi", ACCESS | {"stack": "spi-jz4740-ssi"}),
-        *(metric("read_register_time", US), REGISTER_READ),
+        "ben-nanonote-ssi",
+        "bitbang_spi",
+        ACCESS | {"stack": "spi-jz4740-ssi"},
+        metric("read_register_time", US),
+        REGISTER_READ,
     ),
-    "message": Timed(
-        *("stm32mp157c-dk2", "rpmsg_tty", ONE_TEST, metric("time", NS)), call="run_test"
-    ),
+    "message": Timed("stm32mp157c-dk2", "rpmsg_tty", ONE_TEST, metric("time", NS), call="run_test"),
     "flash bench": Timed("picosoc-icebreaker", "picosoc_flash_bench", {}, metric("cycles", 1)),
     "flash bench on HX8K": Timed("picosoc-hx8k", "picosoc_flash_bench", {}, metric("cycles", 1)),
 }
@@ -150,7 +161,8 @@ def with_changes(names: Mapping[str, str]) -> Iterator[object]:
         for label, change in found.items():
             is_short = label in short or len(found) == 1
             yield pytest.param(
-                *(name, change),
+                name,
+                change,
                 id=f"{name}-{label}".replace(" ", "-"),
                 marks=[] if is_short else pytest.mark.long,
             )

@@ -166,7 +166,7 @@ def test_fail_over_both_ways(cyclescope: Command, loop: Callable[[str], Path]) -
     # most of the run is not this function: what is much for it is little for the whole
     assert status(fast, slow, "60%") == Status.SUCCESS
     failed = cyclescope(
-        *("compare", fast, slow, "--board", BOARD, "--fail-over", "60%", "--function", "work")
+        "compare", fast, slow, "--board", BOARD, "--fail-over", "60%", "--function", "work"
     )
     assert failed.status == Status.FAILED
     assert failed.error.startswith("cpu0: work with all it calls: ")
@@ -267,7 +267,9 @@ def test_bad_input_is_one_line(
     ran_in_neither = ("--fail-over", "2%", "--function", "wrok")
     assert "did you mean 'work'?" in refused(cyclescope, elf, elf, *on, *ran_in_neither)
     assert sorted(path.name for path in tmp_path.glob("*.json")) == [
-        *("cut.json", "odd.json", "rows.json"),
+        "cut.json",
+        "odd.json",
+        "rows.json",
     ]
 
 

@@ -46,7 +46,7 @@ def test_two_revisions_are_built_and_compared(
     found = cyclescope("compare", "HEAD~1", "main", *BUILD, "--json", "-", folder=project)
     assert found.status == 0, found.stderr
     of_files = cyclescope(
-        *("compare", program("exit_main"), program("results"), "--board", BOARD, "--json", "-")
+        "compare", program("exit_main"), program("results"), "--board", BOARD, "--json", "-"
     )
     one, other = json.loads(found.stdout), json.loads(of_files.stdout)
     assert one["cores"] == other["cores"]

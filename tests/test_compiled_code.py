@@ -18,8 +18,16 @@ from cyclescope._engine import EngineError
 
 # Of each kind of core, its caches, its interrupts, and what is not compiled.
 SHORT = {
-    *("rv32-cached", "rv32-interrupts", "rv32-flash", "nios-v", "picorv32", "a5"),
-    *("a7-and-m4-talking", "m4", "mips", "mips-local"),
+    "rv32-cached",
+    "rv32-interrupts",
+    "rv32-flash",
+    "nios-v",
+    "picorv32",
+    "a5",
+    "a7-and-m4-talking",
+    "m4",
+    "mips",
+    "mips-local",
 }
 # the last is the most; no block runs so often
 RUNS = st.one_of(st.integers(1, 40), st.integers(41, 3000), st.just(65535))

@@ -16,8 +16,12 @@ ACCESSES = 6_000
 SEEDS = range(3)
 # All that these have is on other boards, too, but for a chip or two.
 VARIANTS = {
-    *("ben-nanonote-rf230", "nucleo-l4r5zi-n25q128a", "stm32mp157c-dk2-tty"),
-    *("nucleo-f411re", "nucleo-l4r5zi", "stm32mp157c-dk2"),
+    "ben-nanonote-rf230",
+    "nucleo-l4r5zi-n25q128a",
+    "stm32mp157c-dk2-tty",
+    "nucleo-f411re",
+    "nucleo-l4r5zi",
+    "stm32mp157c-dk2",
 }
 PLAIN = """
 import collections

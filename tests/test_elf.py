@@ -42,8 +42,13 @@ BAD = {
 
 # Other boards are tried for these, which takes long; of each kind of fault the short tier has one.
 LONG = {
-    *("past the end of memory", "around the address space", "an entry outside memory"),
-    *("zeros past the end of memory", "an object file", "for Arm", "on a device"),
+    "past the end of memory",
+    "around the address space",
+    "an entry outside memory",
+    "zeros past the end of memory",
+    "an object file",
+    "for Arm",
+    "on a device",
 }
 
 

@@ -133,8 +133,16 @@ def total(order: str, size: int, simulated: float, published: float | None = Non
     settings = {"write_order": order, "transfer": size}
     run = RunRecord("run", "fat_write", "nios2-mmc", settings, None)
     return Row(
-        *("fat-write", "nios2-mmc", settings, "total_time", "s", simulated, published),
-        *(PREDICTED, f"{size} B total", run),
+        "fat-write",
+        "nios2-mmc",
+        settings,
+        "total_time",
+        "s",
+        simulated,
+        published,
+        PREDICTED,
+        f"{size} B total",
+        run,
     )
 
 

@@ -42,8 +42,22 @@ def test_it_prints_and_writes_what_it_found(
     elf = program("measured")
     cells = table(elf, tmp_path / "cells.csv")
     done = cyclescope(
-        *("fit", elf, "--board", BOARD, "--cells", cells, "--free", DDR, "--free", DIVIDE),
-        *("--out", "fitted.dts", "--json", "fit.json", "--jobs", "2"),
+        "fit",
+        elf,
+        "--board",
+        BOARD,
+        "--cells",
+        cells,
+        "--free",
+        DDR,
+        "--free",
+        DIVIDE,
+        "--out",
+        "fitted.dts",
+        "--json",
+        "fit.json",
+        "--jobs",
+        "2",
     )
     assert done.status == 0, done.stderr
     assert "ddr.first-word-cycles" in done.stdout
@@ -63,8 +77,20 @@ def test_the_board_that_it_writes_is_the_old_one_with_these_values(
     elf = program("measured")
     cells = table(elf, tmp_path / "cells.csv")
     done = cyclescope(
-        *("fit", elf, "--board", BOARD, "--cells", cells, "--free", DDR, "--free", DIVIDE),
-        *("--out", "fitted.dts", "--jobs", "2"),
+        "fit",
+        elf,
+        "--board",
+        BOARD,
+        "--cells",
+        cells,
+        "--free",
+        DDR,
+        "--free",
+        DIVIDE,
+        "--out",
+        "fitted.dts",
+        "--jobs",
+        "2",
     )
     assert done.status == 0, done.stderr
     fitted = Board(tmp_path / "fitted.dts")
@@ -85,8 +111,18 @@ def test_the_board_that_it_writes_is_the_old_one_with_these_values(
     own = tmp_path / "boards" / "again.dts"
     own.parent.mkdir()
     done = cyclescope(
-        *("fit", elf, "--board", "fitted.dts", "--cells", cells, "--free", f"{DDR}=20:40"),
-        *("--out", own, "--jobs", "2"),
+        "fit",
+        elf,
+        "--board",
+        "fitted.dts",
+        "--cells",
+        cells,
+        "--free",
+        f"{DDR}=20:40",
+        "--out",
+        own,
+        "--jobs",
+        "2",
     )
     assert done.status == 0, done.stderr
     assert next(one for one in Board(own).parameters if one.label == "ddr").value == "33"
@@ -98,8 +134,19 @@ def test_a_node_without_a_label_of_its_own_is_named_by_its_path(tmp_path: Path) 
     judged = Judgement(free, free.board_value + 1, TOLD, (free.board_value + 1,))
     cell = FittedCell("a", "a.cycles", 4.0, 3.0, 4.0, is_fitted=True)
     result = FitResult(
-        *("app.elf", board, "cells.csv", (judged,), (cell,)),
-        *((), (), None, None, 1, None, None, 4),
+        "app.elf",
+        board,
+        "cells.csv",
+        (judged,),
+        (cell,),
+        (),
+        (),
+        None,
+        None,
+        1,
+        None,
+        None,
+        4,
     )
     own = tmp_path / "own.dts"
     own.write_text(overlay(result, own, {}))

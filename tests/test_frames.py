@@ -41,7 +41,9 @@ Change = tuple[int, int, int]
 IDLE = 1_000_000
 PERIOD = 1_000
 VIEW = Frames(
-    *("On the wire", "What is to be seen.", "stack"),
+    "On the wire",
+    "What is to be seen.",
+    "stack",
     wires=((SELECT, "nSEL"), (CLOCK, "SCLK"), (MOSI, "MOSI"), (MISO, "MISO")),
 )
 

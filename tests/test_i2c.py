@@ -180,7 +180,19 @@ def test_sigrok_reads_the_frames(speed: Speed, tmp_path: Path) -> None:
     said = annotations(alone, "i2c:scl=scl:sda=sda", "i2c=addr-data", step_ps=1000)
     frames = [line.partition(": ")[2] for line in said]
     assert frames == [
-        *("Start", "Write", "Address write: 48", "ACK", "Data write: 00", "ACK"),
-        *("Start repeat", "Read", "Address read: 48", "ACK"),
-        *("Data read: 15", "ACK", "Data read: 80", "NACK", "Stop"),
+        "Start",
+        "Write",
+        "Address write: 48",
+        "ACK",
+        "Data write: 00",
+        "ACK",
+        "Start repeat",
+        "Read",
+        "Address read: 48",
+        "ACK",
+        "Data read: 15",
+        "ACK",
+        "Data read: 80",
+        "NACK",
+        "Stop",
     ]

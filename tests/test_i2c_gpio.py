@@ -72,9 +72,21 @@ def test_sigrok_reads_the_frames(board: Path, tmp_path: Path) -> None:
     alone.write_text(without_pauses(only_scope(vcd.read_text(), "i2c0")))
     said = annotations(alone, "i2c:scl=scl:sda=sda", "i2c=addr-data", step_ps=10_000)
     assert [line.partition(": ")[2] for line in said] == [
-        *("Start", "Write", "Address write: 48", "ACK", "Data write: 00", "ACK"),
-        *("Start repeat", "Read", "Address read: 48", "ACK"),
-        *("Data read: 17", "ACK", "Data read: 80", "NACK", "Stop"),
+        "Start",
+        "Write",
+        "Address write: 48",
+        "ACK",
+        "Data write: 00",
+        "ACK",
+        "Start repeat",
+        "Read",
+        "Address read: 48",
+        "ACK",
+        "Data read: 17",
+        "ACK",
+        "Data read: 80",
+        "NACK",
+        "Stop",
     ]
 
 

@@ -67,7 +67,12 @@ def test_an_image_that_can_not_be_saved_is_a_fault_of_the_board_before_anything_
         ("fifo", "it is a FIFO; an image is a regular file or a block device"),
     ):
         done = cyclescope(
-            *("run", program("flash_readback"), "--board", BOARD, "--set", f"{FLASH}={path}"),
+            "run",
+            program("flash_readback"),
+            "--board",
+            BOARD,
+            "--set",
+            f"{FLASH}={path}",
             timeout_s=60,
         )
         assert (done.status, done.stdout) == (Status.USAGE, "")

@@ -78,8 +78,19 @@ def test_a_run_that_is_stopped_keeps_all(writes_flash: Path, tmp_path: Path, num
     options = ("--json", "out.json", "--set", "flash0.cyclescope,image=f.bin")
     command = started(
         tmp_path,
-        *("run", writes_flash, "--board", BOARD, "--limit", "100000s", *options),
-        *("--section", "main", "--vcd", "out.vcd", "--vcd-timescale", "1ps"),
+        "run",
+        writes_flash,
+        "--board",
+        BOARD,
+        "--limit",
+        "100000s",
+        *options,
+        "--section",
+        "main",
+        "--vcd",
+        "out.vcd",
+        "--vcd-timescale",
+        "1ps",
     )
     status, stdout, stderr = interrupted(
         command, number, lambda line: "read back" in line, "stdout"
@@ -104,7 +115,12 @@ def test_an_ignored_signal_stays_ignored(program: Program, tmp_path: Path) -> No
     ignored = (signal.SIGHUP, signal.SIGINT)
     command = started(
         tmp_path,
-        *("run", program("endless_loop"), "--board", BOARD, "--limit", "100000s"),
+        "run",
+        program("endless_loop"),
+        "--board",
+        BOARD,
+        "--limit",
+        "100000s",
         # not by a fork of this process, which may have mapped more than the host has memory
         before=("sh", "-c", 'trap "" HUP INT; exec "$@"', "sh"),
     )
@@ -131,8 +147,16 @@ def fill_output(command: subprocess.Popen[str]) -> None:
 def test_a_second_signal_ends_at_once(writes_flash: Path, tmp_path: Path) -> None:
     command = started(
         tmp_path,
-        *("run", writes_flash, "--board", BOARD, "--limit", "100000s"),
-        *("--json", "-", "--set", "flash0.cyclescope,image=f.bin"),
+        "run",
+        writes_flash,
+        "--board",
+        BOARD,
+        "--limit",
+        "100000s",
+        "--json",
+        "-",
+        "--set",
+        "flash0.cyclescope,image=f.bin",
     )
     assert command.stderr
     while "read back" not in command.stderr.readline():
@@ -156,8 +180,14 @@ def test_a_reader_that_takes_nothing_does_not_hold_up_the_end(
 ) -> None:
     command = started(
         tmp_path,
-        *("run", program("endless_loop"), "--board", BOARD, "--limit", "100000s"),
-        *("--json", "out.json"),
+        "run",
+        program("endless_loop"),
+        "--board",
+        BOARD,
+        "--limit",
+        "100000s",
+        "--json",
+        "out.json",
     )
     # before the console's one line
     fill_output(command)

@@ -273,7 +273,7 @@ def test_a_link_of_another_server_is_left_to_it(
     link = tmp_path / "ttyRPMSG0"
     with offered(board, "--link", link) as (server, terminal):
         second = cyclescope(
-            *("ipc", "--board", board, "--firmware", build(), "--serve", "--link", link)
+            "ipc", "--board", board, "--firmware", build(), "--serve", "--link", link
         )
         assert second.status == 1
         assert second.error == f"{link}: leads to a terminal that is there: remove it first"
@@ -345,7 +345,7 @@ def test_a_link_takes_nobodys_place(cyclescope: Command, board: Path, tmp_path: 
     taken = tmp_path / "file"
     taken.write_text("mine")
     finished = cyclescope(
-        *("ipc", "--board", board, "--firmware", build(), "--serve", "--link", taken)
+        "ipc", "--board", board, "--firmware", build(), "--serve", "--link", taken
     )
     assert finished.status == 1
     assert finished.error == f"{taken}: can't link the terminal there: File exists"

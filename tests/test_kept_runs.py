@@ -23,8 +23,12 @@ from cyclescope.board import digests
 
 NAME = "quad-spi-throughput"
 SHORT = [
-    *("--set", f"{NAME}.pages=4", "--set", f"{NAME}.bytes=1024"),
-    *("--set", "flash0.cyclescope,bulk-erase-typical-ms=10"),
+    "--set",
+    f"{NAME}.pages=4",
+    "--set",
+    f"{NAME}.bytes=1024",
+    "--set",
+    "flash0.cyclescope,bulk-erase-typical-ms=10",
     *FEW,
 ]
 TOLD = Told(waits=False)

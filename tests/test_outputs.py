@@ -196,9 +196,16 @@ def test_on_a_full_disk_each_file_has_an_error_and_all_else_is_there(
 ) -> None:
     (tmp_path / "wires.vcd").write_text("old")
     done = with_full_disk(
-        *("run", program("flash_readback"), "--board", BOARD),
-        *("--json", "result.json", "--vcd", "wires.vcd"),
-        *("--set", "flash0.cyclescope,image=flash.bin"),
+        "run",
+        program("flash_readback"),
+        "--board",
+        BOARD,
+        "--json",
+        "result.json",
+        "--vcd",
+        "wires.vcd",
+        "--set",
+        "flash0.cyclescope,image=flash.bin",
     )
     # the firmware itself ends well
     assert done.status == Status.UNSAVED

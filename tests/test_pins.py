@@ -30,8 +30,18 @@ from cyclescope.errors import EngineError, UsageError
 
 FOLDER = ROOT / "tests" / "firmware" / "stm32"
 FLAGS = (
-    *("-std=c11", "-O2", "-g", "-ffreestanding", "-fno-sanitize=undefined", "-mthumb"),
-    *("-Wall", "-Wextra", "-Werror", "-nostdlib", "-static", "-Wl,--gc-sections"),
+    "-std=c11",
+    "-O2",
+    "-g",
+    "-ffreestanding",
+    "-fno-sanitize=undefined",
+    "-mthumb",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+    "-nostdlib",
+    "-static",
+    "-Wl,--gc-sections",
     "-Wl,--entry=reset",
 )
 MS = 10**9
@@ -101,8 +111,18 @@ def test_blinky_shows_its_light_and_takes_its_button(
     script, result, waves = tmp_path / "s.txt", tmp_path / "r.json", tmp_path / "w.vcd"
     script.write_text(format_script(pressing(label, key)))
     shown = cyclescope(
-        *("run", elf, "--board", board, "--script", script, "--json", result, "--vcd", waves),
-        *("--limit", "1s"),
+        "run",
+        elf,
+        "--board",
+        board,
+        "--script",
+        script,
+        "--json",
+        result,
+        "--vcd",
+        waves,
+        "--limit",
+        "1s",
     )
     assert shown.status == 0, shown.stderr
     assert re.search(rf"│ {label} +│ {re.escape(led.pin)} +│ off │ +22 │ +22 │", shown.stdout)
@@ -140,8 +160,18 @@ def test_the_sama5d2_shows_its_light_and_takes_its_button(
     script, waves = tmp_path / "s.txt", tmp_path / "w.vcd"
     script.write_text(format_script(steps))
     shown = cyclescope(
-        *("run", elf, "--board", sama5d2.BOARD, "--script", script, "--vcd", waves),
-        *("--vcd-signals", "pioA.3?", "--vcd-signals", "leds.*"),
+        "run",
+        elf,
+        "--board",
+        sama5d2.BOARD,
+        "--script",
+        script,
+        "--vcd",
+        waves,
+        "--vcd-signals",
+        "pioA.3?",
+        "--vcd-signals",
+        "leds.*",
     )
     assert shown.status == 0, shown.stderr
     assert re.search(r"│ red +│ pioA\.38 +│ off │ +7 │ +7 │", shown.stdout)

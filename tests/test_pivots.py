@@ -26,8 +26,16 @@ def row(
     run = RunRecord("run", "app", board, settings, None)
     basis = UNPUBLISHED if published is None else PREDICTED
     return Row(
-        *("xip", board, settings, "cycles", "cycles", simulated, published),
-        *(basis, "{program} {mode}".format_map(settings), run),
+        "xip",
+        board,
+        settings,
+        "cycles",
+        "cycles",
+        simulated,
+        published,
+        basis,
+        "{program} {mode}".format_map(settings),
+        run,
         pivot=pivot,
     )
 
@@ -199,8 +207,10 @@ def test_names_and_values_are_called_as_people_do() -> None:
     (table,) = pivots.tables(rows)
     assert table.line_headings == ("writes in", "call")
     assert [names for names, _ in table.lines] == [
-        *(("R0.06's order", "64 B"), ("R0.06's order", "1024 B")),
-        *(("new", "64 B"), ("new", "1024 B")),
+        ("R0.06's order", "64 B"),
+        ("R0.06's order", "1024 B"),
+        ("new", "64 B"),
+        ("new", "1024 B"),
     ]
     assert "Time, s" in shown(rows)
     assert "by metric" not in shown(rows)

@@ -23,8 +23,16 @@ class Chip(SpiChip):
     'A chip for tests.'
 """
 COMPILER = (
-    *(sys.executable, "-m", "ziglang", "cc", "-target", "riscv32-freestanding"),
-    *("-mcpu=generic_rv32+m+c", "-O2", "-ffreestanding", "-nostdlib"),
+    sys.executable,
+    "-m",
+    "ziglang",
+    "cc",
+    "-target",
+    "riscv32-freestanding",
+    "-mcpu=generic_rv32+m+c",
+    "-O2",
+    "-ffreestanding",
+    "-nostdlib",
     "-Wl,--image-base=0x80000000",
 )
 

@@ -152,7 +152,10 @@ def test_a_frame_that_is_not_read_yet_is_not_overwritten(tmp_path: Path) -> None
     length, frames, vcd = 5, 4, tmp_path / "out.vcd"
     # back to back: each begins as the one before ends
     result = run(
-        *("spi_atben", [length], BYTE_US * (BEFORE_BYTES + length), vcd),
+        "spi_atben",
+        [length],
+        BYTE_US * (BEFORE_BYTES + length),
+        vcd,
         operation="reception",
         frames=frames,
     )

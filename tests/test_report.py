@@ -94,8 +94,17 @@ def record(name: str, settings: Settings, console: str = "") -> RunRecord:
 
 def row(run: RunRecord, label: str, published: int | None, basis: str) -> Row:
     return Row(
-        *("quad", "board-a", run.settings, "write_time", "us", 95_000),
-        *(published, basis, label, run, ("timed",)),
+        "quad",
+        "board-a",
+        run.settings,
+        "write_time",
+        "us",
+        95_000,
+        published,
+        basis,
+        label,
+        run,
+        ("timed",),
         counts_as=label if published else "",
     )
 
@@ -173,9 +182,20 @@ def test_a_section_says_all_that_a_reader_needs() -> None:
     html = usual()
     words = Page(html).words
     for said in (
-        *("94,338", "95,000", "+0.7 %", "+5.6 %", "quad write", "slow write"),
-        *("mode=quad", "Another core stands in.", "note: odd bit", "A note, 2014"),
-        *("PG153, table 2", "calibrated: dual write", "it fell over", "Chip Erased"),
+        "94,338",
+        "95,000",
+        "+0.7 %",
+        "+5.6 %",
+        "quad write",
+        "slow write",
+        "mode=quad",
+        "Another core stands in.",
+        "note: odd bit",
+        "A note, 2014",
+        "PG153, table 2",
+        "calibrated: dual write",
+        "it fell over",
+        "Chip Erased",
         "95 ms",
     ):
         assert said in words
@@ -197,7 +217,10 @@ def test_how_far_to_trust_it_is_counted() -> None:
 def test_nothing_that_a_board_or_firmware_says_becomes_markup() -> None:
     run = record(HOSTILE, {"mode": HOSTILE, HOSTILE: 1}, HOSTILE)
     hostile = ExperimentResult(
-        *("quad", HOSTILE, HOSTILE, (HOSTILE,)),
+        "quad",
+        HOSTILE,
+        HOSTILE,
+        (HOSTILE,),
         rows=(row(run, HOSTILE, 1, PREDICTED), row(run, HOSTILE, None, UNPUBLISHED)),
         runs=(run, RunRecord(HOSTILE, HOSTILE, HOSTILE, {}, None, HOSTILE)),
         parameters={HOSTILE: (Parameter(*[HOSTILE] * 6, CALIBRATED),)},

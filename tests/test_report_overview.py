@@ -39,7 +39,10 @@ def test_a_card_has_the_question_the_answer_and_how_many_are_close() -> None:
     ours = dataclasses.replace(experiment(), question="How fast?", answer="In 95 ms.")
     card = cards(render([ours]))
     for said in (
-        *("How fast?", "In 95 ms.", "2 of 2 published numbers within 10", "1 of all calibrated"),
+        "How fast?",
+        "In 95 ms.",
+        "2 of 2 published numbers within 10",
+        "1 of all calibrated",
         "1 run without a result. app mode=bad: it fell over",
     ):
         assert said in card
@@ -129,9 +132,12 @@ def test_the_histogram_counts_each_number_once() -> None:
     ]
     words = Page(render([result(rows, exact=False)])).words
     for said in (
-        *("\N{MINUS SIGN}2.0 % to +2.0 %: 3 predicted numbers", "1 calibrated number"),
-        *("+6.0 % to +10.0 %: 1 predicted number", "+10.0 % to +14.0 %: 1 predicted number"),
-        *("+30.0 % and above: 1 predicted number", "below \N{MINUS SIGN}30.0 %: 1 predicted"),
+        "\N{MINUS SIGN}2.0 % to +2.0 %: 3 predicted numbers",
+        "1 calibrated number",
+        "+6.0 % to +10.0 %: 1 predicted number",
+        "+10.0 % to +14.0 %: 1 predicted number",
+        "+30.0 % and above: 1 predicted number",
+        "below \N{MINUS SIGN}30.0 %: 1 predicted",
     ):
         assert said in words
     counted = re.findall(r": (\d+) (?:predicted|calibrated) numbers?", words)

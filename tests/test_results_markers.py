@@ -207,7 +207,12 @@ def test_what_moves_cells_is_told_as_far_as_it_was_measured(
     strongest = [["assumed", "bus.x-cycles", "4", "5", "one", "+11.0 %"]]
     assert lines_of(f"influence {result.name} 1")[1:] == strongest
     assert lines_of(f"assumed {result.name}")[1] == [
-        *("bus.x-cycles", "4", "2 to 8", "", "one", "+11.0 %"),
+        "bus.x-cycles",
+        "4",
+        "2 to 8",
+        "",
+        "one",
+        "+11.0 %",
     ]
 
 

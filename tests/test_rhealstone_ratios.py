@@ -30,8 +30,16 @@ def cell(operation: str, memory: str, cache: str, loops: int) -> Row:
     }
     run = RunRecord("run", "rhealstone", "sama5d2-xplained", settings, None)
     return Row(
-        *("rhealstone", "sama5d2-xplained", settings, "cycles", "cycles", cycles, cycles),
-        *(PREDICTED, f"{operation} {memory}", run),
+        "rhealstone",
+        "sama5d2-xplained",
+        settings,
+        "cycles",
+        "cycles",
+        cycles,
+        cycles,
+        PREDICTED,
+        f"{operation} {memory}",
+        run,
     )
 
 

@@ -14,8 +14,13 @@ BOARD = "sama5d2-xplained"
 PROGRAMS = ROOT / "tests" / "firmware" / "rpmsg"
 LIBRARY = ROOT / "firmware" / "rpmsg"
 BOTH_SIDES = (
-    *("link_fault", "vring", "virtqueue_driver", "virtqueue_device"),
-    *("rpmsg", "rpmsg_host", "rpmsg_remote"),
+    "link_fault",
+    "vring",
+    "virtqueue_driver",
+    "virtqueue_device",
+    "rpmsg",
+    "rpmsg_host",
+    "rpmsg_remote",
 )
 BROKEN = -4
 

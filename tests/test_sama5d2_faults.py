@@ -307,7 +307,9 @@ def test_at_the_limit_a_core_is_somewhere(cyclescope: Command, program: str, did
     [
         (BOARD, "kc705-axi-quad-spi", "built for Arm; the board's core is RISC-V"),
         pytest.param(
-            *(BOARD, "picosoc-hx8k", "built for Arm; the board's core is RISC-V"),
+            BOARD,
+            "picosoc-hx8k",
+            "built for Arm; the board's core is RISC-V",
             marks=pytest.mark.long,
         ),
         ("kc705-axi-quad-spi", BOARD, "built for RISC-V; the board's core is Arm"),

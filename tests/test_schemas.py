@@ -55,9 +55,12 @@ def test_schemas_are_sound_and_name_all_keys(name: str) -> None:
 def test_bench_gives_what_its_schema_says(cyclescope: Command) -> None:
     experiment = "quad-spi-throughput"
     short = (
-        *("--set", f"{experiment}.pages=4"),
-        *("--set", f"{experiment}.bytes=1024"),
-        *("--set", "flash0.cyclescope,bulk-erase-typical-ms=10"),
+        "--set",
+        f"{experiment}.pages=4",
+        "--set",
+        f"{experiment}.bytes=1024",
+        "--set",
+        "flash0.cyclescope,bulk-erase-typical-ms=10",
     )
     call = ("bench", experiment, *short, *FEW, "--json", "-")
     rows = json.loads(cyclescope(*call).stdout)

@@ -45,8 +45,12 @@ def test_all_that_a_script_can_say() -> None:
         At(10**12),
         At(2 * 10**12),
         Send(b"x"),
-        *(Send(b"a"), Wait(10**9), Send(b"b"), Wait(10**9)),
-        *(At(3 * 10**12), End(4)),
+        Send(b"a"),
+        Wait(10**9),
+        Send(b"b"),
+        Wait(10**9),
+        At(3 * 10**12),
+        End(4),
         End(),
     ]
 

@@ -42,7 +42,9 @@ def test_the_driver_speaks_to_a_card_as_the_specification_has_it(cyclescope: Com
         include=(),
         sources=(
             str(ROOT / "tests" / "firmware" / "sd_driver.c"),
-            *("drivers/sd_card.c", "drivers/sd_spi.c", "runtime/string.c"),
+            "drivers/sd_card.c",
+            "drivers/sd_spi.c",
+            "runtime/string.c",
         ),
         settings={},
         crates=(),

@@ -92,19 +92,45 @@ def test_features_say_that_a_status_can_be_given() -> None:
 def test_files_are_written_read_and_removed(board: str, folder: Path) -> None:
     console = lines(
         board,
-        *("put", "/a.txt", "hello world", "add", "a.txt", ", and more", "get", "a.txt"),
-        *("update", "a.txt", "HELLO", "from", "../a.txt", "3"),
+        "put",
+        "/a.txt",
+        "hello world",
+        "add",
+        "a.txt",
+        ", and more",
+        "get",
+        "a.txt",
+        "update",
+        "a.txt",
+        "HELLO",
+        "from",
+        "../a.txt",
+        "3",
         semihosting_dir=folder,
     )
     assert console == [
-        *("write 11", "close 0", "write 10", "close 0"),
-        *("length 21", "terminal 0", "seek 0", "read 21", "hello world, and more"),
-        *("write 5", "close 0"),
-        *("length 21", "terminal 0", "seek 0", "read 18", "LO world, and more"),
+        "write 11",
+        "close 0",
+        "write 10",
+        "close 0",
+        "length 21",
+        "terminal 0",
+        "seek 0",
+        "read 21",
+        "hello world, and more",
+        "write 5",
+        "close 0",
+        "length 21",
+        "terminal 0",
+        "seek 0",
+        "read 18",
+        "LO world, and more",
     ]
     assert (folder / "a.txt").read_text() == "HELLO world, and more"
     assert lines(board, "remove", "a.txt", "remove", "a.txt", semihosting_dir=folder) == [
-        *("remove 0", "remove -1", "errno 2"),
+        "remove 0",
+        "remove -1",
+        "errno 2",
     ]
     assert list(folder.iterdir()) == []
 
@@ -200,8 +226,20 @@ def test_without_the_option_there_are_no_files(
     (tmp_path / "here").write_text("contents")
     elf = hosted.built(board)
     done = cyclescope(
-        *("run", elf, "--board", board, "--"),
-        *("get", "here", "put", "new", "x", "get", "/etc/passwd", "remove", "here"),
+        "run",
+        elf,
+        "--board",
+        board,
+        "--",
+        "get",
+        "here",
+        "put",
+        "new",
+        "x",
+        "get",
+        "/etc/passwd",
+        "remove",
+        "here",
     )
     assert done.status == 0
     assert done.stdout.startswith("open -1\nerrno 2\n" * 3 + "remove -1\nerrno 2\n")
@@ -324,11 +362,22 @@ def test_clocks_are_simulated_time() -> None:
 def test_what_there_is_no_host_for(board: str, folder: Path) -> None:
     console = lines(
         board,
-        *("heap", "", "temporary", "7", "system", "touch x", "unknown", "153"),
+        "heap",
+        "",
+        "temporary",
+        "7",
+        "system",
+        "touch x",
+        "unknown",
+        "153",
         semihosting_dir=folder,
     )
     assert console == [
-        *("heap 0", "temporary 0", "semihosting-7.tmp", "system -1", "unknown -1"),
+        "heap 0",
+        "temporary 0",
+        "semihosting-7.tmp",
+        "system -1",
+        "unknown -1",
     ]
     assert list(folder.iterdir()) == []
 

@@ -41,8 +41,16 @@ HOSTED = "minimal-armv7a"
 ALL = (*NAMES, *FURTHER, *SENSED, HOSTED)
 # Each kind of core and of controller once, an RTOS, and two cores.
 SHORT = {
-    *("rv32-flash", "rv32-interrupts", "nios-v", "picorv32", "a5", "a7-and-m4-talking"),
-    *("mips", "nucleo-f411re", "nucleo-f411re-sensors", HOSTED),
+    "rv32-flash",
+    "rv32-interrupts",
+    "nios-v",
+    "picorv32",
+    "a5",
+    "a7-and-m4-talking",
+    "mips",
+    "nucleo-f411re",
+    "nucleo-f411re-sensors",
+    HOSTED,
 }
 
 

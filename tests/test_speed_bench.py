@@ -11,8 +11,22 @@ import pytest
 from conftest import ROOT
 
 FEW = (
-    *("--pairs", "1", "--iterations", "5", "--uncached-iterations", "1", "--uncached-loops", "10"),
-    *("--turning-loops", "10", "--held", "2ms", "--back", "2ms", "--sweep-runs", "8"),
+    "--pairs",
+    "1",
+    "--iterations",
+    "5",
+    "--uncached-iterations",
+    "1",
+    "--uncached-loops",
+    "10",
+    "--turning-loops",
+    "10",
+    "--held",
+    "2ms",
+    "--back",
+    "2ms",
+    "--sweep-runs",
+    "8",
 )
 CORES = ("riscv", "arm", "a7", "m4", "mips")
 OBSERVED = ("observed", "observed_uncached")

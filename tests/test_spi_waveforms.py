@@ -78,8 +78,11 @@ def cards() -> Path:
         include=(),
         sources=(
             str(ROOT / "tests" / "firmware" / "card_blocks.c"),
-            *("drivers/sd_card.c", "drivers/sd_spi.c", "runtime/string.c"),
-            *("drivers/sd_port_avalonif.c", "drivers/sd_port_altr_spi.c"),
+            "drivers/sd_card.c",
+            "drivers/sd_spi.c",
+            "runtime/string.c",
+            "drivers/sd_port_avalonif.c",
+            "drivers/sd_port_altr_spi.c",
         ),
         settings={},
         crates=(),

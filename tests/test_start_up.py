@@ -15,10 +15,23 @@ from cyclescope import firmware
 BOARD = "kc705-axi-quad-spi"
 # Each takes longer to import than the program `hello` takes to run.
 HEAVY = {
-    *("elftools", "jinja2", "matplotlib", "numpy", "pandas", "serial", "ziglang"),
-    *("cyclescope.bench", "cyclescope.disks", "cyclescope.experiments", "cyclescope.firmware"),
-    *("cyclescope.devices", "cyclescope.ipc", "cyclescope.report"),
-    *("rich.markdown", "rich.progress", "rich.syntax"),
+    "elftools",
+    "jinja2",
+    "matplotlib",
+    "numpy",
+    "pandas",
+    "serial",
+    "ziglang",
+    "cyclescope.bench",
+    "cyclescope.disks",
+    "cyclescope.experiments",
+    "cyclescope.firmware",
+    "cyclescope.devices",
+    "cyclescope.ipc",
+    "cyclescope.report",
+    "rich.markdown",
+    "rich.progress",
+    "rich.syntax",
 }
 # Runs what it is given, then names the modules that are there.
 IMPORTED = """

@@ -20,17 +20,21 @@ from cyclescope.errors import ElfError
 FOLDER = ROOT / "tests" / "firmware" / "stm32"
 FLASH = 0x0800_0000
 FLAGS = (
-    *("-target", "thumb-freestanding-eabihf", "-mcpu=cortex_m4+vfp4d16sp", "-std=c11", "-O1"),
-    *(
-        "-g",
-        "-ffreestanding",
-        "-Wl,--entry=reset",
-        "-fno-sanitize=undefined",
-        "-fno-builtin",
-        "-nostdlib",
-        "-static",
-    ),
-    *("-Wall", "-Wextra", "-Werror"),
+    "-target",
+    "thumb-freestanding-eabihf",
+    "-mcpu=cortex_m4+vfp4d16sp",
+    "-std=c11",
+    "-O1",
+    "-g",
+    "-ffreestanding",
+    "-Wl,--entry=reset",
+    "-fno-sanitize=undefined",
+    "-fno-builtin",
+    "-nostdlib",
+    "-static",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
 )
 Build = Callable[..., Path]
 # Where one RAM ends and the next begins, and the begin and bytes of all of them.

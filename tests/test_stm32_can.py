@@ -75,7 +75,9 @@ def test_a_node_acknowledges_and_its_frames_come(elf: Path, tmp_path: Path) -> N
     assert said["first"] == "321 2 b0a 0"
     lines = [line.split(" ") for line in result.streams["can1"].splitlines()]
     assert [frame for _, _, frame in lines] == [
-        *("124#0100000002000000", "321#0A0B", "125#0300000004000000")
+        "124#0100000002000000",
+        "321#0A0B",
+        "125#0300000004000000",
     ]
     assert re.fullmatch(r"\(0000000000\.\d{6}\)", lines[0][0])
     # the waveform has the same frames, as another program reads them
@@ -199,9 +201,13 @@ def test_all_that_a_file_can_say() -> None:
         ExpectFrame(Frame(0x123, b"\x01\x02"), 20 * 10**9),
         ExpectFrame(Frame(0x124), any_data=True),
         SendFrame(Frame(0x321, b"\xde\xad\xbe\xef")),
-        *(At(1_250_000_000_000), SendFrame(Frame(0x12345678, b"", True, True, 4))),
-        *(At(2_000_000_000_000), SendFrame(Frame(1, b"\x11\x22"))),
-        *(Wait(5 * 10**9), At(3 * 10**12), End(4)),
+        At(1_250_000_000_000),
+        SendFrame(Frame(0x12345678, b"", True, True, 4)),
+        At(2_000_000_000_000),
+        SendFrame(Frame(1, b"\x11\x22")),
+        Wait(5 * 10**9),
+        At(3 * 10**12),
+        End(4),
     ]
     assert [item[0] for item in node.items() or []][:2] == ["script:3", "script:4"]
     assert parse_frame("123#1122334455667788_9")[0].length == 9

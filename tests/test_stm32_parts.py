@@ -13,8 +13,18 @@ from cyclescope import firmware
 
 FOLDER = ROOT / "tests" / "firmware" / "stm32"
 FLAGS = (
-    *("-std=c11", "-O2", "-g", "-ffreestanding", "-fno-sanitize=undefined", "-mthumb"),
-    *("-Wall", "-Wextra", "-Werror", "-nostdlib", "-static", "-Wl,--gc-sections"),
+    "-std=c11",
+    "-O2",
+    "-g",
+    "-ffreestanding",
+    "-fno-sanitize=undefined",
+    "-mthumb",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+    "-nostdlib",
+    "-static",
+    "-Wl,--gc-sections",
     "-Wl,--entry=reset",
 )
 

@@ -23,7 +23,11 @@ from cyclescope.experiments import fat_write
 
 # The experiments of which runs of less than so many seconds of a processor are compared.
 SHORT_RUNS = (
-    *("quad-spi-throughput", "rhealstone", "bitbang-spi", "rpmsg-tty", "m4-rules"),
+    "quad-spi-throughput",
+    "rhealstone",
+    "bitbang-spi",
+    "rpmsg-tty",
+    "m4-rules",
     "thread-metric",
 )
 MOST_S = 2

@@ -44,9 +44,20 @@ def test_rows_effects_and_prices_are_told(
     cyclescope: Command, program: Program, tmp_path: Path
 ) -> None:
     done = cyclescope(
-        *("sweep", program("results"), "--board", BOARD, "--metric", "elapsed_ps"),
-        *("--vary", "cpu0.d-cache-size=0,16K", "--vary", f"{WORDS}=20,40"),
-        *("--price", "cpu0.d-cache-size=0:0,16K:0.5", "--out", tmp_path / "out"),
+        "sweep",
+        program("results"),
+        "--board",
+        BOARD,
+        "--metric",
+        "elapsed_ps",
+        "--vary",
+        "cpu0.d-cache-size=0,16K",
+        "--vary",
+        f"{WORDS}=20,40",
+        "--price",
+        "cpu0.d-cache-size=0:0,16K:0.5",
+        "--out",
+        tmp_path / "out",
     )
     assert done.status == 0, done.stderr
     assert "d-cache-size" in done.stdout
@@ -60,8 +71,16 @@ def test_failed_rows_are_told_once_and_all_failed_is_a_failure(
 ) -> None:
     elf = program("endless_loop")
     done = cyclescope(
-        *("sweep", elf, "--board", BOARD, "--limit", "1ms", "--vary", f"{WORDS}=20,30,40"),
-        *("--out", tmp_path / "out"),
+        "sweep",
+        elf,
+        "--board",
+        BOARD,
+        "--limit",
+        "1ms",
+        "--vary",
+        f"{WORDS}=20,30,40",
+        "--out",
+        tmp_path / "out",
     )
     assert done.status == 1
     assert done.stdout.count("failed: ") == 1
@@ -101,8 +120,16 @@ def test_a_result_never_replaces_what_is_swept(
     elf.write_bytes(program("results").read_bytes())
     before = elf.read_bytes()
     done = cyclescope(
-        *("sweep", elf, "--board", BOARD, "--vary", f"{WORDS}=20,40", "--out", tmp_path / "out"),
-        *("--json", elf),
+        "sweep",
+        elf,
+        "--board",
+        BOARD,
+        "--vary",
+        f"{WORDS}=20,40",
+        "--out",
+        tmp_path / "out",
+        "--json",
+        elf,
     )
     assert done.status == 121
     assert "what is swept" in done.error

@@ -24,8 +24,16 @@ BUS = ("bus",)
 QUICK = {"flash0.cyclescope,bulk-erase-typical-ms": 1}
 # A few milliseconds have enough transactions.
 NAMES = (
-    *("page-programs", "adc", "octospi", "cards", "qspi", "rtos", "two-cores"),
-    *("picorv32", "rtos-of-cortex-m4", "nucleo-f411re-sensors"),
+    "page-programs",
+    "adc",
+    "octospi",
+    "cards",
+    "qspi",
+    "rtos",
+    "two-cores",
+    "picorv32",
+    "rtos-of-cortex-m4",
+    "nucleo-f411re-sensors",
 )
 # A core of each kind, and two of them.
 SHORT = {"page-programs", "adc", "picorv32", "two-cores"}

@@ -86,8 +86,16 @@ def test_a_run_that_fails_is_significant_at_once(program: Program) -> None:
 def test_the_command_tells_intervals(cyclescope: Command, program: Program, tmp_path: Path) -> None:
     elf = program("results")
     done = cyclescope(
-        *("run", elf, "--board", BOARD, "--uncertainty", SAMPLES, "--section", "main"),
-        *("--json", tmp_path / "u.json"),
+        "run",
+        elf,
+        "--board",
+        BOARD,
+        "--uncertainty",
+        SAMPLES,
+        "--section",
+        "main",
+        "--json",
+        tmp_path / "u.json",
     )
     assert done.status == 0, done.stderr
     assert f"{SAMPLES} runs with" in done.stdout

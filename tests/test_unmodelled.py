@@ -134,8 +134,14 @@ def test_the_command_shows_the_table_and_json_has_all_of_it(
 ) -> None:
     result = tmp_path / "result.json"
     done = cyclescope(
-        *("run", programs["stm32mp157_m4"], "--board", M4_BOARD),
-        *("--unmapped", "warn", "--json", result),
+        "run",
+        programs["stm32mp157_m4"],
+        "--board",
+        M4_BOARD,
+        "--unmapped",
+        "warn",
+        "--json",
+        result,
     )
     assert done.status == 0
     assert "registers without a model" in done.stdout

@@ -30,9 +30,17 @@ SIGNALS = [
     "spi0.shifting",
     *(f"spi0.{name}" for name in FIFOS),
     *(f"uart0.{name}" for name in ("character_sent", "character_received", *FIFOS)),
-    *("timer0.counting", "clint.counting", "dma0.dma_transfer", "dma1.dma_transfer"),
+    "timer0.counting",
+    "clint.counting",
+    "dma0.dma_transfer",
+    "dma1.dma_transfer",
     *(f"{name}.irq" for name in ("spi0", "uart0", "intc", "timer0", "clint")),
-    *("clint.irq_2", "dma0.irq", "dma1.irq", "flash0.busy", "cpu0.idle", "cpu0.held_in_reset"),
+    "clint.irq_2",
+    "dma0.irq",
+    "dma1.irq",
+    "flash0.busy",
+    "cpu0.idle",
+    "cpu0.held_in_reset",
 ]
 BUSES = [f"{name}.bus_busy" for name in ("axi", "axi_lite", "cpu0", "dma0", "dma1")]
 # An erased flash after a millisecond, and SCK at 50 MHz: edges are at whole 10 ns.

@@ -36,7 +36,9 @@ def write_order_program() -> Path:
         include=("drivers/fatfs", "{fatfs-embedded}/fatfs/source"),
         sources=(
             str(ROOT / "tests" / "firmware" / "write_order.c"),
-            *("drivers/fatfs/fatfs.c", "drivers/fatfs/write_order.c", "runtime/string.c"),
+            "drivers/fatfs/fatfs.c",
+            "drivers/fatfs/write_order.c",
+            "runtime/string.c",
         ),
         settings={},
         crates=("fatfs-embedded",),

@@ -158,8 +158,15 @@ def annotations(vcd: Path, decoders: str, of: str, step_ps: int = 1) -> list[str
     """What sigrok's decoders say of a waveform: one line each of the decoder's class `of`."""
     downsample = max(1, step_ps // unit_ps(vcd.read_text()))
     command = [
-        *("sigrok-cli", "--input-file", str(vcd), "--input-format", f"vcd:downsample={downsample}"),
-        *("--protocol-decoders", decoders, "--protocol-decoder-annotations", of),
+        "sigrok-cli",
+        "--input-file",
+        str(vcd),
+        "--input-format",
+        f"vcd:downsample={downsample}",
+        "--protocol-decoders",
+        decoders,
+        "--protocol-decoder-annotations",
+        of,
     ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
     assert not done.stderr, done.stderr

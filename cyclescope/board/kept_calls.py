@@ -9,14 +9,31 @@ from cyclescope.board.stack_entries import StackEntry, WaitEntry
 from cyclescope.errors import UsageError
 
 KINDS = (
-    *("busy", "wire", "transfer", "serial", "conversion", "timer", "other"),
-    *("looking", "asleep", "accesses", "CPU"),
+    "busy",
+    "wire",
+    "transfer",
+    "serial",
+    "conversion",
+    "timer",
+    "other",
+    "looking",
+    "asleep",
+    "accesses",
+    "CPU",
 )
 """What waits are one of, in the order in which they are shown."""
 FRAME_COLUMNS = [
-    *("core", "function", "call", "begin_ps", "ps"),
+    "core",
+    "function",
+    "call",
+    "begin_ps",
+    "ps",
     *KINDS,
-    *("instructions", "arguments", "caller", "file", "line"),
+    "instructions",
+    "arguments",
+    "caller",
+    "file",
+    "line",
 ]
 """Of a data frame of calls."""
 MOST_CALLS = 10_000

@@ -15,8 +15,23 @@ from cyclescope.near import did_you_mean_or
 from cyclescope.units import format_ps, parse_bytes, parse_time_ps
 
 KINDS = (
-    *("wire", "frame", "reads in place", "bus", "busy", "transfer", "serial", "queue"),
-    *("conversion", "timer", "other", "interrupt", "core", "exception", "led", "pin", "function"),
+    "wire",
+    "frame",
+    "reads in place",
+    "bus",
+    "busy",
+    "transfer",
+    "serial",
+    "queue",
+    "conversion",
+    "timer",
+    "other",
+    "interrupt",
+    "core",
+    "exception",
+    "led",
+    "pin",
+    "function",
 )
 """Kinds of activities. Functions are what cores are in: calls from begin to end."""
 ASKED_FOR = ("reads in place", "bus", "queue", "pin")

@@ -16,9 +16,33 @@ _WORDS = ("fault", "warn")
 _MANY_READS = 16
 # What vendors call their blocks of clocks, power and flash timing.
 _SETS_CLOCKS = (
-    *("rcc", "pmc", "cmu", "cgu", "crg", "ccm", "scg", "syscon", "sysctl", "sysctrl", "pll", "osc"),
-    *("clk", "clock", "pwr", "power", "flash", "efc", "nvmctrl", "nvmc", "prcm", "mcg", "xosc"),
-    *("rosc", "gclk", "oscctrl", "pm"),
+    "rcc",
+    "pmc",
+    "cmu",
+    "cgu",
+    "crg",
+    "ccm",
+    "scg",
+    "syscon",
+    "sysctl",
+    "sysctrl",
+    "pll",
+    "osc",
+    "clk",
+    "clock",
+    "pwr",
+    "power",
+    "flash",
+    "efc",
+    "nvmctrl",
+    "nvmc",
+    "prcm",
+    "mcg",
+    "xosc",
+    "rosc",
+    "gclk",
+    "oscctrl",
+    "pm",
 )
 
 

@@ -145,7 +145,7 @@ def bench_command(
                 "--elfs goes with --board, --limit, --set, --out, --json and --jobs alone"
             )
         overrides = dict(map(parse_set, sets))
-        given = suite_command.Given(*(elfs, board, overrides, out, json_file, threads, limit))
+        given = suite_command.Given(elfs, board, overrides, out, json_file, threads, limit)
         return suite_command.run(suite_command.chosen(names), given)
     wanted = suite_command.without_suites(names, to_stderr=json_file == "-")
     if names and not wanted:

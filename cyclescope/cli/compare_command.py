@@ -34,7 +34,15 @@ from cyclescope.units import parse_time_ps
 
 _GROUPS = {
     "The board and its time": (
-        *("board", "sets", "option_bytes", "baud", "sets_b", "devices", "unmapped", "svd", "limit"),
+        "board",
+        "sets",
+        "option_bytes",
+        "baud",
+        "sets_b",
+        "devices",
+        "unmapped",
+        "svd",
+        "limit",
     ),
     "The program": ("core", "base", "entry", "scripts", "semihosting_dir"),
     "Git revisions": ("build", "elf", "experiment"),

@@ -28,9 +28,25 @@ from cyclescope.statuses import Status
 
 # Each is `<name>_command` in a module of that name, with underscores.
 _COMMANDS = (
-    *("advise", "annotate", "bench", "board", "compare", "completion", "debug", "demo"),
-    *("devices", "disassemble", "doctor", "fit", "ipc", "list", "new-board", "profile", "run"),
-    *("show", "sweep"),
+    "advise",
+    "annotate",
+    "bench",
+    "board",
+    "compare",
+    "completion",
+    "debug",
+    "demo",
+    "devices",
+    "disassemble",
+    "doctor",
+    "fit",
+    "ipc",
+    "list",
+    "new-board",
+    "profile",
+    "run",
+    "show",
+    "sweep",
 )
 
 

@@ -77,7 +77,10 @@ def _close(suite: Suite, result: ExperimentResult) -> Iterator[Table]:
     for group in found:
         ends = group.ends_pct
         shown.add_row(
-            *(group.board, group.kind, str(group.published), str(len(group.errors_pct))),
+            group.board,
+            group.kind,
+            str(group.published),
+            str(len(group.errors_pct)),
             "" if group.median_pct is None else f"{group.median_pct:+.1f} %",
             "" if ends is None else f"{ends[0]:+.1f} .. {ends[1]:+.1f} %",
             *(str(group.within(pct)) for pct in summary.CLOSE_PCT),

@@ -55,7 +55,11 @@ _GROUPS = {
     ),
     "The program": ("core", "base", "entry", "scripts"),
     "What is measured": (
-        *("metrics", "sections", "more_is_worse", "less_is_worse", "price_texts"),
+        "metrics",
+        "sections",
+        "more_is_worse",
+        "less_is_worse",
+        "price_texts",
     ),
     "Where it goes": ("out", "json_file", "no_color"),
     "How it is run": ("jobs", "dask", "again"),

@@ -75,9 +75,13 @@ def _table(planned: Sequence[Study], spreads: Sequence[Spread]) -> Table:
         own = [one for one in spreads if (one.experiment, one.board) == (name, board)]
         widest = max(own, key=_width)
         table.add_row(
-            *(name, board, str(len(study.parameters)), str(len(own))),
+            name,
+            board,
+            str(len(study.parameters)),
+            str(len(own)),
             f"{median(map(_width, own)):.1f} %",
-            *(f"{_width(widest):.1f} %", widest.cell),
+            f"{_width(widest):.1f} %",
+            widest.cell,
         )
     return table
 

@@ -31,19 +31,18 @@ from cyclescope.units import count, rounded
 
 # What else may be said of such a run.
 _TOGETHER = {
-    *(
-        "elf",
-        "board",
-        "sets",
-        "option_bytes",
-        "baud",
-        "devices",
-        "core",
-        "base",
-        "entry",
-        "unmapped",
-    ),
-    *("svd", "limit"),
+    "elf",
+    "board",
+    "sets",
+    "option_bytes",
+    "baud",
+    "devices",
+    "core",
+    "base",
+    "entry",
+    "unmapped",
+    "svd",
+    "limit",
 }
 _TOGETHER |= {"sections", "json_file", "uncertainty", "no_color"}
 _MOST_CAUSES = 3

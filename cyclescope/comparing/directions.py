@@ -18,9 +18,34 @@ OPTIONS = {MORE: "--more-is-worse", LESS: "--less-is-worse"}
 _RATES = re.compile(r".+(/s|/sec|/second|/min|/mhz|ps)$", re.IGNORECASE)
 _RATE_UNITS = {"bps", "hz", "khz", "mhz", "ips", "mips", "fps", "baud", "loops", "iterations"}
 _COST_UNITS = {
-    *("s", "ms", "us", "µs", "ns", "ps", "sec", "second", "seconds", "min"),
-    *("cycle", "cycles", "clocks", "ticks", "instructions", "cpi", "misses", "errors", "retries"),
-    *("j", "mj", "uj", "µj", "nj", "w", "mw", "uw", "µw"),
+    "s",
+    "ms",
+    "us",
+    "µs",
+    "ns",
+    "ps",
+    "sec",
+    "second",
+    "seconds",
+    "min",
+    "cycle",
+    "cycles",
+    "clocks",
+    "ticks",
+    "instructions",
+    "cpi",
+    "misses",
+    "errors",
+    "retries",
+    "j",
+    "mj",
+    "uj",
+    "µj",
+    "nj",
+    "w",
+    "mw",
+    "uw",
+    "µw",
 }
 # `cycles/byte`, `us/call`, `ns per byte`
 _PER = re.compile(r"(?P<unit>\S+?)\s*(/|\bper\b).*")

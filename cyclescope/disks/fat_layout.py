@@ -85,8 +85,14 @@ def of(size_bytes: int, bits: int, sectors_per_cluster: int) -> Layout:
 
     def with_fats(fat_sectors: int) -> Layout:
         return Layout(
-            *(bits, sectors_per_cluster, sectors, heads, track),
-            *(reserved, root_sectors * per_sector, fat_sectors),
+            bits,
+            sectors_per_cluster,
+            sectors,
+            heads,
+            track,
+            reserved,
+            root_sectors * per_sector,
+            fat_sectors,
         )
 
     # the smallest FAT that has an entry for each cluster that it leaves room for

@@ -126,17 +126,24 @@ def _extent(where: tuple[tuple[str, tuple[Value | None, ...]], ...]) -> tuple[Pi
     return (
         _pivot(
             "Frames of the greatest length by data rate, one behind the other",
-            *("way", "air_kbps", "metric", "extent"),
+            "way",
+            "air_kbps",
+            "metric",
+            "extent",
             where=(*where, ("mode", ("basic",))),
         ),
         _pivot(
             "Frames of the greatest length with CSMA-CA and acknowledgement",
-            *("way", "metric", "extent"),
+            "way",
+            "metric",
+            "extent",
             where=(*where, ("mode", ("extended",)), (BUSY, (None,))),
         ),
         _pivot(
             "The same while other stations are on the channel",
-            *(BUSY, "metric", "extent"),
+            BUSY,
+            "metric",
+            "extent",
             where=(*where, ("mode", ("extended",)), (BUSY, (2500, 5000, 7500))),
         ),
     )
@@ -146,7 +153,9 @@ _PIVOTS = (
     *_extent(_ONLY_231),
     _pivot(
         "The same with an AT86RF230, frames of the greatest length one behind the other",
-        *("way", "metric", "extent"),
+        "way",
+        "metric",
+        "extent",
         where=(("transceiver", (OLDER,)),),
     ),
 )

@@ -22,7 +22,9 @@ _WORDS = (
 )
 _FOUND = Pivot("What the card shows", ("label",), ("port",), values=True, words=_WORDS)
 _JUMPS = Pivot(
-    *("Busy time after a jump, ms", ("distance",), ("port",)),
+    "Busy time after a jump, ms",
+    ("distance",),
+    ("port",),
     values=True,
     words=_WORDS,
     per=1000,
@@ -66,7 +68,9 @@ def _throughput(operation: str) -> Cell:
         label=f"{operation} by {{run_blocks}} blocks a command",
         pivots=(
             Pivot(
-                *(title, ("run_blocks",), ("port", "crc")),
+                title,
+                ("run_blocks",),
+                ("port", "crc"),
                 values=True,
                 words=_WORDS,
                 per=1000,

@@ -154,7 +154,9 @@ def _seconds(values: Sequence[float | None]) -> str:
 
 def _run(write_order: str, **settings: Value) -> Run:
     return Run(
-        *(APP, BOARD, {"write_order": write_order} | settings),
+        APP,
+        BOARD,
+        {"write_order": write_order} | settings,
         limit=LIMIT,
         disk=DISK,
         slot=slot,
@@ -179,8 +181,12 @@ _WORDS = (
         "metric",
         "section",
         (
-            *(("xmit_time", "xmit"), ("crc_time", "CRC"), ("busy_time", "busy")),
-            *(("xmit_occurrences", "xmit"), ("crc_occurrences", "CRC"), ("total_time", "total")),
+            ("xmit_time", "xmit"),
+            ("crc_time", "CRC"),
+            ("busy_time", "busy"),
+            ("xmit_occurrences", "xmit"),
+            ("crc_occurrences", "CRC"),
+            ("total_time", "total"),
         ),
     ),
 )
@@ -196,7 +202,9 @@ _TIME = _pivot("Total time, s", ("transfer",), "write_order")
 _SECTION_TIMES = _pivot("Time of sections, s", _LINES, "metric")
 _CALLS = _pivot("Occurrences of sections", _LINES, "metric")
 _NO_CRCS = Pivot(
-    *("Without CRCs, s and occurrences", ("file_bytes", "transfer"), ("metric",)),
+    "Without CRCs, s and occurrences",
+    ("file_bytes", "transfer"),
+    ("metric",),
     values=True,
     words=(*_WORDS, Words("file_bytes", "file", form="{} B")),
     where=(("crc", ("off",)),),

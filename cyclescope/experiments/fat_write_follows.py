@@ -295,7 +295,8 @@ def _what_copies_take(known: Sequence[Row]) -> Iterator[str]:
             and row.settings["transfer"] in ODD_SIZES
         ]
         for metric, order in (
-            *(("copies_share", "current"), ("busy_share", "r006")),
+            ("copies_share", "current"),
+            ("busy_share", "r006"),
             ("copies_share", "r006"),
         )
     )

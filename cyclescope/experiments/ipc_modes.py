@@ -49,7 +49,8 @@ _WAYS = ("mode", "dma", "shared_cache")
 def _cell(metric: str, title: str, y_title: str, per: int) -> Cell:
     pivot = Pivot(
         f"{title}, {y_title}",
-        *(("direction", "block_bytes"), _WAYS),
+        ("direction", "block_bytes"),
+        _WAYS,
         values=True,
         words=_WORDS,
         per=per,

@@ -40,7 +40,9 @@ _WORDS = (
 def _pivot(title: str, lines: tuple[str, ...], columns: tuple[str, ...], **where: object) -> Pivot:
     """Rates in MB/s."""
     return Pivot(
-        *(f"{title}, MB/s", lines, columns),
+        f"{title}, MB/s",
+        lines,
+        columns,
         values=True,
         words=_WORDS,
         per=10**6,
@@ -52,11 +54,14 @@ def _pivot(title: str, lines: tuple[str, ...], columns: tuple[str, ...], **where
 _SCRAMBLED = _pivot("Scrambled", ("path",), ("cache",), scrambling="on")
 _BY_WIDTH = _pivot(
     "The flash's widths (table 2-1) at 55.3 MHz",
-    *(("cache", "path", "continuous_read"), ("width",)),
+    ("cache", "path", "continuous_read"),
+    ("width",),
     spck_divider=DIVIDER,
 )
 _BY_CLOCK = _pivot(
-    *("Other clocks, set at run time", ("path", "cache", "width"), ("spck_divider",)),
+    "Other clocks, set at run time",
+    ("path", "cache", "width"),
+    ("spck_divider",),
 )
 _CLOCKS = Sweep(
     title="Throughput by the flash's clock, set at run time",

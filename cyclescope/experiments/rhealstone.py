@@ -49,7 +49,9 @@ def _run(operation: str, memory: str, cache: str, loops: int) -> Run:
         "tick": "on",
     }
     return Run(
-        *(APP, BOARD, settings),
+        APP,
+        BOARD,
+        settings,
         documented=True,
         limit=LIMIT,
         where={

@@ -92,7 +92,9 @@ def sweeps() -> Iterator[Sweep]:
                 log=True,
                 words=(WORDS,),
                 where=(
-                    *(("tick", (tick,)), ("cache", (cache,)), ("loops", (loops,))),
+                    ("tick", (tick,)),
+                    ("cache", (cache,)),
+                    ("loops", (loops,)),
                     *((name, (value,)) for name, value in _SWEPT.items()),
                 ),
             )

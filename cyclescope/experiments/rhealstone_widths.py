@@ -40,8 +40,11 @@ PIVOT = Pivot(
     values=True,
     words=WORDS,
     where=(
-        *(("operation", (OPERATION,)), ("memory", ("qspi",)), ("spck_divider", (DIVIDER,))),
-        *(("tick", ("off",)), ("loops", (1,))),
+        ("operation", (OPERATION,)),
+        ("memory", ("qspi",)),
+        ("spck_divider", (DIVIDER,)),
+        ("tick", ("off",)),
+        ("loops", (1,)),
     ),
     but=tuple(_USUAL.items()),
 )

@@ -76,7 +76,9 @@ _OF_REPORT = ("buffer_bytes", (BUFFER_BYTES,))
 
 def _times(title: str, column: str, *where: tuple[str, tuple[Value, ...]]) -> Pivot:
     return Pivot(
-        *(f"{title}, ms", _LINES, (column,)),
+        f"{title}, ms",
+        _LINES,
+        (column,),
         values=True,
         words=_WORDS,
         per=1_000_000,
@@ -112,8 +114,11 @@ def _sweep(title: str, x: str, x_title: str, *where: tuple[str, tuple[Value, ...
 _SWEEPS = (
     _sweep("The log's UART", "baud_rate", "baud", _OF_REPORT, _LOGGED),
     _sweep(
-        *("RPMsg's buffers, with the log", "buffer_bytes", "bytes of a buffer"),
-        *(_LOGGED, ("baud_rate", (BAUD_RATE,))),
+        "RPMsg's buffers, with the log",
+        "buffer_bytes",
+        "bytes of a buffer",
+        _LOGGED,
+        ("baud_rate", (BAUD_RATE,)),
     ),
     _sweep("RPMsg's buffers, without", "buffer_bytes", "bytes of a buffer", _QUIET),
 )

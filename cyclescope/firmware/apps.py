@@ -201,7 +201,9 @@ def app_recipe(
             raise FirmwareError(f"app {app.name}: {absent} is not among its crates") from absent
         return replace(
             board_recipe(
-                *(name, board, sources),
+                name,
+                board,
+                sources,
                 settings=settings,
                 include=include,
                 core=core,

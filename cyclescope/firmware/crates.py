@@ -67,8 +67,13 @@ def _packages(manifest: Path) -> dict[str, tuple[str, Path]]:
 
 def _metadata(manifest: Path) -> dict[str, Any]:
     command = [
-        *("cargo", "metadata", "--locked", "--format-version=1"),
-        *(f"--filter-platform={_PLATFORM}", f"--manifest-path={manifest}", "--color=never"),
+        "cargo",
+        "metadata",
+        "--locked",
+        "--format-version=1",
+        f"--filter-platform={_PLATFORM}",
+        f"--manifest-path={manifest}",
+        "--color=never",
     ]
     try:
         done = leftovers.call(command)

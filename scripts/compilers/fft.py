@@ -26,10 +26,14 @@ BOARD = "stm32f4-disco"
 TABLE = "cortex_m_fft"
 PROGRAM = Path(__file__).parents[2] / "tests" / "firmware" / "arm_gcc"
 SOURCES = (
-    *("TransformFunctions/arm_cfft_f32.c", "TransformFunctions/arm_cfft_init_f32.c"),
-    *("TransformFunctions/arm_cfft_radix8_f32.c", "TransformFunctions/arm_bitreversal2.c"),
-    *("FilteringFunctions/arm_fir_f32.c", "FilteringFunctions/arm_fir_init_f32.c"),
-    *("CommonTables/arm_common_tables.c", "CommonTables/arm_const_structs.c"),
+    "TransformFunctions/arm_cfft_f32.c",
+    "TransformFunctions/arm_cfft_init_f32.c",
+    "TransformFunctions/arm_cfft_radix8_f32.c",
+    "TransformFunctions/arm_bitreversal2.c",
+    "FilteringFunctions/arm_fir_f32.c",
+    "FilteringFunctions/arm_fir_init_f32.c",
+    "CommonTables/arm_common_tables.c",
+    "CommonTables/arm_const_structs.c",
 )
 # The crystal of their board.
 HSE_HZ = 25_000_000

@@ -51,7 +51,9 @@ def findings(name: Path) -> list[str]:
         for match, advice in patterns.in_names(piece.text, name)
     ]
     found.sort(key=lambda one: one[0])
-    return [f"{name}:{line}: {' '.join(match[0].split())}: {advice}" for line, match, advice in found]
+    return [
+        f"{name}:{line}: {' '.join(match[0].split())}: {advice}" for line, match, advice in found
+    ]
 
 
 def main() -> int:

@@ -28,12 +28,18 @@ _C_LIKE = {".rs", ".c", ".h", ".S", ".inc", ".def", ".dts", ".dtsi", ".js", ".ld
 _PYTHON = {".py", ".pyi"}
 _HASHED = {".toml", ".yml", ".yaml", ".in", ".sh", ".cff"}
 _MARKUP = {".j2", ".html", ".css"}
-_WITHOUT_SUFFIX = {"Makefile", "run", "install-debian-packages", "rustc-with-clippy", "test-aarch64"}
+_WITHOUT_SUFFIX = {
+    "Makefile",
+    "run",
+    "install-debian-packages",
+    "rustc-with-clippy",
+    "test-aarch64",
+}
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of a file, from a place on; `starts` are the places at which the file's lines begin."""
+    """A part of a file from offset `at` on; `starts` are the offsets at which its lines begin."""
 
     text: str
     at: int
@@ -47,7 +53,9 @@ class Piece:
 def is_known(name: Path) -> bool:
     """Whether a file is of a kind that has prose."""
     kinds = _C_LIKE | _PYTHON | _HASHED | _MARKUP | {".md", ".ipynb"}
-    return name.suffix in kinds or name.name in _WITHOUT_SUFFIX or name.name.endswith(".schema.json")
+    return (
+        name.suffix in kinds or name.name in _WITHOUT_SUFFIX or name.name.endswith(".schema.json")
+    )
 
 
 def prose(name: Path, text: str) -> Iterator[Piece]:
@@ -96,7 +104,9 @@ def _comments_and_strings(name: Path, text: str) -> Iterator[tuple[int, str]]:
         else:
             joined.append((begin, end))
     for begin, end in joined:
-        piece = re.sub(r"(?m)(?<=\n)[ \t]*(?://[/!]?|#|\*)", lambda one: " " * len(one[0]), text[begin:end])
+        piece = re.sub(
+            r"(?m)(?<=\n)[ \t]*(?://[/!]?|#|\*)", lambda one: " " * len(one[0]), text[begin:end]
+        )
         yield begin, _blanked(re.compile(r"`[^`\n]+`"), piece)
 
 

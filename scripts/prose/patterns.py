@@ -38,13 +38,16 @@ _PHRASES = {
     r"\bluggage\b": "what is sent along",
     r"\bpresence\b": "lock; whether it is there",
     r"\bbeginnings?\b(?! of\b)": "start",
-    r"(?<!clock )(?<!clock-)\bstretch(?:es)?\b(?! (?:the )?(?:clock|SCL))": "part, period, sequence",
+    r"(?<!clock )(?<!clock-)\bstretch(?:es)?\b(?! (?:the )?(?:clock|SCL))": "part, period",
     r"\bseats?\b": "place, slot",
     r"\bin turns\b": "alternately",
     r"\bthe near\b|\bnear (?:misses|matches)\b": "similar",
 }
-_PROSE = [(re.compile(re.sub(r"(?<=[a-z]) (?=[a-z(])", r"\\s+", phrase), re.IGNORECASE), advice) for phrase, advice in _PHRASES.items()]
-_WHO = re.compile(rf"(?P<subject>[\w'-]+)?(?P<comma>,)?\s+(?P<who>who|Who)\b")
+_PROSE = [
+    (re.compile(re.sub(r"(?<=[a-z]) (?=[a-z(])", r"\\s+", phrase), re.IGNORECASE), advice)
+    for phrase, advice in _PHRASES.items()
+]
+_WHO = re.compile(r"(?P<subject>[\w'-]+)?(?P<comma>,)?\s+(?P<who>who|Who)\b")
 
 _PRIVATE = {
     "aside": "chip_report, separately",
@@ -92,5 +95,7 @@ def in_names(code: str, name: Path) -> Iterator[tuple[re.Match[str], str]]:
     for match in _NAME.finditer(code):
         parts = [part.lower() for part in _PART.findall(match[0])]
         private = [part for part in parts if part in _PRIVATE]
-        if private and not any(name.as_posix().startswith(at) and match[0] == kept for at, kept in _KEPT):
+        if private and not any(
+            name.as_posix().startswith(at) and match[0] == kept for at, kept in _KEPT
+        ):
             yield match, _PRIVATE[private[0]]

@@ -30,7 +30,12 @@ def load(stored: Path) -> Mapping[str, ExperimentResult]:
         found.setdefault(line["experiment"], []).append(store.row_of(line))
     return {
         name: ExperimentResult(
-            *(name, "", "", (), tuple(rows), ()),
+            name,
+            "",
+            "",
+            (),
+            tuple(rows),
+            (),
             parameters={},
         )
         for name, rows in found.items()

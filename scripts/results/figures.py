@@ -14,8 +14,19 @@ _KINDS = (
     {"MB/s": 1, "kB/s": 10**3, "B/s": 10**6},
 )
 _WORDS = (
-    *("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
-    *("eleven", "twelve"),
+    "none",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
 )
 
 

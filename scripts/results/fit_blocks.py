@@ -12,8 +12,16 @@ from keys import Source, UnknownKeyError
 from tables import table
 
 _HEADINGS = (
-    *("experiment", "fitted", "seen", "not seen", "seen, before", "after"),
-    *("not seen, before", "after", "worst not seen, before", "after"),
+    "experiment",
+    "fitted",
+    "seen",
+    "not seen",
+    "seen, before",
+    "after",
+    "not seen, before",
+    "after",
+    "worst not seen, before",
+    "after",
 )
 _TOLD = "told"
 

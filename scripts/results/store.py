@@ -30,8 +30,19 @@ MET = "met to the last digit"
 """The label of an exact experiment's line."""
 
 COLUMNS = (
-    *("experiment", "board", "label", "settings", "metric", "unit", "simulated", "published"),
-    *("error_pct", "basis", "calibrated_by", "interval_low", "interval_high"),
+    "experiment",
+    "board",
+    "label",
+    "settings",
+    "metric",
+    "unit",
+    "simulated",
+    "published",
+    "error_pct",
+    "basis",
+    "calibrated_by",
+    "interval_low",
+    "interval_high",
 )
 _SETTING = re.compile(r"(?:^| )([^\s=]+)=(.*?)(?= [^\s=]+=|$)")
 _INTEGER = re.compile(r"-?\d+")
@@ -245,6 +256,15 @@ def _met_or_not(name: str, met: int, total: int) -> Iterable[Row]:
     for number in range(total):
         is_met = number < met
         yield Row(
-            *(name, "", {}, "", "", int(is_met), 1, PREDICTED, str(number), run),
+            name,
+            "",
+            {},
+            "",
+            "",
+            int(is_met),
+            1,
+            PREDICTED,
+            str(number),
+            run,
             counts_as=str(number),
         )

@@ -134,8 +134,15 @@ def experiments(source: Source, words: Sequence[str]) -> str:
     asked = arguments(words, ("pages",))
     folder = asked.named.get("pages", "")
     headings = (
-        *("experiment", "published numbers", "independent", "within 10 %", "furthest off"),
-        *("predicted", "calibrated", "fitted values", "inside what is plausible"),
+        "experiment",
+        "published numbers",
+        "independent",
+        "within 10 %",
+        "furthest off",
+        "predicted",
+        "calibrated",
+        "fitted values",
+        "inside what is plausible",
     )
     lines = []
     for result in source.results.published:

@@ -26,7 +26,12 @@ _CONTROL_SPACE = (
     *(0xE000_E200 + 4 * word for word in range(3)),
     *(0xE000_E400 + 4 * word for word in range(8)),
     *(0xE000_E010 + 4 * word for word in range(4)),
-    *(0xE000_1000, 0xE000_1004, 0xE000_EF00, 0xE000_EF34, 0xE000_EDFC, 0xE000_E004),
+    0xE000_1000,
+    0xE000_1004,
+    0xE000_EF00,
+    0xE000_EF34,
+    0xE000_EDFC,
+    0xE000_E004,
 )
 _SPECIAL = (0, 1, 2, 3, 5, 6, 7, 8, 9, 16, 17, 18, 19, 20, 21)
 _RETURNS = (0xFFFF_FFF1, 0xFFFF_FFF9, 0xFFFF_FFFD, 0xFFFF_FFE1, 0xFFFF_FFE9, 0xFFFF_FFED)

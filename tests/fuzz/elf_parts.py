@@ -61,8 +61,20 @@ def executable(machine: int, text: int, code: bytes, data: int) -> bytes:
     segments += _words(1, first + len(code), data, data, len(values), 256, 6, 4)
     ident = b"\x7fELF\x01\x01\x01" + bytes(9)
     header = _HEADER.pack(
-        *(ident, 2, machine, 1, text, _HEADER.size, offset, 0, _HEADER.size, _SEGMENT_BYTES, 2),
-        *(_SECTION_BYTES, len(sections), len(sections) - 1),
+        ident,
+        2,
+        machine,
+        1,
+        text,
+        _HEADER.size,
+        offset,
+        0,
+        _HEADER.size,
+        _SEGMENT_BYTES,
+        2,
+        _SECTION_BYTES,
+        len(sections),
+        len(sections) - 1,
     )
     return header + segments + contents + headers
 

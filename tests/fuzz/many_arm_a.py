@@ -16,8 +16,13 @@ from fuzz.program import halves, words
 
 # Behind the vectors and the harness, from the place on that an image has.
 _SETS, _TABLE, _PAGES, _STATE, _DATA, _STACK, _CODE = (
-    *(0x800, 0x1000, 0x4000, 0x8C40),
-    *(0x9000, 0xB000, 0xC000),
+    0x800,
+    0x1000,
+    0x4000,
+    0x8C40,
+    0x9000,
+    0xB000,
+    0xC000,
 )
 _SET_BYTES = 13 * 4
 _SECTION, _TABLE_BYTES = 0x10_0000, 0x4000
@@ -176,11 +181,17 @@ def _t32(random: Random, at: int, after: int) -> list[int]:
         several = random.choice((0xE880, 0xE890, 0xE8A0, 0xE8B0, 0xE900, 0xE910))
         code += random.choice(
             (
-                *([short | word << 6 | base << 3 | rd], [wide | base, rd << 12 | 4 * word + 1]),
-                *([several | base, mask], [0xB400 | mask], [0xBC00 | mask], [0x4800 | rd << 8]),
-                *([random.choice((0xE9C0, 0xE9D0)) | base, 3 << 12 | rd << 8 | word],),
-                *([0x1800 | word << 6 | rd << 3 | rd], [0x3001 | rd << 8], [0xFB00 | rd, 0xF303]),
-                *([_NOP_16] if loops else [0xF8AE, 0xC001 + 2 * random.randrange(len(code) + 4)],),
+                [short | word << 6 | base << 3 | rd],
+                [wide | base, rd << 12 | 4 * word + 1],
+                [several | base, mask],
+                [0xB400 | mask],
+                [0xBC00 | mask],
+                [0x4800 | rd << 8],
+                [random.choice((0xE9C0, 0xE9D0)) | base, 3 << 12 | rd << 8 | word],
+                [0x1800 | word << 6 | rd << 3 | rd],
+                [0x3001 | rd << 8],
+                [0xFB00 | rd, 0xF303],
+                [_NOP_16] if loops else [0xF8AE, 0xC001 + 2 * random.randrange(len(code) + 4)],
                 [0x42A3, 0xBF08, 0x6803],
             )
         )

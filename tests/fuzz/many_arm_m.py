@@ -234,7 +234,10 @@ def _several(random: Random, rd: int, base: int) -> list[int]:
         (
             *([random.choice(multiple) | base, low | mask],) * 2,
             *([random.choice(double) | base, pair | word],) * 2,
-            *([0xB400 | low], [0xBC00 | low], [0xC000 | base << 8 | low], [0xC800 | low]),
+            [0xB400 | low],
+            [0xBC00 | low],
+            [0xC000 | base << 8 | low],
+            [0xC800 | low],
             [random.choice(floats) | base, random.choice((0x0A04, 0x0B04, 0x1A02, 0x2A01))],
         )
     )
@@ -252,9 +255,12 @@ def _access(random: Random, rd: int, base: int) -> list[int]:
             *([random.choice(wide) | base, rd << 12 | 4 * word + odd],) * 3,
             # by a register; before and behind the address
             [0x5000 | random.randrange(8) << 9 | 7 << 6 | base << 3 | rd],
-            *([moving, rd << 12 | 0xB04 | odd], [moving, rd << 12 | 0xD04]),
+            [moving, rd << 12 | 0xB04 | odd],
+            [moving, rd << 12 | 0xD04],
             # of a literal
-            *([0x4800 | rd << 8], [0xF8DF, rd << 12 | 4], [0xE9DF, rd << 12 | 0x300]),
+            [0x4800 | rd << 8],
+            [0xF8DF, rd << 12 | 4],
+            [0xE9DF, rd << 12 | 0x300],
         )
     )
 
