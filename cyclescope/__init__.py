@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from cyclescope.bench.results import ExperimentResult
     from cyclescope.bench.rows import Row
     from cyclescope.board import Board, shipped_boards
-    from cyclescope.board.devicetree_bindings import Binding, BindingProperty, bindings
-    from cyclescope.board.kept_calls import Call
+    from cyclescope.board.description.devicetree_bindings import Binding, BindingProperty, bindings
+    from cyclescope.board.outcome.kept_calls import Call
     from cyclescope.board.results import CoreResult, RunResult, Section, StackEntry, WaitEntry
     from cyclescope.devices.properties import property
     from cyclescope.devices.registry import device
@@ -60,11 +60,11 @@ __all__ = [
 # Where each is.
 _MODULES = {
     "Advice": "advising.results",
-    "Binding": "board.devicetree_bindings",
-    "BindingProperty": "board.devicetree_bindings",
+    "Binding": "board.description.devicetree_bindings",
+    "BindingProperty": "board.description.devicetree_bindings",
     "Board": "board",
     "BoardError": "errors",
-    "Call": "board.kept_calls",
+    "Call": "board.outcome.kept_calls",
     "CoreResult": "board.results",
     "ElfError": "errors",
     "EngineError": "errors",
@@ -79,7 +79,7 @@ _MODULES = {
     "SweepResult": "sweeps",
     "WaitEntry": "board.results",
     "advise": "advising",
-    "bindings": "board.devicetree_bindings",
+    "bindings": "board.description.devicetree_bindings",
     "device": "devices.registry",
     "fit": "fitting",
     "property": "devices.properties",

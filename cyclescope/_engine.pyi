@@ -267,7 +267,7 @@ class Machine:
     """
 
     def __init__(self, board: dict[str, Any], models: list[dict[str, Any]] | None = None) -> None:
-        """Build a machine from a tree (`cyclescope.board.devicetree.Node.to_dict`).
+        """Build a machine from a tree (`cyclescope.board.description.devicetree.Node.to_dict`).
 
         `models` in Python are those of `cyclescope.devices.registry.described`.
         """

@@ -11,7 +11,7 @@ from cyclescope import firmware
 from cyclescope.bench import images, planning
 from cyclescope.bench.experiment import Run
 from cyclescope.board import Board
-from cyclescope.board.overrides import OverrideValue
+from cyclescope.board.description.overrides import OverrideValue
 from cyclescope.units import parse_time_ps
 
 KINDS = ("wire", "frame", "busy", "transfer", "serial", "conversion", "timer", "other")

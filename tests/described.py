@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cyclescope.board.devicetree_bindings import Binding, bindings
+from cyclescope.board.description.devicetree_bindings import Binding, bindings
 
 BINDINGS = {entry.compatible: entry for entry in bindings()}
 

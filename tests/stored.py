@@ -10,7 +10,7 @@ from rich.console import Console
 from cyclescope import experiments
 from cyclescope.bench import result_files
 from cyclescope.bench.results import ExperimentResult
-from cyclescope.cli import experiment_tables
+from cyclescope.cli.tables import experiment as experiment_tables
 
 
 def table(result: ExperimentResult) -> str:

@@ -20,7 +20,7 @@ from test_stm32_sensors import build as build_sensors
 from cyclescope import firmware
 from cyclescope.bench import planning
 from cyclescope.board import Board
-from cyclescope.board.devicetree_bindings import bindings
+from cyclescope.board.description.devicetree_bindings import bindings
 from cyclescope.board.results import Value
 
 Sets = dict[str, Value]

@@ -20,7 +20,7 @@ from cyclescope.advising.results import Tried
 from cyclescope.advising.study import study
 from cyclescope.advising.whatifs import WhatIf, together
 from cyclescope.board import Board, board_tree, shipped_boards
-from cyclescope.board.presets import Preset
+from cyclescope.board.description.presets import Preset
 from cyclescope.errors import SettingError, UsageError
 from cyclescope.firmware import build_app, load_app
 from cyclescope.sweeps.measures import Measure

@@ -21,8 +21,8 @@ from tiers import sized
 
 from cyclescope import _engine
 from cyclescope.board import Board
-from cyclescope.cli import annotated_text
-from cyclescope.cli.annotate_command import source_lines
+from cyclescope.cli.commands.annotate import source_lines
+from cyclescope.cli.tables import annotated as annotated_text
 from cyclescope.profile.annotation import Code, annotate
 from cyclescope.profile.callgrind import callgrind
 from cyclescope.profile.model import CoreProfile

@@ -11,9 +11,10 @@ from cyclescope import bench, experiments
 from cyclescope.bench import explaining, planning, result_files
 from cyclescope.bench.planning import Explained, Job
 from cyclescope.bench.results import ExperimentResult
-from cyclescope.cli import bench_summary, experiment_tables
-from cyclescope.cli.bench_summary import Took
-from cyclescope.cli.tables import console
+from cyclescope.cli.tables import bench_summary
+from cyclescope.cli.tables import experiment as experiment_tables
+from cyclescope.cli.tables.bench_summary import Took
+from cyclescope.cli.tables.run import console
 from cyclescope.report import profiles, render
 
 NAME = "quad-spi-throughput"

@@ -24,9 +24,11 @@ from cyclescope.bench.costs import Costs, Table
 from cyclescope.bench.forecast import Forecast
 from cyclescope.bench.planning import Explained, Job
 from cyclescope.bench.results import ExperimentResult
-from cyclescope.cli import bench_lines, bench_progress, bench_summary, experiment_tables
+from cyclescope.cli import bench_progress
 from cyclescope.cli.bench_progress import Watch
-from cyclescope.cli.bench_summary import Took
+from cyclescope.cli.tables import bench_lines, bench_summary
+from cyclescope.cli.tables import experiment as experiment_tables
+from cyclescope.cli.tables.bench_summary import Took
 from cyclescope.statuses import Status
 
 NAME = "quad-spi-throughput"

@@ -16,7 +16,7 @@ from cyclescope.bench import planning, published, result_files, trust
 from cyclescope.bench.experiment import Experiment, Run
 from cyclescope.bench.results import ExperimentResult
 from cyclescope.bench.rows import DERIVED, PREDICTED, Row
-from cyclescope.board.parameters import CALIBRATED
+from cyclescope.board.description.parameters import CALIBRATED
 from cyclescope.experiments.bitbang_spi import (
     APP,
     CALM_US,

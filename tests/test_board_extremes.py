@@ -19,7 +19,7 @@ from tiers import mostly_long, sized
 
 from cyclescope._engine import Machine
 from cyclescope.board import board_tree, shipped_boards
-from cyclescope.board.devicetree import Node, Property
+from cyclescope.board.description.devicetree import Node, Property
 
 # Prime, and no divisor of the number of extremes: all of them come, and each property has some
 # (not in `make test`, but each board and each kind of device has).

@@ -14,7 +14,8 @@ from conftest import BOARD
 from cyclescope import Board, BoardError, ElfError, resources
 from cyclescope.bench import run_job, tabulate
 from cyclescope.bench.planning import plan
-from cyclescope.board import board, board_tree, devicetree, trees
+from cyclescope.board import board, board_tree
+from cyclescope.board.description import devicetree, trees
 from cyclescope.experiments import fat_access
 from cyclescope.firmware import build_app
 

@@ -10,7 +10,7 @@ from tiers import mostly_long, sized
 
 import cyclescope as package
 from cyclescope import experiments, suites
-from cyclescope.board.parameters import ASSUMED
+from cyclescope.board.description.parameters import ASSUMED
 from cyclescope.statuses import Status
 
 Change = Callable[[str], Path]

@@ -12,7 +12,7 @@ import pytest
 from conftest import Command
 
 from cyclescope import Board
-from cyclescope.board import devicetree
+from cyclescope.board.description import devicetree
 from cyclescope.errors import BoardError
 
 HEAD = "/dts-v1/;\n"

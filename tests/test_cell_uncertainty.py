@@ -22,7 +22,7 @@ from cyclescope.bench.rows import Row, RunRecord
 from cyclescope.bench.running import measured, run_job
 from cyclescope.bench.uncertainty import LEVELS_PCT, PARTS_PCT, Spread, Spreads
 from cyclescope.board import Board
-from cyclescope.board.parameters import ASSUMED, CALIBRATED
+from cyclescope.board.description.parameters import ASSUMED, CALIBRATED
 from cyclescope.errors import EngineError
 from cyclescope.report import render
 from cyclescope.statuses import Status

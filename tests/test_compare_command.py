@@ -15,7 +15,7 @@ from conftest import BOARD, Command
 from test_schemas import faults
 
 from cyclescope import firmware
-from cyclescope.board.loading import Loading
+from cyclescope.board.setup.loading import Loading
 from cyclescope.cli import compared_runs
 from cyclescope.cli.compared_runs import Given
 from cyclescope.firmware.apps import with_defaults

@@ -16,7 +16,7 @@ from warm_start import WarmStart
 
 import cyclescope as package
 from cyclescope import experiments, suites
-from cyclescope.board.devicetree_bindings import bindings
+from cyclescope.board.description.devicetree_bindings import bindings
 from cyclescope.cli import cli
 
 RUN = f"run a.elf --board {BOARD}"

@@ -11,9 +11,9 @@ from conftest import Command
 from shell import BOARDS, session, shell
 
 import cyclescope
-from cyclescope.board.lines import Session
 from cyclescope.board.results import RunResult
 from cyclescope.board.scripts import End, Expect, Send, Wait
+from cyclescope.board.wiring.lines import Session
 from cyclescope.errors import EngineError, UsageError
 from cyclescope.statuses import Status
 

@@ -14,7 +14,7 @@ from test_schemas import faults
 from warm_start import WarmStart
 
 from cyclescope import Board, firmware
-from cyclescope.board.critical_path import CriticalPath, HandOver
+from cyclescope.board.observing.critical_path import CriticalPath, HandOver
 from cyclescope.board.results import RunResult, Value
 from cyclescope.statuses import Status
 

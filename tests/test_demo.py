@@ -17,8 +17,8 @@ from cyclescope import firmware
 from cyclescope._engine import Stop
 from cyclescope.advising import study
 from cyclescope.board import Board
-from cyclescope.cli import demo_tables
-from cyclescope.cli.demo_command import APP, BOARD
+from cyclescope.cli.commands.demo import APP, BOARD
+from cyclescope.cli.tables import demo as demo_tables
 from cyclescope.profile.tables import rows
 from cyclescope.sweeps.requests import Request
 

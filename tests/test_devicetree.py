@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from cyclescope.board import devicetree
+from cyclescope.board.description import devicetree
 from cyclescope.errors import BoardError
 
 SOURCE = """/dts-v1/;

@@ -12,7 +12,7 @@ import pytest
 from conftest import ROOT, Command
 from warm_start import WarmStart
 
-from cyclescope.board.devicetree_bindings import bindings
+from cyclescope.board.description.devicetree_bindings import bindings
 from cyclescope.host import programs
 from cyclescope.host.programs import Program
 from cyclescope.statuses import Status

@@ -9,7 +9,7 @@ import numpy
 import pytest
 from scipy import stats
 
-from cyclescope.board.parameters import ASSUMED, Parameter
+from cyclescope.board.description.parameters import ASSUMED, Parameter
 from cyclescope.fitting.cells import Cell
 from cyclescope.fitting.judging import TOLD, WEAK, judge
 from cyclescope.fitting.parameters import Free

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from conftest import BOARD, Command
 
-from cyclescope.board.fitting import fitting_boards
-from cyclescope.board.programs import Program, read_program
+from cyclescope.board.setup.fitting import fitting_boards
+from cyclescope.board.setup.programs import Program, read_program
 from cyclescope.statuses import Status
 
 BuiltProgram = Callable[[str], Path]

@@ -13,7 +13,7 @@ from cyclescope.bench import planning
 from cyclescope.bench.results import ExperimentResult
 from cyclescope.bench.rows import RunRecord
 from cyclescope.bench.views import Frames
-from cyclescope.board.frames import (
+from cyclescope.board.observing.frames import (
     CLOCK,
     MISO,
     MOSI,

@@ -15,7 +15,7 @@ from tiers import sized
 
 import cyclescope as package
 from cyclescope import resources
-from cyclescope.board import devicetree
+from cyclescope.board.description import devicetree
 from cyclescope.errors import EngineError
 
 EXAMPLES = settings(

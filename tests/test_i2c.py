@@ -13,7 +13,7 @@ from waveforms import NEEDS_SIGROK, annotations, edges, only_scope, without_paus
 
 import cyclescope as package
 from cyclescope import firmware
-from cyclescope.board.overrides import OverrideValue
+from cyclescope.board.description.overrides import OverrideValue
 from cyclescope.board.results import RunResult
 from cyclescope.statuses import Status
 

@@ -14,7 +14,7 @@ from cyclescope.bench import influence, moves, published, sensitivity, short_for
 from cyclescope.bench.experiment import Experiment
 from cyclescope.bench.influence import Change, Influence
 from cyclescope.bench.moves import Move
-from cyclescope.board.parameters import ASSUMED, CALIBRATED, Parameter
+from cyclescope.board.description.parameters import ASSUMED, CALIBRATED, Parameter
 from cyclescope.statuses import Status
 
 # Experiments whose published numbers were measured on hardware, and not taken from its RTL.

@@ -17,7 +17,7 @@ from test_waits import CARD, CARD_SECTION, HOWS, board, simulated
 from tiers import ALL, mostly_long
 
 from cyclescope import Board, firmware
-from cyclescope.board.kept_calls import FRAME_COLUMNS, KINDS, MOST_CALLS, Call
+from cyclescope.board.outcome.kept_calls import FRAME_COLUMNS, KINDS, MOST_CALLS, Call
 from cyclescope.board.results import RunResult, Section
 from cyclescope.errors import EngineError, UsageError
 from cyclescope.statuses import Status

@@ -19,7 +19,7 @@ from cyclescope.bench.kept_runs import KeptRuns
 from cyclescope.bench.planning import Job
 from cyclescope.bench.rows import RunRecord
 from cyclescope.bench.running import Told, run_job
-from cyclescope.board import digests
+from cyclescope.board.description import digests
 
 NAME = "quad-spi-throughput"
 SHORT = [

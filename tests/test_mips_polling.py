@@ -8,7 +8,7 @@ import mips_assembly
 
 from cyclescope import _engine
 from cyclescope.board import board_tree
-from cyclescope.board.overrides import apply_overrides
+from cyclescope.board.description.overrides import apply_overrides
 
 BOARD = "ben-nanonote"
 TEXT = b"rounds that are all the same\n"

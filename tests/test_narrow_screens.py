@@ -13,7 +13,7 @@ from rich.text import Text
 
 import cyclescope as package
 from cyclescope import firmware
-from cyclescope.cli.fitted import Fitted, shortened
+from cyclescope.cli.tables.columns import Fitted, shortened
 from cyclescope.statuses import Status
 
 WIDTHS = (80, 60)

@@ -10,7 +10,7 @@ from conftest import BOARD, Command
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cyclescope.near import did_you_mean, did_you_mean_or, near_matches
+from cyclescope.similar_names import did_you_mean, did_you_mean_or, near_matches
 from cyclescope.statuses import Status
 
 Program = Callable[[str], Path]

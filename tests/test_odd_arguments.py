@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from tiers import mostly_long, sized
 
 from cyclescope import board, cli
-from cyclescope.board.overrides import paths
-from cyclescope.cli import board_command
+from cyclescope.board.description.overrides import paths
+from cyclescope.cli.commands import board as board_command
 from cyclescope.errors import EngineError
 from cyclescope.ipc.protocol import parse_test
 from cyclescope.statuses import Status
@@ -154,7 +154,7 @@ def test_a_fault_of_ours_is_a_line_with_its_place(monkeypatch: pytest.MonkeyPatc
     status, stderr = called(["board", BOARD])
     assert status == Status.OWN_FAULT
     assert stderr.startswith(
-        "cyclescope: error: a fault of Cyclescope at cyclescope/cli/board_command.py:"
+        "cyclescope: error: a fault of Cyclescope at cyclescope/cli/commands/board.py:"
     )
     assert "KeyError" in stderr
     assert stderr.count("\n") == 1

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from cyclescope.board import devicetree
-from cyclescope.board.overrides import apply_overrides, parse_set
+from cyclescope.board.description import devicetree
+from cyclescope.board.description.overrides import apply_overrides, parse_set
 from cyclescope.errors import SettingError
 
 SOURCE = """/dts-v1/;

@@ -14,7 +14,7 @@ import cyclescope as package
 from cyclescope import bench, experiments, firmware
 from cyclescope.bench import planning, published
 from cyclescope.bench.results import ExperimentResult
-from cyclescope.board.parameters import CALIBRATED
+from cyclescope.board.description.parameters import CALIBRATED
 from cyclescope.board.results import RunResult
 from cyclescope.experiments import picosoc_xip
 

@@ -9,9 +9,9 @@ from cyclescope.bench import pivots, views
 from cyclescope.bench.results import ExperimentResult
 from cyclescope.bench.rows import PREDICTED, UNPUBLISHED, Row, RunRecord
 from cyclescope.bench.views import Pivot, Words
-from cyclescope.board.parameters import CALIBRATED
+from cyclescope.board.description.parameters import CALIBRATED
 from cyclescope.board.results import Settings
-from cyclescope.cli import experiment_tables
+from cyclescope.cli.tables import experiment as experiment_tables
 
 PIVOT = Pivot("Kernels", ("board", "program"), ("mode",))
 

@@ -8,7 +8,7 @@ import pytest
 from tiers import mostly_long
 
 from cyclescope.board import Board
-from cyclescope.board.presets import Preset, snapshot
+from cyclescope.board.description.presets import Preset, snapshot
 from cyclescope.board.results import RunResult
 from cyclescope.errors import EngineError
 from cyclescope.firmware import build_app

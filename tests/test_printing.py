@@ -15,8 +15,8 @@ import pytest
 from conftest import BOARD, ROOT, Command
 
 from cyclescope import Board, firmware
-from cyclescope.board import printed
 from cyclescope.board.results import parse_metrics
+from cyclescope.board.wiring import printed
 
 PROGRAMS = ROOT / "tests" / "firmware" / "console"
 CALL_BYTES = 63 * 1024

@@ -19,7 +19,7 @@ from test_schemas import schema
 
 from cyclescope.board import Board
 from cyclescope.board.results import RunResult
-from cyclescope.cli import profile_tables
+from cyclescope.cli.tables import profile as profile_tables
 from cyclescope.profile.tables import VIEWS, Row, rows
 from cyclescope.statuses import Status
 

@@ -190,7 +190,7 @@ def test_the_start_of_an_intel_hex_file_may_be_a_segment_and_an_offset(tmp_path:
     file = bincopy.BinFile()
     file.add_binary(bytes(16), 0x10000)
     text = file.as_ihex().replace(":00000001FF", ":0400000310000004E5\n:00000001FF")
-    from cyclescope.board.programs import read_program
+    from cyclescope.board.setup.programs import read_program
 
     (tmp_path / "a.hex").write_text(text)
     assert read_program(tmp_path / "a.hex").entry == 0x10004

@@ -11,7 +11,7 @@ from tiers import mostly_long
 from cyclescope import bench
 from cyclescope.bench.experiment import Choice
 from cyclescope.bench.planning import Job
-from cyclescope.board.parameters import CALIBRATED
+from cyclescope.board.description.parameters import CALIBRATED
 from cyclescope.experiments.quad_spi_throughput import EXPERIMENT, SHORT_PAGES
 from cyclescope.firmware import with_defaults
 

@@ -11,8 +11,8 @@ from conftest import ROOT, Command
 from served_scripts import Script, served
 
 from cyclescope.board import Board, board_tree, shipped_boards
-from cyclescope.board.devicetree import Node
-from cyclescope.board.devicetree_bindings import Binding, common_properties
+from cyclescope.board.description.devicetree import Node
+from cyclescope.board.description.devicetree_bindings import Binding, common_properties
 from cyclescope.statuses import Status
 
 COMMON = common_properties()

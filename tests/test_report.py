@@ -18,7 +18,7 @@ from tiers import mostly_long, sized
 
 from cyclescope.bench.results import ExperimentResult
 from cyclescope.bench.rows import PREDICTED, UNPUBLISHED, Row, RunRecord
-from cyclescope.board.parameters import CALIBRATED, Parameter
+from cyclescope.board.description.parameters import CALIBRATED, Parameter
 from cyclescope.board.results import CoreResult, RunResult, Section, Settings, StackEntry
 from cyclescope.report import colours, render, stacks, text, write_report
 from cyclescope.report.text import RowName

@@ -20,7 +20,7 @@ from test_report_views import PIVOT, result, row, swept
 from tiers import mostly_long
 
 from cyclescope.bench.results import ExperimentResult
-from cyclescope.board.parameters import CALIBRATED
+from cyclescope.board.description.parameters import CALIBRATED
 from cyclescope.report import write_report
 
 pytestmark = pytest.mark.skipif(

@@ -13,7 +13,7 @@ from cyclescope import experiments
 from cyclescope.bench import trust
 from cyclescope.bench.results import ExperimentResult
 from cyclescope.bench.rows import DERIVED, Row
-from cyclescope.board.parameters import CALIBRATED
+from cyclescope.board.description.parameters import CALIBRATED
 from cyclescope.report import agreement, colours, render, strip
 from cyclescope.report.anchors import Anchors
 

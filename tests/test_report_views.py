@@ -14,9 +14,9 @@ from cyclescope.bench.experiment import Choice
 from cyclescope.bench.results import ExperimentResult
 from cyclescope.bench.rows import PREDICTED, UNPUBLISHED, Row, RunRecord
 from cyclescope.bench.views import Pivot, Sweep
-from cyclescope.board.parameters import CALIBRATED
+from cyclescope.board.description.parameters import CALIBRATED
 from cyclescope.board.results import Settings
-from cyclescope.cli import experiment_tables
+from cyclescope.cli.tables import experiment as experiment_tables
 from cyclescope.report import colours, render, spans, sweeps
 
 PIVOT = Pivot("Kernels", ("board", "program"), ("mode",))

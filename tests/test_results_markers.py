@@ -22,8 +22,8 @@ from stored_results import source
 from cyclescope.bench import influence, trust
 from cyclescope.bench.influence import Change, Influence
 from cyclescope.bench.moves import Move
-from cyclescope.board.parameters import ASSUMED, CALIBRATED
-from cyclescope.cli import experiment_tables as screens
+from cyclescope.board.description.parameters import ASSUMED, CALIBRATED
+from cyclescope.cli.tables import experiment as screens
 
 # ---- keys
 

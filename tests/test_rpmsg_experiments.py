@@ -15,7 +15,7 @@ from cyclescope.bench import planning, published
 from cyclescope.bench.experiment import Choice
 from cyclescope.bench.results import ExperimentResult
 from cyclescope.bench.rows import DERIVED, PREDICTED, Row
-from cyclescope.board.parameters import ASSUMED, CALIBRATED
+from cyclescope.board.description.parameters import ASSUMED, CALIBRATED
 from cyclescope.experiments import ipc_modes, rpmsg_tty
 from cyclescope.experiments.rpmsg_tty_follows import LOG_PART, share_pct
 

@@ -20,7 +20,8 @@ import cyclescope as package
 from cyclescope import firmware
 from cyclescope._engine import Stop
 from cyclescope.board.results import CoreResult, RunResult
-from cyclescope.cli import counter_tables, run_progress
+from cyclescope.cli import run_progress
+from cyclescope.cli.tables import counters as counter_tables
 from cyclescope.statuses import Status
 
 Program = Callable[[str], Path]

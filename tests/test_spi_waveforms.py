@@ -25,8 +25,8 @@ from waveforms import (
 import cyclescope as package
 from cyclescope import firmware
 from cyclescope.board import board_tree, shipped_boards
-from cyclescope.board.devicetree import Node
-from cyclescope.board.overrides import OverrideValue
+from cyclescope.board.description.devicetree import Node
+from cyclescope.board.description.overrides import OverrideValue
 from cyclescope.board.results import RunResult
 
 # Chips on SPI wires.

@@ -58,13 +58,15 @@ def imported(code: str, *arguments: str) -> set[str]:
 def test_a_run_imports_only_what_it_uses() -> None:
     elf = firmware.build_app("hello", BOARD, {})
     modules = imported("from cyclescope.cli import main; main()", "run", str(elf), "--board", BOARD)
-    assert "cyclescope.cli.run_command" in modules
+    assert "cyclescope.cli.commands.run" in modules
     assert modules & HEAVY == set()
 
 
 def test_the_heavy_modules_are_called_what_they_are() -> None:
     # the report needs the modules that a run does not: a name that is none would prove nothing
-    code = "import cyclescope.cli.bench_command, cyclescope.cli.ipc_command, cyclescope.report.page"
+    code = (
+        "import cyclescope.cli.commands.bench, cyclescope.cli.commands.ipc, cyclescope.report.page"
+    )
     code += ", cyclescope.devices"
     assert HEAVY - imported(code) <= {"pandas", "serial", "rich.markdown", "rich.syntax"}
 

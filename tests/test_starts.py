@@ -13,8 +13,8 @@ import rsp
 from conftest import ROOT, Command
 
 import cyclescope as package
-from cyclescope.board.fitting import parts_of
-from cyclescope.board.programs import read_program
+from cyclescope.board.setup.fitting import parts_of
+from cyclescope.board.setup.programs import read_program
 from cyclescope.errors import ElfError
 
 FOLDER = ROOT / "tests" / "firmware" / "stm32"

@@ -22,7 +22,7 @@ from cyclescope.board.can import (
 )
 from cyclescope.board.results import RunResult
 from cyclescope.board.scripts import At, End, Wait
-from cyclescope.cli.can_options import read_nodes
+from cyclescope.cli.options.can import read_nodes
 from cyclescope.errors import UsageError
 
 BOARD = "stm32f4-disco"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 
-from cyclescope.board.printed import Streams
+from cyclescope.board.wiring.printed import Streams
 from cyclescope.cli.shown_run import ConsoleWriter
 
 

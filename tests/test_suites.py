@@ -21,8 +21,8 @@ from tiers import sized
 from cyclescope import firmware, suites
 from cyclescope.bench import published
 from cyclescope.bench.rows import Row, RunRecord
-from cyclescope.board.fitting import Map
 from cyclescope.board.results import CoreResult, RunResult, Window
+from cyclescope.board.setup.fitting import Map
 from cyclescope.errors import UsageError
 from cyclescope.statuses import Status
 from cyclescope.suites import coremark, embench, pqm4, programs, running, summary

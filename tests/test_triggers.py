@@ -19,7 +19,7 @@ from tiers import mostly_long, sized
 import cyclescope
 from cyclescope import cli
 from cyclescope._engine import Machine, snapshot_time_ps
-from cyclescope.board import triggers
+from cyclescope.board.observing import triggers
 from cyclescope.board.results import TriggerResult
 from cyclescope.errors import UsageError
 from cyclescope.statuses import Status

@@ -10,8 +10,8 @@ from described import BINDINGS, binding_of
 from tutorial_pages import File, Scratch, steps
 
 import cyclescope as package
-from cyclescope.board import devicetree
-from cyclescope.board.devicetree_bindings import common_properties
+from cyclescope.board.description import devicetree
+from cyclescope.board.description.devicetree_bindings import common_properties
 
 TUTORIALS = ROOT / "docs" / "tutorials"
 BOARDS = {"run-from-flash": "mcu.dts", "your-own-board": "arty.dts"}

@@ -14,7 +14,7 @@ from test_schemas import faults
 import cyclescope as package
 from cyclescope import sweeps
 from cyclescope._engine import Stop
-from cyclescope.board.parameters import ASSUMED, CALIBRATED
+from cyclescope.board.description.parameters import ASSUMED, CALIBRATED
 from cyclescope.errors import UsageError
 from cyclescope.sweeps import uncertainty
 from cyclescope.sweeps.effects import is_significant

@@ -11,7 +11,7 @@ import vendor
 from conftest import Command
 
 import cyclescope as package
-from cyclescope.board.unmodelled import UnmodelledRegister
+from cyclescope.board.observing.unmodelled import UnmodelledRegister
 from cyclescope.statuses import Status
 
 NOTHING_CONVERTED = "main: no conversion\n"

@@ -19,7 +19,7 @@ from tiers import mostly_long
 
 from cyclescope import Board, firmware
 from cyclescope.bench import images, planning
-from cyclescope.board.overrides import OverrideValue
+from cyclescope.board.description.overrides import OverrideValue
 from cyclescope.board.results import CoreResult, RunResult, Section, StackEntry, Value
 from cyclescope.profile.tables import VIEWS, WAITED, rows
 from cyclescope.statuses import Status

@@ -12,7 +12,7 @@ import pytest
 from cyclescope import disks, firmware
 from cyclescope.board import Board
 from cyclescope.board.excerpts import excerpt
-from cyclescope.board.kept_calls import Call
+from cyclescope.board.outcome.kept_calls import Call
 from cyclescope.board.results import RunResult, Section
 from cyclescope.experiments.fat_write import DISK
 

@@ -17,7 +17,7 @@ from waveforms import edges, read_of, unit_ps
 
 import cyclescope as package
 from cyclescope import firmware
-from cyclescope.board import waveforms
+from cyclescope.board.observing import waveforms
 from cyclescope.board.results import RunResult
 from cyclescope.errors import EngineError, UsageError
 

@@ -182,7 +182,7 @@ def _import_all() -> None:
             with contextlib.suppress(ImportError):
                 importlib.import_module(found.name)
     from cyclescope import resources
-    from cyclescope.board import trees
+    from cyclescope.board.description import trees
     from cyclescope.firmware.mentions import mentions
     from cyclescope.report import render
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from cyclescope._engine import Stop
-from cyclescope.board.overrides import OverrideValue
+from cyclescope.board.description.overrides import OverrideValue
 from cyclescope.comparing import directions
 from cyclescope.errors import UsageError
 from cyclescope.host import processors

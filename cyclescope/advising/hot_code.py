@@ -14,7 +14,7 @@ from typing import Any
 
 from cyclescope.advising.whatifs import Move, WhatIf
 from cyclescope.board import Board
-from cyclescope.board.devicetree import Node, Property
+from cyclescope.board.description.devicetree import Node, Property
 from cyclescope.profile.profile import Profile
 from cyclescope.profile.tables import rows
 from cyclescope.units import count, format_bytes

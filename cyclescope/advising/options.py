@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from cyclescope.advising.whatifs import WhatIf
-from cyclescope.board.devicetree import Node
+from cyclescope.board.description.devicetree import Node
 from cyclescope.units import format_bytes, format_hz
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from cyclescope.advising.options import clock_hz, fastest_hz
 from cyclescope.advising.whatifs import WhatIf
-from cyclescope.board.devicetree import Node
-from cyclescope.board.presets import Preset
+from cyclescope.board.description.devicetree import Node
+from cyclescope.board.description.presets import Preset
 from cyclescope.units import format_hz
 
 

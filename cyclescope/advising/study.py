@@ -11,9 +11,10 @@ from cyclescope.advising.results import Advice, Tried
 from cyclescope.advising.whatifs import WhatIf, together
 from cyclescope.bench.images import inserted
 from cyclescope.bench.planning import with_all_settings
-from cyclescope.board import Board, board_tree, digests, trees
-from cyclescope.board.devicetree import Node, Property
-from cyclescope.board.overrides import apply_overrides
+from cyclescope.board import Board, board_tree
+from cyclescope.board.description import digests, trees
+from cyclescope.board.description.devicetree import Node, Property
+from cyclescope.board.description.overrides import apply_overrides
 from cyclescope.board.results import RunResult
 from cyclescope.errors import EngineError, SettingError, UsageError, told
 from cyclescope.sweeps import running

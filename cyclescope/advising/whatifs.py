@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cyclescope.board.presets import Preset
+from cyclescope.board.description.presets import Preset
 from cyclescope.sweeps.targets import FLAGS
 
 # The setting by which most apps say the compiler's level of optimisation.

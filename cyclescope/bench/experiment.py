@@ -14,9 +14,9 @@ from cyclescope.bench import published
 from cyclescope.bench.results import Omission
 from cyclescope.bench.rows import Causes, Parts, Row
 from cyclescope.bench.views import Frames, Moment, Pivot, Sweep
-from cyclescope.board.frames import Trigger
-from cyclescope.board.overrides import OverrideValue
-from cyclescope.board.parameters import Parameter
+from cyclescope.board.description.overrides import OverrideValue
+from cyclescope.board.description.parameters import Parameter
+from cyclescope.board.observing.frames import Trigger
 from cyclescope.board.results import Settings, Value
 from cyclescope.disks import Disk
 

@@ -12,7 +12,7 @@ from cyclescope import disks
 from cyclescope.bench.experiment import Run
 from cyclescope.bench.planning import Job
 from cyclescope.bench.rows import RunRecord
-from cyclescope.board.overrides import OverrideValue
+from cyclescope.board.description.overrides import OverrideValue
 from cyclescope.errors import DiskError, OutputError
 from cyclescope.host import outputs
 

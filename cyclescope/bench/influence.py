@@ -16,7 +16,7 @@ from pathlib import Path
 
 from cyclescope import resources
 from cyclescope.bench.moves import Move
-from cyclescope.board.parameters import CALIBRATED
+from cyclescope.board.description.parameters import CALIBRATED
 
 MOST_PCT = 2.0
 """More than this, and what moves a cell by it is what the cell rests on."""

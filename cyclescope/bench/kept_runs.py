@@ -19,7 +19,8 @@ from cyclescope.bench.planning import Explained, Job
 from cyclescope.bench.rows import RunRecord
 from cyclescope.bench.running import Told
 from cyclescope.bench.views import Moment
-from cyclescope.board import digests, kept_results
+from cyclescope.board.description import digests
+from cyclescope.board.outcome import kept_results
 from cyclescope.errors import EngineError
 from cyclescope.firmware import digest_of, unchanging
 from cyclescope.host import kept

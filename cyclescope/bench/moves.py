@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from cyclescope.bench.experiment import Choice, Experiment, Run
 from cyclescope.board import Board
-from cyclescope.board.parameters import ASSUMED, CALIBRATED, Parameter
+from cyclescope.board.description.parameters import ASSUMED, CALIBRATED, Parameter
 
 MOVED = (ASSUMED, CALIBRATED)
 """The classes of what is moved: no document settles these values."""

@@ -8,7 +8,7 @@ from functools import partial
 
 from cyclescope.bench.rows import Row
 from cyclescope.bench.views import Pivot, Words
-from cyclescope.board.parameters import CALIBRATED
+from cyclescope.board.description.parameters import CALIBRATED
 from cyclescope.board.results import Value
 
 ABSENT = "\N{EN DASH}"

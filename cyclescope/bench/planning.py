@@ -9,7 +9,8 @@ from enum import Enum
 from cyclescope.bench.experiment import Experiment, Run
 from cyclescope.bench.profiles import name_of
 from cyclescope.bench.rows import RunRecord
-from cyclescope.board import Board, board_tree, overrides
+from cyclescope.board import Board, board_tree
+from cyclescope.board.description import overrides
 from cyclescope.board.results import RunResult, Settings
 from cyclescope.errors import SettingError
 from cyclescope.firmware import is_available, load_app, with_defaults

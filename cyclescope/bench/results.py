@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cyclescope.bench.rows import Row, RunRecord, flat_row
 from cyclescope.bench.views import Frames
-from cyclescope.board.parameters import Parameter
+from cyclescope.board.description.parameters import Parameter
 from cyclescope.dataframes import dataframe
 from cyclescope.units import count
 

@@ -24,7 +24,7 @@ from cyclescope.bench.threads import side_by_side
 from cyclescope.bench.views import Moment
 from cyclescope.board import Board
 from cyclescope.board.excerpts import Excerpt
-from cyclescope.board.frames import Trigger
+from cyclescope.board.observing.frames import Trigger
 from cyclescope.board.results import INTERRUPTED, Metric, RunResult, Value
 from cyclescope.errors import EngineError, FirmwareError
 from cyclescope.errors import told as in_words

@@ -24,8 +24,9 @@ from cyclescope.bench.moves import Move, Moved
 from cyclescope.bench.planning import Job, with_all_settings
 from cyclescope.bench.running import measured, run_job
 from cyclescope.bench.short_forms import Form
-from cyclescope.board import board_tree, digests
-from cyclescope.board.overrides import OverrideValue
+from cyclescope.board import board_tree
+from cyclescope.board.description import digests
+from cyclescope.board.description.overrides import OverrideValue
 from cyclescope.board.results import Metric, Value
 from cyclescope.errors import EngineError
 from cyclescope.firmware import build_app, clocks

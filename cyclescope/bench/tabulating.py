@@ -15,7 +15,7 @@ from cyclescope.bench.rows import PREDICTED, UNPUBLISHED, Row, RunRecord, waits_
 from cyclescope.bench.running import metrics_of
 from cyclescope.bench.views import takes
 from cyclescope.board import Board
-from cyclescope.board.parameters import CALIBRATED, Parameter
+from cyclescope.board.description.parameters import CALIBRATED, Parameter
 from cyclescope.board.results import Metric, StackEntry, WaitEntry
 
 # What `--set` has changed of a board, by path.

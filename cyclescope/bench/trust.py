@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from cyclescope.bench.pivots import CLOSE_PCT
 from cyclescope.bench.results import ExperimentResult
 from cyclescope.bench.rows import DERIVED, PREDICTED, Row
-from cyclescope.board.parameters import ASSUMED, CALIBRATED, Parameter
+from cyclescope.board.description.parameters import ASSUMED, CALIBRATED, Parameter
 
 
 @dataclass(frozen=True)

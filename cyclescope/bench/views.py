@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from cyclescope.board.frames import Phase
+from cyclescope.board.observing.frames import Phase
 from cyclescope.board.results import Settings, Value
 from cyclescope.units import rounded
 

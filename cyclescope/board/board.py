@@ -15,39 +15,33 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cyclescope._engine import Gdb, Machine, Stop
-from cyclescope.board import (
-    interrupt_lines,
-    parameters,
-    snapshots,
-    timelines,
-    triggers,
-    users_devices,
-    waveforms,
-)
-from cyclescope.board.devicetree import refuse_host_files
-from cyclescope.board.frames import Trigger
-from cyclescope.board.kept_calls import check_most
-from cyclescope.board.lines import Lines, Session, Terminal, Typed
-from cyclescope.board.outcomes import run_result
-from cyclescope.board.overrides import OverrideValue, apply_overrides
-from cyclescope.board.parameters import Parameter
-from cyclescope.board.pin_uses import PinUse, pin_functions, pin_uses
-from cyclescope.board.pins import Pins
-from cyclescope.board.printed import Console, ConsoleSink, Streams, StreamSink, begin_anew
-from cyclescope.board.programs import TABLE_BYTES, Program, meant_base, read_program
+from cyclescope.board.description import interrupt_lines, parameters
+from cyclescope.board.description.devicetree import refuse_host_files
+from cyclescope.board.description.overrides import OverrideValue, apply_overrides
+from cyclescope.board.description.parameters import Parameter
+from cyclescope.board.description.trees import board_tree, find_board
+from cyclescope.board.observing import timelines, triggers, waveforms
+from cyclescope.board.observing.frames import Trigger
+from cyclescope.board.observing.unmodelled import set_unmapped
+from cyclescope.board.outcome.kept_calls import check_most
+from cyclescope.board.outcome.outcomes import run_result
 from cyclescope.board.results import CoreResult, HostWork, RunResult
-from cyclescope.board.semihosting import Hosted, Stdin
-from cyclescope.board.trees import board_tree, find_board
-from cyclescope.board.unmodelled import set_unmapped
+from cyclescope.board.setup import snapshots, users_devices
+from cyclescope.board.setup.programs import TABLE_BYTES, Program, meant_base, read_program
+from cyclescope.board.setup.semihosting import Hosted, Stdin
+from cyclescope.board.wiring.lines import Lines, Session, Terminal, Typed
+from cyclescope.board.wiring.pin_uses import PinUse, pin_functions, pin_uses
+from cyclescope.board.wiring.pins import Pins
+from cyclescope.board.wiring.printed import Console, ConsoleSink, Streams, StreamSink, begin_anew
 from cyclescope.errors import ElfError, EngineError, UsageError
 from cyclescope.host import inputs, outputs
-from cyclescope.near import did_you_mean_or
+from cyclescope.similar_names import did_you_mean_or
 from cyclescope.units import parse_time_ps
 
 if TYPE_CHECKING:
     from cyclescope.board.can import CanNode
     from cyclescope.board.debugger import Debugger
-    from cyclescope.board.lines import Scripts
+    from cyclescope.board.wiring.lines import Scripts
     from cyclescope.devices.model import Model
     from cyclescope.profile.profile import Profile
 
@@ -92,7 +86,7 @@ class Board:
         tree = board_tree(name_or_path)
         refuse_host_files(tree)
         if svd is not None:
-            from cyclescope.board.svd import add_stubs  # few boards have one
+            from cyclescope.board.description.svd import add_stubs  # few boards have one
 
             add_stubs(tree, Path(svd))
         set_unmapped(tree, unmapped)

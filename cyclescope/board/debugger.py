@@ -16,12 +16,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from cyclescope._engine import Hold, Machine
-from cyclescope.board import triggers
-from cyclescope.board.outcomes import run_result
-from cyclescope.board.printed import Console, ConsoleSink, Streams
+from cyclescope.board.observing import triggers
+from cyclescope.board.outcome.outcomes import run_result
 from cyclescope.board.results import RunResult
+from cyclescope.board.wiring.printed import Console, ConsoleSink, Streams
 from cyclescope.errors import EngineError, UsageError
-from cyclescope.near import did_you_mean_or
+from cyclescope.similar_names import did_you_mean_or
 from cyclescope.units import parse_time_ps
 
 __all__ = ["Access", "Breakpoint", "Core", "Debugger", "Devices", "Halt", "Memory", "Registers"]

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from cyclescope._engine import Machine, Stop
-from cyclescope.board.timelines import ASKED_FOR, KINDS
-from cyclescope.board.waveforms import asked_for, changes, chosen
+from cyclescope.board.observing.timelines import ASKED_FOR, KINDS
+from cyclescope.board.observing.waveforms import asked_for, changes, chosen
 
 CORE, EXCEPTION, TASK = "core", "exception", "task"
 """Kinds of what cores do: they sleep, they take exceptions, they run tasks."""

@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cyclescope import reprs
-from cyclescope.board.critical_path import CriticalPath
-from cyclescope.board.frames import Frame
-from cyclescope.board.kept_calls import FRAME_COLUMNS, Call, frame_row
-from cyclescope.board.leds import Led
-from cyclescope.board.stack_entries import StackEntry, WaitEntry
-from cyclescope.board.unmodelled import UnmodelledRegister
+from cyclescope.board.observing.critical_path import CriticalPath
+from cyclescope.board.observing.frames import Frame
+from cyclescope.board.observing.unmodelled import UnmodelledRegister
+from cyclescope.board.outcome.kept_calls import FRAME_COLUMNS, Call, frame_row
+from cyclescope.board.outcome.stack_entries import StackEntry, WaitEntry
+from cyclescope.board.wiring.leds import Led
 from cyclescope.dataframes import dataframe
 from cyclescope.errors import UsageError
 

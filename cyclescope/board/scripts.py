@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from cyclescope.board.pins import Pins
+from cyclescope.board.wiring.pins import Pins
 from cyclescope.errors import UsageError
 from cyclescope.host import inputs
 from cyclescope.units import MAX_PS, format_ps, parse_time_ps

@@ -1,9 +1,9 @@
 """The command line. Start at `entry`, which lists the commands.
 
-Each larger command is a module of its name; `tables` has what they print.
+`commands` has a module for each, `options` what they have in common, `tables` what they print.
 """
 
-from cyclescope.cli import beginning as beginning
+from cyclescope.cli import startup as startup
 from cyclescope.cli.entry import cli, main
 
 __all__ = ["cli", "main"]

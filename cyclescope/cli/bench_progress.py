@@ -21,7 +21,7 @@ from cyclescope.bench.costs import REPORT, Table
 from cyclescope.bench.forecast import Forecast
 from cyclescope.bench.planning import Job
 from cyclescope.bench.rows import RunRecord
-from cyclescope.cli.bench_lines import Lines
+from cyclescope.cli.tables.bench_lines import Lines
 from cyclescope.units import count, format_duration
 
 # until so much of the work is done, what it took says little of what is left

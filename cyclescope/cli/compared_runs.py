@@ -8,12 +8,13 @@ from importlib import import_module
 from pathlib import Path
 
 from cyclescope.board import Board
-from cyclescope.board.loading import Loading
-from cyclescope.board.overrides import parse_set
+from cyclescope.board.description.overrides import parse_set
 from cyclescope.board.results import INTERRUPTED, RunResult
-from cyclescope.cli import listings, stopped_run
+from cyclescope.board.setup.loading import Loading
+from cyclescope.cli import stopped_run
+from cyclescope.cli.options.serial import LineOptions
 from cyclescope.cli.run_progress import Line
-from cyclescope.cli.serial_options import LineOptions
+from cyclescope.cli.tables import listings
 from cyclescope.comparing import files, runs
 from cyclescope.comparing.runs import Run
 from cyclescope.errors import EngineError, SettingError, UsageError, warn
@@ -24,7 +25,7 @@ from cyclescope.units import format_ps, parse_time_ps
 
 _LIMIT = "10s"
 # What shows the comparison is imported while the first program runs.
-_TABLES = "cyclescope.cli.compare_tables"
+_TABLES = "cyclescope.cli.tables.compare"
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ def boards(ctx: click.Context, param: click.Parameter, incomplete: str) -> _Item
 @_silent
 def settings(ctx: click.Context, incomplete: str) -> Iterable[tuple[str, None]]:
     """Labels of the chosen board's nodes, and behind a dot the properties of one, for `--set`."""
-    from cyclescope.board.overrides import paths
+    from cyclescope.board.description.overrides import paths
 
     known = paths(_tree(ctx))
     if "." in incomplete:
@@ -92,7 +92,7 @@ def wires(ctx: click.Context, incomplete: str) -> Iterable[tuple[str, None]]:
 
 
 def _tree(ctx: click.Context):  # a devicetree.Node, whose import would take time
-    from cyclescope.board.trees import board_tree
+    from cyclescope.board.description.trees import board_tree
 
     return board_tree(ctx.params.get("board") or ctx.params.get("name") or "")
 
@@ -100,7 +100,7 @@ def _tree(ctx: click.Context):  # a devicetree.Node, whose import would take tim
 @_silent
 def compatibles(ctx: click.Context, incomplete: str) -> Iterable[tuple[str, str | None]]:
     """All that there are models of."""
-    from cyclescope.board.devicetree_bindings import bindings
+    from cyclescope.board.description.devicetree_bindings import bindings
 
     return ((entry.compatible, entry.title) for entry in bindings())
 

@@ -23,7 +23,7 @@ from cyclescope.errors import EngineError, UsageError, complain, fault
 from cyclescope.host import interrupts, terminal
 from cyclescope.host.inputs import printable
 from cyclescope.host.interrupts import Interrupted
-from cyclescope.near import did_you_mean_or
+from cyclescope.similar_names import did_you_mean_or
 from cyclescope.statuses import Status
 
 # Each is `<name>_command` in a module of that name, with underscores.
@@ -64,8 +64,8 @@ class _Group(click.Group):
         """The command of this name, if there is one."""
         if cmd_name not in _COMMANDS:
             return None
-        name = f"{cmd_name.replace('-', '_')}_command"
-        return getattr(import_module(f"cyclescope.cli.{name}"), name)
+        name = cmd_name.replace("-", "_")
+        return getattr(import_module(f"cyclescope.cli.commands.{name}"), f"{name}_command")
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -14,14 +14,14 @@ from typing import IO, Any
 import click
 
 from cyclescope.board import Board
-from cyclescope.board.loading import Loading
-from cyclescope.board.overrides import parse_set
+from cyclescope.board.description.overrides import parse_set
 from cyclescope.board.results import INTERRUPTED, RunResult
+from cyclescope.board.setup.loading import Loading
 from cyclescope.cli import shown_run, stopped_run
-from cyclescope.cli.board_options import board_option, devices_option, limit_option, sets_option
-from cyclescope.cli.program_options import program_options
-from cyclescope.cli.semihosting_options import semihosting_dir_option, stdin_option
-from cyclescope.cli.serial_options import LineOptions, line_options
+from cyclescope.cli.options.board import board_option, devices_option, limit_option, sets_option
+from cyclescope.cli.options.program import program_options
+from cyclescope.cli.options.semihosting import semihosting_dir_option, stdin_option
+from cyclescope.cli.options.serial import LineOptions, line_options
 from cyclescope.cli.shown_run import tell
 from cyclescope.errors import OutputError, complain, warn
 from cyclescope.host import interrupts, terminal
@@ -97,7 +97,7 @@ class ProfiledRun:
                 limit_ps,
                 to_stderr=to_stderr,
                 quiet=self.quiet,
-                meanwhile=lambda: import_module("cyclescope.cli.profile_tables"),
+                meanwhile=lambda: import_module("cyclescope.cli.tables.profile"),
                 profile=functions,
                 waits=waits,
                 call_sites=call_sites,

@@ -10,8 +10,8 @@ from typing import Any
 from cyclescope.board import Board
 from cyclescope.board.results import RunResult
 from cyclescope.cli import stopped_run
+from cyclescope.cli.options.serial import SerialLines
 from cyclescope.cli.run_progress import Line
-from cyclescope.cli.serial_options import SerialLines
 from cyclescope.host.interrupts import Held
 from cyclescope.host.terminal import Outlet
 from cyclescope.units import parse_time_ps

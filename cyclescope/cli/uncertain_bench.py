@@ -14,9 +14,9 @@ from rich.text import Text
 from cyclescope.bench import uncertainty
 from cyclescope.bench.experiment import Experiment
 from cyclescope.bench.uncertainty import LEVEL_PCT, Spread
-from cyclescope.cli import tables
 from cyclescope.cli.counted_runs import CountedRuns
-from cyclescope.cli.fitted import Fitted
+from cyclescope.cli.tables import run as tables
+from cyclescope.cli.tables.columns import Fitted
 from cyclescope.errors import UsageError, complain
 from cyclescope.host import interrupts, outputs
 from cyclescope.host.interrupts import Interrupted

@@ -14,11 +14,11 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from cyclescope import sweeps
-from cyclescope.board.loading import Loading
-from cyclescope.board.overrides import parse_set
-from cyclescope.cli import tables
+from cyclescope.board.description.overrides import parse_set
+from cyclescope.board.setup.loading import Loading
 from cyclescope.cli.counted_runs import CountedRuns
-from cyclescope.cli.fitted import Fitted
+from cyclescope.cli.tables import run as tables
+from cyclescope.cli.tables.columns import Fitted
 from cyclescope.errors import UsageError, complain
 from cyclescope.host import interrupts, outputs, processors, terminal
 from cyclescope.host.interrupts import Held, Interrupted

@@ -11,7 +11,7 @@ from fractions import Fraction
 from cyclescope.comparing import words
 from cyclescope.comparing.differences import Change, Comparison, FunctionChange
 from cyclescope.errors import UsageError
-from cyclescope.near import did_you_mean_or
+from cyclescope.similar_names import did_you_mean_or
 
 _PERCENT = re.compile(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*%\s*", re.ASCII)
 

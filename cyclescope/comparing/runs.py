@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from cyclescope.board.outcome.stack_entries import StackEntry
 from cyclescope.board.results import CoreResult, Metric, RunResult, Section
-from cyclescope.board.stack_entries import StackEntry
 from cyclescope.profile import tables
 from cyclescope.profile.annotation import Code
 from cyclescope.profile.model import CoreProfile

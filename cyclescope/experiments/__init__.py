@@ -25,7 +25,7 @@ from cyclescope.experiments import (
     rpmsg_tty,
     thread_metric,
 )
-from cyclescope.near import did_you_mean_or
+from cyclescope.similar_names import did_you_mean_or
 
 _MODULES = (
     quad_spi_throughput,

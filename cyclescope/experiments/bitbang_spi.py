@@ -13,8 +13,8 @@ from dataclasses import replace
 from cyclescope.bench.experiment import Cell, Experiment, Run
 from cyclescope.bench.rows import Row
 from cyclescope.bench.views import Frames, Pivot, Sweep, Words
-from cyclescope.board.frames import CLOCK, MISO, MOSI, SELECT
-from cyclescope.board.overrides import OverrideValue
+from cyclescope.board.description.overrides import OverrideValue
+from cyclescope.board.observing.frames import CLOCK, MISO, MOSI, SELECT
 from cyclescope.board.results import Settings, Value
 from cyclescope.experiments import (
     bitbang_spi_air,

@@ -13,7 +13,7 @@ from cyclescope.bench import published
 from cyclescope.bench.experiment import Cell, Run
 from cyclescope.bench.rows import DERIVED, UNPUBLISHED, Row
 from cyclescope.bench.views import Pivot, Words
-from cyclescope.board.overrides import OverrideValue
+from cyclescope.board.description.overrides import OverrideValue
 from cyclescope.board.results import Value
 
 APP = "bitbang_air"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cyclescope.bench.experiment import Choice, Omission, Run
-from cyclescope.board.parameters import ASSUMED, CALIBRATED
+from cyclescope.board.description.parameters import ASSUMED, CALIBRATED
 from cyclescope.board.results import Value
 
 # What Linux spends on a worker's wake-up beyond what the small kernel does.

@@ -13,7 +13,7 @@ from cyclescope.bench.experiment import Cell, Choice, Experiment, Run
 from cyclescope.bench.results import Omission
 from cyclescope.bench.rows import Causes, Row
 from cyclescope.bench.views import Pivot, Sweep, Words
-from cyclescope.board.parameters import ASSUMED, CALIBRATED
+from cyclescope.board.description.parameters import ASSUMED, CALIBRATED
 from cyclescope.board.results import Settings, Value
 from cyclescope.disks import Disk, Extent
 from cyclescope.experiments import fat_write_follows, moments

@@ -11,7 +11,7 @@ from dataclasses import replace
 from cyclescope.bench.experiment import Cell, Experiment, Run
 from cyclescope.bench.rows import Row
 from cyclescope.bench.views import Frames, Pivot, Sweep, Words
-from cyclescope.board.frames import QUAD_WIRES, Phase, Trigger
+from cyclescope.board.observing.frames import QUAD_WIRES, Phase, Trigger
 from cyclescope.board.results import Value
 from cyclescope.experiments import moments
 from cyclescope.experiments.answers import pick, times

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cyclescope.bench.experiment import Choice, Omission, Run
-from cyclescope.board.overrides import OverrideValue
-from cyclescope.board.parameters import ASSUMED, CALIBRATED
+from cyclescope.board.description.overrides import OverrideValue
+from cyclescope.board.description.parameters import ASSUMED, CALIBRATED
 from cyclescope.board.results import Settings
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from cyclescope.bench.experiment import Cell, Experiment, Run
 from cyclescope.bench.rows import Row
 from cyclescope.bench.views import Pivot, Words
-from cyclescope.board.overrides import OverrideValue
+from cyclescope.board.description.overrides import OverrideValue
 from cyclescope.board.results import Settings, Value
 from cyclescope.experiments import moments, quad_spi_modes, quad_spi_wire
 from cyclescope.experiments.answers import pick, times

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cyclescope.bench.experiment import Choice, Omission, Run
-from cyclescope.board.parameters import ASSUMED, CALIBRATED
+from cyclescope.board.description.parameters import ASSUMED, CALIBRATED
 from cyclescope.board.results import Settings, Value
 
 # Enough for an average; each run starts the board anew, which takes as long. With caches on there

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cyclescope.bench.views import Frames
-from cyclescope.board.frames import Trigger
+from cyclescope.board.observing.frames import Trigger
 from cyclescope.board.results import Settings
 from cyclescope.experiments.rhealstone_ratios import OTHER_OPERATIONS, PUBLISHED_OPERATIONS
 

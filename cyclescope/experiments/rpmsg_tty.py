@@ -15,7 +15,7 @@ from cyclescope.bench.experiment import Cell, Choice, Experiment, Run
 from cyclescope.bench.results import Omission
 from cyclescope.bench.rows import Parts, Row
 from cyclescope.bench.views import Pivot, Sweep, Words
-from cyclescope.board.parameters import ASSUMED
+from cyclescope.board.description.parameters import ASSUMED
 from cyclescope.board.results import Settings, Value
 from cyclescope.experiments import moments, rpmsg_tty_follows, rpmsg_tty_stamps
 from cyclescope.experiments.rpmsg_tty_follows import BAUD_RATE, BUFFER_BYTES, LOG_PART

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from cyclescope.bench.experiment import Cell, Choice, Experiment, Omission, Run
 from cyclescope.bench.rows import Row
 from cyclescope.bench.views import Pivot, Words
-from cyclescope.board.parameters import ASSUMED
+from cyclescope.board.description.parameters import ASSUMED
 from cyclescope.board.results import Settings, Value
 from cyclescope.experiments import moments
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from cyclescope import resources
-from cyclescope.board.overrides import OverrideValue
+from cyclescope.board.description.overrides import OverrideValue
 from cyclescope.board.results import Settings, Value
 from cyclescope.errors import FirmwareError
 from cyclescope.firmware import clocks, crates

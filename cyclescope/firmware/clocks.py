@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cyclescope.board import board_tree
-from cyclescope.board.devicetree import Node
-from cyclescope.board.overrides import OverrideValue, apply_overrides
+from cyclescope.board.description.devicetree import Node
+from cyclescope.board.description.overrides import OverrideValue, apply_overrides
 from cyclescope.errors import FirmwareError
 from cyclescope.firmware.once import once
 

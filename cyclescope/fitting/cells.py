@@ -18,7 +18,7 @@ from pathlib import Path
 from cyclescope.errors import UsageError
 from cyclescope.host import inputs
 from cyclescope.host.inputs import printable
-from cyclescope.near import did_you_mean
+from cyclescope.similar_names import did_you_mean
 
 VALUE, METRIC, ERROR, LABEL = "value", "metric", "error", "label"
 _COLUMNS = (VALUE, METRIC, ERROR, LABEL)

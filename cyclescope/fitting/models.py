@@ -12,7 +12,7 @@ from cyclescope._engine import Stop
 from cyclescope.errors import EngineError, UsageError
 from cyclescope.fitting.cells import Cell
 from cyclescope.fitting.parameters import Free
-from cyclescope.near import did_you_mean_or
+from cyclescope.similar_names import did_you_mean_or
 from cyclescope.sweeps import running
 from cyclescope.sweeps.measures import Namer
 from cyclescope.sweeps.outcomes import Outcome

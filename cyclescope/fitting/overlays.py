@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from cyclescope.board import board_tree, find_board, shipped_boards
-from cyclescope.board.devicetree import Node
-from cyclescope.board.overrides import OverrideValue
+from cyclescope.board.description.devicetree import Node
+from cyclescope.board.description.overrides import OverrideValue
 from cyclescope.errors import UsageError
 from cyclescope.fitting.judging import NO_EFFECT, TOGETHER, Judgement
 from cyclescope.fitting.results import FitResult, possible

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from cyclescope.board import Board, board_tree, overrides
-from cyclescope.board.devicetree import Node
-from cyclescope.board.overrides import MOST_CELL, OverrideValue
-from cyclescope.board.parameters import Parameter
+from cyclescope.board import Board, board_tree
+from cyclescope.board.description import overrides
+from cyclescope.board.description.devicetree import Node
+from cyclescope.board.description.overrides import MOST_CELL, OverrideValue
+from cyclescope.board.description.parameters import Parameter
 from cyclescope.errors import SettingError
 from cyclescope.host.inputs import printable
-from cyclescope.near import did_you_mean
+from cyclescope.similar_names import did_you_mean
 from cyclescope.units import parse_number
 
 EXAMPLE = "ddr.cyclescope,first-word-cycles=17:45"

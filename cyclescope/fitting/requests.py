@@ -13,8 +13,8 @@ import numpy
 from cyclescope import experiments
 from cyclescope.bench import planning as bench_planning
 from cyclescope.board import Board
-from cyclescope.board.loading import Loading
-from cyclescope.board.overrides import OverrideValue
+from cyclescope.board.description.overrides import OverrideValue
+from cyclescope.board.setup.loading import Loading
 from cyclescope.errors import SettingError, UsageError
 from cyclescope.fitting import cells as tables
 from cyclescope.fitting import parameters, published
@@ -27,7 +27,7 @@ from cyclescope.fitting.results import FitResult, FittedCell
 from cyclescope.fitting.searching import MOST_COMBINATIONS, Found, Problem, search
 from cyclescope.host import toml_files
 from cyclescope.host.inputs import printable
-from cyclescope.near import did_you_mean
+from cyclescope.similar_names import did_you_mean
 from cyclescope.sweeps.axes import Axis
 from cyclescope.sweeps.requests import DEFAULT_LIMIT, program_path
 from cyclescope.sweeps.targets import ElfTarget, ExperimentTarget, Target

@@ -19,7 +19,7 @@ from matplotlib.ticker import FixedLocator, NullLocator
 from cyclescope.bench.pivots import CLOSE_PCT
 from cyclescope.bench.results import ExperimentResult
 from cyclescope.bench.rows import PREDICTED, Row
-from cyclescope.board.parameters import CALIBRATED
+from cyclescope.board.description.parameters import CALIBRATED
 from cyclescope.report import svg
 from cyclescope.report.anchors import Anchors
 from cyclescope.report.colours import stand_in

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from cyclescope.bench import pivots, trust
 from cyclescope.bench.results import ExperimentResult
 from cyclescope.bench.rows import DERIVED, Row, RunRecord, waits_of
-from cyclescope.board.parameters import ASSUMED, CALIBRATED, UNSTATED, Parameter
+from cyclescope.board.description.parameters import ASSUMED, CALIBRATED, UNSTATED, Parameter
 from cyclescope.report import colours, figures, profiles, stacks, sweeps, timeline, wires
 from cyclescope.report.colours import Style
 from cyclescope.report.figures import NamedRow

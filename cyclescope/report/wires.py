@@ -15,7 +15,7 @@ from matplotlib.patches import Rectangle
 
 from cyclescope.bench.results import ExperimentResult
 from cyclescope.bench.views import Frames
-from cyclescope.board.frames import MISO, MOSI, Frame, Phase, Span, Wire
+from cyclescope.board.observing.frames import MISO, MOSI, Frame, Phase, Span, Wire
 from cyclescope.report import svg, words
 from cyclescope.report.colours import stand_in
 from cyclescope.report.figures import FONT, INCH, LETTER, WIDTH, quieten

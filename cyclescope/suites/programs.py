@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cyclescope.board.fitting import Map, parts_of
-from cyclescope.board.programs import Parts, read_program
 from cyclescope.board.results import Settings
+from cyclescope.board.setup.fitting import Map, parts_of
+from cyclescope.board.setup.programs import Parts, read_program
 from cyclescope.errors import UsageError
 from cyclescope.host import inputs
 from cyclescope.suites.suite import Suite

@@ -14,7 +14,7 @@ from cyclescope.bench.rows import PREDICTED, UNPUBLISHED, Row, RunRecord
 from cyclescope.bench.running import last_lines
 from cyclescope.bench.threads import side_by_side
 from cyclescope.board import Board
-from cyclescope.board.overrides import OverrideValue
+from cyclescope.board.description.overrides import OverrideValue
 from cyclescope.board.results import INTERRUPTED, RunResult
 from cyclescope.errors import UsageError, told
 from cyclescope.host import inputs

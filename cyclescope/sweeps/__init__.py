@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cyclescope._engine import Stop
-from cyclescope.board.overrides import OverrideValue
+from cyclescope.board.description.overrides import OverrideValue
 from cyclescope.host import processors
 from cyclescope.sweeps.effects import Effect, Effects, effects
 from cyclescope.sweeps.requests import Request, Runner, from_data, read_toml

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from cyclescope.board import overrides
-from cyclescope.board.devicetree import Node
+from cyclescope.board.description import overrides
+from cyclescope.board.description.devicetree import Node
 from cyclescope.units import parse_number
 
 _SIZE = re.compile(r"(?P<node>.+)\.(?P<cache>(?:[id]-)?cache-)size")

@@ -19,8 +19,8 @@ from cyclescope.bench.experiment import Experiment, Run
 from cyclescope.bench.planning import Job
 from cyclescope.bench.short_forms import DIGITS, Form
 from cyclescope.bench.uncertainty import PARTS_PCT, Spread
-from cyclescope.board import digests
-from cyclescope.board.parameters import Parameter
+from cyclescope.board.description import digests
+from cyclescope.board.description.parameters import Parameter
 from cyclescope.board.results import Metric
 from cyclescope.errors import EngineError
 from cyclescope.sweeps import running

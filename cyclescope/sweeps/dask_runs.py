@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from cyclescope._engine import Stop
-from cyclescope.board import digests
+from cyclescope.board.description import digests
 from cyclescope.errors import EngineError, UsageError, told
 from cyclescope.sweeps import luggage, outcomes, running
 from cyclescope.sweeps.luggage import Luggage, Unpacked

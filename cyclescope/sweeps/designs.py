@@ -10,7 +10,7 @@ from math import prod
 from typing import Any
 
 from cyclescope.errors import SettingError, UsageError
-from cyclescope.near import did_you_mean_or
+from cyclescope.similar_names import did_you_mean_or
 from cyclescope.sweeps.axes import Axis
 from cyclescope.units import count
 

@@ -14,8 +14,9 @@ from pathlib import Path
 
 from cyclescope._engine import Stop
 from cyclescope.bench.images import IMAGE
-from cyclescope.board import digests, trees, users_devices
-from cyclescope.board.devicetree import Node
+from cyclescope.board.description import digests, trees
+from cyclescope.board.description.devicetree import Node
+from cyclescope.board.setup import users_devices
 from cyclescope.errors import EngineError, UsageError, told
 from cyclescope.sweeps import outcomes
 from cyclescope.sweeps.outcomes import Outcome

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from cyclescope.errors import SettingError
 from cyclescope.host.inputs import printable
-from cyclescope.near import did_you_mean_or
+from cyclescope.similar_names import did_you_mean_or
 from cyclescope.sweeps.axes import Axis
 from cyclescope.units import parse_number
 

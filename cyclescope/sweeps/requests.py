@@ -10,13 +10,13 @@ from typing import Any
 from cyclescope import experiments
 from cyclescope._engine import Stop
 from cyclescope.bench import planning as bench_planning
-from cyclescope.board.loading import Loading
-from cyclescope.board.overrides import OverrideValue
+from cyclescope.board.description.overrides import OverrideValue
+from cyclescope.board.setup.loading import Loading
 from cyclescope.comparing import directions
 from cyclescope.errors import UsageError
 from cyclescope.host import toml_files
 from cyclescope.host.inputs import printable
-from cyclescope.near import did_you_mean
+from cyclescope.similar_names import did_you_mean
 from cyclescope.sweeps import axes, designs, planning, prices, scripts
 from cyclescope.sweeps.axes import Axis
 from cyclescope.sweeps.designs import Design

@@ -13,7 +13,7 @@ from cyclescope.board.results import Value
 from cyclescope.comparing import directions
 from cyclescope.dataframes import dataframe
 from cyclescope.errors import SettingError
-from cyclescope.near import did_you_mean_or
+from cyclescope.similar_names import did_you_mean_or
 from cyclescope.sweeps import measures
 from cyclescope.sweeps.axes import Axis
 from cyclescope.sweeps.designs import Design

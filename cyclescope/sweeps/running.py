@@ -9,7 +9,7 @@ from typing import Protocol
 
 from cyclescope._engine import Stop
 from cyclescope.bench.threads import side_by_side
-from cyclescope.board import digests
+from cyclescope.board.description import digests
 from cyclescope.errors import EngineError, told
 from cyclescope.sweeps import outcomes
 from cyclescope.sweeps.outcomes import Outcome

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cyclescope.board import Board
-from cyclescope.board.lines import port_of
 from cyclescope.board.scripts import Script, parse_script
+from cyclescope.board.wiring.lines import port_of
 from cyclescope.errors import UsageError
 from cyclescope.host import inputs
 

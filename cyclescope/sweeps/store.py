@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cyclescope.board import kept_results
+from cyclescope.board.outcome import kept_results
 from cyclescope.host import kept
 from cyclescope.sweeps.outcomes import Outcome, from_dict
 

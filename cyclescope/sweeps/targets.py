@@ -16,12 +16,13 @@ from typing import Any, Protocol
 
 from cyclescope.bench.images import IMAGE
 from cyclescope.bench.planning import Job
-from cyclescope.board import board_tree, overrides
-from cyclescope.board.devicetree import Node
-from cyclescope.board.loading import Loading
-from cyclescope.board.overrides import OverrideValue
-from cyclescope.board.programs import read_program
+from cyclescope.board import board_tree
+from cyclescope.board.description import overrides
+from cyclescope.board.description.devicetree import Node
+from cyclescope.board.description.overrides import OverrideValue
 from cyclescope.board.results import Value
+from cyclescope.board.setup.loading import Loading
+from cyclescope.board.setup.programs import read_program
 from cyclescope.errors import SettingError
 from cyclescope.firmware import load_app
 from cyclescope.host.inputs import printable

@@ -18,14 +18,15 @@ from cyclescope._engine import Stop
 from cyclescope.bench.images import inserted
 from cyclescope.bench.planning import Job
 from cyclescope.bench.running import last_lines, metrics_of, run_job
-from cyclescope.board import Board, digests
-from cyclescope.board.digests import Boards
-from cyclescope.board.loading import Loading
-from cyclescope.board.overrides import OverrideValue
-from cyclescope.board.presets import Preset, snapshot
-from cyclescope.board.programs import Program
+from cyclescope.board import Board
+from cyclescope.board.description import digests
+from cyclescope.board.description.digests import Boards
+from cyclescope.board.description.overrides import OverrideValue
+from cyclescope.board.description.presets import Preset, snapshot
+from cyclescope.board.description.svd import read_bytes
 from cyclescope.board.results import RunResult, Settings
-from cyclescope.board.svd import read_bytes
+from cyclescope.board.setup.loading import Loading
+from cyclescope.board.setup.programs import Program
 from cyclescope.errors import EngineError, FirmwareError, told
 from cyclescope.firmware import build_app, clocks, digest_of
 from cyclescope.sweeps import outcomes

@@ -15,8 +15,8 @@ from typing import Any
 
 from cyclescope._engine import Stop
 from cyclescope.board import Board
-from cyclescope.board.overrides import OverrideValue
-from cyclescope.board.parameters import ASSUMED, CALIBRATED, Parameter
+from cyclescope.board.description.overrides import OverrideValue
+from cyclescope.board.description.parameters import ASSUMED, CALIBRATED, Parameter
 from cyclescope.errors import UsageError
 from cyclescope.sweeps.axes import Axis, Span
 from cyclescope.sweeps.designs import LATIN, Design

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import pytest
 
 from cyclescope.board import Board
-from cyclescope.board.overrides import OverrideValue
+from cyclescope.board.description.overrides import OverrideValue
 from cyclescope.board.results import RunResult
 from cyclescope.comparing import Run, compare, limits, of_result
 from cyclescope.errors import UsageError

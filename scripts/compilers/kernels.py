@@ -13,7 +13,7 @@ import gcc
 from cyclescope.bench import published
 from cyclescope.bench.rows import PREDICTED, Row, RunRecord
 from cyclescope.board import Board
-from cyclescope.board.overrides import OverrideValue
+from cyclescope.board.description.overrides import OverrideValue
 from cyclescope.board.results import Value
 from cyclescope.errors import FirmwareError, UsageError
 from cyclescope.experiments.thread_metric import APP, BASE, BOARD, LIMIT, TABLE

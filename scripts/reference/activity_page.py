@@ -6,7 +6,7 @@ from itertools import groupby
 
 import markdown
 
-from cyclescope.board.devicetree_bindings import Binding, bindings
+from cyclescope.board.description.devicetree_bindings import Binding, bindings
 
 INTRODUCTION = """\
 Devices tell what they are doing, each as spans of time that are exact to the picosecond: a page

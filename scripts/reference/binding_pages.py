@@ -6,7 +6,7 @@ from itertools import groupby
 
 import markdown
 
-from cyclescope.board.devicetree_bindings import (
+from cyclescope.board.description.devicetree_bindings import (
     Binding,
     BindingProperty,
     bindings,

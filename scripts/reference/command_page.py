@@ -9,7 +9,7 @@ import click
 import markdown
 
 from cyclescope.cli import cli
-from cyclescope.cli.option_groups import GroupedCommand
+from cyclescope.cli.options.groups import GroupedCommand
 
 
 def text() -> str:

@@ -24,8 +24,8 @@ from cyclescope.bench import influence, trust, uncertainty
 from cyclescope.bench.influence import MOST_PCT, Influence
 from cyclescope.bench.moves import Move
 from cyclescope.bench.results import ExperimentResult
-from cyclescope.board.parameters import ASSUMED, Parameter
-from cyclescope.cli import experiment_tables as screens
+from cyclescope.board.description.parameters import ASSUMED, Parameter
+from cyclescope.cli.tables import experiment as screens
 
 UNMEASURED = "How far each parameter moves the numbers has not been measured."
 _MOST = 10

@@ -22,9 +22,9 @@ import tables
 from keys import Source, UnknownKeyError
 from rich.console import Console, Group
 
-from cyclescope.cli import bench_summary
-from cyclescope.cli import experiment_tables as screens
-from cyclescope.cli.bench_summary import Took
+from cyclescope.cli.tables import bench_summary
+from cyclescope.cli.tables import experiment as screens
+from cyclescope.cli.tables.bench_summary import Took
 
 _COLUMNS = 100
 _SHOW_COLUMNS = 140

@@ -14,7 +14,7 @@ import numpy as np
 from arm_programs import Program
 
 from cyclescope import _engine
-from cyclescope.board.overrides import OverrideValue
+from cyclescope.board.description.overrides import OverrideValue
 
 Overrides = Mapping[str, OverrideValue]
 NONE: Overrides = {}

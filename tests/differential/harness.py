@@ -16,7 +16,7 @@ import tiers
 
 from cyclescope import _engine
 from cyclescope.board import board_tree
-from cyclescope.board.overrides import OverrideValue, apply_overrides
+from cyclescope.board.description.overrides import OverrideValue, apply_overrides
 
 # How many instructions to compare one by one; the other tests' programs grow in number with it.
 WHOLE = 2_000_000

@@ -15,7 +15,7 @@ from mips_programs import Program
 from mips_reference import Taken
 
 from cyclescope import _engine
-from cyclescope.board.overrides import OverrideValue
+from cyclescope.board.description.overrides import OverrideValue
 
 Overrides = Mapping[str, OverrideValue]
 NONE: Overrides = {}

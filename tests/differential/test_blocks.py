@@ -14,7 +14,7 @@ import numpy as np
 import programs
 import pytest
 
-from cyclescope.board.overrides import OverrideValue
+from cyclescope.board.description.overrides import OverrideValue
 from cyclescope.errors import BoardError
 
 MOST = 40_000

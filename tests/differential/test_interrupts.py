@@ -16,7 +16,7 @@ import pytest
 from interrupts import LOG, LOG_BYTES, Timer
 from test_blocks import KC705, LATE_RESULTS, MOST, THROUGH, TINY, TWO_WAYS
 
-from cyclescope.board.overrides import OverrideValue
+from cyclescope.board.description.overrides import OverrideValue
 
 # Far enough apart for the handler to come to an end, whatever the caches.
 MINIMAL, KC705_TIMER = Timer(0x0200_0000, 30), Timer(0x4400_0000, 2500)

@@ -10,8 +10,9 @@ from typing import Any
 
 from cyclescope import resources
 from cyclescope._engine import Machine
-from cyclescope.board import devicetree, shipped_boards
-from cyclescope.board.devicetree import Node
+from cyclescope.board import shipped_boards
+from cyclescope.board.description import devicetree
+from cyclescope.board.description.devicetree import Node
 
 NAMES = tuple(shipped_boards())
 # Of a device's registers most are at its beginning.

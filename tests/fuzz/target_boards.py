@@ -12,9 +12,9 @@ import elf32
 
 from cyclescope import resources
 from cyclescope._engine import EngineError, Machine
-from cyclescope.board import devicetree
-from cyclescope.board.devicetree import Node, Property
-from cyclescope.board.overrides import apply_overrides, parse_set, paths
+from cyclescope.board.description import devicetree
+from cyclescope.board.description.devicetree import Node, Property
+from cyclescope.board.description.overrides import apply_overrides, parse_set, paths
 from fuzz import boards, running
 from fuzz.inputs import Input, MisbehaviourError, corpus
 

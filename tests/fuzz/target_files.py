@@ -10,8 +10,8 @@ import bincopy
 import hostile_files
 
 import cyclescope
-from cyclescope.board.svd import read_svd
-from cyclescope.board.svd_board import Memory, board_source
+from cyclescope.board.description.svd import read_svd
+from cyclescope.board.description.svd_board import Memory, board_source
 from cyclescope.errors import EngineError
 from fuzz import running
 from fuzz.inputs import Input, corpus

@@ -1,0 +1,1 @@
+"""What the engine gives back, as plain data, and how results are kept."""

@@ -1,0 +1,118 @@
+"""Snapshots of a run in files: one is taken where the run has come to a time, another run goes on
+from it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cyclescope._engine import Machine, snapshot_time_ps
+from cyclescope.board.observing import triggers
+from cyclescope.errors import EngineError, OutputError, UsageError
+from cyclescope.host import inputs, outputs
+from cyclescope.units import format_ps, parse_time_ps
+
+AnyPath = str | os.PathLike[str]
+
+# More than all memories that boards have.
+_MOST_BYTES = 4 * 2**30
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A snapshot that is to be taken: where it goes, and when.
+
+    That is a time, or where a condition becomes true for the first time.
+    """
+
+    path: AnyPath
+    at_ps: int | None
+    when: str | None = None
+
+
+def wanted(
+    path: AnyPath | None, at: str | int | None, limit_ps: int | None, when: str | None = None
+) -> Wanted | None:
+    """The snapshot that is asked for, if one is. Raises `UsageError` if it makes no sense."""
+    if path is None and at is None and when is None:
+        return None
+    if path is None or (at is None) == (when is None):
+        how = "--snapshot FILE --snapshot-at TIME, or --snapshot-when CONDITION"
+        raise UsageError(f"a snapshot has a file and a time: {how}")
+    if at is None:
+        return Wanted(path, None, when)
+    at_ps = parse_time_ps(at) if isinstance(at, str) else at
+    if at_ps < 0:
+        raise UsageError(f"no time for a snapshot: {at_ps} ps")
+    if limit_ps is not None and at_ps > limit_ps:
+        what = f"the snapshot at {format_ps(at_ps)} is behind the limit of {format_ps(limit_ps)}"
+        raise UsageError(what)
+    return Wanted(path, at_ps)
+
+
+def read(path: AnyPath) -> bytes:
+    """The bytes of a snapshot's file. Raises `UsageError` if it can't be read, or is none."""
+    try:
+        snapshot = inputs.read(Path(path), _MOST_BYTES)
+    except OSError as error:
+        raise UsageError(f"{os.fspath(path)}: {error.strerror or error}") from error
+    try:
+        snapshot_time_ps(snapshot)
+    except EngineError as error:
+        raise UsageError(f"{os.fspath(path)}: {error}") from error
+    return snapshot
+
+
+def take(
+    machine: Machine, snapshot: Wanted, run_to: Callable[[int], dict[str, Any] | None]
+) -> tuple[dict[str, Any] | None, list[str]]:
+    """Run to the snapshot's time, if it has one, and write it: the run's outcome if it ends before,
+    and why the file is not there.
+    """
+    if snapshot.at_ps is None:
+        return None, []
+    ended = run_to(snapshot.at_ps)
+    path = os.fspath(snapshot.path)
+    if ended is not None:
+        at = format_ps(snapshot.at_ps)
+        return ended, [f"{path}: there is no snapshot: the run ended before {at}"]
+    return None, _written(snapshot.path, machine.snapshot)
+
+
+def add_trigger(machine: Machine, snapshot: Wanted | None) -> None:
+    """Have a snapshot taken where its condition becomes true, if it has one.
+
+    Raises `UsageError` for what is no condition over what the board has.
+    """
+    if snapshot is not None and snapshot.when is not None:
+        triggers.add(machine, snapshot.when, triggers.SNAPSHOT)
+
+
+def write_triggered(machine: Machine, snapshot: Wanted | None) -> list[str]:
+    """Write the one that was taken where a condition became true: why the file is not there."""
+    if snapshot is None or snapshot.when is None:
+        return []
+    return _written(snapshot.path, lambda: _triggered(machine, snapshot.when))
+
+
+def _triggered(machine: Machine, condition: str | None) -> bytes:
+    taken = machine.triggered_snapshot()
+    if taken is None:
+        raise EngineError(f"{condition} has not become true")
+    return taken
+
+
+def _written(path: AnyPath, take_bytes: Callable[[], bytes]) -> list[str]:
+    try:
+        snapshot = take_bytes()
+        with outputs.opened(path, "wb") as file:
+            file.write(snapshot)
+    except OutputError as error:
+        return [str(error)]
+    except EngineError as error:
+        return [f"{os.fspath(path)}: there is no snapshot: {error}"]
+    return []

@@ -1,0 +1,277 @@
+"""`cyclescope bench`: experiments run with progress on a terminal, their results as files."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from threading import Thread
+
+import click
+
+from cyclescope import bench, experiments
+from cyclescope.bench import costs, explaining, planning, result_files
+from cyclescope.bench.forecast import Forecast
+from cyclescope.bench.kept_runs import KeptRuns
+from cyclescope.bench.planning import Job
+from cyclescope.bench.results import ExperimentResult
+from cyclescope.bench.rows import RunRecord
+from cyclescope.board.description.overrides import parse_set
+from cyclescope.cli import bench_progress, completions, uncertain_bench
+from cyclescope.cli.commands import sensitivity as sensitivity_command
+from cyclescope.cli.commands import suite as suite_command
+from cyclescope.cli.options.runs import again_option, jobs_option
+from cyclescope.cli.tables import bench_summary
+from cyclescope.cli.tables import experiment as experiment_tables
+from cyclescope.cli.tables import run as tables
+from cyclescope.errors import UsageError
+from cyclescope.host import interrupts, outputs, processors, terminal
+from cyclescope.host.interrupts import Held, Interrupted
+from cyclescope.host.outputs import AnyPath
+from cyclescope.sweeps.uncertainty import LEAST_SAMPLES
+
+# The files of the folder that --out names, and the folder in it that has flame graphs.
+FILES = JSON, NOTES, CSV, REPORT = "results.json", result_files.NOTES, "results.csv", "report.html"
+PROFILES = "profiles"
+
+
+@click.command("bench")
+@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=completions.benches)
+@click.option(
+    "--set",
+    "sets",
+    multiple=True,
+    metavar="PATH=VALUE",
+    help="Change a board property or an app setting.",
+)
+@click.option("--quick", is_flag=True, help="Shorten the rows without a published value.")
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="All runs, each with what it waits for and a profile; else one of each experiment has.",
+)
+@click.option(
+    "--all", "with_extra", is_flag=True, help="All runs, those of larger sweeps among them."
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("results"),
+    show_default=True,
+    metavar="DIR",
+    help=f"The folder of the results: {', '.join(FILES)}, and flame graphs in {PROFILES}/.",
+)
+@click.option("--json", "json_file", metavar="FILE|-", help="Also write the rows as JSON.")
+@click.option(
+    "--no-profiles",
+    is_flag=True,
+    help="No flame graphs: neither made nor linked from the report, which takes less time.",
+)
+@click.option(
+    "--keep-disks",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Keep the disk image of each run that fails.",
+)
+@click.option(
+    "--sensitivity",
+    "measures_sensitivity",
+    is_flag=True,
+    help="Measure how far published cells move with what no document gives: sensitivity.csv.",
+)
+@click.option(
+    "--uncertainty",
+    "samples",
+    type=click.IntRange(LEAST_SAMPLES, 100_000),
+    is_flag=False,
+    flag_value=100,
+    metavar="[SAMPLES]",
+    help="Measure what published cells may be for all that boards assume: uncertainty.csv.",
+)
+@click.option(
+    "--elfs",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="The programs that you built of pqm4, coremark or embench.",
+)
+@click.option(
+    "--board",
+    help="With --elfs, the board of all programs; else each tells by its addresses.",
+    shell_complete=completions.boards,
+)
+@click.option(
+    "--limit", metavar="TIME", help="With --elfs, the most simulated time of a program: 100s."
+)
+@jobs_option
+@again_option
+def bench_command(
+    names: tuple[str, ...],
+    sets: tuple[str, ...],
+    quick: bool,
+    explain: bool,
+    with_extra: bool,
+    out: Path,
+    json_file: str | None,
+    no_profiles: bool,
+    keep_disks: Path | None,
+    measures_sensitivity: bool,
+    samples: int | None,
+    elfs: Path | None,
+    board: str | None,
+    limit: str | None,
+    jobs: int | None,
+    again: bool,
+) -> int:
+    """Run experiments (all if no NAME) and compare them with the published numbers.
+
+    Without NAME, the runs that published numbers need are made. One run of each experiment is
+    explained: by what it waits for and by its profile. --explain makes and explains all.
+    A run that was made before is kept as long as nothing that it depends on changes.
+    `cyclescope show` prints the tables. Of pqm4, coremark and embench you build the programs, and
+    --elfs says where they are; without it, their names say how to get them.
+    Ctrl-C, SIGTERM and SIGHUP stop the runs under way; those that are finished are written.
+    """
+    threads = jobs or processors.count()
+    if (elfs, board, limit) != (None, None, None):
+        others = quick, explain, with_extra, no_profiles, keep_disks, measures_sensitivity, samples
+        if elfs is None or again or any(others):
+            raise UsageError(
+                "--elfs goes with --board, --limit, --set, --out, --json and --jobs alone"
+            )
+        overrides = dict(map(parse_set, sets))
+        given = suite_command.Given(elfs, board, overrides, out, json_file, threads, limit)
+        return suite_command.run(suite_command.chosen(names), given)
+    wanted = suite_command.without_suites(names, to_stderr=json_file == "-")
+    if names and not wanted:
+        return 0
+    if measures_sensitivity or samples is not None:
+        others = sets, quick, explain, with_extra, json_file, no_profiles, keep_disks, again
+        _check_alone(measures_sensitivity, samples, any(others))
+        if samples is not None:
+            return uncertain_bench.run(experiments.select(wanted), out, threads, samples)
+        return sensitivity_command.run(experiments.select(wanted), out, threads)
+    changes = list(map(parse_set, sets))
+    whole = planning.plan(experiments.select(wanted), changes, quick, with_extra)
+    planned = _chosen(whole, explain, every=bool(names) or with_extra)
+    own_json = None if json_file == "-" or _is_in(out, json_file) else json_file
+    _check_places(out, own_json, keep_disks, dict(changes))
+    _check_profiles(out, () if no_profiles else planned)
+    told = bench.Told(profiles=not no_profiles, moments=True)
+    before = None if again else KeptRuns(planned, told)
+    known = Forecast(planned, costs.load(), threads, before)
+    # what draws the report is imported while runs go on
+    Thread(target=import_module, args=("cyclescope.report.page",), daemon=True).start()
+    with interrupts.held_back() as held:
+        with bench_progress.shown(planned, known, threads) as watch:
+            following = bench.Following(watch.started, watch.built, watch.finished)
+            records = bench.run_jobs(
+                planned, threads, following, keep_disks, held.stop, known.costs, told, before
+            )
+        results = bench.tabulate(planned, records, _unmade(whole, planned))
+        saved = _write(results, out, own_json)
+        costs.keep(watch.took)
+        with terminal.shown(held.number is not None):
+            report = out / REPORT if saved else None
+            took = bench_summary.Took(watch.elapsed_s, known.expected_s, known.kept)
+            _say(results, report, took, rows_to_stdout=json_file == "-")
+    _raise_if_cut_short(held, records)
+    return 0 if saved and not any(result.failures for result in results) else 1
+
+
+def _say(
+    results: list[ExperimentResult],
+    report: Path | None,
+    took: bench_summary.Took,
+    rows_to_stdout: bool,
+) -> None:
+    """The last screen; all tables where the report could not be saved."""
+    screen = tables.console(stderr=rows_to_stdout)
+    if report is None:
+        # what was computed is not lost
+        screen.print(*map(experiment_tables.experiment_table, results))
+    screen.print(bench_summary.screen(results, report, took))
+    if rows_to_stdout:
+        sys.stdout.write(result_files.to_json(results))
+
+
+def _chosen(whole: list[Job], explain: bool, every: bool) -> list[Job]:
+    """The jobs that are made, each with how it is explained."""
+    if explain:
+        return whole
+    return explaining.marked(whole) if every else explaining.narrowed(whole)
+
+
+def _unmade(whole: Sequence[Job], planned: Sequence[Job]) -> Counter[str]:
+    """Of how many runs of each experiment there is no job."""
+    made = {(job.experiment.name, job.run.board, job.configured.label) for job in planned}
+    return Counter(
+        job.experiment.name
+        for job in whole
+        if (job.experiment.name, job.run.board, job.configured.label) not in made
+    )
+
+
+def _check_alone(measures_sensitivity: bool, samples: int | None, with_others: bool) -> None:
+    """Raises `UsageError` if something goes with a measurement that makes its own runs."""
+    if with_others or (measures_sensitivity and samples is not None):
+        named = "--uncertainty" if samples is not None else "--sensitivity"
+        raise UsageError(f"{named} goes with --out and --jobs alone: it makes its own runs")
+
+
+def _raise_if_cut_short(held: Held, records: Sequence[RunRecord | None]) -> None:
+    """Raises `Interrupted` if a signal came before all runs had ended."""
+    done = sum(record is not None for record in records)
+    if held.number is not None and done < len(records):
+        message = f"interrupted by {held.name}: {done} of {len(records)} runs are finished"
+        raise Interrupted(held.number, message)
+
+
+def _is_in(out: Path, json_file: str | None) -> bool:
+    """Whether --json asks for the very file that --out has anyway."""
+    return bool(json_file) and outputs.is_same(json_file, out / JSON)
+
+
+def _check_places(
+    out: Path, json_file: str | None, keep_disks: Path | None, changes: dict[str, str]
+) -> None:
+    """Raises `OutputError` if results can't be saved where the user wants them."""
+    for folder in filter(None, (out, keep_disks)):
+        outputs.check_folder(folder)
+    places = {f"{name} of --out": out / name for name in FILES}
+    images = [value for path, value in changes.items() if path.endswith(bench.IMAGE) and value]
+    outputs.check_outputs(
+        {**places, "--json": json_file}, dict.fromkeys(images, "the image of a chip"), folder=out
+    )
+
+
+def _check_profiles(out: Path, planned: Sequence[Job]) -> None:
+    """Raises `OutputError` if flame graphs can't be saved, or would replace what no bench wrote."""
+    if planned:
+        from cyclescope.report import profiles
+
+        outputs.check_folder(out / PROFILES)
+        profiles.check(out / PROFILES, [job.profile_name for job in planned])
+
+
+def _write(results: list[ExperimentResult], out: Path, json_file: str | None) -> bool:
+    """Write each file that can be; whether all of them are there."""
+    from cyclescope import report
+    from cyclescope.report import profiles
+
+    rows = result_files.to_json(results)
+    files: dict[AnyPath, str] = {
+        out / JSON: rows,
+        out / NOTES: result_files.to_notes(results),
+        out / CSV: result_files.to_csv(results),
+        out / REPORT: report.render(results),
+    }
+    if json_file is not None:
+        files[json_file] = rows
+    graphs = profiles.files(results, out / PROFILES)
+    # graphs of a report that is not there are of no use
+    saved = outputs.save_all(files) and profiles.save(graphs)
+    if saved:
+        profiles.remove_others(out / PROFILES, graphs)
+    return saved

@@ -1,0 +1,40 @@
+"""`cyclescope demo`: a first look, at a program and on a board that come with Cyclescope."""
+
+from __future__ import annotations
+
+import click
+
+from cyclescope.cli.colour import no_color_option
+from cyclescope.host import interrupts, processors
+from cyclescope.host.interrupts import Interrupted
+
+APP = "fir_filter"
+BOARD = "stm32f4-disco"
+
+
+@click.command("demo")
+@no_color_option
+def demo_command() -> None:
+    """Run a program that comes with Cyclescope, and show what can be asked of one.
+
+    What its cycles went to, which source lines have most of them, and what would make it faster.
+    Nothing is built, no file is written, and each number is measured in this run.
+    """
+    from cyclescope import firmware
+    from cyclescope.advising import study
+    from cyclescope.cli.tables import demo as demo_tables
+    from cyclescope.cli.tables import run as tables
+    from cyclescope.sweeps.requests import Request
+
+    elf = firmware.shipped_elf(APP, BOARD)
+    screen = tables.console()
+    with interrupts.held_back() as held:
+        try:
+            planned = study.study(Request(str(elf), BOARD), {}, False, held.stop)
+            screen.print(*demo_tables.run(planned, firmware.load_app(APP)), sep="\n")
+            # nothing is taken from the cache, and nothing is kept there
+            found = planned.run(study.Running(processors.count(), held.stop, store=None))
+        except study.StoppedError:
+            raise Interrupted(held.number or 0) from None
+        screen.print(*demo_tables.advice(found), sep="\n")
+        screen.print(demo_tables.commands(elf, BOARD), soft_wrap=True)

@@ -1,0 +1,390 @@
+"""`cyclescope run`: one firmware on one board, with its console on stdout."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import IO
+
+import click
+
+from cyclescope import statuses
+from cyclescope.board.description.overrides import parse_set
+from cyclescope.board.observing import timelines, waveforms
+from cyclescope.board.outcome.kept_calls import MOST_CALLS
+from cyclescope.board.results import INTERRUPTED, RunResult
+from cyclescope.board.setup import snapshots
+from cyclescope.board.setup.loading import Loading
+from cyclescope.cli import completions, shown_run, stopped_run
+from cyclescope.cli.colour import no_color_option
+from cyclescope.cli.options.board import board_option, devices_option, limit_option, sets_option
+from cyclescope.cli.options.gdb import GdbOptions, gdb_options
+from cyclescope.cli.options.groups import TakesArguments
+from cyclescope.cli.options.program import program_options
+from cyclescope.cli.options.semihosting import semihosting_dir_option, stdin_option
+from cyclescope.cli.options.serial import LineOptions, line_options
+from cyclescope.cli.options.triggers import NAMES, TriggerOptions, trigger_options
+from cyclescope.cli.shown_run import tell
+from cyclescope.errors import OutputError, UsageError, complain, warn
+from cyclescope.host import interrupts, terminal
+from cyclescope.host.outputs import check_outputs, write_text
+from cyclescope.host.terminal import Outlet
+from cyclescope.statuses import Status
+from cyclescope.units import parse_time_ps
+
+_LONGEST_CALLS = 10
+_TABLES = "cyclescope.cli.tables.run"
+_DETAILS = "cyclescope.cli.tables.run_details"
+# Other ends than the firmware's own.
+_BY_OUTCOME = {"limit": Status.LIMIT, "asleep": Status.ASLEEP, "script": Status.SCRIPT}
+
+
+_GROUPS = {
+    "The board and its time": (
+        "board",
+        "sets",
+        "option_bytes",
+        "baud",
+        "devices",
+        "unmapped",
+        "svd",
+        "limit",
+        "start_from",
+        "snapshot",
+        "snapshot_at",
+    ),
+    "The program": ("core", "base", "entry"),
+    "Serial lines": ("consoles", "scripts", "save_script", "pace", "no_console", "can"),
+    "What is measured": (
+        "sections",
+        "calls",
+        "longest",
+        "waits",
+        "waves",
+        "vcd",
+        "vcd_signals",
+        "vcd_timescale",
+        "trace",
+        "trace_from",
+        "trace_for",
+        "trace_memory",
+        "trace_kinds",
+        "uncertainty",
+    ),
+    "Conditions": NAMES,
+    "A debugger": ("gdb_address", "gdb_any_address"),
+    "The firmware's host": ("semihosting_dir", "stdin"),
+    "What is said": ("quiet", "verbose", "no_color", "json_file", "exit_status"),
+    "How the simulator works": ("skip_polling", "compile_after"),
+}
+
+
+@click.command("run", cls=TakesArguments, groups=_GROUPS, epilog=statuses.epilog(of_run=True))
+@click.argument("elf", type=click.Path(path_type=Path))
+@board_option
+@sets_option
+@devices_option
+@program_options
+@limit_option
+@click.option(
+    "--section",
+    "sections",
+    multiple=True,
+    metavar="FUNCTION",
+    help="Also show the cycle stack of a function's calls; CORE:FUNCTION for another core.",
+)
+@click.option(
+    "--calls",
+    multiple=True,
+    metavar="FUNCTION",
+    help="Also show what each of the longest calls of a function waited for.",
+)
+@click.option(
+    "--longest",
+    type=click.IntRange(1, MOST_CALLS),
+    metavar="N",
+    help="Show so many calls of each function; 10 by default.",
+)
+@click.option(
+    "--waits",
+    is_flag=True,
+    help="Also show what each core waited for, and of several who held whom up; that takes longer.",
+)
+@click.option(
+    "--skip-polling/--no-skip-polling",
+    default=True,
+    help="Skip iterations of polling loops (same result, sooner), or run each.",
+)
+@click.option(
+    "--compile-after",
+    type=click.IntRange(0, 65535),
+    metavar="RUNS",
+    help="Compile code for the host that ran so often (same result); 0: never.",
+)
+@click.option("--json", "json_file", metavar="FILE|-", help="Write the result as JSON.")
+@click.option(
+    "--waves",
+    metavar="FILE",
+    help="Write waveforms of the board's wires and devices: FILE.fst or FILE.vcd.",
+)
+@click.option("--vcd", metavar="FILE", help="The same as a Value Change Dump, whatever its name.")
+@click.option(
+    "--waves-signals",
+    "--vcd-signals",
+    "vcd_signals",
+    multiple=True,
+    metavar="PATTERN",
+    help="Record only these signals, as in 'spi0.*'.",
+    shell_complete=completions.wires,
+)
+@click.option(
+    "--waves-timescale",
+    "--vcd-timescale",
+    "vcd_timescale",
+    metavar="UNIT",
+    help="The waveforms' unit of time, as in 10ns; by default the coarsest that is exact.",
+)
+@click.option(
+    "--trace",
+    metavar="FILE",
+    help="Write a timeline of what devices and cores did, for ui.perfetto.dev.",
+)
+@click.option("--trace-from", metavar="TIME", help="The timeline begins there, as in 10ms.")
+@click.option("--trace-for", metavar="TIME", help="So long is the timeline.")
+@click.option(
+    "--trace-memory",
+    metavar="SIZE",
+    default=timelines.MEMORY,
+    show_default=True,
+    help="The timeline keeps what comes last in so much memory.",
+)
+@click.option(
+    "--trace-kind",
+    "trace_kinds",
+    multiple=True,
+    type=click.Choice((timelines.DEFAULT, *timelines.KINDS)),
+    metavar="KIND",
+    help=f"Record only this kind of activity: {', '.join(timelines.KINDS)}; default is all but "
+    f"{', '.join(timelines.ASKED_FOR)}.",
+)
+@click.option(
+    "--from", "start_from", metavar="FILE", help="Go on from a snapshot of the same board and ELF."
+)
+@click.option(
+    "--snapshot",
+    metavar="FILE",
+    help="Write all that has changed on the board at --snapshot-at, or --snapshot-when.",
+)
+@click.option("--snapshot-at", metavar="TIME", help="When the snapshot is taken, as in 10ms.")
+@semihosting_dir_option
+@stdin_option
+@line_options
+@trigger_options
+@gdb_options
+@click.option(
+    "--uncertainty",
+    type=click.IntRange(10, 100_000),
+    is_flag=False,
+    flag_value=100,
+    metavar="[RUNS]",
+    help="Tell what the numbers may be for all that the board assumes, by so many runs: 100.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Print the console only: no summary, no notes.")
+@click.option("-v", "--verbose", is_flag=True, help="Also print what was loaded, and all counters.")
+@no_color_option
+@click.option(
+    "--exit-status",
+    type=click.Choice(("firmware", "ran")),
+    default="firmware",
+    show_default=True,
+    help="End with the firmware's status, or with 0 whatever it is.",
+)
+def run_command(
+    elf: Path,
+    board: str | None,
+    sets: tuple[str, ...],
+    program: Loading,
+    limit: str | None,
+    sections: tuple[str, ...],
+    calls: tuple[str, ...],
+    longest: int | None,
+    waits: bool,
+    skip_polling: bool,
+    compile_after: int | None,
+    json_file: str | None,
+    waves: str | None,
+    vcd: str | None,
+    vcd_signals: tuple[str, ...],
+    vcd_timescale: str | None,
+    trace: str | None,
+    trace_from: str | None,
+    trace_for: str | None,
+    trace_memory: str,
+    trace_kinds: tuple[str, ...],
+    start_from: str | None,
+    snapshot: str | None,
+    snapshot_at: str | None,
+    semihosting_dir: str | None,
+    stdin: IO[bytes] | None,
+    quiet: bool,
+    verbose: bool,
+    line: LineOptions,
+    triggers: TriggerOptions,
+    gdb: GdbOptions,
+    exit_status: str,
+    uncertainty: int | None,
+    arguments: tuple[str, ...],
+) -> int:
+    """Run your own firmware ELF on a virtual board, with its console on stdout.
+
+    What stands behind -- are the firmware's own ARGUMENTS. Ctrl-C, SIGTERM and SIGHUP stop the
+    simulation; what it did by then is shown and written.
+    """
+    if uncertainty is not None:
+        uncertain = import_module("cyclescope.cli.uncertain_run")
+        return uncertain.run(
+            elf, board, sets, program, limit, sections, json_file, samples=uncertainty
+        )
+    limit_ps = None if limit is None else parse_time_ps(limit)
+    _check_together(
+        {
+            "--quiet and --verbose exclude each other": quiet and verbose,
+            "--longest is of use with --calls FUNCTION only": longest is not None and not calls,
+            "--waves-signals and --waves-timescale are of use with --waves FILE only": (
+                waves is None and vcd is None and (vcd_signals or vcd_timescale)
+            ),
+            "--trace-from, --trace-for and --trace-kind are of use with --trace only": (
+                trace is None and (trace_from or trace_for or trace_kinds)
+            ),
+        }
+    )
+    waveforms.dump_of(waves, vcd, vcd_signals, vcd_timescale)
+    triggers.check(trace, gdb.address)
+    timelines.timeline_of(
+        trace, trace_from, trace_for, trace_memory, trace_kinds, triggers.trace_when
+    )
+    loaded = program.load(board, dict(map(parse_set, sets)), elf)
+    for warning in () if quiet else loaded.warnings:
+        warn(warning)
+    for detail in import_module(_DETAILS).before(loaded) if verbose else ():
+        tell(detail)
+    json_path = None if json_file == "-" else json_file
+    outputs = {"--json": json_path, "--waves": waves, "--vcd": vcd}
+    outputs |= {"--trace": trace, "--snapshot": snapshot} | line.outputs
+    snapshots.wanted(snapshot, snapshot_at, limit_ps, triggers.snapshot_when)
+    before = None if start_from is None else snapshots.read(start_from)
+    kept = {} if start_from is None else {start_from: "the snapshot that the run is from"}
+    check_outputs(outputs, {**loaded.inputs, **kept})
+    is_stdin_taken = stdin is not None and stdin is getattr(sys.stdin, "buffer", None)
+    with (
+        interrupts.held_back() as held,
+        line.opened(loaded, is_stdin_taken) as lines,
+        gdb.client(held, is_stdin_taken or lines.takes_stdin) as debugger,
+    ):
+        shown = shown_run.run(
+            loaded,
+            held,
+            lines,
+            limit_ps,
+            to_stderr=json_file == "-",
+            quiet=quiet,
+            meanwhile=lambda: None if quiet else import_module(_TABLES),
+            sections=sections,
+            calls=calls,
+            longest_calls=longest or _LONGEST_CALLS,
+            waits=waits,
+            skip_polling=skip_polling,
+            compile_after=compile_after,
+            waves=waves,
+            vcd=vcd,
+            vcd_signals=vcd_signals,
+            vcd_timescale=vcd_timescale,
+            trace=trace,
+            trace_from=trace_from,
+            trace_for=trace_for,
+            trace_memory=trace_memory,
+            trace_kinds=trace_kinds,
+            start_from=before,
+            snapshot=snapshot,
+            snapshot_at=snapshot_at,
+            semihosting_dir=semihosting_dir,
+            stdin=stdin,
+            arguments=arguments,
+            gdb=debugger,
+            **triggers.arguments(),
+            **line.arguments(lines),
+        )
+        result, outlet = shown.result, shown.outlet
+        failed = list(result.failed_saves)
+        try:
+            if json_file is not None:
+                failed += _write_json(json_file, result)
+            line.save(lines, result)
+        finally:
+            with terminal.shown(held.number is not None or quiet):
+                if not quiet:
+                    _show(result, shown.notes, outlet, json_file == "-", verbose)
+    for failure in failed:
+        complain(failure)
+    stopped = stopped_run.status(result, held, outlet)
+    status = _status(result, exit_status == "ran", quiet) if stopped is None else stopped
+    return status or (Status.UNSAVED if failed else Status.SUCCESS)
+
+
+def _check_together(wrong: Mapping[str, object]) -> None:
+    """Raises `UsageError` with the first of these messages that is true."""
+    for message, is_so in wrong.items():
+        if is_so:
+            raise UsageError(message)
+
+
+def _show(
+    result: RunResult, notes: list[str], outlet: Outlet, to_stderr: bool, verbose: bool
+) -> None:
+    """The summary behind the console, if that was read, and notes."""
+    try:
+        if outlet.error is None:
+            # imported while the firmware ran
+            tables = import_module(_TABLES)
+            screen = tables.console(stderr=to_stderr)
+            screen.print(tables.run_summary(result))
+            if verbose:
+                screen.print(import_module(_DETAILS).after(result))
+            sys.stdout.flush()
+    finally:
+        for note in notes:
+            tell(note)
+
+
+def _write_json(json_file: str, result: RunResult) -> list[str]:
+    """Write the result; gives why it is not there."""
+    text = json.dumps(result.to_dict(), indent=2) + "\n"
+    try:
+        if json_file == "-":
+            sys.stdout.write(text)
+        else:
+            write_text(json_file, text)
+    except OutputError as error:
+        return [str(error)]
+    return []
+
+
+def _status(result: RunResult, ran: bool, quiet: bool) -> int:
+    """The exit status of a run; a reason to stop that isn't the firmware's is said on stderr.
+
+    If it is only asked whether the firmware `ran` to its end, its own status does not matter.
+    """
+    if result.outcome == "exit":
+        code = result.exit_code or 0
+        status = Status.SUCCESS if ran else statuses.of_firmware(code)
+        if status == statuses.OTHER_OF_FIRMWARE and not quiet:
+            tell(f"the firmware's exit status is {code}; cyclescope's is {status}")
+        return status
+    if result.outcome == INTERRUPTED:
+        # at the keyboard, as one leaves a terminal program
+        return Status.SUCCESS
+    complain(result.message or result.outcome)
+    return _BY_OUTCOME.get(result.outcome, Status.FIRMWARE_FAULT)

@@ -1,0 +1,66 @@
+"""Options that say what is run, and on what of the board, for commands that load a program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cyclescope.board.setup.loading import Loading
+from cyclescope.errors import UsageError
+from cyclescope.units import parse_number
+
+_Command = Callable[..., Any]
+
+
+class Address(click.ParamType):
+    """An address, as in 0x8000000."""
+
+    name = "address"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Raises `UsageError` if it is none of 32 bits."""
+        number = parse_number(value) if isinstance(value, str) else value
+        if not isinstance(number, int) or not 0 <= number < 2**32:
+            name = param.opts[0] if param else "address"
+            raise UsageError(f"{name} {value}: expected an address such as 0x8000000")
+        return number
+
+
+def program_options(command: _Command) -> _Command:
+    """Give a command these options; it gets them as `program`, a `Loading`."""
+
+    @click.option("--core", metavar="NAME", help="The core that runs the program, as cm4.")
+    @click.option(
+        "--base", type=Address(), help="Where a program of plain bytes goes, as 0x8000000."
+    )
+    @click.option(
+        "--entry", type=Address(), help="Its first instruction, where that is not as the file says."
+    )
+    @click.option(
+        "--unmapped",
+        type=click.Choice(["fault", "warn"]),
+        help="What an access is where the board has nothing: a bus fault, or a line in a table.",
+    )
+    @click.option(
+        "--svd",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="A CMSIS-SVD file: its peripherals without a model keep what is stored.",
+    )
+    @wraps(command)
+    def with_options(
+        *,
+        core: str | None,
+        base: int | None,
+        entry: int | None,
+        unmapped: str | None,
+        svd: Path | None,
+        **others: Any,
+    ) -> Any:
+        return command(program=Loading(core, base, entry, unmapped, svd), **others)
+
+    return with_options
