@@ -84,7 +84,7 @@ differential: build
 MINUTES ?= 3
 FUZZ_FLAGS ?=
 fuzz: build
-	PYTHONPATH=tests $(BIN)/python -m fuzz \
+	PYTHONPATH=tests:tests/support $(BIN)/python -m fuzz \
 		$(if $(REPLAY),--replay $(REPLAY),$(if $(INPUTS),--inputs $(INPUTS),--minutes $(MINUTES))) $(FUZZ_FLAGS)
 
 ## speed: how fast the simulator is, beside QEMU where it is installed

@@ -1,7 +1,7 @@
 """Pictures of docs/how-to/profile.md: its flame graph by cause, and its annotated function.
 
-PYTHONPATH=tests python scripts/profile_pictures.py [docs/pictures]; needs Chromium with its driver,
-and Pillow.
+PYTHONPATH=tests/support python scripts/profile_pictures.py [docs/pictures]; needs Chromium with its
+driver, and Pillow.
 """
 
 import base64

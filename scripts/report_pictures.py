@@ -1,8 +1,8 @@
 """Pictures of a report for docs/pictures: its overview on a desktop, on a phone, and dark; what an
 experiment's time was spent waiting for, and its timeline.
 
-PYTHONPATH=tests python scripts/report_pictures.py [results/report.html [docs/pictures]]; needs
-Chromium with its driver, and Pillow.
+PYTHONPATH=tests/support python scripts/report_pictures.py [results/report.html [docs/pictures]]
+needs Chromium with its driver, and Pillow.
 """
 
 import base64

@@ -2,7 +2,7 @@
 
     python scripts/notebooks [NOTEBOOK.ipynb]...
 
-Without a name: all of docs/examples. `tests/test_notebooks.py` finds outputs that are stale.
+Without a name: all of docs/examples. `tests/project/test_notebooks.py` finds stale outputs.
 """
 
 from __future__ import annotations

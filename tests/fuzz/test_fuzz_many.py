@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
+
 from fuzz import boards, many, target_many
 from fuzz.inputs import Input, MisbehaviourError
 from fuzz.target_many import Many

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from fuzz import targets
 from fuzz.driver import Driver, Limits
 from fuzz.inputs import CORPUS, corpus_files, load

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from fuzz.driver import Driver, Figures, Limits
 from fuzz.inputs import Input, MisbehaviourError, load
 

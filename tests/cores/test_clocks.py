@@ -11,10 +11,10 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 
 import pytest
 import tiers
+from conftest import ROOT
 
 from cyclescope import Board, disks, firmware, shipped_boards
 from cyclescope.board import board_tree
@@ -23,7 +23,7 @@ from cyclescope.disks import Disk
 from cyclescope.errors import BoardError, FirmwareError
 from cyclescope.firmware import clocks
 
-SLEEPS = Path(__file__).parent / "firmware" / "sleeps.c"
+SLEEPS = ROOT / "tests" / "firmware" / "sleeps.c"
 # A clock is changed to this part of it: a wrong constant shows as a quarter more or a fifth less.
 PART = 0.8
 # What a program times has a part of the calls around it, whose share other clocks change.

@@ -224,7 +224,7 @@ def confined(
     return subprocess.run(
         [sys.executable, "-c", script, json.dumps(places)],
         cwd=folder,
-        env=(variables or environment()) | {"PYTHONPATH": str(ROOT / "tests")},
+        env=(variables or environment()) | {"PYTHONPATH": str(ROOT / "tests" / "support")},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,

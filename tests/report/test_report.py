@@ -14,6 +14,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from conftest import ROOT
 from tiers import mostly_long, sized
 
 from cyclescope.bench.results import ExperimentResult
@@ -246,13 +247,14 @@ def test_causes_named_by_firmware_authors_are_escaped_in_plots_and_legends() -> 
 
 def test_the_same_results_give_the_same_bytes(tmp_path: Path) -> None:
     code = (
-        "import sys; sys.path.insert(0, sys.argv[1]); import test_report;"
+        "import sys; sys.path[:0] = sys.argv[1:]; import test_report;"
         "sys.stdout.write(test_report.render([test_report.experiment()]))"
     )
+    folders = (Path(__file__).parent, ROOT / "tests", ROOT / "tests" / "support")
     hosts = (("2", "Asia/Tokyo"), ("1", "UTC"))
     pages = {
         subprocess.run(
-            [sys.executable, "-c", code, str(Path(__file__).parent)],
+            [sys.executable, "-c", code, *map(str, folders)],
             env=os.environ | {"PYTHONHASHSEED": seed, "TZ": zone, "PYTHONIOENCODING": "utf-8"},
             cwd=tmp_path,
             capture_output=True,

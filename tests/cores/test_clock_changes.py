@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from conftest import Command
+from conftest import ROOT, Command
 
 from cyclescope import Board, firmware
 from cyclescope.board.results import RunResult, Section
 from cyclescope.units import format_ps
 
-SOURCE = Path(__file__).parent / "firmware" / "clock_changes.c"
+SOURCE = ROOT / "tests" / "firmware" / "clock_changes.c"
 LINE = "0123456789abcdefghijklmnopqrstuvwxyz\n"
 
 

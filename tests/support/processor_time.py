@@ -26,6 +26,6 @@ def check_processor_time(command_line: WarmStart, limit_s: float | None) -> Iter
     if limit_s is not None and took_s > limit_s:
         pytest.fail(
             f"took {took_s:.1f} s of a processor, the limit of `make test` is {limit_s:g} s: "
-            "make it shorter, or give it the mark `long` and a short form (tests/tiers.py)",
+            "make it shorter, or give it the mark `long` and a short form (tests/support/tiers.py)",
             pytrace=False,
         )

@@ -4,7 +4,7 @@ In a process of its own, as what is looked for may end it: an abort, a hang, all
 Which case it is at stands in a file, in whose folder it works. As a program it says on stdout, as
 JSON, what it found.
 
-    python tests/board_extremes.py BOARD STRIDE OFFSET PROGRESS
+    python tests/support/board_extremes.py BOARD STRIDE OFFSET PROGRESS
 """
 
 from __future__ import annotations
