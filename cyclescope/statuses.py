@@ -1,15 +1,13 @@
 """The exit statuses of the command line, in one table.
 
-`run` ends with the firmware's own status, so the firmware has a range for itself: 0 to 111 are its
-own, 112 stands for all others that it may end with. What Cyclescope itself has to say stands above
-that, up to 127, where `timeout`, `env` and the like have theirs (124 is `timeout`'s, too). From 129
-on are signals, as shells have them.
+`run` returns the firmware's own status, so the firmware has a range for itself: 0 to 111 unchanged,
+and 112 for all other values. Cyclescope's own statuses are above that, up to 127, where `timeout`
+and `env` have theirs (124 is also `timeout`'s). From 129 on are signals, as in shells.
 """
 
 from __future__ import annotations
 
 import signal
-import textwrap
 from enum import IntEnum
 
 
@@ -19,25 +17,25 @@ def status_of(number: int) -> int:
 
 
 class Status(IntEnum):
-    """An exit status. `meaning` says what has happened; `run` gives the firmware's own beside.
+    """An exit status with its `meaning`. `run` also returns the firmware's own status.
 
-    1 is of commands that give no firmware's status.
+    Commands that return a firmware's status never return 1 for themselves.
     """
 
     meaning: str
 
     SUCCESS = 0, "success"
-    FAILED = 1, "bench, ipc or compare --fail-over failed, or doctor lacks something (not run)"
-    ASLEEP = 119, "all cores sleep, and nothing is left that would wake one (run)"
-    UNSAVED = 120, "what the run made could not be saved (run, profile, annotate)"
+    FAILED = 1, "bench, ipc or compare --fail-over failed, or doctor misses something (never run)"
+    ASLEEP = 119, "all cores sleep, and no event is left that would wake one (run)"
+    UNSAVED = 120, "output of the run could not be written (run, profile, annotate)"
     USAGE = 121, "bad usage, a bad board or ELF, or a file that can't be read or written"
-    OWN_FAULT = 122, "a fault of Cyclescope's own"
-    SCRIPT = 123, "a script did not get what it expected (run, profile, annotate, compare)"
+    OWN_FAULT = 122, "an internal error of Cyclescope"
+    SCRIPT = 123, "a script did not receive what it expects (run, profile, annotate, compare)"
     LIMIT = 124, "the limit on simulated time was reached (run)"
-    FIRMWARE_FAULT = 125, "a fault of the firmware ended it (run, profile, annotate, compare)"
+    FIRMWARE_FAULT = 125, "a fault of the firmware ended the run (run, profile, annotate, compare)"
     HANGUP = status_of(signal.SIGHUP), "interrupted by SIGHUP: the terminal is gone"
     INTERRUPT = status_of(signal.SIGINT), "interrupted by SIGINT (Ctrl-C)"
-    BROKEN_PIPE = status_of(signal.SIGPIPE), "nobody reads the output any more"
+    BROKEN_PIPE = status_of(signal.SIGPIPE), "the reader of the output has closed it"
     TERMINATED = status_of(signal.SIGTERM), "interrupted by SIGTERM"
 
     def __new__(cls, value: int, meaning: str) -> Status:
@@ -52,20 +50,15 @@ class Status(IntEnum):
 OTHER_OF_FIRMWARE = 112
 
 OF_FIRMWARE = (
-    "`run` gives the firmware's own status when that ends by itself: 0 to 111 as they are, 112 for "
-    "any other, which a note tells. `--exit-status ran` gives 0 for all of them. An interruption "
-    "stops runs at once; what was simulated is saved."
+    "`run` returns the firmware's own status if the firmware ends by itself: 0 to 111 unchanged, "
+    "112 for any other value, which a note gives. With `--exit-status ran` it returns 0 for all of "
+    "them. An interruption stops runs at once; what was simulated is saved."
 )
+
+# The last line of the help.
+EPILOG = "\b\nExit statuses (0 is success): docs/reference/exit-statuses.md"
 
 
 def of_firmware(code: int) -> int:
     """The exit status of `run` for that of a firmware, which may have 32 bits."""
     return code if 0 <= code < OTHER_OF_FIRMWARE else OTHER_OF_FIRMWARE
-
-
-def epilog(*, of_run: bool = False) -> str:
-    """The table as the last paragraph of the help; `of_run` leaves out what `run` never gives."""
-    shown = [status for status in Status if not (of_run and status == Status.FAILED)]
-    text = "; ".join(f"{status.value} {status.meaning}" for status in shown)
-    lines = textwrap.wrap(f"Exit status: {text}. {OF_FIRMWARE}", 80, break_on_hyphens=False)
-    return "\b\n" + "\n".join(lines) + "\n"

@@ -24,5 +24,5 @@ def no_color_option(command: Callable[..., Any]) -> Callable[..., Any]:
         expose_value=False,
         is_eager=True,
         callback=_turn_off,
-        help="Print no colours, as with NO_COLOR in the environment.",
+        help="Do not use colours (same as NO_COLOR in the environment).",
     )(command)

@@ -26,28 +26,14 @@ from cyclescope.host.interrupts import Interrupted
 from cyclescope.similar_names import did_you_mean_or
 from cyclescope.statuses import Status
 
-# Each is `<name>_command` in a module of that name, with underscores.
-_COMMANDS = (
-    "advise",
-    "annotate",
-    "bench",
-    "board",
-    "compare",
-    "completion",
-    "debug",
-    "demo",
-    "devices",
-    "disassemble",
-    "doctor",
-    "fit",
-    "ipc",
-    "list",
-    "new-board",
-    "profile",
-    "run",
-    "show",
-    "sweep",
-)
+# Under headings of the help. Each is `<name>_command` in a module of that name, with underscores.
+_GROUPS = {
+    "Run and look": ("demo", "run", "profile", "annotate", "disassemble", "debug"),
+    "Compare and decide": ("compare", "sweep", "advise", "fit"),
+    "Boards and files": ("board", "devices", "list", "new-board", "completion", "doctor"),
+    "The bench": ("bench", "show", "ipc"),
+}
+_COMMANDS = tuple(name for names in _GROUPS.values() for name in names)
 
 
 class _Group(click.Group):
@@ -67,10 +53,19 @@ class _Group(click.Group):
         name = cmd_name.replace("-", "_")
         return getattr(import_module(f"cyclescope.cli.commands.{name}"), f"{name}_command")
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands under their headings, each with its summary whole."""
+        for heading, names in _GROUPS.items():
+            commands = [(name, self.get_command(ctx, name)) for name in names]
+            with formatter.section(heading):
+                formatter.write_dl(
+                    [(name, one.get_short_help_str(limit=200)) for name, one in commands if one]
+                )
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that the arguments begin with; a misspelt one is told with its like."""
+        """The command that the arguments name; a misspelt one is an error with similar names."""
         name = args[0]
         if name not in _COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
             shown = printable(name)
@@ -87,24 +82,24 @@ class _Group(click.Group):
 
 
 class _NobodyReadsError(Exception):
-    """Who read standard output has left."""
+    """The reader of standard output has closed it."""
 
 
 @click.group(
-    cls=_Group, context_settings={"help_option_names": ["-h", "--help"]}, epilog=statuses.epilog()
+    cls=_Group, context_settings={"help_option_names": ["-h", "--help"]}, epilog=statuses.EPILOG
 )
 @click.version_option(package_name="cyclescope")
 @no_color_option
 def cli() -> None:
     """Run firmware on virtual boards with timing, and see where every cycle went.
 
-    A first look, which takes no file of yours, is cyclescope demo.
+    Start with `cyclescope demo`, which needs no files.
     """
 
 
 def main(arguments: list[str] | None = None) -> None:
     """The entry point: runs a command and exits with its status."""
-    with terminal.prepared(), _threads_told(), interrupts.handled():
+    with terminal.prepared(), _faults_of_threads_shown(), interrupts.handled():
         try:
             status = _ended(lambda: _run(arguments))
             # what is still held has to go where it can fail
@@ -114,14 +109,14 @@ def main(arguments: list[str] | None = None) -> None:
             with contextlib.suppress(OSError):
                 sys.stdout.flush()
             interrupts.leave(interrupted.status)
-    # what is left goes with the program: at its end, nobody has to look for garbage in it
+    # the process ends: a garbage collection would only take time
     gc.freeze()
     sys.exit(status)
 
 
 @contextlib.contextmanager
-def _threads_told() -> Iterator[None]:
-    """What goes wrong in a thread is a line, too."""
+def _faults_of_threads_shown() -> Iterator[None]:
+    """A fault in a thread is one line on stderr, as everywhere."""
     before = threading.excepthook
     threading.excepthook = lambda ended: complain(fault(ended.exc_value or Exception()))
     try:
@@ -144,7 +139,7 @@ def _flush(status: int) -> int:
 
 
 def _ended(work: Callable[[], int]) -> int:
-    """The status of what a command gives; what went wrong is said."""
+    """The exit status of a command; an error is printed as one line."""
     try:
         return work()
     except click.exceptions.Exit as leaving:
@@ -154,7 +149,7 @@ def _ended(work: Callable[[], int]) -> int:
     except EngineError as error:
         complain(str(error))
     except (BrokenPipeError, _NobodyReadsError):
-        # the reader of our output left: nobody to tell
+        # the reader of our output has closed it: there is nobody to write to
         terminal.hush()
         return Status.BROKEN_PIPE
     except OSError as error:

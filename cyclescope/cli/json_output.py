@@ -14,7 +14,7 @@ from cyclescope.host.outputs import check_outputs, write_text
 
 def json_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the option, as its parameter `json_file`."""
-    words = "Write what it shows as JSON instead."
+    words = "Write JSON instead of tables."
     return click.option("--json", "json_file", metavar="FILE|-", help=words)(command)
 
 

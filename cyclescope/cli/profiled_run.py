@@ -153,7 +153,7 @@ def profiled_run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @semihosting_dir_option
     @stdin_option
     @line_options
-    @click.option("-q", "--quiet", is_flag=True, help="No notes, no warnings.")
+    @click.option("-q", "--quiet", is_flag=True, help="Suppress notes and warnings.")
     @wraps(command)
     def with_options(
         *,

@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from cyclescope.advising.study import Study
 
 _GROUPS = {
-    "What has to get better": ("metrics", "sections", "more_is_worse", "less_is_worse"),
-    "What is tried": ("tries", "quick"),
-    "The board and its time": (
+    "Goal": ("metrics", "sections", "more_is_worse", "less_is_worse"),
+    "Trials": ("tries", "quick"),
+    "Board and limit": (
         "board",
         "sets",
         "option_bytes",
@@ -47,9 +47,9 @@ _GROUPS = {
         "svd",
         "limit",
     ),
-    "The program": ("core", "base", "entry"),
-    "Where it goes": ("json_file", "no_color"),
-    "How it is run": ("jobs", "again"),
+    "Program": ("core", "base", "entry"),
+    "Output": ("json_file", "no_color"),
+    "Execution": ("jobs", "again"),
 }
 
 
@@ -60,14 +60,17 @@ _GROUPS = {
     "metrics",
     multiple=True,
     metavar="NAME",
-    help="What has to get better; by default the times and rates that are printed, or all time.",
+    help=(
+        "The metric to improve [default: the times and rates that the firmware "
+        "prints, else the run's time]."
+    ),
 )
 @click.option(
     "--section",
     "sections",
     multiple=True,
     metavar="FUNCTION",
-    help="Also measure the calls of a function: --metric FUNCTION.ps.",
+    help="Also measure the calls of a function, for --metric FUNCTION.ps.",
 )
 @direction_options
 @click.option(
@@ -75,16 +78,16 @@ _GROUPS = {
     "tries",
     multiple=True,
     metavar="PATH=VALUE",
-    help="Try this, too: a property of the board, or a setting of an experiment's app.",
+    help=("Also try this value of a board property, or of a setting of an experiment's app."),
     shell_complete=completions.settings,
 )
-@click.option("--quick", is_flag=True, help="An experiment in its short form.")
+@click.option("--quick", is_flag=True, help="Use the experiment's short form.")
 @board_option
 @sets_option
 @devices_option
 @program_options
 @run_limit_option
-@click.option("--json", "json_file", metavar="FILE|-", help="Write all that was tried as JSON.")
+@click.option("--json", "json_file", metavar="FILE|-", help="Write all trials as JSON.")
 @no_color_option
 @jobs_option
 @again_option
@@ -103,11 +106,11 @@ def advise_command(
     jobs: int | None,
     again: bool,
 ) -> int:
-    """Try what the board allows on a program, and rank it by what it gains.
+    """Try changes that the board allows, and rank them by gain.
 
-    Of a firmware ELF: larger caches and faster buses where a designer can choose them, registers
-    that firmware could set, hot code in other memories. Of an experiment: its first run, with other
-    settings of its app and flags of the compiler. Each line is a run that was made, none a guess.
+    For a firmware ELF: larger caches and faster buses where the designer chooses them, registers
+    that the firmware could set, hot code in other memories. For an experiment: other settings of
+    its app and other compiler flags. Each line is the result of a run, not an estimate.
     """
     from cyclescope.advising import study
     from cyclescope.sweeps.requests import Request

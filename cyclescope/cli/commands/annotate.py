@@ -23,7 +23,7 @@ from cyclescope.profile.annotation import Code, annotate
 from cyclescope.profile.model import FUNCTION, CoreProfile
 from cyclescope.profile.profile import Profile
 
-_GROUPS = {**GROUPS, "What is shown": ("sources", "html", "quiet", "no_color")}
+_GROUPS = {**GROUPS, "Output": ("sources", "html", "quiet", "no_color")}
 _OTHERWISE = "`cyclescope disassemble` shows all functions"
 _MOST_SOURCE_BYTES = 8 << 20
 _TAB = 8
@@ -39,18 +39,18 @@ _FILLING = ("nop", "nop.w", "movs r0, r0", "c.nop", "udf #0")
     "--sources",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="The folder of the sources, where they are not at the paths that the ELF tells.",
+    help="Folder of the sources, if they are not at the paths that the ELF names.",
 )
-@click.option("--html", metavar="FILE", help="Write a page with source and instructions.")
+@click.option("--html", metavar="FILE", help="Write an HTML page with source and instructions.")
 @no_color_option
 def annotate_command(
     elf: Path, function: str, options: ProfiledRun, sources: Path | None, html: str | None
 ) -> int:
-    """Run firmware ELF on a virtual board, and show what each line of FUNCTION cost.
+    """Run a firmware ELF and show the cost of each line of FUNCTION.
 
-    The same for each instruction. An ADDRESS (0x80000124) means the function that holds it. What is
-    inlined counts at the line that calls it, and is shown by itself, too. What stands behind -- are
-    the firmware's own ARGUMENTS. The exit status is as that of `profile`.
+    Each instruction is shown with its cost, too. An ADDRESS (0x80000124) stands for the function
+    that contains it. Inlined code counts at the line of the call, and is shown separately as well.
+    Arguments after -- are passed to the firmware. The exit status is that of `profile`.
     """
     listed = listings.rows(elf)
     loaded = options.load(elf)

@@ -44,16 +44,19 @@ PROFILES = "profiles"
     "sets",
     multiple=True,
     metavar="PATH=VALUE",
-    help="Change a board property or an app setting.",
+    help="Set a board property or a setting of the app.",
 )
-@click.option("--quick", is_flag=True, help="Shorten the rows without a published value.")
+@click.option("--quick", is_flag=True, help="Shorten runs whose rows have no published value.")
 @click.option(
     "--explain",
     is_flag=True,
-    help="All runs, each with what it waits for and a profile; else one of each experiment has.",
+    help=(
+        "Make all runs, each with its waits and a profile (by default, one run of "
+        "each experiment has them)."
+    ),
 )
 @click.option(
-    "--all", "with_extra", is_flag=True, help="All runs, those of larger sweeps among them."
+    "--all", "with_extra", is_flag=True, help="Make all runs, including those of larger sweeps."
 )
 @click.option(
     "--out",
@@ -61,25 +64,29 @@ PROFILES = "profiles"
     default=Path("results"),
     show_default=True,
     metavar="DIR",
-    help=f"The folder of the results: {', '.join(FILES)}, and flame graphs in {PROFILES}/.",
+    help=f"Output folder: {', '.join(FILES)}, and flame graphs in {PROFILES}/.",
 )
-@click.option("--json", "json_file", metavar="FILE|-", help="Also write the rows as JSON.")
+@click.option(
+    "--json", "json_file", metavar="FILE|-", help="Also write the rows as JSON to this file."
+)
 @click.option(
     "--no-profiles",
     is_flag=True,
-    help="No flame graphs: neither made nor linked from the report, which takes less time.",
+    help="Do not make flame graphs (faster).",
 )
 @click.option(
     "--keep-disks",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Keep the disk image of each run that fails.",
+    help="Keep the disk image of each failed run.",
 )
 @click.option(
     "--sensitivity",
     "measures_sensitivity",
     is_flag=True,
-    help="Measure how far published cells move with what no document gives: sensitivity.csv.",
+    help=(
+        "Measure how published cells depend on each assumed or calibrated value: sensitivity.csv."
+    ),
 )
 @click.option(
     "--uncertainty",
@@ -88,21 +95,21 @@ PROFILES = "profiles"
     is_flag=False,
     flag_value=100,
     metavar="[SAMPLES]",
-    help="Measure what published cells may be for all that boards assume: uncertainty.csv.",
+    help=("Measure the range of published cells over all assumed values: uncertainty.csv."),
 )
 @click.option(
     "--elfs",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="The programs that you built of pqm4, coremark or embench.",
+    help="Programs of pqm4, coremark or embench that you built.",
 )
 @click.option(
     "--board",
-    help="With --elfs, the board of all programs; else each tells by its addresses.",
+    help="With --elfs, the board of all programs [default: by the addresses of each].",
     shell_complete=completions.boards,
 )
 @click.option(
-    "--limit", metavar="TIME", help="With --elfs, the most simulated time of a program: 100s."
+    "--limit", metavar="TIME", help="With --elfs, limit of simulated time for each program: 100s."
 )
 @jobs_option
 @again_option
@@ -124,14 +131,14 @@ def bench_command(
     jobs: int | None,
     again: bool,
 ) -> int:
-    """Run experiments (all if no NAME) and compare them with the published numbers.
+    """Run experiments and compare them with published numbers.
 
-    Without NAME, the runs that published numbers need are made. One run of each experiment is
-    explained: by what it waits for and by its profile. --explain makes and explains all.
-    A run that was made before is kept as long as nothing that it depends on changes.
-    `cyclescope show` prints the tables. Of pqm4, coremark and embench you build the programs, and
-    --elfs says where they are; without it, their names say how to get them.
-    Ctrl-C, SIGTERM and SIGHUP stop the runs under way; those that are finished are written.
+    Without NAME, all experiments run, as far as published numbers need it. One run of each
+    experiment is explained by its waits and its profile; --explain makes and explains all runs.
+    Results are cached until something that they depend on changes.
+    `cyclescope show` prints the tables. For pqm4, coremark and embench, you
+    build the programs, and --elfs names their folder; without --elfs, the command prints how to
+    get them. Ctrl-C, SIGTERM and SIGHUP stop the bench; results of finished runs are written.
     """
     threads = jobs or processors.count()
     if (elfs, board, limit) != (None, None, None):

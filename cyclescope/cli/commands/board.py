@@ -25,20 +25,20 @@ from cyclescope.errors import warn
     multiple=True,
     type=click.Choice((*SECTIONS, ALL)),
     metavar="SECTION",
-    help=f"Show {', '.join(SECTIONS)}, or {ALL} of these; may be given several times.",
+    help=f"Section to show: {', '.join(SECTIONS)}, or {ALL}; repeatable.",
 )
 @click.option(
     "--class",
     "basis",
     type=click.Choice(BASES),
-    help="Show only the timing parameters whose value is of this class.",
+    help="Show only timing parameters of this class.",
 )
 def board_command(
     name: str, sets: tuple[str, ...], sections: tuple[str, ...], basis: str | None
 ) -> None:
-    """Show what board NAME has: a page of it, or sections with all that is known.
+    """Show what is on a board: a summary, or sections in full.
 
-    NAME is a shipped board's, or the path of a .dts.
+    NAME is a shipped board, or the path of a .dts file.
     """
     board = Board(name, dict(map(parse_set, sets)))
     for warning in board.warnings:

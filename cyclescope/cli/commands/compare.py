@@ -34,7 +34,7 @@ from cyclescope.statuses import Status
 from cyclescope.units import parse_time_ps
 
 _GROUPS = {
-    "The board and its time": (
+    "Board and limit": (
         "board",
         "sets",
         "option_bytes",
@@ -45,10 +45,10 @@ _GROUPS = {
         "svd",
         "limit",
     ),
-    "The program": ("core", "base", "entry", "scripts", "semihosting_dir"),
+    "Program": ("core", "base", "entry", "scripts", "semihosting_dir"),
     "Git revisions": ("build", "elf", "experiment"),
-    "What is shown": ("top", "quiet", "no_color"),
-    "What may not get worse": ("fail_over", "functions", "more_is_worse", "less_is_worse"),
+    "Output": ("top", "quiet", "no_color"),
+    "Limits": ("fail_over", "functions", "more_is_worse", "less_is_worse"),
     "Files": ("markdown_file", "json_file"),
 }
 
@@ -63,7 +63,7 @@ _GROUPS = {
     "sets_b",
     multiple=True,
     metavar="PATH=VALUE",
-    help="Change a property for B alone: A and B may be one ELF.",
+    help="Set a board property for B only; A and B may be the same ELF.",
     shell_complete=completions.settings,
 )
 @devices_option
@@ -77,39 +77,48 @@ _GROUPS = {
     default=20,
     show_default=True,
     metavar="N",
-    help="Show the N functions that differ most.",
+    help="Show the N functions with the largest difference.",
 )
 @click.option(
     "--fail-over",
     metavar="PERCENT",
-    help="End with 1 if a core's cycles, a metric or a --function got worse by more, as 2%.",
+    help=(
+        "Exit with status 1 if a core's cycles, a metric or a --function got worse by "
+        "more than this: 2%."
+    ),
 )
 @click.option(
     "--function",
     "functions",
     multiple=True,
     metavar="NAME",
-    help="--fail-over is for this function, too, with all that it calls.",
+    help="Apply --fail-over to this function and all that it calls, too.",
 )
 @direction_options
 @click.option(
     "--build",
     metavar="COMMAND",
-    help="A and B are git revisions: in a copy of each, this makes the program --elf.",
+    help=("Compare git revisions A and B: run this command in a copy of each to build --elf."),
 )
 @click.option(
-    "--elf", type=click.Path(path_type=Path), metavar="FILE", help="The program that --build makes."
+    "--elf",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The program that --build builds.",
 )
 @click.option(
     "--experiment",
     metavar="NAME",
-    help="A and B are git revisions of Cyclescope: compare the rows of this experiment.",
+    help=("Compare the rows of this experiment between git revisions A and B of Cyclescope."),
     shell_complete=completions.experiments,
 )
-@click.option("-q", "--quiet", is_flag=True, help="No notes, no warnings.")
+@click.option("-q", "--quiet", is_flag=True, help="Suppress notes and warnings.")
 @no_color_option
 @click.option(
-    "--markdown", "markdown_file", metavar="FILE|-", help="Write a summary for a pull request."
+    "--markdown",
+    "markdown_file",
+    metavar="FILE|-",
+    help="Write a Markdown summary for a pull request.",
 )
 @click.option("--json", "json_file", metavar="FILE|-", help="Write the comparison as JSON.")
 def compare_command(
@@ -134,12 +143,12 @@ def compare_command(
     experiment: str | None,
     arguments: tuple[str, ...],
 ) -> int:
-    """Say what differs between two runs: cycles by function and cause, metrics, counters.
+    """Compare two runs: cycles by function and cause, metrics.
 
-    A and B are firmware, which is run with a profile, or the JSON of a run (`run --json`,
-    `profile --json`) or of a bench, or one of each. With --build or --experiment they are git
-    revisions; a dot is the working tree. Runs are deterministic: a change of one cycle
-    is a change. What stands behind -- are the firmware's own ARGUMENTS.
+    A and B are each a firmware ELF, which is run with a profile, or the JSON file of a run
+    (`run --json`, `profile --json`) or of a bench. With --build or --experiment they are git
+    revisions, and a dot is the working tree. Runs are deterministic: a difference of one cycle is
+    real. Arguments after -- are passed to the firmware.
     """
     percent = None if fail_over is None else limits.parse_percent(fail_over)
     if functions and percent is None:

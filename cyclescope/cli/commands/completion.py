@@ -36,7 +36,7 @@ _SHELLS: dict[str, type[ShellComplete]] = {"bash": _Bash, "zsh": ZshComplete, "f
 @click.argument("shell", type=click.Choice(list(_SHELLS)))
 @click.pass_context
 def completion_command(ctx: click.Context, shell: str) -> None:
-    r"""Print the script that makes SHELL complete commands, boards, settings, devices, wires.
+    r"""Print a shell's completion script.
 
     Bash, in ~/.bashrc: eval "$(cyclescope completion bash)"
 

@@ -30,7 +30,7 @@ _ELF = b"\x7fELF"
 _LIMIT = "1000s"
 
 
-@click.command("debug", epilog=statuses.epilog())
+@click.command("debug", epilog=statuses.EPILOG)
 @click.argument("elf", type=click.Path(path_type=Path))
 @board_option
 @sets_option
@@ -41,22 +41,28 @@ _LIMIT = "1000s"
     "--break-when",
     multiple=True,
     metavar="CONDITION",
-    help="Halt where this becomes true: flash0.busy",
+    help="Halt when this condition becomes true: flash0.busy",
 )
 @click.option(
     "--console",
     "consoles",
     multiple=True,
     metavar="[LABEL=]WHERE",
-    help="Input of a serial line, as for run: pty, tcp[:[HOST:]PORT] or file:PATH.",
+    help="Connect a serial line, as in `run`: pty, tcp[:[HOST:]PORT] or file:PATH.",
 )
 @script_option
-@click.option("--gdb", "gdb_path", metavar="PROGRAM", help="The GDB, where several are there.")
+@click.option("--gdb", "gdb_path", metavar="PROGRAM", help="The GDB to use.")
 @click.option(
-    "-x", "gdb_scripts", multiple=True, metavar="FILE", help="GDB commands to begin with."
+    "-x",
+    "gdb_scripts",
+    multiple=True,
+    metavar="FILE",
+    help="Run the GDB commands of this file first.",
 )
-@click.option("-ex", "--ex", "commands", multiple=True, metavar="COMMAND", help="One such command.")
-@click.option("--batch", is_flag=True, help="End GDB behind these, as a script wants it.")
+@click.option(
+    "-ex", "--ex", "commands", multiple=True, metavar="COMMAND", help="Run this GDB command first."
+)
+@click.option("--batch", is_flag=True, help="Exit GDB after these commands.")
 def debug_command(
     elf: Path,
     board: str | None,
@@ -72,10 +78,10 @@ def debug_command(
     commands: tuple[str, ...],
     batch: bool,
 ) -> int:
-    """Debug your own firmware ELF on a virtual board, in GDB.
+    """Debug a firmware ELF on a virtual board in GDB.
 
-    The board halts at reset. Halting costs no simulated time: the firmware takes as many cycles as
-    without a debugger. All cores are threads; `monitor help` lists what else there is.
+    The board halts at reset. Halting costs no simulated time: the firmware takes the same number of
+    cycles as without a debugger. Each core is a thread; `monitor help` lists further commands.
     """
     overrides = dict(map(parse_set, sets))
     loaded = program.load(board, overrides, elf)

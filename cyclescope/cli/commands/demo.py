@@ -15,10 +15,11 @@ BOARD = "stm32f4-disco"
 @click.command("demo")
 @no_color_option
 def demo_command() -> None:
-    """Run a program that comes with Cyclescope, and show what can be asked of one.
+    """Profile a sample program and show what would make it faster.
 
-    What its cycles went to, which source lines have most of them, and what would make it faster.
-    Nothing is built, no file is written, and each number is measured in this run.
+    It shows where the cycles of a program that comes with Cyclescope went, which source lines take
+    most of them, and what would make it faster. Nothing is built, no file is written, and each
+    number is measured in this run.
     """
     from cyclescope import firmware
     from cyclescope.advising import study

@@ -24,9 +24,10 @@ from cyclescope.cli.tables.columns import Fitted
 @devices_option
 @json_option
 def devices_command(compatible: str | None, json_file: str | None) -> None:
-    """List what there are models of, or show the properties of COMPATIBLE.
+    """List device models, or the properties of COMPATIBLE.
 
-    That is all that a board's nodes may be: cores, memories, buses, devices, chips on wires.
+    The list has everything that a node of a board can be: cores, memories, buses, devices, and
+    chips on wires.
     """
     found = [devicetree_bindings.binding(compatible)] if compatible else None
     if json_file is not None:

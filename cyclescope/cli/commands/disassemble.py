@@ -18,10 +18,10 @@ _OTHERWISE = "without names all functions are shown"
 @click.argument("elf", type=click.Path(path_type=Path))
 @click.argument("places", nargs=-1, metavar="[FUNCTION|ADDRESS]...")
 def disassemble_command(elf: Path, places: tuple[str, ...]) -> None:
-    """Show the instructions of ELF: all of them, or those of functions.
+    """Show the instructions of an ELF, or of some functions.
 
-    The ELF says for which instruction set it was built. An ADDRESS (0x80000124) shows the function
-    that holds it.
+    The instruction set is that of the ELF. An ADDRESS (0x80000124) shows the function that contains
+    it.
     """
     functions = listings.functions(listings.rows(elf))
     chosen = [listings.found(elf, functions, place, _OTHERWISE) for place in places]

@@ -69,9 +69,9 @@ class Finding:
 @click.command("doctor")
 @json_option
 def doctor_command(json_file: str | None) -> int:
-    """Show what is installed of all that Cyclescope uses, and what is missing.
+    """Check the installation, and show what is missing.
 
-    The exit status is 0 if all that is required is there.
+    The exit status is 0 if everything that is required is installed.
     """
     found = [*_required(), *_optional()]
     missing = [one for one in found if one.required and not one.present]

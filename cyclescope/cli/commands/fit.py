@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from cyclescope.fitting.results import FitResult
 
 _GROUPS = {
-    "What is free": ("free", "prior"),
-    "What was measured": ("table", "metric", "every", "seed"),
-    "The board and its time": (
+    "Parameters": ("free", "prior"),
+    "Measurements": ("table", "metric", "every", "seed"),
+    "Board and limit": (
         "board",
         "sets",
         "option_bytes",
@@ -47,9 +47,9 @@ _GROUPS = {
         "svd",
         "limit",
     ),
-    "The program": ("core", "base", "entry"),
-    "Where it goes": ("out", "json_file", "no_color"),
-    "How it is run": ("jobs", "again"),
+    "Program": ("core", "base", "entry"),
+    "Output": ("out", "json_file", "no_color"),
+    "Execution": ("jobs", "again"),
 }
 
 
@@ -59,37 +59,39 @@ _GROUPS = {
     "--free",
     multiple=True,
     metavar="PATH[=LOW:HIGH]",
-    help="A timing parameter to fit; by default within what the board calls plausible.",
+    help="A timing parameter to fit [default bounds: the board's plausible range].",
     shell_complete=completions.settings,
 )
 @click.option(
     "--prior",
     type=click.FloatRange(0, min_open=True),
     metavar="WIDTH",
-    help="Hold parameters near the board's values: a standard deviation, as a part of the bounds.",
+    help=("Prior around the board's values: standard deviation, as a fraction of the bounds."),
 )
 @click.option(
     "--cells",
     "table",
     metavar="FILE.csv",
-    help="What was measured: a line a number, with value, metric, error, and settings by path.",
+    help=(
+        "CSV of measurements: one line per number, with value, metric, error, and settings by path."
+    ),
 )
-@click.option("--metric", metavar="NAME", help="The metric of lines that name none.")
+@click.option("--metric", metavar="NAME", help="Metric of lines that do not name one.")
 @click.option(
     "--every",
     type=click.IntRange(1),
     metavar="N",
-    help="Fit to each N-th number only; the others tell how good that is.",
+    help="Fit to every N-th number; the others check the fit.",
 )
 @click.option(
-    "--seed", type=click.IntRange(0), metavar="N", help="Another one makes other folds of cells."
+    "--seed", type=click.IntRange(0), metavar="N", help="Seed for the cross-validation folds."
 )
 @board_option
 @sets_option
 @devices_option
 @program_options
 @run_limit_option
-@click.option("--out", metavar="FILE.dts", help="Write a board with the fitted values.")
+@click.option("--out", metavar="FILE.dts", help="Write a board file with the fitted values.")
 @click.option("--json", "json_file", metavar="FILE|-", help="Write the result as JSON.")
 @no_color_option
 @jobs_option
@@ -111,11 +113,12 @@ def fit_command(
     jobs: int | None,
     again: bool,
 ) -> int:
-    """Fit timing parameters of a board to measured numbers.
+    """Fit a board's timing parameters to measurements.
 
-    It gives each a value with a 95 % interval, says which can't be told apart by these numbers, and
-    how well numbers come out that it has not seen. --out makes a board of the result. An experiment
-    is fitted to what was published. FILE.toml has all of a fit.
+    Each parameter gets a value with a 95 % interval. The result says which parameters these
+    measurements can't distinguish, and how well measurements are predicted that were left out.
+    --out writes a board file. An experiment is fitted to its published numbers. FILE.toml holds all
+    settings of a fit.
     """
     fitting.check_scipy()
     from cyclescope.fitting import parameters, requests

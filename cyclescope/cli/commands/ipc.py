@@ -39,50 +39,54 @@ TTY_SUFFIX = "-tty"
 
 
 @click.command("ipc")
-@click.option("--port", help=f"A serial port or a pseudo-terminal [default: {DEFAULT_PORT}].")
+@click.option("--port", help=f"Serial port or pseudo-terminal [default: {DEFAULT_PORT}].")
 @click.option(
     "--board",
-    help="A virtual board instead: its name, or the path of a .dts.",
+    help="Use a virtual board instead: its name, or the path of a .dts file.",
     shell_complete=completions.boards,
 )
 @devices_option
-@click.option("--serve", is_flag=True, help="Only offer the board's tty, as a pseudo-terminal.")
-@click.option("--link", type=click.Path(path_type=Path), help="Have a link to that terminal.")
+@click.option("--serve", is_flag=True, help="Only offer the board's tty as a pseudo-terminal.")
+@click.option(
+    "--link",
+    type=click.Path(path_type=Path),
+    help="Create a symbolic link to that pseudo-terminal.",
+)
 @click.option(
     "--firmware",
     "elf",
     type=click.Path(path_type=Path),
     metavar="ELF",
-    help=f"The board's program [default: app {BRIDGE}].",
+    help=f"Firmware of the board [default: app {BRIDGE}].",
 )
 @click.option(
     "--set",
     "sets",
     multiple=True,
     metavar="PATH=VALUE",
-    help="Change a property of the board or a setting of its app.",
+    help="Set a board property or a setting of its app.",
 )
 @click.option(
     "--test",
     "tests",
     multiple=True,
     metavar="BYTESxBLOCKS",
-    help="A test to run, as 512x8 [default: the report's eleven].",
+    help="Test to run: 512x8 [default: the report's eleven].",
 )
 @click.option(
     "--timeout",
     default="2s",
     show_default=True,
-    help="Longest wait for a block or an answer; simulated time on a virtual board.",
+    help="Timeout for a block or an answer (simulated time on a virtual board).",
 )
 @click.option(
     "--baud",
     type=click.IntRange(1, 2**31 - 1),
     default=115200,
     show_default=True,
-    help="Of a port that has one; RPMsg has none.",
+    help="Baud rate of a real serial port.",
 )
-@click.option("--check-crc", is_flag=True, help="The firmware answers with a CRC, too.")
+@click.option("--check-crc", is_flag=True, help="Expect a CRC in the firmware's answers.")
 @click.option("--json", "json_file", metavar="FILE|-", help="Write the results as JSON.")
 def ipc_command(
     port: str | None,
@@ -97,7 +101,7 @@ def ipc_command(
     check_crc: bool,
     json_file: str | None,
 ) -> int:
-    """Measure RPMsg over a tty: on a real port, or on a virtual board in its own time."""
+    """Measure RPMsg over a tty, on a real port or a virtual board."""
     _check_usage(port, board, serve, {"--link": link, "--firmware": elf, "--set": sets})
     outputs = {"--json": None if json_file == "-" else json_file}
     check_outputs(outputs, {})
@@ -163,7 +167,7 @@ def _saved(tty: VirtualTty) -> int:
 
 
 def _serve(server: Server, tty: VirtualTty) -> int:
-    """Offer the terminal until interrupted or told to end, or until the board's program ends."""
+    """Offer the terminal until an interruption, a request to end, or the program's end."""
     click.echo(server.port)
     sys.stdout.flush()
     try:

@@ -10,7 +10,7 @@ from cyclescope.board import Board, shipped_boards
 
 @click.command("list")
 def list_command() -> None:
-    """List the boards and experiments, one line each."""
+    """List boards and experiments."""
     for name in shipped_boards():
         click.echo(f"board       {name:24} {Board(name).describe()['model']}")
     for name, experiment in experiments.ALL.items():

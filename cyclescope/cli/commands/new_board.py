@@ -14,20 +14,20 @@ from cyclescope.units import parse_number
 
 @click.command("new-board")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--clock", required=True, metavar="HZ", help="The core's clock, as in 16M.")
+@click.option("--clock", required=True, metavar="HZ", help="Clock of the core: 16M.")
 @click.option(
     "--memory",
     "memories",
     multiple=True,
     required=True,
     metavar="NAME=ADDRESS:SIZE",
-    help="A memory, as in flash=0x8000000:512Ki or ram=0x20000000:128Ki.",
+    help="A memory: flash=0x8000000:512Ki or ram=0x20000000:128Ki.",
 )
 def new_board_command(file: Path, clock: str, memories: tuple[str, ...]) -> None:
-    """Print a board's source for the chip of a CMSIS-SVD FILE.
+    """Print a board file for the chip of a CMSIS-SVD FILE.
 
-    It has a Cortex-M4, the memories, and each peripheral as registers that keep what is stored:
-    enough for firmware to start, and a file to put models and times into.
+    The board has a Cortex-M4, the memories, and each peripheral as registers that keep what is
+    written: enough for firmware to start, and a file to add models and timing to.
     """
     chip = read_svd(file)
     source = board_source(chip, _hertz(clock), tuple(map(_memory, memories)))

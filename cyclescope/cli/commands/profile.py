@@ -21,7 +21,7 @@ from cyclescope.profile.tables import WAITED
 
 _GROUPS = {
     **GROUPS,
-    "What is shown": ("by", "top", "functions", "by_cause", "waits", "quiet", "no_color"),
+    "Output": ("by", "top", "functions", "by_cause", "waits", "quiet", "no_color"),
     "Files": ("flame", "speedscope", "collapsed", "callgrind", "pprof", "json_file"),
 }
 
@@ -34,7 +34,7 @@ _GROUPS = {
     type=click.Choice(["function", "line", "file", "task", "address"]),
     default="function",
     show_default=True,
-    help="What cycles are added up by.",
+    help="Sum cycles by this.",
 )
 @click.option(
     "--top",
@@ -42,28 +42,28 @@ _GROUPS = {
     default=20,
     show_default=True,
     metavar="N",
-    help="Show the N with the most cycles of their own.",
+    help="Show the N entries with the most own cycles.",
 )
 @click.option(
     "--function",
     "functions",
     multiple=True,
     metavar="FUNCTION",
-    help="Also show how long its calls took, and the longest; CORE:FUNCTION for another core.",
+    help=("Also show how long the calls of a function took; CORE:FUNCTION for another core."),
 )
-@click.option("--cause", "by_cause", is_flag=True, help="Show all causes of cycles, one a line.")
+@click.option("--cause", "by_cause", is_flag=True, help="Show all causes of cycles, one per line.")
 @click.option(
     "--waits",
     is_flag=True,
-    help="Also show what each function, file or task waited for; that takes longer.",
+    help="Also show what each function, file or task waited for (slower).",
 )
 @no_color_option
-@click.option("--flame", metavar="FILE.html", help="Write a flame graph, as a page.")
+@click.option("--flame", metavar="FILE.html", help="Write a flame graph as an HTML page.")
 @click.option("--speedscope", metavar="FILE", help="Write a file for speedscope.")
 @click.option(
     "--collapsed",
     metavar="FILE",
-    help="Write collapsed stacks; with --cause, causes are the innermost frames.",
+    help="Write collapsed stacks; --cause adds causes as innermost frames.",
 )
 @click.option("--callgrind", metavar="FILE", help="Write a file for KCachegrind.")
 @click.option("--pprof", metavar="FILE", help="Write a file for pprof.")
@@ -79,12 +79,12 @@ def profile_command(
     json_file: str | None,
     **files: str | None,
 ) -> int:
-    """Run firmware ELF on a virtual board, and show where its cycles went.
+    """Run a firmware ELF and show where its cycles went.
 
     Nothing is sampled: each cycle of each core is charged to a call path, an instruction and a
-    cause, and the run takes the same cycles as without. What stands behind -- are the firmware's
-    own ARGUMENTS. The exit status is 0 if the firmware ended by itself, with whatever status of its
-    own, or reached the limit.
+    cause, and profiling does not change the number of cycles. Arguments after -- are passed to the
+    firmware. The exit status is 0 if the firmware ended, with any status of its own, or reached the
+    limit.
     """
     if waits and by not in WAITED:
         others = f"{', '.join(WAITED[:-1])} or {WAITED[-1]}"

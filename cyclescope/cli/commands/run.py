@@ -43,7 +43,7 @@ _BY_OUTCOME = {"limit": Status.LIMIT, "asleep": Status.ASLEEP, "script": Status.
 
 
 _GROUPS = {
-    "The board and its time": (
+    "Board and limit": (
         "board",
         "sets",
         "option_bytes",
@@ -56,9 +56,9 @@ _GROUPS = {
         "snapshot",
         "snapshot_at",
     ),
-    "The program": ("core", "base", "entry"),
+    "Program": ("core", "base", "entry"),
     "Serial lines": ("consoles", "scripts", "save_script", "pace", "no_console", "can"),
-    "What is measured": (
+    "Measurements": (
         "sections",
         "calls",
         "longest",
@@ -75,14 +75,14 @@ _GROUPS = {
         "uncertainty",
     ),
     "Conditions": NAMES,
-    "A debugger": ("gdb_address", "gdb_any_address"),
-    "The firmware's host": ("semihosting_dir", "stdin"),
-    "What is said": ("quiet", "verbose", "no_color", "json_file", "exit_status"),
-    "How the simulator works": ("skip_polling", "compile_after"),
+    "Debugger": ("gdb_address", "gdb_any_address"),
+    "Semihosting": ("semihosting_dir", "stdin"),
+    "Output": ("quiet", "verbose", "no_color", "json_file", "exit_status"),
+    "Simulator": ("skip_polling", "compile_after"),
 }
 
 
-@click.command("run", cls=TakesArguments, groups=_GROUPS, epilog=statuses.epilog(of_run=True))
+@click.command("run", cls=TakesArguments, groups=_GROUPS, epilog=statuses.EPILOG)
 @click.argument("elf", type=click.Path(path_type=Path))
 @board_option
 @sets_option
@@ -100,44 +100,51 @@ _GROUPS = {
     "--calls",
     multiple=True,
     metavar="FUNCTION",
-    help="Also show what each of the longest calls of a function waited for.",
+    help="Also show what the longest calls of a function waited for.",
 )
 @click.option(
     "--longest",
     type=click.IntRange(1, MOST_CALLS),
     metavar="N",
-    help="Show so many calls of each function; 10 by default.",
+    help="Number of calls to show for each function [default: 10].",
 )
 @click.option(
     "--waits",
     is_flag=True,
-    help="Also show what each core waited for, and of several who held whom up; that takes longer.",
+    help=(
+        "Also show what each core waited for; with several cores, the critical path "
+        "as well (slower)."
+    ),
 )
 @click.option(
     "--skip-polling/--no-skip-polling",
     default=True,
-    help="Skip iterations of polling loops (same result, sooner), or run each.",
+    help="Fast-forward polling loops, or run each iteration. Does not change results.",
 )
 @click.option(
     "--compile-after",
     type=click.IntRange(0, 65535),
     metavar="RUNS",
-    help="Compile code for the host that ran so often (same result); 0: never.",
+    help="Compile a block after RUNS executions; 0 = never. Does not change results.",
 )
 @click.option("--json", "json_file", metavar="FILE|-", help="Write the result as JSON.")
 @click.option(
     "--waves",
     metavar="FILE",
-    help="Write waveforms of the board's wires and devices: FILE.fst or FILE.vcd.",
+    help="Write waveforms of wires and devices: FILE.fst or FILE.vcd.",
 )
-@click.option("--vcd", metavar="FILE", help="The same as a Value Change Dump, whatever its name.")
+@click.option(
+    "--vcd",
+    metavar="FILE",
+    help="Write waveforms as a Value Change Dump, whatever the file's name.",
+)
 @click.option(
     "--waves-signals",
     "--vcd-signals",
     "vcd_signals",
     multiple=True,
     metavar="PATTERN",
-    help="Record only these signals, as in 'spi0.*'.",
+    help="Record only these signals: 'spi0.*'.",
     shell_complete=completions.wires,
 )
 @click.option(
@@ -145,21 +152,21 @@ _GROUPS = {
     "--vcd-timescale",
     "vcd_timescale",
     metavar="UNIT",
-    help="The waveforms' unit of time, as in 10ns; by default the coarsest that is exact.",
+    help="Time unit of the waveforms: 10ns [default: the coarsest exact one].",
 )
 @click.option(
     "--trace",
     metavar="FILE",
-    help="Write a timeline of what devices and cores did, for ui.perfetto.dev.",
+    help="Write a timeline of devices and cores, for ui.perfetto.dev.",
 )
-@click.option("--trace-from", metavar="TIME", help="The timeline begins there, as in 10ms.")
-@click.option("--trace-for", metavar="TIME", help="So long is the timeline.")
+@click.option("--trace-from", metavar="TIME", help="Start of the timeline: 10ms.")
+@click.option("--trace-for", metavar="TIME", help="Length of the timeline.")
 @click.option(
     "--trace-memory",
     metavar="SIZE",
     default=timelines.MEMORY,
     show_default=True,
-    help="The timeline keeps what comes last in so much memory.",
+    help="Memory for the timeline; when it is full, the oldest records are dropped.",
 )
 @click.option(
     "--trace-kind",
@@ -171,14 +178,17 @@ _GROUPS = {
     f"{', '.join(timelines.ASKED_FOR)}.",
 )
 @click.option(
-    "--from", "start_from", metavar="FILE", help="Go on from a snapshot of the same board and ELF."
+    "--from",
+    "start_from",
+    metavar="FILE",
+    help="Continue from a snapshot of the same board and ELF.",
 )
 @click.option(
     "--snapshot",
     metavar="FILE",
-    help="Write all that has changed on the board at --snapshot-at, or --snapshot-when.",
+    help="Write a snapshot of the board at --snapshot-at or --snapshot-when.",
 )
-@click.option("--snapshot-at", metavar="TIME", help="When the snapshot is taken, as in 10ms.")
+@click.option("--snapshot-at", metavar="TIME", help="Time of the snapshot: 10ms.")
 @semihosting_dir_option
 @stdin_option
 @line_options
@@ -190,9 +200,13 @@ _GROUPS = {
     is_flag=False,
     flag_value=100,
     metavar="[RUNS]",
-    help="Tell what the numbers may be for all that the board assumes, by so many runs: 100.",
+    help=(
+        "Show the range of the results over the board's assumed values, from this many runs: 100."
+    ),
 )
-@click.option("-q", "--quiet", is_flag=True, help="Print the console only: no summary, no notes.")
+@click.option(
+    "-q", "--quiet", is_flag=True, help="Print the console output only: no summary, no notes."
+)
 @click.option("-v", "--verbose", is_flag=True, help="Also print what was loaded, and all counters.")
 @no_color_option
 @click.option(
@@ -200,7 +214,7 @@ _GROUPS = {
     type=click.Choice(("firmware", "ran")),
     default="firmware",
     show_default=True,
-    help="End with the firmware's status, or with 0 whatever it is.",
+    help="Exit with the firmware's status, or with 0 whenever it ran.",
 )
 def run_command(
     elf: Path,
@@ -238,10 +252,10 @@ def run_command(
     uncertainty: int | None,
     arguments: tuple[str, ...],
 ) -> int:
-    """Run your own firmware ELF on a virtual board, with its console on stdout.
+    """Run a firmware ELF on a virtual board.
 
-    What stands behind -- are the firmware's own ARGUMENTS. Ctrl-C, SIGTERM and SIGHUP stop the
-    simulation; what it did by then is shown and written.
+    The firmware's console is on standard output. Arguments after -- are passed to the firmware.
+    Ctrl-C, SIGTERM and SIGHUP stop the simulation; results up to then are shown and written.
     """
     if uncertainty is not None:
         uncertain = import_module("cyclescope.cli.uncertain_run")

@@ -26,12 +26,13 @@ from cyclescope.errors import UsageError
     default=Path("results/results.json"),
     show_default=True,
     metavar="FILE",
-    help="The results.json of a bench.",
+    help="results.json of a bench.",
 )
 def show_command(names: tuple[str, ...], path: Path) -> None:
-    """Print the tables of a bench: each row, what was fitted, the findings, and what failed.
+    """Print the tables of a finished bench.
 
-    All experiments that FILE has, or those named. Findings are in notes.json beside FILE.
+    Shows each row, fitted values, findings and failures: of all experiments in FILE, or of those
+    named. Findings are in notes.json in FILE's folder.
     """
     wanted = [experiment.name for experiment in experiments.select(names)]
     results = result_files.load(path, experiments.ALL)

@@ -44,8 +44,8 @@ JSON, CSV, PARQUET, REPORT = "sweep.json", "sweep.csv", "sweep.parquet", "sweep.
 TOML = ".toml"
 
 _GROUPS = {
-    "What is varied": ("vary", "zips", "samples", "sampling", "seed"),
-    "The board and its time": (
+    "Settings to vary": ("vary", "zips", "samples", "sampling", "seed"),
+    "Board and limit": (
         "board",
         "sets",
         "option_bytes",
@@ -55,16 +55,16 @@ _GROUPS = {
         "svd",
         "limit",
     ),
-    "The program": ("core", "base", "entry", "scripts"),
-    "What is measured": (
+    "Program": ("core", "base", "entry", "scripts"),
+    "Measurements": (
         "metrics",
         "sections",
         "more_is_worse",
         "less_is_worse",
         "price_texts",
     ),
-    "Where it goes": ("out", "json_file", "no_color"),
-    "How it is run": ("jobs", "dask", "again"),
+    "Output": ("out", "json_file", "no_color"),
+    "Execution": ("jobs", "dask", "again"),
 }
 
 
@@ -74,7 +74,7 @@ _GROUPS = {
     "--vary",
     multiple=True,
     metavar="PATH=VALUES",
-    help="What is varied: 10M,20M or 10M:40M:10M or 1K:32K:x2; elf=*.elf; flags=-O2,-Os.",
+    help=("Setting to vary: 10M,20M or 10M:40M:10M or 1K:32K:x2; elf=*.elf; flags=-O2,-Os."),
     shell_complete=completions.settings,
 )
 @click.option(
@@ -82,20 +82,22 @@ _GROUPS = {
     "zips",
     multiple=True,
     metavar="'PATH PATH...'",
-    help="These advance together, instead of in all combinations.",
+    help="Vary these settings together instead of in all combinations.",
 )
 @click.option(
     "--samples",
     type=click.IntRange(1, designs.MOST_RUNS),
     metavar="N",
-    help="Draw so many points instead of a grid; then 10M:40M and 10M:40M:log are spans.",
+    help=(
+        "Draw this many random points instead of a grid; 10M:40M and 10M:40M:log are then ranges."
+    ),
 )
 @click.option(
     "--sampling",
     type=click.Choice(designs.SAMPLINGS),
-    help="How they are drawn: by chance (the default), as a Latin hypercube, for Sobol's indices.",
+    help="Sampling method: random (default), Latin hypercube, or for Sobol' indices.",
 )
-@click.option("--seed", type=click.IntRange(0), metavar="N", help="Another one draws others.")
+@click.option("--seed", type=click.IntRange(0), metavar="N", help="Seed of the random points.")
 @board_option
 @sets_option
 @devices_option
@@ -107,7 +109,7 @@ _GROUPS = {
     "metrics",
     multiple=True,
     metavar="NAME",
-    help="What it is about; by default what the firmware prints, else elapsed_ps.",
+    help="The metric to compare [default: what the firmware prints, else elapsed_ps].",
 )
 @click.option(
     "--section",
@@ -122,7 +124,7 @@ _GROUPS = {
     "price_texts",
     multiple=True,
     metavar="PATH=PRICES",
-    help="What values cost, as in cpu0.i-cache-size=0:0,4K:0.1 or ...=0.02/1K.",
+    help="Price of a setting's values: cpu0.i-cache-size=0:0,4K:0.1 or ...=0.02/1K.",
 )
 @click.option(
     "--out",
@@ -130,15 +132,17 @@ _GROUPS = {
     default=Path("sweep"),
     show_default=True,
     metavar="DIR",
-    help=f"The folder of the results: {JSON}, {CSV}, {PARQUET}, {REPORT}.",
+    help=f"Output folder: {JSON}, {CSV}, {PARQUET}, {REPORT}.",
 )
-@click.option("--json", "json_file", metavar="FILE|-", help="Also write the rows as JSON.")
+@click.option(
+    "--json", "json_file", metavar="FILE|-", help="Also write the rows as JSON to this file."
+)
 @no_color_option
 @jobs_option
 @click.option(
     "--dask",
     metavar="ADDRESS|local",
-    help="Run on the workers of a Dask cluster, as tcp://host:8786; local: --jobs processes.",
+    help="Run on a Dask cluster: tcp://host:8786; `local` starts --jobs processes.",
 )
 @again_option
 def sweep_command(
@@ -163,11 +167,11 @@ def sweep_command(
     dask: str | None,
     again: bool,
 ) -> int:
-    """Run a program, or an experiment, in many settings: a row a run.
+    """Run a program or an experiment in many settings.
 
-    Of a firmware ELF, properties of the board are varied, and `elf` and `board`; of an experiment,
-    its app's settings, too, and `flags` of the compiler. FILE.toml has all of a sweep. Runs that
-    were made before are not made again, so a sweep that Ctrl-C has ended goes on from there.
+    For a firmware ELF, --vary takes board properties, `elf` and `board`; for an experiment, also
+    the settings of its app and the compiler's `flags`. FILE.toml holds all settings of a sweep.
+    Results are cached: a sweep that was interrupted continues where it stopped.
     """
     request = sweeps.read_toml(Path(target)) if target.endswith(TOML) else Request(target)
     request = replace(

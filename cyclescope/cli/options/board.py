@@ -26,7 +26,7 @@ def load_devices(
 
 board_option = click.option(
     "--board",
-    help="A shipped board's name, or the path of a .dts.",
+    help="The name of a shipped board, or the path of a .dts file.",
     shell_complete=completions.boards,
 )
 
@@ -58,20 +58,22 @@ def sets_option(command: Callable[..., Any]) -> Callable[..., Any]:
         "sets",
         multiple=True,
         metavar="PATH=VALUE",
-        help="Change a property.",
+        help="Set a board property.",
         shell_complete=completions.settings,
     )
     @click.option(
         "--option-bytes",
         multiple=True,
         metavar="NAME=VALUE",
-        help="Option bytes of an STM32 that differ from a new chip's, as DBANK=0.",
+        help="STM32 option bytes that differ from the factory values: DBANK=0.",
     )
     @click.option(
         "--baud",
         type=_Baud(),
         metavar="RATE",
-        help="Rate of the console's line: that of the terminal; firmware: as the firmware sets it.",
+        help=(
+            "Baud rate of the terminal at the console; `firmware` follows the firmware's setting."
+        ),
     )
     @wraps(command)
     def with_options(
@@ -88,7 +90,7 @@ def sets_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return with_options
 
 
-DEVICES_HELP = "Run a Python file that defines devices of the board."
+DEVICES_HELP = "Python file that defines device models for the board."
 
 # The files are run before the command begins.
 devices_option = click.option(
@@ -103,5 +105,5 @@ devices_option = click.option(
 limit_option = click.option(
     "--limit",
     metavar="TIME",
-    help="Most simulated time to run: 10s, or no limit where somebody may type.",
+    help="Limit of simulated time [default: 10s; none on an interactive console].",
 )

@@ -19,10 +19,13 @@ def direction_options(command: Callable[..., Any]) -> Callable[..., Any]:
         OPTIONS[MORE],
         multiple=True,
         metavar="METRIC",
-        help="A metric whose unit does not tell: its growth is for the worse.",
+        help="Treat a larger value of this metric as worse.",
     )
     @click.option(
-        OPTIONS[LESS], multiple=True, metavar="METRIC", help="The same of one that should grow."
+        OPTIONS[LESS],
+        multiple=True,
+        metavar="METRIC",
+        help="Treat a smaller value of this metric as worse.",
     )
     @wraps(command)
     def with_options(

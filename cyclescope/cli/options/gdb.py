@@ -65,10 +65,12 @@ def gdb_options(command: _Command) -> _Command:
         is_flag=False,
         flag_value=gdb_port.DEFAULT,
         metavar="[HOST:PORT|pipe]",
-        help=f"Halt at reset and wait for GDB, at {gdb_port.DEFAULT} or where this says.",
+        help=f"Halt at reset and wait for GDB at this address [default: {gdb_port.DEFAULT}].",
     )
     @click.option(
-        "--gdb-any-address", is_flag=True, help="Let other machines reach the debugger's port."
+        "--gdb-any-address",
+        is_flag=True,
+        help="Allow connections from other machines to the debugger's port.",
     )
     @wraps(command)
     def with_options(*, gdb_address: str | None, gdb_any_address: bool, **others: Any) -> Any:

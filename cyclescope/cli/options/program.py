@@ -33,23 +33,25 @@ class Address(click.ParamType):
 def program_options(command: _Command) -> _Command:
     """Give a command these options; it gets them as `program`, a `Loading`."""
 
-    @click.option("--core", metavar="NAME", help="The core that runs the program, as cm4.")
-    @click.option(
-        "--base", type=Address(), help="Where a program of plain bytes goes, as 0x8000000."
-    )
-    @click.option(
-        "--entry", type=Address(), help="Its first instruction, where that is not as the file says."
-    )
+    @click.option("--core", metavar="NAME", help="The core that runs the program: cm4.")
+    @click.option("--base", type=Address(), help="Load address of a raw binary: 0x8000000.")
+    @click.option("--entry", type=Address(), help="Entry address, if it differs from the file's.")
     @click.option(
         "--unmapped",
         type=click.Choice(["fault", "warn"]),
-        help="What an access is where the board has nothing: a bus fault, or a line in a table.",
+        help=(
+            "Access to an unmapped address: a bus fault, or answered with 0 and reported "
+            "in a table."
+        ),
     )
     @click.option(
         "--svd",
         type=click.Path(path_type=Path),
         metavar="FILE",
-        help="A CMSIS-SVD file: its peripherals without a model keep what is stored.",
+        help=(
+            "CMSIS-SVD file of the chip: peripherals without a model become registers "
+            "that keep what is written."
+        ),
     )
     @wraps(command)
     def with_options(

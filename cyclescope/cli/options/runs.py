@@ -5,11 +5,11 @@ from __future__ import annotations
 import click
 
 run_limit_option = click.option(
-    "--limit", metavar="TIME", help="The most simulated time of a run: 10s."
+    "--limit", metavar="TIME", help="Limit of simulated time for each run: 10s."
 )
 
 jobs_option = click.option(
-    "--jobs", type=click.IntRange(1), help="Runs at a time [default: one a core]."
+    "--jobs", type=click.IntRange(1), help="Number of parallel runs [default: one per processor]."
 )
 
-again_option = click.option("--again", is_flag=True, help="Make runs that were made before again.")
+again_option = click.option("--again", is_flag=True, help="Repeat runs whose results are cached.")

@@ -30,9 +30,14 @@ class InputFile(click.ParamType):
 
 
 semihosting_dir_option = click.option(
-    "--semihosting-dir", metavar="DIR", help="The folder whose files the firmware has."
+    "--semihosting-dir",
+    metavar="DIR",
+    help="Folder whose files the firmware may open by semihosting.",
 )
 
 stdin_option = click.option(
-    "--stdin", type=InputFile(), metavar="FILE|-", help="The firmware's input by semihosting."
+    "--stdin",
+    type=InputFile(),
+    metavar="FILE|-",
+    help="File that the firmware reads as its semihosting input.",
 )

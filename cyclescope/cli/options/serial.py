@@ -146,7 +146,7 @@ script_option = click.option(
     "scripts",
     multiple=True,
     metavar="[LABEL=]FILE",
-    help="Send and expect what the file says, in simulated time.",
+    help="Script that sends and expects text on serial lines, in simulated time.",
 )
 
 
@@ -158,24 +158,26 @@ def line_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "consoles",
         multiple=True,
         metavar="[LABEL=]WHERE",
-        help="Input of the console, or of another serial line by the label of its port: stdio, "
-        "pty, tcp[:[HOST:]PORT] or file:PATH.",
+        help=(
+            "Connect the console, or another serial line by its port's label, to stdio, "
+            "pty, tcp[:[HOST:]PORT] or file:PATH."
+        ),
     )
     @script_option
-    @click.option("--save-script", metavar="FILE", help="Write what is typed as a script.")
+    @click.option("--save-script", metavar="FILE", help="Record typed input as a script.")
     @click.option(
         "--can",
         "can",
         multiple=True,
         metavar="LABEL=WHAT",
-        help="Beside a controller on its CAN bus: ack[:RATE], log[:FILE], or FILE with frames.",
+        help="Another node on a CAN bus: ack[:RATE], log[:FILE], or a FILE with frames.",
     )
     @click.option(
         "--pace/--no-pace",
         default=True,
-        help="Where somebody may type, hold simulated time back to real time, or not.",
+        help="On an interactive console, slow the simulation down to real time, or not.",
     )
-    @click.option("--no-console", is_flag=True, help="Do not show what is printed on serial lines.")
+    @click.option("--no-console", is_flag=True, help="Do not show the output of serial lines.")
     @wraps(command)
     def with_options(
         *,

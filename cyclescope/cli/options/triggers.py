@@ -43,21 +43,23 @@ def trigger_options(command: _Command) -> _Command:
         "--count-when",
         multiple=True,
         metavar="CONDITION",
-        help="Tell how often this becomes true, and for how long it is: flash0.busy",
+        help="Report how often this condition becomes true, and for how long: flash0.busy",
     )
     @click.option(
         "--break-when",
         multiple=True,
         metavar="CONDITION",
-        help="Halt for the debugger (--gdb) where this becomes true.",
+        help="Halt for the debugger (--gdb) when this condition becomes true.",
     )
     @click.option(
-        "--trace-when", metavar="CONDITION", help="The timeline begins where this becomes true."
+        "--trace-when",
+        metavar="CONDITION",
+        help="Start the timeline when this condition becomes true.",
     )
     @click.option(
         "--snapshot-when",
         metavar="CONDITION",
-        help="The snapshot is taken where this becomes true first.",
+        help="Take the snapshot when this condition first becomes true.",
     )
     @wraps(command)
     def with_options(**given: Any) -> Any:
