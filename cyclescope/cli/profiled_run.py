@@ -31,7 +31,7 @@ from cyclescope.statuses import Status
 from cyclescope.units import parse_time_ps
 
 GROUPS = {
-    "The board and its time": (
+    "Board and limit": (
         "board",
         "sets",
         "option_bytes",
@@ -41,9 +41,9 @@ GROUPS = {
         "svd",
         "limit",
     ),
-    "The program": ("core", "base", "entry"),
+    "Program": ("core", "base", "entry"),
     "Serial lines": ("consoles", "scripts", "save_script", "pace", "no_console", "can"),
-    "The firmware's host": ("semihosting_dir", "stdin"),
+    "Semihosting": ("semihosting_dir", "stdin"),
 }
 """The options of `profiled_run_options` under headings."""
 
