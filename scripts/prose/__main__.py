@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import extracting
@@ -59,7 +60,9 @@ def findings(name: Path) -> list[str]:
 def main() -> int:
     """Print what is found; the exit status."""
     arguments = [str(Path(one).resolve().relative_to(ROOT)) for one in sys.argv[1:]]
-    lines = [line for name in listed(arguments) for line in findings(name)]
+    with ProcessPoolExecutor() as pool:
+        found = pool.map(findings, listed(arguments), chunksize=32)
+        lines = [line for of_file in found for line in of_file]
     print("\n".join(lines) or "prose: nothing found")
     return 1 if lines else 0
 

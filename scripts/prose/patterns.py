@@ -4,50 +4,73 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
-# What something can stand behind: the word has its meaning of place there.
+# What something can stand behind: there, the word has its meaning of place.
 _PLACES = (
     "bridges?|bus|buses|cache|caches|controllers?|crossbar|firewall|gates?|interconnects?|mux|"
     "multiplexers?|port|ports|proxy|switch|expander"
 )
-# Subjects of "who": people, and what acts for them.
+# Subjects of "who": people.
 _PEOPLE = (
     "anybody|anyone|colleagues?|contributors?|engineers?|everybody|everyone|maintainers?|nobody|"
     "people|person|reader|readers|somebody|someone|stranger|strangers|those|user|users"
 )
-_PHRASES = {
-    r"\b(?:un|re)?(?:tell|tells|told)\b(?! (?:me|us)\b)": "report, record, notify, distinguish",
-    r"\btelling\b": "reporting, recording, notifying",
-    rf"\bbehind\b(?!\s+(?:[\w'-]+\s+){{0,4}}(?:{_PLACES})\b)": "after, following; beyond",
-    r"\bso (?:many|much|often|few)\b": "give the number, or: this many, that much",
-    r"(?<!as )(?<!for )\bso long\b": "this long, as long as",
-    r"\b(?:is|are|was|were|there's) none\b": "is not; there is no ...",
-    r"\b(?:come|comes|came) to the same\b": "is equal",
-    r"\balike\b": "the same way, equally, identical",
-    r"\bof these\b": "of them, from the list; or name them",
-    r"\bof which\b": "two sentences; whose, including",
-    r"\bstorms?\b": "an excessive rate (of interrupts, of events)",
-    r"\bseams?\b": "boundary",
-    r"\beras?\b": "interval",
-    r"\brisen\b": "raised, pending",
-    r"\bspins?\b": "busy-waits, polls",
-    r"\borigins\b": "sources, addresses",
-    r"\baside\b": "except; separately",
-    r"\boutlook\b": "what follows, prediction",
-    r"\bluggage\b": "what is sent along",
-    r"\bpresence\b": "lock; whether it is there",
-    r"\bbeginnings?\b(?! of\b)": "start",
-    r"(?<!clock )(?<!clock-)\bstretch(?:es)?\b(?! (?:the )?(?:clock|SCL))": "part, period",
-    r"\bseats?\b": "place, slot",
-    r"\bin turns\b": "alternately",
-    r"\bthe near\b|\bnear (?:misses|matches)\b": "similar",
-}
-_PROSE = [
-    (re.compile(re.sub(r"(?<=[a-z]) (?=[a-z(])", r"\\s+", phrase), re.IGNORECASE), advice)
-    for phrase, advice in _PHRASES.items()
-]
-_WHO = re.compile(r"(?P<subject>[\w'-]+)?(?P<comma>,)?\s+(?P<who>who|Who)\b")
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """A pattern, what to write instead, and a text that is in all that it matches."""
+
+    pattern: str
+    literal: str
+    advice: str
+
+    @cached_property
+    def regex(self) -> re.Pattern[str]:
+        """The pattern for text in lower case; its spaces are white space, so it goes over lines."""
+        return re.compile(re.sub(r" (?![^[]*\])", r"\\s+", self.pattern))
+
+
+_PHRASES = (
+    Phrase(r"\b(?:un|re)?told\b", "told", "reported, recorded, distinguished"),
+    Phrase(r"\btells?\b(?! (?:me|us)\b)", "tell", "report, record, notify, distinguish"),
+    Phrase(r"\btelling\b", "telling", "reporting, recording, notifying"),
+    Phrase(
+        rf"\bbehind\b(?! (?:[\w'-]+ ){{0,4}}(?:{_PLACES})\b)",
+        "behind",
+        "after, following; beyond",
+    ),
+    Phrase(r"\bso (?:many|much|often|few)\b", "so", "the number, or: this many, that much"),
+    Phrase(r"(?<!as\s)(?<!for\s)\bso long\b", "so", "this long, as long as"),
+    Phrase(r"\b(?:is|are|was|were) none\b", "none", "is not; there is no ..."),
+    Phrase(r"\b(?:come|comes|came) to the same\b", "to", "is equal"),
+    Phrase(r"\balike\b", "alike", "the same way, equally, identical"),
+    Phrase(r"\bof these\b", "these", "of them, from the list; or name them"),
+    Phrase(r"\bof which\b", "which", "two sentences; whose, including"),
+    Phrase(r"\bstorms?\b", "storm", "an excessive rate (of interrupts, of events)"),
+    Phrase(r"\bseams?\b", "seam", "boundary"),
+    Phrase(r"\beras?\b", "era", "interval"),
+    Phrase(r"\brisen\b", "risen", "raised, pending"),
+    Phrase(r"\bspins?\b", "spin", "busy-waits, polls"),
+    Phrase(r"\borigins\b", "origins", "sources, addresses"),
+    Phrase(r"\baside\b", "aside", "except; separately"),
+    Phrase(r"\boutlook\b", "outlook", "what follows, prediction"),
+    Phrase(r"\bluggage\b", "luggage", "what is sent along"),
+    Phrase(r"\bpresence\b", "presence", "lock; whether it is there"),
+    Phrase(r"\bbeginnings?\b(?! of\b)", "beginning", "start"),
+    Phrase(
+        r"(?<!clock[ -])\bstretch(?:es)?\b(?! (?:the )?(?:clock|scl))",
+        "stretch",
+        "part, period",
+    ),
+    Phrase(r"\bseats?\b", "seat", "place, slot"),
+    Phrase(r"\bin turns\b", "turns", "alternately"),
+    Phrase(r"\bnear (?:misses|matches)\b", "near", "similar"),
+)
+_WHO = re.compile(r"(?P<subject>[\w'-]+)?,?\s+who\b")
 
 _PRIVATE = {
     "aside": "chip_report, separately",
@@ -76,26 +99,35 @@ _PRIVATE = {
 }
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-# Keys of JSON files that others read: a schema's new version would rename them.
+# Keys of JSON files that others read: a new version of the schema would rename them.
 _KEPT = {("cyclescope/fitting/", name) for name in ("told", "untold", "alike")}
 
 
 def in_prose(text: str) -> Iterator[tuple[re.Match[str], str]]:
     """Each phrase that does not belong there, with what to write instead."""
-    for pattern, advice in _PROSE:
-        for match in pattern.finditer(text):
-            yield match, advice
-    for match in _WHO.finditer(text):
-        if not re.fullmatch(_PEOPLE, (match["subject"] or "").lower()) and match["who"] == "who":
-            yield match, "which, that; or name it"
+    text = text.lower()
+    for phrase in _PHRASES:
+        # most texts have none, and a search for a plain text is quick
+        if phrase.literal in text:
+            for match in phrase.regex.finditer(text):
+                yield match, phrase.advice
+    if "who" in text:
+        for match in _WHO.finditer(text):
+            if not re.fullmatch(_PEOPLE, match["subject"] or ""):
+                yield match, "which, that; or name it"
 
 
 def in_names(code: str, name: Path) -> Iterator[tuple[re.Match[str], str]]:
     """Each name of code that has a private word."""
-    for match in _NAME.finditer(code):
-        parts = [part.lower() for part in _PART.findall(match[0])]
-        private = [part for part in parts if part in _PRIVATE]
-        if private and not any(
-            name.as_posix().startswith(at) and match[0] == kept for at, kept in _KEPT
-        ):
-            yield match, _PRIVATE[private[0]]
+    advice = {word: found for word in set(_NAME.findall(code)) if (found := _advice(word, name))}
+    if advice:
+        for match in _NAME.finditer(code):
+            if match[0] in advice:
+                yield match, advice[match[0]]
+
+
+def _advice(word: str, name: Path) -> str | None:
+    if any(name.as_posix().startswith(folder) and word == kept for folder, kept in _KEPT):
+        return None
+    parts = map(str.lower, _PART.findall(word))
+    return next((_PRIVATE[part] for part in parts if part in _PRIVATE), None)
