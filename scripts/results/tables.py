@@ -130,8 +130,11 @@ def experiment(source: Source, name: str) -> ExperimentResult:
 
 
 def experiments(source: Source, words: Sequence[str]) -> str:
-    """The experiments with published numbers; links are relative to the page's own folder."""
-    asked = arguments(words, ("pages",))
+    """The experiments with published numbers; links are relative to the page's own folder.
+
+    `columns=N` keeps the first N.
+    """
+    asked = arguments(words, ("pages", "columns"))
     folder = asked.named.get("pages", "")
     headings = (
         "experiment",
@@ -149,7 +152,8 @@ def experiments(source: Source, words: Sequence[str]) -> str:
         page, about = ABOUT[result.name]
         named = f"[{result.name}]({folder}{page}.md): {about}"
         lines.append((named, *_counts(overall([result]))))
-    return table(headings, lines)
+    kept = int(asked.named.get("columns", len(headings)))
+    return table(headings[:kept], [line[:kept] for line in lines])
 
 
 def _counts(found: Trust) -> tuple[str, ...]:

@@ -75,8 +75,8 @@ def annotate_command(
             from cyclescope.report.annotate import annotate_page
 
             write_text(html, annotate_page(found, profile))
-        from cyclescope.cli import tables  # imported while the firmware ran
         from cyclescope.cli.tables import annotated as annotated_text
+        from cyclescope.cli.tables import run as tables  # imported while the firmware ran
 
         screen = tables.console()
         for one in found:

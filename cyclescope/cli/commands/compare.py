@@ -204,7 +204,7 @@ def _show(
     files: dict[str, str | None],
 ) -> None:
     """Write the files and show the tables; on stderr if a file is standard output."""
-    from cyclescope.cli import compare_tables  # imported while the firmware ran
+    from cyclescope.cli.tables import compare as compare_tables  # imported while the firmware ran
 
     instructions = _instructions(comparison, top)
     if files["md"] is not None:

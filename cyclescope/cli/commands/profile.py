@@ -97,8 +97,8 @@ def profile_command(
         _write(profile, by_cause, files)
         if json_file is not None:
             _write_json(json_file, profile, result, by, functions)
-        from cyclescope.cli import tables  # imported while the firmware ran
         from cyclescope.cli.tables import profile as profile_tables
+        from cyclescope.cli.tables import run as tables  # imported while the firmware ran
 
         screen = tables.console(stderr=on_stdout)
         screen.print(
