@@ -11,7 +11,7 @@ import pytest
 from conftest import ROOT
 
 MOST_COLUMNS = 100
-MOST_README_LINES = 120
+MOST_README_LINES = 200
 # An address, or a link alone in its line.
 LONG_LINK = re.compile(r"https?://\S{60,}|^\s*(- )?\[[^\]]*\]\(\S*\)\S*$")
 CODE_BLOCK = re.compile(r"^( *)```.*?^\1```$", re.MULTILINE | re.DOTALL)
