@@ -101,10 +101,12 @@ lint-rust:
 	cargo fmt --all --check
 	cargo clippy --release --workspace --all-targets --locked --quiet -- -D warnings
 
-## lint-package: of that the Python package, tests and scripts
+## lint-package: of that the Python package, tests and scripts: formatting, types, and prose
 lint-package: $(VENV)/.requirements
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/python scripts/prose
 
 ## format: format both languages
 format: build

@@ -81,7 +81,7 @@ def what_ifs(
         node = nodes[memory["path"]]
         if "cyclescope,data-only" in node.props or len(node.cells("reg")) < 2:
             continue
-        movable = [one for one in hot if home[one] and home[one]["path"] != memory["path"]]
+        movable = [one for one, at in home.items() if at and at["path"] != memory["path"]]
         free = memory["size"] - used.get(memory["path"], 0)
         for functions in _choices(movable):
             move = Move(node.handle, tuple(ranges(functions)))

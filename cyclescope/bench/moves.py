@@ -80,10 +80,10 @@ def of(experiment: Experiment) -> Iterator[Moved]:
 def _of_board(experiment: str, board: str) -> Iterator[Moved]:
     parameters = [one for one in Board(board).parameters if one.basis in MOVED]
     for parameter, owner in zip(parameters, _owners(parameters), strict=True):
-        named = (f"{owner}.{parameter.property}", parameter.value, parameter.basis)
+        named = (f"{owner}.{parameter.property_name}", parameter.value, parameter.basis)
         for to in values(parameter):
             move = Move(experiment, board, *named, parameter.plausible, str(to))
-            yield Moved(move, path=f"{parameter.node}.{parameter.property}")
+            yield Moved(move, path=f"{parameter.node}.{parameter.property_name}")
 
 
 def _owners(parameters: Iterable[Parameter]) -> list[str]:

@@ -146,7 +146,8 @@ def _result(
         choices=tuple(choice.parameter for choice in experiment.choices),
         left_out=experiment.left_out,
         frames=experiment.frames,
-        **{name: int(own.get(name, 0)) for name in _LACKS},
+        unexplained=int(own.get("unexplained", 0)),
+        unmade=int(own.get("unmade", 0)),
     )
 
 

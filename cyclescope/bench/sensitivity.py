@@ -107,7 +107,7 @@ def measure(
         for trial, name in zip((pair.before, pair.after), keys[number], strict=True):
             trials.setdefault(name, (trial, pair.move))
     measured = _measured(trials, threads, stop, progress or (lambda done, total: None))
-    changes = []
+    changes: list[Change] = []
     for number, pair in enumerate(pairs):
         before, after = (measured.get(name) for name in keys[number])
         if before is not None and after is not None:

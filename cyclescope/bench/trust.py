@@ -131,7 +131,7 @@ class Trust:
         alike: dict[tuple[str, ...], list[tuple[str, Parameter]]] = {}
         for board, parameter in self.parameters:
             if parameter.basis == basis:
-                same = (parameter.property, parameter.value, parameter.source)
+                same = (parameter.property_name, parameter.value, parameter.source)
                 alike.setdefault(same, []).append((board, parameter))
         choices = (choice for choice in self.choices if choice[1].basis == basis)
         return (*map(_as_one, alike.values()), *choices)

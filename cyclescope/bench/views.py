@@ -49,7 +49,7 @@ class Pivot:
     words: tuple[Words, ...] = ()
     per: int = 1
     digits: int = 5
-    where: tuple[tuple[str, tuple[Value, ...]], ...] = ()
+    where: tuple[tuple[str, tuple[Value | None, ...]], ...] = ()
     but: tuple[tuple[str, Value], ...] = ()
 
     def shown(self, value: float) -> str:
@@ -83,7 +83,7 @@ class Sweep:
     log: bool = False
     words: tuple[Words, ...] = ()
     per: int = 1
-    where: tuple[tuple[str, tuple[Value, ...]], ...] = ()
+    where: tuple[tuple[str, tuple[Value | None, ...]], ...] = ()
     order: int = 0
     linear: bool = False
     together: bool = False

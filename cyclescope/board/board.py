@@ -139,7 +139,10 @@ class Board:
     def parameters(self) -> tuple[Parameter, ...]:
         """Every timing parameter with its provenance."""
         return tuple(
-            Parameter(**{key: str(value) for key, value in parameter.items()})
+            Parameter(
+                property_name=parameter["property"],
+                **{key: str(value) for key, value in parameter.items() if key != "property"},
+            )
             for parameter in self._description["parameters"]
         )
 
@@ -399,7 +402,8 @@ class Board:
         if taken is not None and terminals:
             raise UsageError("no snapshot can be taken while people type (--console)")
         machine = self.start()
-        Hosted(semihosting_dir, stdin, arguments).give_to(machine, self._program.name)
+        firmware = self._program_name()
+        Hosted(semihosting_dir, stdin, arguments).give_to(machine, firmware)
         attached = Lines.of(typed, script, terminals, pace, session).attach(machine)
         if can:
             from cyclescope.board.can import attach  # few runs have one
@@ -430,7 +434,8 @@ class Board:
         ):
             started_ns = time.perf_counter_ns()
             printed = (text.write, streams.write, sinks.stop, sinks.guarded(note))
-            outcome, failed = None, []
+            outcome: dict[str, Any] | None = None
+            failed: list[str] = []
             if taken is not None:
                 outcome, failed = snapshots.take(
                     machine, taken, lambda at_ps: machine.run_to(at_ps, *printed)
@@ -441,7 +446,7 @@ class Board:
             wall_ns = time.perf_counter_ns() - started_ns
             recording.end_ps = outcome["elapsed_ps"]
         text.finish()
-        result = run_result(outcome, self.name, self._program.name, text.text, wall_ns)
+        result = run_result(outcome, self.name, firmware, text.text, wall_ns)
         beside = streams.finish()
         notes = (*text.notes("the console"), *streams.notes(), *recording.notes, *traced.notes)
         sinks.raise_first()
@@ -481,7 +486,12 @@ class Board:
         machine = self.start()
         if before is not None:
             machine.restore(before)
-        return Debugger(machine, self.name, self._program.name, console)
+        return Debugger(machine, self.name, self._program_name(), console)
+
+    def _program_name(self) -> str:
+        """The name of the loaded program; a machine that has started has one."""
+        assert self._program is not None
+        return self._program.name
 
     def _check_cores(self, sections: Iterable[str]) -> None:
         """Raises `EngineError` for a function of a core that the board has not."""

@@ -150,7 +150,7 @@ class Memory:
     def __setitem__(self, at: int | slice, value: int | bytes) -> None:
         """Set a byte, or bytes, without time; of a slice all of it."""
         if isinstance(at, slice):
-            data = bytes(value)  # type: ignore[arg-type]
+            data = bytes(value)
             if len(data) != at.stop - at.start:
                 raise UsageError(f"{len(data)} bytes for {at.stop - at.start}")
             self.write(at.start, data)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import wraps
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     _Complete = Callable[[click.Context, click.Parameter, str], _Items]
 
 
-def _item(name: str, **more: str | None) -> CompletionItem:
+def _item(name: str, **more: Any) -> CompletionItem:
     from click.shell_completion import CompletionItem  # only a shell that completes needs it
 
     return CompletionItem(name, **more)
@@ -110,8 +110,8 @@ def benches(ctx: click.Context, incomplete: str) -> Iterable[tuple[str, str | No
     """The experiments, and the suites whose programs a user builds."""
     from cyclescope import experiments, suites
 
-    known = (*experiments.ALL.values(), *suites.ALL.values())
-    return ((one.name, one.title) for one in known)
+    yield from ((one.name, one.title) for one in experiments.ALL.values())
+    yield from ((one.name, one.title) for one in suites.ALL.values())
 
 
 def sweeps(ctx: click.Context, param: click.Parameter, incomplete: str) -> _Items:

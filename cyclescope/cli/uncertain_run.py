@@ -146,7 +146,9 @@ def _screen(found: Uncertainty) -> Iterator[RenderableType]:
     if sure := [one.measure.name for one in found.intervals if one.is_sure]:
         yield Text(f"The same in all runs: {', '.join(sure)}")
     if found.unranged:
-        names = ", ".join(f"{one.owner}.{words.short(one.property)}" for one in found.unranged[:4])
+        names = ", ".join(
+            f"{one.owner}.{words.short(one.property_name)}" for one in found.unranged[:4]
+        )
         more = " ..." if len(found.unranged) > 4 else ""
         yield Text(f"Not in it, for the board gives no range: {names}{more}")
 

@@ -384,7 +384,7 @@ def _metrics(
 
 def _by_turn(metrics: Iterable[Metric]) -> dict[Hashable, Metric]:
     turns: Counter[Hashable] = Counter()
-    found = {}
+    found: dict[Hashable, Metric] = {}
     for metric in metrics:
         key = metric.name, metric.unit, tuple(sorted(metric.settings.items()))
         found[(*key, turns[key])] = metric

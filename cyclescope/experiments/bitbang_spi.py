@@ -48,11 +48,15 @@ def _air(interval_us: int) -> Mapping[str, OverrideValue]:
 
 def _run(driver: str, operation: str, **settings: Value) -> Run:
     has_pins = driver != CONTROLLER
-    own = {"stack": driver, "operation": operation, "wakeup_ns": bitbang_spi_basis.WAKEUP_NS}
+    own: Settings = {
+        "stack": driver,
+        "operation": operation,
+        "wakeup_ns": bitbang_spi_basis.WAKEUP_NS,
+    }
     return Run(
         APP,
         BOARD if has_pins else CONTROLLER_BOARD,
-        own | settings,
+        {**own, **settings},
         overrides=_air(CALM_US) if operation == "reception" else {},
         documented=has_pins,
         limit=LIMIT,

@@ -54,7 +54,8 @@ def runs(wakeup_ns: int) -> Iterator[Run]:
     """Data rates, the extended mode, the older chip; other drivers and a busy channel extra."""
 
     def run(driver: str, way: str, *, is_extra: bool = False, **settings: Value) -> Run:
-        own = {"stack": driver, "way": way, "frames": FRAMES, "wakeup_ns": wakeup_ns} | settings
+        own: dict[str, Value] = {"stack": driver, "way": way, "frames": FRAMES}
+        own |= {"wakeup_ns": wakeup_ns, **settings}
         board = CONTROLLER_BOARD if driver == CONTROLLER else BOARD
         if own.get("transceiver") == OLDER:
             board = OLDER_BOARD
@@ -114,15 +115,18 @@ _WORDS = (
         ),
     ),
 )
-_ONLY_231 = (("transceiver", ("at86rf231",)),)
+Where = tuple[tuple[str, tuple[Value | None, ...]], ...]
+_ONLY_231: Where = (("transceiver", ("at86rf231",)),)
 
 
-def _pivot(title: str, *lines: str, where: tuple[tuple[str, tuple[Value, ...]], ...]) -> Pivot:
+def _pivot(
+    title: str, *lines: str, where: tuple[tuple[str, tuple[Value | None, ...]], ...]
+) -> Pivot:
     columns = ("stack",)
     return Pivot(title, lines, columns, values=True, words=_WORDS, digits=4, where=where)
 
 
-def _extent(where: tuple[tuple[str, tuple[Value | None, ...]], ...]) -> tuple[Pivot, ...]:
+def _extent(where: Where) -> tuple[Pivot, ...]:
     return (
         _pivot(
             "Frames of the greatest length by data rate, one behind the other",

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from cyclescope.bench import published
 from cyclescope.bench.rows import DERIVED, UNPUBLISHED, Row
 from cyclescope.bench.views import Pivot, Words
+from cyclescope.board.results import Value
 
 TABLE = "atben_spi_drivers"
 # The setting that tells the time from one frame on the air to the next.
@@ -124,7 +125,7 @@ def _taken(found: Sequence[Row]) -> str:
     )
 
 
-def _share(loads: Mapping[tuple[object, object], float], stack: str) -> str:
+def _share(loads: Mapping[tuple[Value, Value], float], stack: str) -> str:
     received, sent = (loads.get((stack, way)) for way in ("reception", "transmission"))
     return " and ".join(f"{load:.0f} %" for load in (received, sent) if load is not None)
 

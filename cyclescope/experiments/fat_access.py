@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from cyclescope.bench.experiment import Cell, Experiment, Run
 from cyclescope.bench.rows import Row
 from cyclescope.bench.views import Pivot, Sweep, Words
-from cyclescope.board.results import Settings
+from cyclescope.board.results import Settings, Value
 from cyclescope.disks import Disk, Extent
 from cyclescope.experiments import fat_write, moments
 from cyclescope.experiments.answers import pick, pick_all, times
@@ -64,7 +64,7 @@ def _answer(rows: Sequence[Row]) -> str:
     blocks = [int(row.settings["block"]) for row in pick_all(rows, "throughput")]
     parts = []
     for block in (min(blocks, default=0), max(blocks, default=0)):
-        found = {"operation": "write", "block": block}
+        found: dict[str, Value] = {"operation": "write", "block": block}
         ordered = pick(rows, "throughput", access="sequential", **found)
         random = pick(rows, "throughput", access="random", **found)
         if ordered is None or random is None:

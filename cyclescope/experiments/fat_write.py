@@ -165,10 +165,13 @@ def _run(write_order: str, **settings: Value) -> Run:
     )
 
 
+def _counted(run: Run) -> Run:
+    return replace(run, watched=fat_write_follows.WATCHED, windows=fat_write_follows.WINDOWS)
+
+
 def _runs() -> Iterable[Run]:
-    counting = {"watched": fat_write_follows.WATCHED, "windows": fat_write_follows.WINDOWS}
-    yield replace(_run("r006"), documented=True, **counting)
-    yield replace(_run("current"), **counting)
+    yield _counted(replace(_run("r006"), documented=True))
+    yield _counted(_run("current"))
     # an eighth of each file tells the rates
     yield _run("r006", crc="off", file_bytes=_FILE_BYTES // 8)
     yield replace(_run("r006", crc="off"), is_extra=True)

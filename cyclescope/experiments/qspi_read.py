@@ -12,7 +12,7 @@ from cyclescope.bench.experiment import Cell, Experiment, Run
 from cyclescope.bench.rows import Row
 from cyclescope.bench.views import Frames, Pivot, Sweep, Words
 from cyclescope.board.observing.frames import QUAD_WIRES, Phase, Trigger
-from cyclescope.board.results import Value
+from cyclescope.board.results import Settings, Value
 from cyclescope.experiments import moments
 from cyclescope.experiments.answers import pick, times
 from cyclescope.experiments.rhealstone_ratios import DIVIDER, TABLE
@@ -37,7 +37,7 @@ _WORDS = (
 )
 
 
-def _pivot(title: str, lines: tuple[str, ...], columns: tuple[str, ...], **where: object) -> Pivot:
+def _pivot(title: str, lines: tuple[str, ...], columns: tuple[str, ...], **where: Value) -> Pivot:
     """Rates in MB/s."""
     return Pivot(
         f"{title}, MB/s",
@@ -103,7 +103,7 @@ _TRIGGER = Trigger(
 )
 
 
-_USUAL = {
+_USUAL: Settings = {
     "width": "quad-io",
     "continuous_read": "on",
     "spck_divider": DIVIDER,
@@ -122,7 +122,7 @@ def _rate(rows: Sequence[Row], path: str, cache: str, **other: Value) -> float |
     """MB/s of a way that has widths, as is usual but for `other` settings."""
     wanted = {"path": path, "cache": cache, **_USUAL, **other}
     row = pick(rows, "throughput", **wanted)
-    return row and row.simulated / 10**6
+    return None if row is None else row.simulated / 10**6
 
 
 def _findings(rows: Sequence[Row]) -> Iterator[str]:

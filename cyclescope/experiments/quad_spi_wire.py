@@ -148,13 +148,15 @@ def frames(row: Row, command: int) -> Frames | None:
     """What the core counted in a row's run of a command; None if there was no such frame."""
     counters = row.run.result.counters if row.run.result else {}
     names = ("frames", "sck_clocks", "idle_clocks", "waiting_clocks")
-    count, *found = (counters.get(f"spi0.command_{command:02x}.{name}", 0) for name in names)
+    count, sck, idle, waiting = (
+        counters.get(f"spi0.command_{command:02x}.{name}", 0) for name in names
+    )
     if not count:
         return None
     ratio = number(row, _RATIO, SCK_RATIO)
     ext_hz = number(row, _SCK, 0) * ratio or number(row, _EXT_CLOCK, EXT_SPI_HZ)
     clocks_us = ext_hz / 1_000_000
-    return Frames(*(each / count for each in found), clocks_us=clocks_us, ratio=ratio)
+    return Frames(sck / count, idle / count, waiting / count, clocks_us, ratio)
 
 
 def frames_of(page: Page) -> Frames | None:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from cyclescope.bench.experiment import Cell, Experiment, Run
 from cyclescope.bench.rows import Row
 from cyclescope.bench.views import Pivot, Sweep, Words
+from cyclescope.board.results import Settings
 from cyclescope.experiments import (
     moments,
     rhealstone_basis,
@@ -40,7 +41,7 @@ MEMORIES = {"qspi": "QSPI", "ddr": "DDR3L", "sram": "SRAM"}
 
 def _run(operation: str, memory: str, cache: str, loops: int) -> Run:
     """An operation as the note measures it."""
-    settings = {
+    settings: Settings = {
         "operation": operation,
         "memory": memory,
         "cache": cache,

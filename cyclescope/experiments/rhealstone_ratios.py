@@ -208,7 +208,7 @@ def _speed_against(memory: str) -> _Quotient:
 
     def of(cells: _Cells, row: Row) -> float | None:
         other = _beside(cells, row, memory=memory)
-        return other and other.simulated / row.simulated * 100
+        return None if other is None else other.simulated / row.simulated * 100
 
     return of
 
@@ -216,7 +216,7 @@ def _speed_against(memory: str) -> _Quotient:
 def _gain(cells: _Cells, row: Row) -> float | None:
     """How many times as fast as without caches."""
     other = _beside(cells, row, cache="off")
-    return other and other.simulated / row.simulated
+    return None if other is None else other.simulated / row.simulated
 
 
 _RANGE_LIST = (

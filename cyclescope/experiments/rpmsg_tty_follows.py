@@ -87,7 +87,7 @@ def _stamps(of: Row) -> Iterator[Row]:
         for event, beginning in _STARTING
     ]
     for (line, theirs, ours), (_, their_next, our_next) in itertools.pairwise(events):
-        if None in (theirs, ours, their_next, our_next):
+        if theirs is None or ours is None or their_next is None or our_next is None:
             continue
         yield _row(of, f"M4's line {line}...", "ms", our_next - ours, their_next - theirs)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from elftools.dwarf.compileunit import CompileUnit
 from elftools.dwarf.die import DIE
@@ -55,7 +56,7 @@ def sections(elf: Path) -> Mapping[str, int]:
         }
 
 
-def _code(file: ELFFile) -> Iterator[Mapping[str, int]]:
+def _code(file: ELFFile) -> Iterator[Any]:
     for section in file.iter_sections():
         if section["sh_flags"] & _SHF_ALLOC and section["sh_size"]:
             yield section

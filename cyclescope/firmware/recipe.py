@@ -72,7 +72,7 @@ class Recipe:
             *self._linking(),
         ]
 
-    def objects(self) -> list[objects.Source]:
+    def compilations(self) -> list[objects.Source]:
         """Each source with how it is compiled."""
         arguments, roots = tuple(self._compiling()), dict(self._roots)
         optional = frozenset({_BUILT, *self.crates} & roots.keys())
@@ -236,7 +236,7 @@ _CARRIED = """\
 
 def _make(recipe: Recipe, output: Path) -> None:
     """Compile what is not kept, as many files at a time as the host has cores, and link."""
-    found = [_compilers().submit(objects.compiled, source) for source in recipe.objects()]
+    found = [_compilers().submit(objects.compiled, source) for source in recipe.compilations()]
     errors = [error for future in found if (error := future.exception())]
     try:
         for error in errors:

@@ -54,8 +54,8 @@ def _node(node: Node, changed: Iterable[Judgement], result: FitResult) -> Iterat
     name = f"&{node.labels[0]}" if node.labels else f"&{{{node.path}}}"
     yield f"{name} {{"
     for one in changed:
-        yield f"\t{one.free.parameter.property} = <{one.value}>;"
-    own = {one.free.parameter.property for one in changed}
+        yield f"\t{one.free.parameter.property_name} = <{one.value}>;"
+    own = {one.free.parameter.property_name for one in changed}
     entries = [*_others(node, own), *(_source(one, result) for one in changed)]
     yield f"\t{_SOURCES} ="
     yield ",\n".join(f'\t\t"{_quoted(entry)}"' for entry in entries) + ";"
@@ -82,7 +82,7 @@ def _source(one: Judgement, result: FitResult) -> str:
         others = next(group for group in result.untold if one.free.path in group.paths)
         told = f"{others.words}"
     return (
-        f"{one.free.parameter.property}: calibrated{span}: fitted to {cells} of "
+        f"{one.free.parameter.property_name}: calibrated{span}: fitted to {cells} of "
         f"{_plain(result.table)} by cyclescope fit; {told}"
     )
 

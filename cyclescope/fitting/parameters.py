@@ -122,7 +122,7 @@ def resolved(
     for one without values, and for values that the board refuses; as `Board` does, too.
     """
     tree = board_tree(board)
-    known = {(one.node, one.property): one for one in Board(board, sets).parameters}
+    known = {(one.node, one.property_name): one for one in Board(board, sets).parameters}
     set_too = {place for path in sets if (place := _place(tree, path)) is not None}
     found: dict[Parameter, Free] = {}
     for one in wanted:
@@ -148,7 +148,7 @@ def _free(one: Asked, tree: Node, known: Mapping[tuple[str, str], Parameter], bo
         raise SettingError(error.replace(" or app setting", ""))
     parameter = known.get(place)
     if parameter is None:
-        names = [f"{other.owner}.{other.property}" for other in known.values()]
+        names = [f"{other.owner}.{other.property_name}" for other in known.values()]
         hint = did_you_mean(one.path, names) or f"; `cyclescope board {board}` lists them"
         raise SettingError(f"--free {one.path}: no timing parameter{hint}")
     if one.values:

@@ -171,7 +171,7 @@ def _parameter(one: Judgement) -> dict[str, Any]:
     return {
         "path": one.free.path,
         "node": parameter.node,
-        "property": parameter.property,
+        "property": parameter.property_name,
         "unit": parameter.unit,
         "basis": parameter.basis,
         "bounds": one.free.bounds,

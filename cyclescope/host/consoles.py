@@ -22,6 +22,7 @@ import threading
 import time
 import tty
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from cyclescope.errors import UsageError
 from cyclescope.host import leftovers, ports
@@ -237,7 +238,7 @@ class StandardInput:
         self.is_over = False
         self.wants_end = False
         self._escaped = False
-        self._before: list[object] | None = None
+        self._before: list[Any] | None = None
         if os.isatty(self._descriptor):
             self._before = termios.tcgetattr(self._descriptor)
             raw = termios.tcgetattr(self._descriptor)

@@ -26,7 +26,7 @@ def pipe() -> Gdb:
 
     What is printed goes to standard error then, and the firmware's console to the client.
     """
-    taken = [os.dup(0), os.dup(1)]
+    taken = (os.dup(0), os.dup(1))
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.dup2(2, 1)

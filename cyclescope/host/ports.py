@@ -23,8 +23,10 @@ def listening(host: str, port: int, named: str, loopback_only: str | None = None
     except (OSError, UnicodeError, OverflowError) as error:
         number = getattr(error, "errno", None)
         # create_server's own text has the address once more
-        is_known = isinstance(number, int) and not isinstance(error, socket.gaierror)
-        reason = os.strerror(number) if is_known else getattr(error, "strerror", str(error))
+        if isinstance(number, int) and not isinstance(error, socket.gaierror):
+            reason = os.strerror(number)
+        else:
+            reason = getattr(error, "strerror", str(error))
         raise UsageError(f"{named}: {reason}") from None
 
 

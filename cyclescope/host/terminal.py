@@ -14,9 +14,12 @@ import stat
 import sys
 import time
 from collections.abc import Iterator
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from cyclescope._engine import Stop
+
+if TYPE_CHECKING:
+    from io import TextIOWrapper
 
 STANDARD_OUTPUT = "standard output"
 # a pipe that can be written to has room for so many bytes
@@ -35,8 +38,8 @@ def prepared() -> Iterator[None]:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError, OSError):
             # what the terminal has no letter for, and names that are no text, as \xe9
-            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    sys.stdout, sys.stderr = _Named(sys.stdout), _Silent(sys.stderr)  # type: ignore[assignment]
+            cast("TextIOWrapper", stream).reconfigure(errors="backslashreplace")
+    sys.stdout, sys.stderr = _Named(sys.stdout), _Silent(sys.stderr)
     try:
         yield
     finally:

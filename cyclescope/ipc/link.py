@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from cyclescope.errors import IpcError
 from cyclescope.ipc import clock
+from cyclescope.ipc.clock import Clock
 from cyclescope.units import format_ps
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ class VirtualLink:
 
     clock = "virtual"
 
-    def __init__(self, opened: serial.Serial, found: clock.Clock, timeout_ps: int) -> None:
+    def __init__(self, opened: serial.Serial, found: Clock, timeout_ps: int) -> None:
         self.port = opened.port
         self._host = HostLink(opened, timeout_ps)
         self._serial = opened

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cyclescope.dataframes import chosen
 from cyclescope.profile import tables
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
-    Frame = pandas.DataFrame | polars.DataFrame
+    Frame: TypeAlias = pandas.DataFrame | polars.DataFrame
 
 Cores = Iterable[CoreProfile]
 _FUNCTIONS = ["core", "function", "file", "line", "self_cycles", "total_cycles", "calls"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from cyclescope import reprs
 from cyclescope.profile import frames
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas
     import polars as polars_package
 
-    Frame = pandas.DataFrame | polars_package.DataFrame
+    Frame: TypeAlias = pandas.DataFrame | polars_package.DataFrame
 
 
 @dataclass(frozen=True)

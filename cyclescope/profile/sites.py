@@ -49,7 +49,8 @@ def _paths(raw: Sequence[_Path]) -> tuple[list[_Path], list[int]]:
             number = known[key] = len(paths)
             paths.append((*key, *raw[index][4:]))
         else:
-            paths[number] = (*key, *_both(paths[number][4:], times))
+            calls, cycles, longest, shortest, longest_at = _both(paths[number][4:], times)
+            paths[number] = (*key, calls, cycles, longest, shortest, longest_at)
         numbers.append(number)
     return paths, numbers
 

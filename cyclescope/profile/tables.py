@@ -63,12 +63,12 @@ def function_key(path: Path) -> tuple[str, str]:
 
 
 def _functions(core: CoreProfile) -> list[Row]:
-    totals: Counter[Hashable] = Counter()
-    paths: dict[Hashable, list[int]] = defaultdict(list)
+    totals: Counter[tuple[str, str]] = Counter()
+    paths: dict[tuple[str, str], list[int]] = defaultdict(list)
     for index, is_within in nested(core, lambda index: function_key(core.paths[index])):
-        key = function_key(core.paths[index])
-        paths[key].append(index)
-        totals[key] += 0 if is_within else core.total_cycles[index]
+        of_path = function_key(core.paths[index])
+        paths[of_path].append(index)
+        totals[of_path] += 0 if is_within else core.total_cycles[index]
     names = Counter(core.paths[indices[0]].name for indices in paths.values())
     costs = _grouped(core.costs, lambda cost: function_key(core.paths[cost.path]))
     waits = _waits(core, lambda index: function_key(core.paths[index]))

@@ -158,7 +158,7 @@ def histogram(found: Agreement) -> Markup:
     axes.xaxis.set_major_formatter(
         lambda value, position: f"{value:+.0f}".replace("-", "\N{MINUS SIGN}") if value else "0"
     )
-    axes.yaxis.get_major_locator().set_params(integer=True)
+    axes.locator_params(axis="y", integer=True)
     axes.set_xlabel("error, % of the published number; the last bars are all beyond")
     axes.set_ylabel("numbers")
     return svg.inline(figure, "errors", "How many numbers have which error", marks)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from cyclescope.profile.annotation import Annotation
 from cyclescope.profile.model import Place
@@ -18,7 +19,7 @@ _Key = tuple[str, str, int]
 def annotate_page(annotations: Sequence[Annotation], profile: Profile) -> str:
     """The page as HTML: what a function's code cost each core."""
     numbers = _Numbers(annotations)
-    filters = {
+    filters: dict[str, Callable[..., Any]] = {
         "count": count,
         "share": lambda part, whole: f"{100 * part / whole:.1f} %" if whole else "",
         "part": lambda part, whole: f"{100 * part / whole:.2f}" if whole else "0",

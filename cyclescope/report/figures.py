@@ -41,7 +41,9 @@ class NamedRow:
 
 def comparison(rows: Sequence[NamedRow], prefix: str, title: str) -> Markup:
     """Published and simulated values side by side, a group of bars a row; all rows in one unit."""
-    numbers = [value for named in rows for value in (*_values(named.row), *_ends(named.row))]
+    numbers = [
+        value for named in rows for value in (*_values(named.row), *(_ends(named.row) or ()))
+    ]
     scale = scale_for(rows[0].row.unit, numbers)
     heights = [_ROW + (_SECOND_BAR if named.row.published is not None else 0) for named in rows]
     figure, axes = chart([named.name for named in rows], heights, right=120)
@@ -65,10 +67,12 @@ def comparison(rows: Sequence[NamedRow], prefix: str, title: str) -> Markup:
         own = f"{named.name}, simulated: {plain(row.simulated)} {row.unit}"
         marks[gid] = own + plausible(row)
         _bar(axes, centre + offset, 0, scale.of(row.simulated), "simulated", gid)
-        _whisker(axes, centre + offset, [scale.of(end) for end in _ends(row)])
+        ends = _ends(row)
+        if ends is not None:
+            _whisker(axes, centre + offset, (scale.of(ends[0]), scale.of(ends[1])))
         error = signed_percent(row.error_pct)
         text = scale.text(row.simulated) + (f"  ({error})" if error else "")
-        behind = scale.of(max(row.simulated, *_ends(row), 0))
+        behind = scale.of(max(row.simulated, *(ends or ()), 0))
         words.behind(axes, text, behind, centre + offset, _VALUE)
     axes.set_xlim(0, max(map(scale.of, numbers), default=0) or 1)
     axes.set_xlabel(scale.quantity)
@@ -100,15 +104,13 @@ def _values(row: Row) -> list[float]:
     return [value for value in (row.published, row.simulated) if value is not None]
 
 
-def _ends(row: Row) -> tuple[float, ...]:
+def _ends(row: Row) -> tuple[float, float] | None:
     """The least and the most that a number may be, if that is known."""
-    return row.interval or ()
+    return row.interval
 
 
-def _whisker(axes: Axes, centre: float, ends: Sequence[float]) -> None:
+def _whisker(axes: Axes, centre: float, ends: tuple[float, float]) -> None:
     """A thin line over a bar, between the least and the most that it may be."""
-    if not ends:
-        return
     for role, width in (("page", 2.6), ("ink", 1)):
         axes.hlines(centre, *ends, color=stand_in(role), linewidth=width, zorder=3)
 

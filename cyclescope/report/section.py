@@ -16,6 +16,7 @@ from cyclescope.report import colours, figures, profiles, stacks, sweeps, timeli
 from cyclescope.report.colours import Style
 from cyclescope.report.figures import NamedRow
 from cyclescope.report.stacks import Panel
+from cyclescope.report.sweeps import Plot as SweepPlot
 from cyclescope.report.text import RowName, row_names
 
 _WHOLE_RUNS = "Whole runs"
@@ -86,14 +87,14 @@ class Section:
     rows: tuple[Row, ...]
     grouped: tuple[Row, ...]
     pivots: tuple[pivots.Table, ...]
-    sweeps: tuple[sweeps.Plot, ...]
+    sweeps: tuple[SweepPlot, ...]
     moments: tuple[timeline.Plot, ...]
     frames: wires.Plot | None
     parts: tuple[Part, ...]
     transcripts: tuple[RunRecord, ...]
     notes: Mapping[str, tuple[str, ...]]
     trust: trust.Trust
-    preview: sweeps.Plot | None
+    preview: SweepPlot | None
 
     @property
     def boards(self) -> tuple[str, ...]:
@@ -142,8 +143,14 @@ def _whole_runs(rows: Sequence[NamedRow]) -> list[NamedRow]:
     runs: dict[int, Row] = {}
     for row in (named.row for named in rows):
         if row.parts and not row.waits and row.basis != DERIVED:
-            own = {"label": _WHOLE_RUN, "settings": row.run.settings, "metric": ""}
-            runs.setdefault(id(row.run), replace(row, **own, waits=waits_of(row.run, ())))
+            whole = replace(
+                row,
+                label=_WHOLE_RUN,
+                settings=row.run.settings,
+                metric="",
+                waits=waits_of(row.run, ()),
+            )
+            runs.setdefault(id(row.run), whole)
     return _named(list(runs.values()))
 
 
@@ -198,8 +205,12 @@ def _timed_runs(rows: Sequence[Row]) -> list[Row]:
     found: dict[tuple[int, tuple[str, ...]], Row] = {}
     for row in rows:
         if row.pivot is not None and row.timed and not row.parts:
-            own = {"label": " + ".join(row.timed), "settings": row.run.settings}
-            whole = replace(row, **own, waits=waits_of(row.run, row.timed))
+            whole = replace(
+                row,
+                label=" + ".join(row.timed),
+                settings=row.run.settings,
+                waits=waits_of(row.run, row.timed),
+            )
             found.setdefault((id(row.run), row.timed), whole)
     return list(found.values())
 

@@ -43,7 +43,8 @@ def draw(found: Agreement) -> Markup:
             gid = f"cell-{len(marks)}"
             marks[gid], links[gid] = cell.words, f"#{cell.target}"
             if (bar := _errors_pct(cell.row)) is not None:
-                draw_interval(axes, group.first + place, *map(_clipped, bar), cell.row.basis)
+                low, high = map(_clipped, bar)
+                draw_interval(axes, group.first + place, low, high, cell.row.basis)
             error_pct = _clipped(cell.row.error_pct or 0)
             draw_point(axes, group.first + place, error_pct, cell.row.basis, gid)
     return svg.inline(figure, "strip", "Error of each number by experiment", marks, links)

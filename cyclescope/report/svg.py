@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 from xml.etree import ElementTree
 
 import matplotlib
@@ -22,7 +23,7 @@ _FINE = re.compile(r"\d+\.\d{3,}")
 _FONT = re.compile(r"font: ([^;']*?)'[^;]*")
 _FAMILY = re.compile(r"font-family: [^;]*;? ?")
 _UNTURNED = re.compile(r"rotate\(-?0 [^)]*\)")
-_SETTINGS = {"svg.fonttype": "none", "svg.hashsalt": "cyclescope", "svg.image_inline": True}
+_SETTINGS: Any = {"svg.fonttype": "none", "svg.hashsalt": "cyclescope", "svg.image_inline": True}
 _NO_METADATA = {"Date": None, "Creator": None, "Format": None, "Type": None}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from markupsafe import Markup
 from matplotlib.axes import Axes
@@ -175,12 +176,14 @@ def _foot(columns: Sequence[str], wide: float) -> tuple[float, bool]:
 
 
 def _label(axes: Axes, grid: _Grid, names: tuple[str, str], is_turned: bool) -> None:
-    turned = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if is_turned else {}
+    turned: dict[str, Any] = (
+        {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if is_turned else {}
+    )
     axes.set_xticks(
         [place + 0.5 for place in range(len(grid.columns))],
         [fitted(name, _MOST_LETTERS) for name in grid.columns],
         parse_math=False,
-        **turned,
+        **(turned if is_turned else {}),
     )
     axes.set_yticks(
         [place + 0.5 for place in range(len(grid.lines))],

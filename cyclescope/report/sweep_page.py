@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import importlib.metadata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from cyclescope.report import colours, section, stacks, sweep_map, sweep_plots
 from cyclescope.report.environment import environment
@@ -83,7 +84,7 @@ def render(result: SweepResult) -> str:
     """The page of a sweep as HTML; the same result gives the same bytes."""
     views = [found for name in result.metrics[:_MOST_METRICS] if (found := view(result, name))]
     most = _most_points(views)
-    filters = {
+    filters: dict[str, Callable[..., Any]] = {
         "plain": plain,
         "count": count,
         "time": format_ps,

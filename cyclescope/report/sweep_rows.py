@@ -132,7 +132,7 @@ def _factors(result: SweepResult, rows: Sequence[SweepRow]) -> Iterator[Factor]:
     for paths in dict.fromkeys(together.get(name, (name,)) for name in result.columns):
         values = list(dict.fromkeys(row.settings.get(paths[0], "") for row in rows))
         if all(map(_is_number, values)):
-            values.sort()  # type: ignore[type-var]
+            values.sort()
         if len(values) > 1:
             yield Factor(paths, tuple(values))
 

@@ -185,7 +185,7 @@ def _draw(sweep: Sweep, rows: Sequence[Row], prefix: str, title: str, size: Size
         _draw_line(axes, line, shown, across, look, f"point-{number}")
         for (x, _), bar in zip(line.points, _bars(sweep, line, base), strict=True):
             if bar is not None:
-                _draw_bar(axes, across[x], [span.drawn(end) for end in bar], look)
+                _draw_bar(axes, across[x], (span.drawn(bar[0]), span.drawn(bar[1])), look)
         if line in named:
             ends.append((shown[-1], line.name, look))
     name_ends(axes, ends, span, size)
@@ -210,7 +210,7 @@ def _draw_line(
         _point(axes, x, height, look, f"{gid}-{place}")
 
 
-def _draw_bar(axes: Axes, x: float, ends: Sequence[float], look: Look) -> None:
+def _draw_bar(axes: Axes, x: float, ends: tuple[float, float], look: Look) -> None:
     """The thin line behind a point, from the least to the most that its number may be."""
     axes.vlines(x, *ends, color=look.style.colour, linewidth=0.9, alpha=0.6, zorder=1.5)
 

@@ -122,9 +122,10 @@ def runner(threads: int, dask: str | Client | None = None) -> Iterator[Runner]:
     from cyclescope.sweeps import dask_runs  # few sweeps need it, and it takes long to import
 
     with contextlib.ExitStack() as opened:
-        client = dask
         if isinstance(dask, str):
             client = opened.enter_context(dask_runs.connected(dask, threads))
+        else:
+            client = dask
         yield lambda planned, stop, store, ended: dask_runs.run(planned, client, stop, store, ended)
 
 

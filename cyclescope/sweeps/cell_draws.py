@@ -52,7 +52,8 @@ class Study:
     def digest(self) -> str:
         """Of what is drawn: which parameters, with their values and with what is plausible."""
         parts: list[object] = [
-            (one.node, one.property, one.value, one.basis, one.plausible) for one in self.parameters
+            (one.node, one.property_name, one.value, one.basis, one.plausible)
+            for one in self.parameters
         ]
         return digests.of_parts(parts)[:_DIGEST]
 
@@ -109,9 +110,10 @@ def _draws(parameters: Sequence[Parameter], samples: int) -> Iterator[dict[Param
 def _unset(run: Run, values: Mapping[Parameter, str]) -> tuple[tuple[str, str], ...]:
     """The values by paths, without those that the run sets itself: they are settled in it."""
     return tuple(
-        (f"{one.node}.{one.property}", value)
+        (f"{one.node}.{one.property_name}", value)
         for one, value in values.items()
-        if not {f"{owner}.{one.property}" for owner in (one.node, one.label)} & set(run.overrides)
+        if not {f"{owner}.{one.property_name}" for owner in (one.node, one.label)}
+        & set(run.overrides)
     )
 
 

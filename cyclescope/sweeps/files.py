@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from cyclescope.errors import UsageError
 from cyclescope.sweeps.results import ERROR, PRICE, SweepResult
@@ -62,7 +62,7 @@ def to_json(result: SweepResult) -> str:
     return json.dumps(to_dict(result), indent=1) + "\n"
 
 
-def to_parquet(result: SweepResult, path: Path | str) -> None:
+def to_parquet(result: SweepResult, path: Path | str | IO[bytes]) -> None:
     """Write the table of `to_csv` as Parquet, columns with their types.
 
     Raises `UsageError` without pyarrow, `OSError` if it can't be written.

@@ -63,6 +63,10 @@ class Outcome:
         }
 
 
+def _interned(stack_ps: Mapping[str, int]) -> dict[str, int]:
+    return {sys.intern(cause): ps for cause, ps in stack_ps.items()}
+
+
 def from_dict(found: Mapping[str, Any]) -> Outcome:
     """The outcome that `to_dict` has made. Raises `KeyError` or `TypeError` for anything else."""
     return Outcome(
@@ -71,8 +75,14 @@ def from_dict(found: Mapping[str, Any]) -> Outcome:
         elapsed_ps=found["elapsed_ps"],
         metrics=tuple(_metric(*metric) for metric in found["metrics"]),
         cores=tuple(
-            CoreOutcome(*core, {sys.intern(cause): ps for cause, ps in stack.items()})
-            for *core, stack in found["cores"]
+            CoreOutcome(
+                name,
+                hz,
+                cycles,
+                instructions,
+                {sys.intern(cause): ps for cause, ps in stack.items()},
+            )
+            for name, hz, cycles, instructions, stack in found["cores"]
         ),
         sections=tuple(SectionOutcome(*section) for section in found["sections"]),
     )

@@ -47,8 +47,13 @@ _GLOB = re.compile(r"[*?\[]")
 class Target(Protocol):
     """What is run, in one configuration or more (`bases`), which points change further."""
 
-    name: str
-    bases: Sequence[Mapping[str, Value]]
+    @property
+    def name(self) -> str:
+        """Its name in tables and files."""
+
+    @property
+    def bases(self) -> Sequence[Mapping[str, Value]]:
+        """The configurations, each with its settings."""
 
     def expanded(self, axis: Axis) -> Axis:
         """The axis with the values that it means here; raises `SettingError` for an unknown path.

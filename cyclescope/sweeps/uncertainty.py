@@ -207,4 +207,4 @@ def axis(parameter: Parameter) -> Axis:
 
 def path(parameter: Parameter) -> str:
     """A parameter as `--set` names it: by its node's label, if it has one."""
-    return f"{parameter.owner}.{parameter.property}"
+    return f"{parameter.owner}.{parameter.property_name}"

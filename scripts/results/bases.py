@@ -44,7 +44,7 @@ def _value(parameter: Parameter) -> str:
 
 
 def _called(parameter: Parameter) -> str:
-    return f"{parameter.owner}: {parameter.property}"
+    return f"{parameter.owner}: {parameter.property_name}"
 
 
 def calibrated(source: Source, words: Sequence[str]) -> str:

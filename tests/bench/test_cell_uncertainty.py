@@ -67,7 +67,7 @@ def test_draws_are_those_of_a_sweep_of_all_ranges() -> None:
         if one.basis in (ASSUMED, CALIBRATED) and len(set(one.plausible_values)) > 1
     ]
     assert found.drawn == len(ranged)
-    paths = [f"{one.node}.{one.property}" for one in ranged]
+    paths = [f"{one.node}.{one.property_name}" for one in ranged]
     axes = [
         Axis(path, (), Span(*one.plausible_values))
         if one.is_span
@@ -97,11 +97,11 @@ def test_what_a_run_sets_itself_is_not_drawn() -> None:
     planned = one_run()
     (study,) = cell_draws.studies([planned], SAMPLES)
     first = study.parameters[0]
-    path = f"{first.owner}.{first.property}"
+    path = f"{first.owner}.{first.property_name}"
     run = planned.runs[0].changed(overrides={path: first.value})
     (settled,) = cell_draws.studies([replace(planned, runs=(run,))], SAMPLES)
     drawn, fewer = ({name for name, _ in one.batch.rows[-1][1]} for one in (study, settled))
-    assert drawn - fewer == {f"{first.node}.{first.property}"}
+    assert drawn - fewer == {f"{first.node}.{first.property_name}"}
 
 
 def test_a_stopped_measurement_goes_on_where_it_was(

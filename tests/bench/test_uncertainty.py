@@ -39,7 +39,7 @@ def test_intervals_are_those_of_a_sweep_of_all_ranges(program: Program) -> None:
         for one in package.Board(BOARD).parameters
         if one.basis in (ASSUMED, CALIBRATED) and len(set(one.plausible_values)) > 1
     ]
-    assert [one.property for one in found.ranged] == [one.property for one in ranged]
+    assert [one.property_name for one in found.ranged] == [one.property_name for one in ranged]
     vary = {
         uncertainty.path(one): (
             ":".join(map(str, sorted(one.plausible_values)))

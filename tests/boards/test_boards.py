@@ -93,7 +93,7 @@ def test_board_shows_everything_with_provenance(cyclescope: Command, name: str) 
     shown = done.stdout.replace("\n", "")
     for parameter in package.Board(name).parameters:
         assert parameter.source, parameter
-        assert parameter.property in shown or "…" not in shown
+        assert parameter.property_name in shown or "…" not in shown
 
 
 @pytest.mark.parametrize("name", package.shipped_boards())
@@ -103,7 +103,7 @@ def test_each_value_says_where_it_comes_from_and_what_is_assumed_what_is_plausib
     board = package.Board(name)
     assert not board.warnings
     unknown = [
-        f"{one.at}: {one.owner}: {one.property}: assumed without a range"
+        f"{one.at}: {one.owner}: {one.property_name}: assumed without a range"
         for one in board.parameters
         if one.basis == ASSUMED and not one.plausible
     ]
@@ -115,7 +115,7 @@ def test_a_board_takes_each_plausible_value(name: str) -> None:
     """Mostly a parameter has two, the ends of a range: `make test` takes one of them."""
     for parameter in package.Board(name).parameters:
         for value in parameter.plausible_values[:: sized(2, 1)]:
-            package.Board(name, {f"{parameter.node}.{parameter.property}": value})
+            package.Board(name, {f"{parameter.node}.{parameter.property_name}": value})
 
 
 def test_a_users_board_may_leave_sources_out_with_a_warning(
@@ -139,7 +139,9 @@ def test_a_source_may_stand_for_all_of_a_node(cyclescope: Command, changed_board
     board = changed_board(f"&ddr {{ cyclescope,sources = {source}; }};")
     done = cyclescope("board", board)
     assert (done.status, done.stderr) == (0, "")
-    found = {one.property: one for one in package.Board(board).parameters if one.label == "ddr"}
+    found = {
+        one.property_name: one for one in package.Board(board).parameters if one.label == "ddr"
+    }
     assert found["cyclescope,beat-cycles"].source == "read off"
     others = [one for name, one in found.items() if name != "cyclescope,beat-cycles"]
     assert {(one.basis, one.source) for one in others} == {(ASSUMED, "a first guess")}
@@ -202,9 +204,11 @@ def test_an_override_that_the_board_refuses_names_the_option(cyclescope: Command
 
 def test_an_overridden_parameter_says_so(cyclescope: Command) -> None:
     parameter = next(p for p in package.Board(BOARD).parameters if p.label == "ddr")
-    path = f"ddr.{parameter.property}"
+    path = f"ddr.{parameter.property_name}"
     changed = package.Board(BOARD, overrides={path: 77}).parameters
-    (override,) = [p for p in changed if p.label == "ddr" and p.property == parameter.property]
+    (override,) = [
+        p for p in changed if p.label == "ddr" and p.property_name == parameter.property_name
+    ]
     assert override.value == "77"
     assert override.basis == "override"
     assert "--set" in override.source

@@ -77,7 +77,7 @@ def compiled(settings: dict[str, Value], name: str) -> list[bytes]:
     """The objects of the app's sources of a name, of C and assembly, with settings."""
     chosen = firmware.with_defaults("rhealstone", OPTIMISED | settings)
     recipe = firmware.app_recipe(firmware.load_app("rhealstone"), BOARD, chosen)
-    sources = [source for source in recipe.objects() if source.path.stem == name]
+    sources = [source for source in recipe.compilations() if source.path.stem == name]
     return [objects.compiled(source).read_bytes() for source in sources]
 
 

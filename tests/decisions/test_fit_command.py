@@ -100,7 +100,7 @@ def test_the_board_that_it_writes_is_the_old_one_with_these_values(
         for old, new in zip(Board(BOARD).parameters, fitted.parameters, strict=True)
         if (old.value, old.basis, old.source) != (new.value, new.basis, new.source)
     ]
-    assert [(new.property, new.value) for _, new in changed] == [
+    assert [(new.property_name, new.value) for _, new in changed] == [
         ("cyclescope,divide-cycles", "36"),
         ("cyclescope,first-word-cycles", "33"),
     ]
@@ -151,7 +151,7 @@ def test_a_node_without_a_label_of_its_own_is_named_by_its_path(tmp_path: Path) 
     own = tmp_path / "own.dts"
     own.write_text(overlay(result, own, {}))
     changed = [
-        (new.node, new.property, int(new.value), new.basis, new.plausible)
+        (new.node, new.property_name, int(new.value), new.basis, new.plausible)
         for old, new in zip(Board(board).parameters, Board(own).parameters, strict=True)
         if old != new
     ]

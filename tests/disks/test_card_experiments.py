@@ -30,7 +30,7 @@ def parameter(name: str) -> int:
     (found,) = (
         parameter
         for parameter in package.Board("nios2-mmc").parameters
-        if (parameter.label, parameter.property) == ("card0", f"cyclescope,{name}")
+        if (parameter.label, parameter.property_name) == ("card0", f"cyclescope,{name}")
     )
     return int(found.value)
 

@@ -11,7 +11,7 @@ import io
 import os
 import stat
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from devicetree import dtlib
 
@@ -36,7 +36,7 @@ _SOURCES = (".dts", ".dtsi")
 _OPEN = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | getattr(os, "O_NOCTTY", 0)
 
 
-class BoundedDT(dtlib.DT):  # type: ignore[misc]  # the library has no types
+class BoundedDT(dtlib.DT):
     """A `DT` that refuses what would take it for ever, or to where a board has no business."""
 
     def __init__(self, filename: str) -> None:
@@ -49,6 +49,10 @@ class BoundedDT(dtlib.DT):  # type: ignore[misc]  # the library has no types
         self.filename, self._lineno, self._tok_i, self._file_contents = filename, 1, 0, ""
         self._text = self._source(Path(filename))
         super().__init__(filename)
+
+    def _parse_error(self, message: str) -> NoReturn:
+        super()._parse_error(message)
+        raise AssertionError("the library raises")
 
     def _parse_dt(self) -> None:
         # what the library has read itself may have changed since, and has directives
@@ -64,7 +68,7 @@ class BoundedDT(dtlib.DT):  # type: ignore[misc]  # the library has no types
             self._parse_error(refused)
         path = self._found(dts_directives.plain(filename))
         text = io.StringIO(self._source(path))
-        text.name = str(path)  # type: ignore[attr-defined]  # as a file has one
+        text.name = str(path)  # as a file has one
         return text
 
     def _found(self, name: str) -> Path:

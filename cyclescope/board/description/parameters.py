@@ -24,7 +24,7 @@ class Parameter:
 
     node: str
     label: str
-    property: str
+    property_name: str
     value: str
     unit: str
     source: str
@@ -77,4 +77,4 @@ def warnings(parameters: Sequence[Parameter], board: str) -> Iterator[str]:
 def _first_of(parameters: Sequence[Parameter]) -> str:
     first, others = parameters[0], len(parameters) - 1
     more = f" and {others} more" if others else ""
-    return f"{first.at}: {first.owner}: {first.property}{more}"
+    return f"{first.at}: {first.owner}: {first.property_name}{more}"

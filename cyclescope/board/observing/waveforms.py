@@ -192,7 +192,9 @@ def recorded(
 
 
 def _frame(machine: Machine, signals: Sequence[Signal], trigger: Trigger | None) -> Frame | None:
-    return trigger and kept_frame(signals, changes(machine.wave_changes()), trigger)
+    if trigger is None:
+        return None
+    return kept_frame(signals, changes(machine.wave_changes()), trigger)
 
 
 def asked_for(machine: Machine) -> set[int]:

@@ -110,14 +110,18 @@ class Lines:
         session: Session | None,
     ) -> Lines:
         """From what `Board.run` is given."""
-        texts = typed if isinstance(typed, Mapping) else {} if typed is None else {None: typed}
+        texts: dict[str | None, bytes] = {}
+        if isinstance(typed, Mapping):
+            texts = dict(typed)
+        elif typed is not None:
+            texts = {None: typed}
         scripts: Mapping[str | None, Script | Iterable[Step]] = {}
         if isinstance(script, Mapping):
             scripts = script
         elif script is not None:
             scripts = {None: script}
         return Lines(
-            dict(texts),
+            texts,
             _whole(scripts),
             dict(terminals or {}),
             pace,

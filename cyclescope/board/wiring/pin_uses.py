@@ -78,7 +78,7 @@ def _of_node(
             pairs = zip(words[::2], words[1::2], strict=False)
             way = f"{_PULLED} {_PULLS[name]}"
             yield from ((label, number, f"{way} ({ohms:,} ohms)") for number, ohms in pairs)
-        elif name == "interrupts" and controller in cells:
+        elif name == "interrupts" and controller is not None and controller in cells:
             step = max(cells[controller][1], 1)
             yield from ((controller, number, f"{label}: interrupt") for number in words[::step])
 

@@ -120,5 +120,6 @@ class _Lines:
         if len(self._rest) > _LONGEST_LINE:
             lines.append(self._rest)
             self._rest = ""
-        for line in lines if self._sink else ():
-            self._sink(line.rstrip("\r"))
+        if self._sink is not None:
+            for line in lines:
+                self._sink(line.rstrip("\r"))

@@ -154,8 +154,8 @@ def bench_command(
     if names and not wanted:
         return 0
     if measures_sensitivity or samples is not None:
-        others = sets, quick, explain, with_extra, json_file, no_profiles, keep_disks, again
-        _check_alone(measures_sensitivity, samples, any(others))
+        beside = sets, quick, explain, with_extra, json_file, no_profiles, keep_disks, again
+        _check_alone(measures_sensitivity, samples, any(beside))
         if samples is not None:
             return uncertain_bench.run(experiments.select(wanted), out, threads, samples)
         return sensitivity_command.run(experiments.select(wanted), out, threads)
@@ -237,7 +237,7 @@ def _raise_if_cut_short(held: Held, records: Sequence[RunRecord | None]) -> None
 
 def _is_in(out: Path, json_file: str | None) -> bool:
     """Whether --json asks for the very file that --out has anyway."""
-    return bool(json_file) and outputs.is_same(json_file, out / JSON)
+    return json_file is not None and outputs.is_same(json_file, out / JSON)
 
 
 def _check_places(

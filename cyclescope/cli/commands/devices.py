@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 import click
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -68,7 +68,7 @@ def _one(entry: Binding) -> Group:
         table.add_row(*map(Text, (prop.name, _value(prop), _need(prop), prop.meanings)))
     ignored = [prop.name for prop in entry.properties if prop.ignored]
     paragraphs = map(_filled, entry.about.split("\n\n"))
-    parts = [table]
+    parts: list[RenderableType] = [table]
     if ignored:
         parts.append(Text(f"taken, and changing nothing: {', '.join(ignored)}"))
     parts.append(Text("also, as any node: " + ", ".join(devicetree_bindings.common_properties())))

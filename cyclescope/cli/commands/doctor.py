@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib import import_module, metadata
 from pathlib import Path
 
@@ -95,7 +96,7 @@ def _required() -> Iterator[Finding]:
     yield _checked("cache", "firmware that was built", _cache, "set CYCLESCOPE_CACHE to a folder")
     for name, module in _MODULES.items():
         use = _OF_MODULES.get(name, "")
-        yield _checked(name, use, lambda m=module, n=name: _module(m, n), f"pip install {name}")
+        yield _checked(name, use, partial(_module, module, name), f"pip install {name}")
 
 
 def _optional() -> list[Finding]:

@@ -57,7 +57,7 @@ class SerialLines:
     def show_on(self, sink: ConsoleSink, errors: str) -> None:
         """What is printed on a line beside the console whose input is standard input goes here."""
         for name, terminal in self.terminals.items():
-            if name != self.console and not terminal.takes_output:
+            if name != self.console and isinstance(terminal, consoles.StandardInput):
                 terminal.show_by(Console(sink, errors).write)
 
     @property

@@ -130,7 +130,7 @@ def _where(results: Sequence[ExperimentResult], report: Path | None, took: Took)
         yield Text(f"{instructions:.1f} billion instructions in {seconds}{guess}.")
     unmade = sum(result.unmade for result in results)
     if unmade or any(result.unexplained for result in results):
-        runs = f", and {count(unmade, 'further run')}" if unmade else ""
-        yield Text(f"One run of each is explained. --explain: waits and profiles of all{runs}.")
+        further = f", and {count(unmade, 'further run')}" if unmade else ""
+        yield Text(f"One run of each is explained. --explain: waits and profiles of all{further}.")
     if report is not None:
         yield Text(f"Report: {report} (opens offline). Full tables: cyclescope show [EXPERIMENT]")

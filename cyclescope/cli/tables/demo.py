@@ -119,9 +119,10 @@ def commands(elf: Path, board: str) -> Text:
     )
 
 
-def _headed(*numbers: str) -> Table:
+def _headed(*numbers: str) -> Fitted:
     """A table with these columns of numbers first."""
-    table = _plain(Fitted())
+    table = Fitted()
+    _plain(table)
     for heading in numbers:
         table.add_column(heading, justify="right", no_wrap=True)
     return table

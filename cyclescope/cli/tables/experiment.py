@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -23,7 +23,8 @@ def experiment_table(result: ExperimentResult) -> Group:
 
     Rows that a pivot shows together are in tables of their own.
     """
-    table = Fitted(title=f"{result.name}: {result.title}", title_justify="left")
+    title = f"{result.name}: {result.title}"
+    table = Fitted(title=title, title_justify="left")
     table.add_column("row", is_name=True)
     table.add_column("settings", overflow="fold", goes=1)
     for heading in ("published", "simulated", "error"):
@@ -41,10 +42,11 @@ def experiment_table(result: ExperimentResult) -> Group:
             row.basis,
         )
     shown = [part for pivot in pivots.tables(result.rows) for part in _pivot(pivot)]
-    heading = [table] if table.row_count or not shown else [Text(table.title, style="italic")]
+    is_shown = table.row_count or not shown
+    first: RenderableType = table if is_shown else Text(title, style="italic")
     source = Text(f"published: {result.source}")
     notes = (*result.notes, *filter(None, (result.lacks,)))
-    return Group(*heading, *shown, source, *_rests_on(result), *map(Text, notes))
+    return Group(first, *shown, source, *_rests_on(result), *map(Text, notes))
 
 
 def _rests_on(result: ExperimentResult) -> Iterator[Text]:
@@ -64,7 +66,7 @@ def _rests_on(result: ExperimentResult) -> Iterator[Text]:
         moved = influence.load().moved(result.name, names(parameter))
         cells = sum(abs(pct) > influence.MOST_PCT for pct in moved.values())
         yield Text(
-            f"  {parameter.owner}: {parameter.property} = {value} "
+            f"  {parameter.owner}: {parameter.property_name} = {value} "
             f"(moves {count(cells, 'cell')} by more than {influence.MOST_PCT:g} %): "
             f"{parameter.source}"
         )
@@ -80,8 +82,8 @@ def names(parameter: Parameter) -> tuple[str, ...]:
     """What a parameter, or a choice, is called in the accounting of influence."""
     owners = parameter.owner.split(", ")
     return (
-        f"{parameter.owner}: {parameter.property}",
-        *(f"{owner}.{parameter.property}" for owner in owners),
+        f"{parameter.owner}: {parameter.property_name}",
+        *(f"{owner}.{parameter.property_name}" for owner in owners),
     )
 
 

@@ -35,7 +35,7 @@ def entry(elf: Path) -> int:
     return int.from_bytes(header, "little") & ~1
 
 
-def functions(listed: list[Row], entries: Container[int] = ()) -> list[list[Row]]:
+def functions(listed: list[Row], entries: Container[int | None] = ()) -> list[list[Row]]:
     """Rows from one name, or one of some entries without a name, to the next."""
     found: list[list[Row]] = []
     for row in listed:

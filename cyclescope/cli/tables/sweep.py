@@ -48,8 +48,8 @@ def _rows(result: SweepResult, rows: Sequence[SweepRow]) -> Iterator[RenderableT
 def _table(result: SweepResult, rows: Sequence[SweepRow]) -> Table:
     table = Fitted(box=box.SIMPLE_HEAD, pad_edge=False)
     told = _telling(result)
-    for heading in told.values():
-        table.add_column(Text(heading), justify="right", overflow="fold")
+    for setting in told.values():
+        table.add_column(Text(setting), justify="right", overflow="fold")
     if result.is_priced:
         table.add_column("price", justify="right", no_wrap=True)
     for number, name in enumerate(result.metrics):
