@@ -1,4 +1,4 @@
-"""Tables of what published numbers rest on: what is calibrated and assumed, and what is left out.
+"""Tables of what results depend on: calibrated and assumed values, and what is left out.
 
     calibrated EXPERIMENT       the calibrated parameters and choices, with the cells that they move
     assumed EXPERIMENT [N]      the N assumptions that move a cell most
@@ -7,7 +7,7 @@
     coverage                    how many published numbers lie in intervals, by their level
 
 How far they move cells is in published/sensitivity.csv. Where that has nothing of an experiment,
-the columns that would tell it are absent. What cells may be is in published/uncertainty.csv.
+those columns are absent. What cells may be is in published/uncertainty.csv.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from cyclescope.bench.results import ExperimentResult
 from cyclescope.board.description.parameters import ASSUMED, Parameter
 from cyclescope.cli.tables import experiment as screens
 
-UNMEASURED = "How far each parameter moves the numbers has not been measured."
+UNMEASURED = "The effect of each parameter on the numbers has not been measured."
 _MOST = 10
 
 
@@ -48,7 +48,7 @@ def _called(parameter: Parameter) -> str:
 
 
 def calibrated(source: Source, words: Sequence[str]) -> str:
-    """What was chosen or kept because published cells came out."""
+    """The values and choices that were fitted to published numbers."""
     result, _ = _asked(source, words)
     found = trust.of(result).fitted
     if not found:
@@ -57,7 +57,7 @@ def calibrated(source: Source, words: Sequence[str]) -> str:
     headings = ["what", "value", "why"]
     lines = [[_called(one), _value(one), one.source] for _, one in found]
     if known.strongest(result.name):
-        headings += [f"cells moved by more than {MOST_PCT:g} %", "the most"]
+        headings += [f"numbers changed by more than {MOST_PCT:g} %", "largest change"]
         lines = [
             [*line, *_moved(known, result.name, one)]
             for line, (_, one) in zip(lines, found, strict=True)
@@ -72,8 +72,8 @@ def _moved(known: Influence, name: str, parameter: Parameter) -> list[str]:
         return ["0", figures.ABSENT]
     cell = max(most, key=lambda one: abs(most[one]))
     moved = sum(abs(pct) > MOST_PCT for pct in most.values())
-    told = f"{figures.percent(most[cell])} ({cell})" if cell else figures.ABSENT
-    return [str(moved), told]
+    largest = f"{figures.percent(most[cell])} ({cell})" if cell else figures.ABSENT
+    return [str(moved), largest]
 
 
 def assumed(source: Source, words: Sequence[str]) -> str:
@@ -87,7 +87,7 @@ def assumed(source: Source, words: Sequence[str]) -> str:
         for _, parameter in trust.of(result).assumed
         for name in screens.names(parameter)
     }
-    headings = ("assumed", "value", "plausible", "why", "cell that it moves most", "change")
+    headings = ("assumed", "value", "plausible", "why", "most affected number", "change")
     lines = [
         (move.parameter, move.value, move.plausible, sources.get(move.parameter, ""), *_change(one))
         for one in found
@@ -102,7 +102,7 @@ def strongest(source: Source, words: Sequence[str]) -> str:
     found = _strongest(result)[:most]
     if not found:
         return UNMEASURED
-    headings = ("class", "parameter or choice", "value", "moved to", "cell that it moves most")
+    headings = ("class", "parameter or choice", "value", "changed to", "most affected number")
     lines = [
         (move.basis, move.parameter, move.value, move.to, *_change(one))
         for one in found
@@ -121,14 +121,14 @@ def _change(one: tuple[Move, str, float]) -> tuple[str, str]:
 
 
 def coverage(source: Source, words: Sequence[str]) -> str:
-    """The part of the numbers measured on hardware in the intervals of each level."""
+    """How many numbers measured on hardware lie in the intervals of each level."""
     if words:
         raise UnknownKeyError("coverage: of all experiments, without an argument")
     rows, known = trust.overall(source.named("all")).rows, uncertainty.load()
     every, once = (counted.curve(own, known) for own in (rows, counted.independent(rows)))
     if not every:
         return UNMEASURED
-    headings = ("an interval of so many runs", "holds of all numbers", "of independent ones, once")
+    headings = ("interval", "contains, of all numbers", "of independent numbers")
     lines = [
         (f"{one.level_pct:g} %", _held(one), _held(two))
         for one, two in zip(every, once, strict=True)

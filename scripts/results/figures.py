@@ -66,7 +66,7 @@ def scale(unit: str, wanted: str) -> float:
 
 
 def shown(value: float, per: float = 1, digits: int | None = None) -> str:
-    """A value divided by `per`, with at most so many significant digits; with all if None."""
+    """A value divided by `per`, with at most `digits` significant digits; with all if None."""
     scaled = value / per if per != 1 else value
     text = plain(scaled)
     has = len(text.lstrip("-0.").replace(".", ""))

@@ -13,21 +13,22 @@ from tables import table
 
 _HEADINGS = (
     "experiment",
-    "fitted",
-    "seen",
-    "not seen",
-    "seen, before",
+    "fitted parameters",
+    "used",
+    "held out",
+    "mean error of used, before",
     "after",
-    "not seen, before",
+    "of held out, before",
     "after",
-    "worst not seen, before",
+    "worst of held out, before",
     "after",
 )
-_TOLD = "told"
+# The key of docs/fits.json that rates how well the numbers determine a parameter, and the best.
+_RATING = _DETERMINED = "told"
 
 
 def fits(source: Source, words: Sequence[str]) -> str:
-    """What became of the numbers that were seen, and of the others."""
+    """The errors of the numbers used by a fit and of those held out, before and after it."""
     if words:
         raise UnknownKeyError("expected no more words")
     return table(_HEADINGS, [tuple(_line(*fit)) for fit in source.fits.items()], left=2)
@@ -44,8 +45,8 @@ def _line(name: str, fit: Mapping[str, Any]) -> Iterator[str]:
 
 def _parameter(one: Mapping[str, Any]) -> str:
     path = one["path"].replace("cyclescope,", "")
-    told = "" if one["told"] == _TOLD else f" ({one['told']})"
-    return f"{path} {one['before']} -> {one['value']}{told}"
+    remark = "" if one[_RATING] == _DETERMINED else f" ({one[_RATING]})"
+    return f"{path} {one['before']} -> {one['value']}{remark}"
 
 
 def sizes(fit: Mapping[str, Any], is_seen: bool) -> list[tuple[float, float]]:

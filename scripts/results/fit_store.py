@@ -74,5 +74,5 @@ def keep(names: Iterable[str], stored: Path, threads: int | None = None) -> None
 
 
 def load(stored: Path) -> Fits:
-    """What the file has, by experiment; nothing if there is none."""
+    """The file's fits, by experiment; empty without a file."""
     return json.loads(stored.read_text(encoding="utf-8")) if stored.is_file() else {}

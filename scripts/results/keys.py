@@ -7,8 +7,9 @@
                                             is the range of their errors, "-2.8 to -1.6 %"
     speed | NAME [FORMAT]                   a number of docs/speed.json
 
-EXPERIMENT may be one of docs/compilers.csv (`thread-metric-gcc`, `cmsis-dsp`), too.
-FIELD is simulated, published, interval (each with `/N` or `*N` behind it), error or basis; FORMAT
+EXPERIMENT may also be one of docs/compilers.csv (`thread-metric-gcc`, `cmsis-dsp`), and for a row
+a suite of docs/suites.csv (`coremark`).
+FIELD is simulated, published, interval (each with `/N` or `*N` after it), error or basis; FORMAT
 is a Python format. COUNT is cells, independent, predicted, calibrated, `within N` (percent),
 inside, `with interval`, fitted, assumed, met, `worst [of predicted] [FORMAT]`; with ` in words`
 small ones are words. In a table `|` is written `\\|`.
@@ -52,7 +53,7 @@ FIELDS = ("simulated", "published", "interval", "error", "basis")
 
 
 class UnknownKeyError(Exception):
-    """A key that stands for nothing, or for more than one thing."""
+    """A key that matches no value, or more than one."""
 
 
 @dataclass(frozen=True)
@@ -80,13 +81,15 @@ class Source:
 
 
 def text(source: Source, key: str) -> str:
-    """What a key stands for. Raises `UnknownKeyError`, with what is like it."""
+    """The value of a key. Raises `UnknownKeyError`, which names similar keys."""
     parts = _SEPARATOR.split(" ".join(key.split()))
     if parts[0] == "speed" and len(parts) == 2:
         return _speed(source.speeds, parts[1])
+    if parts[0] in source.suites and len(parts) == 3:
+        return _field(_row(source.suites[parts[0]], parts[1]), parts[2])
     names = ["all", *source.experiments]
     if parts[0] not in names:
-        raise UnknownKeyError(f"no experiment {parts[0]!r}{near(parts[0], [*names, 'speed'])}")
+        raise UnknownKeyError(f"no experiment {parts[0]!r}{similar(parts[0], [*names, 'speed'])}")
     if len(parts) == 2:
         return count(overall(source.named(parts[0])), parts[1])
     if len(parts) == 3:
@@ -98,10 +101,10 @@ def text(source: Source, key: str) -> str:
     raise UnknownKeyError(f"{key!r} is neither EXPERIMENT | COUNT nor EXPERIMENT | LABEL | FIELD")
 
 
-def near(name: str, known: Iterable[str]) -> str:
-    """The names that are like one, as the end of a message; nothing if none is."""
+def similar(name: str, known: Iterable[str]) -> str:
+    """The known names that resemble `name`, as the end of a message; empty without any."""
     found = difflib.get_close_matches(name, list(dict.fromkeys(known)), cutoff=0.5)
-    return f"; near matches: {', '.join(found)}" if found else ""
+    return f"; similar: {', '.join(found)}" if found else ""
 
 
 # ---- rows
@@ -111,18 +114,18 @@ def _row(rows: Sequence[Row], words: str) -> Row:
     label, *filters = (part.strip() for part in words.split(";"))
     found = [row for row in rows if row.label == label]
     if not found:
-        raise UnknownKeyError(f"no row {label!r}{near(label, (row.label for row in rows))}")
+        raise UnknownKeyError(f"no row {label!r}{similar(label, (row.label for row in rows))}")
     for one in filters:
         name, _, value = one.partition("=")
         if all(setting(row, name) is None for row in found):
-            raise UnknownKeyError(f"no row {label!r} has {name!r}{near(name, settings(found))}")
+            raise UnknownKeyError(f"no row {label!r} has {name!r}{similar(name, settings(found))}")
         found = [row for row in found if str(setting(row, name)) == value]
     one_only = only(found)
     if one_only is None:
         differing = [name for name in settings(found) if len(_values(found, name)) > 1]
-        told = "; ".join(f"{name}={'|'.join(_values(found, name))}" for name in differing)
+        choices = "; ".join(f"{name}={'|'.join(_values(found, name))}" for name in differing)
         raise UnknownKeyError(
-            f"{len(found)} rows are {words!r}; they differ in {told or 'nothing'}"
+            f"{len(found)} rows are {words!r}; they differ in {choices or 'nothing'}"
         )
     return one_only
 
@@ -241,5 +244,5 @@ def _worst(found: Trust, of_predicted: bool, spec: str) -> str:
 def _speed(speeds: Mapping[str, Any], words: str) -> str:
     name, _, spec = words.partition(" ")
     if name not in speeds:
-        raise UnknownKeyError(f"no speed {name!r}{near(name, speeds)}")
+        raise UnknownKeyError(f"no speed {name!r}{similar(name, speeds)}")
     return _formatted(speeds[name], spec or None)

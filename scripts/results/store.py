@@ -57,7 +57,7 @@ Stored = Mapping[str, Any]
 def to_csv(path: Path) -> str:
     """The file's text for the results.json of a bench.
 
-    Raises `UsageError` if that is none, or not the whole of one.
+    Raises `UsageError` if the file is not one, or has not all of a bench.
     """
     results = result_files.load(path, experiments.ALL)
     missing = list(_missing(results))
@@ -163,7 +163,7 @@ class Results:
 
 
 def load(path: Path) -> Results:
-    """What a file has. Raises `UsageError` if there is none, or one of another kind."""
+    """A file's content. Raises `UsageError` if it is missing or of another kind."""
     try:
         with path.open(encoding="utf-8", newline="") as lines:
             reader = csv.DictReader(lines)
@@ -195,7 +195,7 @@ def parsed(line: Mapping[str, str]) -> Stored:
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
-    """The lines of a file of rows beside docs/results.csv; none if there is no such file."""
+    """The lines of a file of rows beside docs/results.csv; empty without such a file."""
     if not path.is_file():
         return []
     with path.open(encoding="utf-8", newline="") as lines:
@@ -251,7 +251,7 @@ def _exact(name: str, line: Mapping[str, str]) -> ExperimentResult:
 
 
 def _met_or_not(name: str, met: int, total: int) -> Iterable[Row]:
-    """A row for each of so many numbers, in place of what is only counted."""
+    """A row for each of `total` numbers, since the file has only their counts."""
     run = RunRecord("", "", "", {}, None)
     for number in range(total):
         is_met = number < met

@@ -56,8 +56,8 @@ def classes(source: Source, words: Sequence[str]) -> str:
     for group in summary.groups(suite, source.suites.get(suite.name, [])):
         ends = group.ends_pct or (None, None)
         errors = (group.median_pct, *ends)
-        told = ("" if one is None else f"{one:+.1f} %" for one in errors)
+        shown = ("" if one is None else f"{one:+.1f} %" for one in errors)
         counts = (str(group.published), str(len(group.errors_pct)))
         within = (str(group.within(pct)) for pct in summary.CLOSE_PCT)
-        lines.append((f"`{group.board}`", group.kind, *counts, *told, *within))
+        lines.append((f"`{group.board}`", group.kind, *counts, *shown, *within))
     return table(headings, lines, left=2)

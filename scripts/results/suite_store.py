@@ -17,7 +17,7 @@ from cyclescope.errors import UsageError
 
 
 def keep(given: Path, stored: Path) -> None:
-    """Put a suite's rows into the file. Raises `UsageError` if they are none."""
+    """Put a suite's rows into the file. Raises `UsageError` if `given` has no rows."""
     try:
         rows = [store.line_of(row) for row in json.loads(given.read_text(encoding="utf-8"))]
     except (OSError, ValueError, KeyError, TypeError) as error:

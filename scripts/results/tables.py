@@ -10,7 +10,7 @@ A NAME is a setting, or metric, board or label. `unit=ms` turns times into that 
 
     show=all                    published, simulated and error in columns of their own
     where=NAME=VALUE,...        only rows with these settings
-    order=VALUE,...             lines and columns of these values first, in this order
+    order=VALUE,...             first the lines and columns with these values, in this order
     call:VALUE=WORDS            another name for a value or a heading; `_` is a space
     published                   only columns with a published number; else also those whose cells
                                 have one row each
@@ -32,7 +32,7 @@ from cyclescope.bench.results import ExperimentResult
 from cyclescope.bench.rows import DERIVED, Row
 from cyclescope.bench.trust import Trust, overall
 
-# What README says of an experiment, behind its link.
+# What README says of an experiment, after its link.
 ABOUT = {
     "picosoc-xip": ("picosoc", "programs from SPI flash, against the SoC's RTL"),
     "quad-spi-throughput": ("quad-spi-throughput", "SPI flash on a KC705"),
@@ -122,7 +122,7 @@ def experiment(source: Source, name: str) -> ExperimentResult:
     """An experiment by its name."""
     known = source.experiments
     if name not in known:
-        raise UnknownKeyError(f"no experiment {name!r}{keys.near(name, known)}")
+        raise UnknownKeyError(f"no experiment {name!r}{keys.similar(name, known)}")
     return known[name]
 
 
@@ -130,7 +130,7 @@ def experiment(source: Source, name: str) -> ExperimentResult:
 
 
 def experiments(source: Source, words: Sequence[str]) -> str:
-    """The experiments with published numbers; links are relative to the page's own folder.
+    """The experiments with published numbers, with links relative to the page's folder.
 
     `columns=N` keeps the first N.
     """
@@ -141,11 +141,11 @@ def experiments(source: Source, words: Sequence[str]) -> str:
         "published numbers",
         "independent",
         "within 10 %",
-        "furthest off",
+        "largest error",
         "predicted",
         "calibrated",
         "fitted values",
-        "inside what is plausible",
+        "inside the 90 % interval",
     )
     lines = []
     for result in source.results.published:
@@ -178,7 +178,8 @@ def _published(result: ExperimentResult, metrics: Sequence[str]) -> list[Row]:
     known = dict.fromkeys(row.metric for row in result.rows)
     for metric in metrics:
         if metric not in known:
-            raise UnknownKeyError(f"{result.name}: no metric {metric!r}{keys.near(metric, known)}")
+            similar = keys.similar(metric, known)
+            raise UnknownKeyError(f"{result.name}: no metric {metric!r}{similar}")
     rows = [row for row in result.rows if row.published is not None and row.basis != DERIVED]
     return [row for row in rows if not metrics or row.metric in metrics]
 
@@ -256,7 +257,7 @@ def _check_names(found: Sequence[Row], names: Iterable[str]) -> None:
     for name in names:
         if all(keys.setting(row, name) is None for row in found):
             known = keys.settings(found)
-            raise UnknownKeyError(f"no row has a setting {name!r}{keys.near(name, known)}")
+            raise UnknownKeyError(f"no row has a setting {name!r}{keys.similar(name, known)}")
 
 
 def _place(row: Row, names: Sequence[str]) -> tuple[str, ...]:

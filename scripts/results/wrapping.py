@@ -78,7 +78,7 @@ def _kept_together(text: str) -> str:
     """A text in which what must stay on a line has no spaces."""
 
     def marked(match: re.Match[str]) -> str:
-        # a key may be broken over lines, but not behind the words that open it
+        # a key may be broken over lines, but not after the words that open it
         found = match[0]
         opening = _OPENING.search(found)
         if opening is None or len(found) < COLUMNS // 2:

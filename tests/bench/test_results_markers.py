@@ -40,6 +40,7 @@ from cyclescope.cli.tables import experiment as screens
         ("quad-spi-throughput|quad write; access=dma|published*2", "188676"),
         ("rhealstone | task-preempt qspi caches off 1 | published", "2E+05"),
         ("rpmsg-tty | 1024 B x 1 | published/1000000 .2f", "15.32"),
+        ("coremark | coremark_f407_168: CoreMark | published", "566"),
     ],
 )
 def test_a_key_stands_for_a_number(key: str, text: str) -> None:
@@ -82,19 +83,19 @@ def test_an_error_has_its_sign_but_for_none() -> None:
 @pytest.mark.parametrize(
     ("key", "said"),
     [
-        ("quad-spi | cells", "near matches: quad-spi-throughput"),
+        ("quad-spi | cells", "similar: quad-spi-throughput"),
         ("rhealstone", "neither"),
-        ("quad-spi-throughput | quad wrte | error", "near matches: quad write"),
+        ("quad-spi-throughput | quad wrte | error", "similar: quad write"),
         (
             "quad-spi-throughput | quad write | errors",
             "published, interval, error, basis",
         ),
-        ("quad-spi-throughput | quad write; aces=dma | error", "near matches: access"),
+        ("quad-spi-throughput | quad write; aces=dma | error", "similar: access"),
         ("quad-spi-throughput | standard write | simulated", "they differ in"),
         ("quad-spi-throughput | standard write; access=dma | published", "standard write"),
         ("quad-spi-throughput | quad write | simulated .q", "format"),
         ("rhealstone | hits", "there are cells"),
-        ("speed | riscv_mpis", "near matches: riscv_mips"),
+        ("speed | riscv_mpis", "similar: riscv_mips"),
     ],
 )
 def test_an_unknown_key_is_told_with_what_is_like_it(key: str, said: str) -> None:
@@ -187,7 +188,7 @@ def test_what_moves_cells_is_told_as_far_as_it_was_measured(
         for _, parameter in trust.of(result).fitted
     )
     monkeypatch.setattr(influence, "load", lambda: Influence(()))
-    assert "the most" not in lines_of(f"calibrated {result.name}")[0]
+    assert "largest change" not in lines_of(f"calibrated {result.name}")[0]
     assert blocks.text(source(), f"influence {result.name}") == bases.UNMEASURED
     value = parameter.value
     named = screens.names(parameter)[0]
@@ -201,7 +202,7 @@ def test_what_moves_cells_is_told_as_far_as_it_was_measured(
     )
     monkeypatch.setattr(influence, "load", lambda: Influence(changes))
     headings, *lines = lines_of(f"calibrated {result.name}")
-    assert headings[-2:] == ["cells moved by more than 2 %", "the most"]
+    assert headings[-2:] == ["numbers changed by more than 2 %", "largest change"]
     assert lines[0][-2:] == ["2", "-7.0 % (two)"]
     assert [line[-2:] for line in lines[1:]] == [["0", ABSENT]] * (len(lines) - 1)
     strongest = [["assumed", "bus.x-cycles", "4", "5", "one", "+11.0 %"]]
@@ -234,13 +235,13 @@ def test_intervals_and_what_is_inside_of_them_are_told() -> None:
     [
         ("row rhealstone", "no table 'row'; there are"),
         ("rows", "no experiment"),
-        ("rows rhealston", "near matches: rhealstone"),
-        ("rows rhealstone cycle", "near matches: cycles"),
+        ("rows rhealston", "similar: rhealstone"),
+        ("rows rhealstone cycle", "similar: cycles"),
         ("rows rhealstone units=ms", "no argument units="),
         ("rows rhealstone unit=ms", "cycles is not turned into ms"),
         ("rows rpmsg-tty digits=x", "digits=x"),
         ("grid rhealstone cycles rows=memory", "no columns="),
-        ("grid rhealstone cycles rows=memory columns=loop", "near matches: loops"),
+        ("grid rhealstone cycles rows=memory columns=loop", "similar: loops"),
         ("grid rhealstone cycles rows=memory columns=loops", "add where="),
         ("influence rhealstone many", "expected EXPERIMENT [N]"),
     ],
