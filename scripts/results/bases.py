@@ -57,7 +57,7 @@ def calibrated(source: Source, words: Sequence[str]) -> str:
     headings = ["what", "value", "why"]
     lines = [[_called(one), _value(one), one.source] for _, one in found]
     if known.strongest(result.name):
-        headings += [f"numbers changed by more than {MOST_PCT:g} %", "largest change"]
+        headings += [f"cells changed by more than {MOST_PCT:g} %", "largest change"]
         lines = [
             [*line, *_moved(known, result.name, one)]
             for line, (_, one) in zip(lines, found, strict=True)
@@ -87,7 +87,7 @@ def assumed(source: Source, words: Sequence[str]) -> str:
         for _, parameter in trust.of(result).assumed
         for name in screens.names(parameter)
     }
-    headings = ("assumed", "value", "plausible", "why", "most affected number", "change")
+    headings = ("assumed", "value", "plausible", "why", "most affected cell", "change")
     lines = [
         (move.parameter, move.value, move.plausible, sources.get(move.parameter, ""), *_change(one))
         for one in found
@@ -102,7 +102,7 @@ def strongest(source: Source, words: Sequence[str]) -> str:
     found = _strongest(result)[:most]
     if not found:
         return UNMEASURED
-    headings = ("class", "parameter or choice", "value", "changed to", "most affected number")
+    headings = ("class", "parameter or choice", "value", "changed to", "most affected cell")
     lines = [
         (move.basis, move.parameter, move.value, move.to, *_change(one))
         for one in found

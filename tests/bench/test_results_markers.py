@@ -202,7 +202,7 @@ def test_what_moves_cells_is_told_as_far_as_it_was_measured(
     )
     monkeypatch.setattr(influence, "load", lambda: Influence(changes))
     headings, *lines = lines_of(f"calibrated {result.name}")
-    assert headings[-2:] == ["numbers changed by more than 2 %", "largest change"]
+    assert headings[-2:] == ["cells changed by more than 2 %", "largest change"]
     assert lines[0][-2:] == ["2", "-7.0 % (two)"]
     assert [line[-2:] for line in lines[1:]] == [["0", ABSENT]] * (len(lines) - 1)
     strongest = [["assumed", "bus.x-cycles", "4", "5", "one", "+11.0 %"]]
