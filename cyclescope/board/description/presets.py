@@ -1,9 +1,9 @@
 """Bits of registers that are set before `main`, as start-up code could set them: for what-ifs.
 
-The run is halted where `main` begins, the core itself stores to the device, and the run goes on from
-a snapshot of that. A program without such a function is halted at reset, on a Cortex-M after its
-first instruction. So what a register would do is measured without another build of the firmware.
-What the firmware stores there later stands.
+The run is halted where `main` begins, the core itself stores to the device, and the run goes on
+from a snapshot of that. A program without such a function is halted at reset, on a Cortex-M after
+its first instruction. So what a register would do is measured without another build of the
+firmware. What the firmware stores there later stands.
 """
 
 from __future__ import annotations
