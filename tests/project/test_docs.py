@@ -71,7 +71,7 @@ def test_the_readme_is_short() -> None:
 def missing_files(page: str, text: str) -> list[str]:
     """Our files that a page names in backticks and that are not there.
 
-    On pages about the engine they may be relative to its sources; a bare name is of any folder there.
+    On pages about the engine they may be relative to its sources; a bare name is in any folder.
     """
     is_of_engine = page.startswith("docs/architecture") or page == "CONTRIBUTING.md"
     code = " ".join(CODE.findall(CODE_BLOCK.sub("", text)))
