@@ -81,7 +81,7 @@ def show(source: Source, words: Sequence[str]) -> str:
 
 
 def _screen(shown: Group, columns: int) -> list[str]:
-    """What a terminal of so many columns shows."""
+    """What a terminal of this width shows."""
     written = io.StringIO()
     console = Console(file=written, width=columns, color_system=None, legacy_windows=False)
     console.print(shown)

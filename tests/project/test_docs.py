@@ -14,7 +14,7 @@ import click
 import pytest
 from conftest import ROOT
 
-from cyclescope.board.trees import shipped_boards
+from cyclescope.board import shipped_boards
 from cyclescope.cli import cli
 
 MOST_COLUMNS = 100
