@@ -1,5 +1,6 @@
 """The blocks of pages, by the names in their markers: tables, and fenced text.
 
+    bench-plan          what `cyclescope bench` says before its runs, where nothing is built yet
     bench-screen        the last screen of `cyclescope bench`; `...` for what depends on the host
     show EXPERIMENT N   the first N lines of `cyclescope show EXPERIMENT`
     speeds              README's table of docs/speed.json
@@ -17,6 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 import bases
 import fit_blocks
 import keys
+import plan_block
 import suite_blocks
 import tables
 from keys import Source, UnknownKeyError
@@ -111,6 +113,7 @@ BLOCKS: Mapping[str, Callable[[Source, Sequence[str]], str]] = {
     "influence": bases.strongest,
     "left-out": bases.left_out,
     "coverage": bases.coverage,
+    "bench-plan": plan_block.bench_plan,
     "bench-screen": bench_screen,
     "show": show,
     "speeds": speeds,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pokes
 import pytest
 from tiers import mostly_long
 
@@ -73,6 +74,18 @@ def test_a_device_gets_the_store() -> None:
     begin = snapshot(loaded, [Preset(ACR, ACCELERATORS, ACCELERATORS)], "1s")
     stored = Board("nucleo-f411re").load(elf).debug(start_from=begin)
     assert stored.mem.u32(ACR) & ACCELERATORS == ACCELERATORS
+
+
+def test_a_program_without_main_is_halted_at_its_start(tmp_path: Path) -> None:
+    # as HEX and binary files are, which have no functions
+    elf = tmp_path / "pokes.elf"
+    elf.write_bytes(pokes.program(pokes.HOMES["stm32f4-disco"], [(0x2000_0000, 1)] * 3))
+    loaded = Board("stm32f4-disco").load(elf)
+    begin = snapshot(loaded, [Preset(ACR, ACCELERATORS, ACCELERATORS)], "1s")
+    stored = Board("stm32f4-disco").load(elf).debug(start_from=begin)
+    assert stored.mem.u32(ACR) & ACCELERATORS == ACCELERATORS
+    # the first instruction of the program, and the store
+    assert stored.core.instructions == 2
 
 
 def test_what_cannot_be_set_is_one_line() -> None:

@@ -17,6 +17,7 @@ from cyclescope.firmware import compiler_cache
 TUTORIALS = ROOT / "docs" / "tutorials"
 # Pages that go on in each other's folder, in their order.
 FOLLOWED = (
+    ("my-stm32-program-is-slow",),
     ("first-run",),
     ("your-own-board", "slow-flash-write", "how-to-trust-a-number", "fit-your-own-board"),
     ("is-qspi-fast-enough",),

@@ -1,8 +1,9 @@
 """Bits of registers that are set before `main`, as start-up code could set them: for what-ifs.
 
-The run is halted where `main` begins (at reset, if the program has no such function), the core
-itself stores to the device, and the run goes on from a snapshot of that. So what a register would
-do is measured without another build of the firmware. What the firmware stores there later stands.
+The run is halted where `main` begins, the core itself stores to the device, and the run goes on
+from a snapshot of that. A program without such a function is halted at reset, on a Cortex-M after
+its first instruction. So what a register would do is measured without another build of the
+firmware. What the firmware stores there later stands.
 """
 
 from __future__ import annotations
@@ -54,6 +55,9 @@ def snapshot(board: Board, presets: Iterable[Preset], limit: str) -> bytes:
         halt = debugger.run(until=MAIN, limit=limit)
         if halt.reason != "break":
             raise EngineError(f"{MAIN} was not reached in {limit}")
+    elif "xpsr" in debugger.core.regs:
+        # a Cortex-M has its stack from the vector table with its first instruction
+        debugger.core.step()
     core = debugger.core
     isa = next(one["isa"] for one in board.describe()["cores"] if one["name"] == core.name)
     for preset in presets:
