@@ -101,7 +101,7 @@ speed-trend: build
 	$(BIN)/python bench/speed --out $(OUT)/speed.json $(TREND_FLAGS)
 	$(BIN)/python scripts/speed-trend $(OUT)/speed.json $(OUT)/speed-trend.csv
 
-## lint: formatting and lints of both languages, spelling
+## lint: formatting and lints of both languages, types, prose, spelling
 lint: lint-rust lint-package
 
 ## lint-rust: of that the Rust crates, for which nothing needs to be built
@@ -146,7 +146,7 @@ try-wheel: build
 ## sdist: the source archive in dist/
 sdist: $(VENV)/.requirements
 	rm -f dist/*.tar.gz
-	$(BIN)/maturin sdist --quiet --out dist
+	$(BIN)/maturin sdist --out dist
 
 ## changelog: move the fragments of changelog/ into CHANGELOG.md, as the section of Cargo.toml's version
 changelog:
