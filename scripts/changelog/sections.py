@@ -20,7 +20,7 @@ CITED = re.compile(r"^version: *['\"]?([^'\"\s]+)", re.MULTILINE)
 def version_of(root: Path) -> str:
     """The version of Cargo.toml. Raises `ChangelogError` if CITATION.cff has another one."""
     manifest = tomllib.loads((root / "Cargo.toml").read_text(encoding="utf-8"))
-    version = manifest["workspace"]["package"]["version"]
+    version: str = manifest["workspace"]["package"]["version"]
     if not VERSION.fullmatch(version):
         raise ChangelogError(f"Cargo.toml: version {version} is not of the form 1.2.3")
     cited = CITED.search((root / "CITATION.cff").read_text(encoding="utf-8"))

@@ -50,7 +50,7 @@ def jobs(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     yield from loaded(path)["jobs"].items()
 
 
-def named(paths: list[Path]) -> Any:
+def named(paths: list[Path]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("path", paths, ids=lambda path: path.name)
 
 
