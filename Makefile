@@ -119,10 +119,12 @@ lint-package: $(VENV)/.requirements
 	$(BIN)/typos
 
 ## deny: licences, advisories and sources of all crates, by cargo-deny (cargo install cargo-deny)
+#  (without a network: make deny DENY_CHECKS="bans licenses sources")
+DENY_CHECKS ?= advisories bans licenses sources
 deny:
 	@cargo deny --version >/dev/null 2>&1 || \
 		{ echo "make: cargo-deny is not installed: cargo install --locked cargo-deny" >&2; exit 1; }
-	cargo deny --locked check
+	cargo deny --locked check $(DENY_CHECKS)
 
 ## format: format both languages
 format: build
