@@ -25,7 +25,8 @@ ENGINE_SOURCES := Cargo.toml Cargo.lock pyproject.toml \
 	$(shell find engine debugger bindings \( -name '*.rs' -o -name '*.toml' \) -not -path '*/tests/*' 2>/dev/null)
 
 .PHONY: build bench sensitivity uncertainty results-in-docs test test-all test-engine test-package \
-	differential fuzz speed lint lint-rust lint-package format docs wheel lock clean
+	differential fuzz speed speed-trend lint lint-rust lint-package deny format docs wheel try-wheel \
+	sdist changelog release-notes hooks debian-packages lock clean
 
 ## build: set up .venv, build the engine and install the package into it
 build: $(VENV)/.installed
@@ -80,7 +81,7 @@ INSTRUCTIONS ?= 100000000
 differential: build
 	CYCLESCOPE_TESTS=all CYCLESCOPE_DIFFERENTIAL=$(INSTRUCTIONS) $(BIN)/python -m pytest tests/differential
 
-## fuzz: inputs at random for MINUTES, or so many INPUTS; REPLAY=FILE runs one again
+## fuzz: inputs at random for MINUTES, or INPUTS of them; REPLAY=FILE runs one again
 MINUTES ?= 3
 FUZZ_FLAGS ?=
 fuzz: build
@@ -92,7 +93,15 @@ SPEED_FLAGS ?=
 speed: build
 	$(BIN)/python bench/speed $(SPEED_FLAGS)
 
-## lint: formatting and lints of both languages
+## speed-trend: a row of speeds for this commit, added to results/speed-trend.csv; each night
+#  (TREND_FLAGS: options and parts of bench/speed, instead of those that run each night)
+TREND_FLAGS ?= --pairs 3 qemu uncached waiting start-up
+speed-trend: build
+	mkdir -p $(OUT)
+	$(BIN)/python bench/speed --out $(OUT)/speed.json $(TREND_FLAGS)
+	$(BIN)/python scripts/speed-trend $(OUT)/speed.json $(OUT)/speed-trend.csv
+
+## lint: formatting and lints of both languages, types, prose, spelling
 lint: lint-rust lint-package
 
 ## lint-rust: of that the Rust crates, for which nothing needs to be built
@@ -101,12 +110,21 @@ lint-rust:
 	cargo fmt --all --check
 	cargo clippy --release --workspace --all-targets --locked --quiet -- -D warnings
 
-## lint-package: of that the Python package, tests and scripts: formatting, types, and prose
+## lint-package: of that the Python package, tests and scripts: formatting, types, prose and spelling
 lint-package: $(VENV)/.requirements
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/python scripts/prose
+	$(BIN)/typos
+
+## deny: licences, advisories and sources of all crates, by cargo-deny (cargo install cargo-deny)
+#  (without a network: make deny DENY_CHECKS="bans licenses sources")
+DENY_CHECKS ?= advisories bans licenses sources
+deny:
+	@cargo deny --version >/dev/null 2>&1 || \
+		{ echo "make: cargo-deny is not installed: cargo install --locked cargo-deny" >&2; exit 1; }
+	cargo deny --locked check $(DENY_CHECKS)
 
 ## format: format both languages
 format: build
@@ -122,6 +140,32 @@ docs: $(VENV)/.docs-requirements
 wheel: build
 	rm -f dist/*.whl
 	$(BIN)/maturin build --release --locked --quiet --out dist
+
+## try-wheel: that wheel in a fresh environment: its own boards, firmware and tables are found
+try-wheel: build
+	scripts/try-wheel dist/*.whl
+
+## sdist: the source archive in dist/
+sdist: $(VENV)/.requirements
+	rm -f dist/*.tar.gz
+	$(BIN)/maturin sdist --out dist
+
+## changelog: move the fragments of changelog/ into CHANGELOG.md, as the section of Cargo.toml's version
+changelog:
+	$(PYTHON) scripts/changelog assemble
+
+## release-notes: the section of CHANGELOG.md for TAG, checked against the version, into dist/
+release-notes:
+	mkdir -p dist
+	$(PYTHON) scripts/changelog notes "$${TAG:-}" dist/release-notes.md
+
+## hooks: have git check the subjects of commits
+hooks:
+	@scripts/commit-subject/install
+
+## debian-packages: the optional tools that some tests use, on Debian and Ubuntu
+debian-packages:
+	scripts/install-debian-packages
 
 ## lock: pin what requirements/*.in and pyproject.toml ask for, with hashes
 lock: $(VENV)/.requirements

@@ -16,6 +16,7 @@ import binding_pages
 import command_page
 import result_page
 import status_page
+from markdown import MADE
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 
@@ -39,8 +40,9 @@ def stale(texts: dict[Path, str]) -> list[Path]:
 
 
 def left_over(folder: Path, texts: dict[Path, str]) -> list[Path]:
-    """Pages that nothing makes any more."""
-    return sorted(path for path in folder.rglob("*.md") if path not in texts)
+    """Made pages that nothing makes any more; pages that people write stay."""
+    made = (path for path in folder.rglob("*.md") if path.read_text().startswith(MADE))
+    return sorted(path for path in made if path not in texts)
 
 
 def main() -> int:

@@ -7,12 +7,13 @@ import textwrap
 from collections.abc import Iterable
 
 COLUMNS = 100
+# The first line of a page that is made.
+MADE = "<!-- Made by scripts/reference; changes go into what it is made from. -->"
 
 
 def page(title: str, *parts: str) -> str:
     """A page of parts; the first line says that it is made, and from what."""
-    made = "<!-- Made by scripts/reference; changes go into what it is made from. -->"
-    return "\n\n".join([made, f"# {title}", *(part.strip("\n") for part in parts if part)]) + "\n"
+    return "\n\n".join([MADE, f"# {title}", *(part.strip("\n") for part in parts if part)]) + "\n"
 
 
 def paragraph(text: str, first: str = "", rest: str = "") -> str:

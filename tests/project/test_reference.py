@@ -84,7 +84,8 @@ def test_stale_missing_and_left_over_pages_are_found(reference: Script, tmp_path
     )
     changed.write_text(changed.read_text() + "more\n")
     removed.unlink()
-    left.write_text("# Old\n")
+    left.write_text(changed.read_text())
+    (folder / "written.md").write_text("# By people\n")
     status, said = reference("--check", "--folder", folder)
     assert status == 1
     assert {line.partition(" is stale")[0] for line in said} == set(

@@ -12,7 +12,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawMode};
 
 use super::errno::Errno;
 
@@ -21,7 +21,7 @@ const MOST_LINKS: usize = 40;
 /// Longest path that is looked at, as in Linux.
 const LONGEST_PATH_BYTES: usize = 4096;
 /// A new file's permissions, before the user's umask.
-const NEW_FILE: u32 = 0o666;
+const NEW_FILE: RawMode = 0o666;
 
 /// How a file is opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
