@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -102,9 +103,18 @@ def test_pages_have_short_lines_but_for_links() -> None:
         assert all("](" in line for line in long), path
 
 
-def test_statuses_are_told_by_the_help(cyclescope: Command) -> None:
-    words = " ".join(cyclescope("--help").stdout.split())
-    assert all(f"{status.value} {status.meaning}" in words for status in Status)
+def test_the_help_names_the_page_with_the_exit_statuses(cyclescope: Command) -> None:
+    for command in ((), ("run",), ("debug",)):
+        last = cyclescope(*command, "--help").stdout.splitlines()[-1]
+        (page,) = re.findall(r"docs/\S+\.md", last)
+        text = (ROOT / page).read_text(encoding="utf-8")
+        assert all(f"| {status.value} |" in text for status in Status)
+
+
+def test_summaries_of_commands_stand_whole_in_80_columns(cyclescope: Command) -> None:
+    lines = cyclescope("--help").stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert not any(line.endswith("...") for line in lines)
 
 
 def test_bindings_are_listed(cyclescope: Command) -> None:
