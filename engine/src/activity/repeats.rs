@@ -1,22 +1,22 @@
-//! Skipped iterations of polling loops: what one of them told is told as often as it was skipped.
+//! Skipped iterations of polling loops: the spans of one iteration are repeated for each one that was skipped.
 
 use super::recording::Recording;
 use super::span::{Detail, Step};
 use crate::state::{Fresh, State};
 use crate::time::{Hz, Ps};
 
-/// What had been told at some moment. Nothing, if nothing is recorded.
+/// A position in the recording. Empty if nothing is recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct Mark {
     pub(super) reported: u64,
     pub(super) changes: u64,
     pub(super) begun: u64,
-    /// Of frames that go on: track, number, and bytes so far.
+    /// Of open frames: track, number, and bytes so far.
     frames: Vec<(u32, u64, (u64, u64))>,
 }
 
 impl Recording {
-    /// Where it stands now. What was told before stays as it is, from now on.
+    /// The current position. Spans before it do not change any more.
     pub fn mark(&mut self) -> Mark {
         self.fixed = self.reported();
         let frames = self.open.iter().filter_map(|(track, open)| match &open.detail {
@@ -38,7 +38,7 @@ impl Recording {
         if !reported.all(|span| Recording::step(clock, cycles, span.step.hz, (span.begin, span.end)).is_some()) {
             return false;
         }
-        // What began since goes on where what began before ended.
+        // A span that was opened since continues where one that was opened before ended.
         let ended =
             |track: u32| self.ring.iter().skip((mark.reported - self.first) as usize).any(|span| span.track == track);
         self.open.iter().all(|(track, open)| {
