@@ -1,4 +1,4 @@
-//! Paths as the run goes forward, beside those walked backwards from a list of all that happened.
+//! Paths that are kept as the run goes forward are equal to paths that are found backwards from a list of all wake-ups.
 
 use super::{Path, Paths, What};
 use crate::dt::wiring::DeviceId;
@@ -9,7 +9,7 @@ const CORES: usize = 3;
 const MAILBOX: DeviceId = DeviceId(4);
 const LATEST: Ps = Ps(2_000_000);
 
-/// Core `to` slept from `since` on, until `from` stored at `stored`; it went on a little later.
+/// Core `to` slept from `since` on, until `from` stored at `stored`; it woke a little later.
 #[derive(Clone, Copy, Debug)]
 struct Woken {
     from: usize,
@@ -24,7 +24,7 @@ fn woken_of(steps: &[(usize, usize, u64)]) -> Vec<Woken> {
     let mut all = Vec::new();
     for (from, to, gap) in steps.iter().filter(|(from, to, _)| from != to) {
         at += 10 + gap;
-        // It has slept for the last half of its time.
+        // It slept for the last half of that time.
         let since = awake_since[*to] + (at - awake_since[*to]) / 2;
         all.push(Woken { from: *from, to: *to, since, stored: at });
         awake_since[*to] = at + 3;
@@ -51,7 +51,7 @@ fn forward(all: &[Woken], reported: bool) -> Paths {
     paths
 }
 
-/// Time by core on the path, and the sleeps that were ended, from the end backwards.
+/// Time by core on the path, and the sleeps that ended on it, found backwards from the end.
 fn backward(all: &[Woken], last: usize, end: u64) -> ([u64; CORES], Vec<Woken>) {
     let (mut times, mut sleeps) = ([0; CORES], Vec::new());
     let (mut core, mut to) = (last, end);

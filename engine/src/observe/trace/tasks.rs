@@ -1,4 +1,4 @@
-//! Which task a core runs: a track with one slice behind the other.
+//! The tasks that a core runs: a track with their time slices, in the order of time.
 
 use std::sync::Arc;
 
@@ -6,33 +6,33 @@ use super::packets::{EXPLICIT, EventType, TracePacket, TrackDescriptor, TrackEve
 use super::{Named, PS_PER_NS, Timeline};
 use crate::time::Ps;
 
-/// Identifiers of these tracks, from this one on.
+/// First identifier of task tracks.
 const TASKS: u64 = 5 << 32;
-/// They stand before the core's other tracks.
+/// They are shown above the core's other tracks.
 const RANK: i32 = -1;
 
-/// A time in which a core ran one task.
+/// A period in which a core ran one task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// What the task is called.
+    /// The name of the task.
     pub task: Arc<str>,
     /// When it began to run.
     pub begin: Ps,
-    /// When another one did.
+    /// When another task began.
     pub end: Ps,
 }
 
-/// Which tasks a core ran.
+/// The tasks that a core ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoreTasks {
     /// The core's label.
     pub core: String,
-    /// In their order: none begins before the one before it has ended.
+    /// In the order of time, without overlaps.
     pub turns: Vec<Turn>,
 }
 
 impl Timeline {
-    /// Writes which cores have such a track.
+    /// Describes the task tracks of cores.
     pub(super) fn describe_tasks(&mut self, tasks: Vec<CoreTasks>) {
         let mut turns = Vec::new();
         for (number, tasks) in tasks.into_iter().enumerate() {
@@ -51,7 +51,7 @@ impl Timeline {
         self.turns = turns.into_iter();
     }
 
-    /// A slice of such a track, as far as it is in the window.
+    /// Writes a slice of a task track, as far as it is in the window.
     pub(super) fn turn(&mut self, uuid: u64, turn: &Turn) {
         let (from, to) = self.window;
         let (begin, end) = (turn.begin.max(from), turn.end.min(to));

@@ -79,7 +79,7 @@ fn changes_beyond_memory_come_back_in_order() {
     waves.start_into(unnamed_file());
     let count = MOST_CHANGES as u64 + 1000;
     let mut levels = [false; 4];
-    // A device tells ahead what another tells late: by more than one run.
+    // One device records ahead and another records late: by more than one run.
     for index in 0..count {
         let wire = (index % 4) as usize;
         levels[wire] = !levels[wire];
@@ -92,7 +92,7 @@ fn changes_beyond_memory_come_back_in_order() {
         (found, last) = (found + 1, change.at);
     }
     assert_eq!(found, count);
-    // They can be read again.
+    // The changes can be read again.
     assert_eq!(waves.recorded().unwrap().take(1000).filter(|change| change.is_ok()).count(), 1000);
     let Summary { changes, dropped, unit } = waves.summary();
     assert_eq!((changes, dropped, unit), (count, 0, Some(Ps(10))));
