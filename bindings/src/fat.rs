@@ -1,5 +1,5 @@
-//! Files of FAT volumes, by the crate `fatfs`: put there, removed and read. Its long names are left out (a feature):
-//! an entry is one of 8 and 3 characters, as old tools write it.
+//! Files of FAT volumes, by the crate `fatfs`: adds, removes and reads them. Its feature for long names is off: a name
+//! has 8 and 3 characters, as old tools write it.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -13,7 +13,7 @@ use crate::EngineError;
 use crate::arguments::{Arg, List};
 use crate::caught::caught;
 
-/// 2009-03-02: times of files are no reason for volumes to differ.
+/// 2009-03-02: a fixed time of files, so that identical volumes stay identical.
 #[derive(Debug)]
 struct AlwaysThen;
 
@@ -27,7 +27,8 @@ impl TimeProvider for AlwaysThen {
     }
 }
 
-/// Adds files to a volume's root: each of a name, and of a piece so many times. They take the first free clusters.
+/// Adds files to a volume's root. Each has a name, a piece, and the number of times that the piece is written. Files
+/// take the first free clusters.
 #[pyfunction]
 pub fn fat_add(path: Arg<PathBuf>, files: List<(String, Vec<u8>, u64)>) -> PyResult<()> {
     changed(&path.0, |volume| {
@@ -46,7 +47,7 @@ pub fn fat_remove(path: Arg<PathBuf>, names: List<String>) -> PyResult<()> {
     })
 }
 
-/// A file's bytes, the first `most` of them. The volume is only read.
+/// The first `most` bytes of a file. The volume is not changed.
 #[pyfunction]
 pub fn fat_read<'py>(
     py: Python<'py>,

@@ -15,13 +15,13 @@ use expansion::{Described, Expansion, MOST_REGISTERS, word};
 /// Characters of a message from the parser: it may quote any text of the file.
 const MOST_REPORTED: usize = 300;
 
-/// A core: name, bits of an interrupt's priority, how many external interrupts.
+/// A core: name, bits of an interrupt's priority, number of external interrupts.
 type Core = (String, u32, u32);
 
-/// A chip: its name, its core if the file tells it, its peripherals.
+/// A chip: its name, its core if the file describes it, its peripherals.
 type Chip = (String, Option<Core>, Vec<Described>);
 
-/// What a CMSIS-SVD file tells of a chip. Raises EngineError for what is none.
+/// Reads a chip's description from a CMSIS-SVD file. Raises EngineError for an invalid file.
 #[pyfunction]
 pub fn read_svd(py: Python<'_>, text: Arg<String>) -> PyResult<Chip> {
     waited_for(py, move || read(&text.0).map_err(EngineError::new_err))
