@@ -43,7 +43,7 @@ impl Hold {
         self.machine.bind(py).borrow().with(work)
     }
 
-    /// Like `with_engine`, with the history, which begins where the machine is at first, and the output so far.
+    /// Like [`Hold::with`], with the history, which begins where the machine is at first, and the output so far.
     fn with_history<T>(
         &mut self,
         py: Python<'_>,
@@ -64,7 +64,7 @@ impl Hold {
         })
     }
 
-    /// Like `with_engine`, with a core, by its index; raises EngineError if there is no such core.
+    /// Like [`Hold::with`], with a core, by its index; raises EngineError if there is no such core.
     fn with_core<T>(
         &self,
         py: Python<'_>,

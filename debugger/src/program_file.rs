@@ -1,5 +1,5 @@
-//! The program's ELF file for a client that was started without one: it asks for its name, and reads it here. There is
-//! no other file, and nothing is written.
+//! The program's ELF file, for a client that was started without it: the client asks for its name, and reads it here.
+//! There is no other file, and nothing is written.
 
 use cyclescope_engine::machine::Machine;
 use gdbstub::common::Pid;
@@ -12,9 +12,9 @@ use gdbstub::target::{TargetError, TargetResult};
 
 use crate::target::Held;
 
-/// What the file is called here.
+/// The name of the file here.
 const NAME: &[u8] = b"/program.elf";
-/// The descriptor of all that is open.
+/// The descriptor of the only file.
 const DESCRIPTOR: u32 = 3;
 const ELF: &[u8] = b"\x7fELF";
 
@@ -23,7 +23,7 @@ fn program(machine: &Machine) -> Option<&[u8]> {
     machine.program_file(machine.main_core()).filter(|file| file.starts_with(ELF))
 }
 
-/// Copies from a file as far as it goes: how many bytes.
+/// Copies from a file, up to its end, and returns the number of bytes.
 fn copy(file: &[u8], offset: u64, most: usize, into: &mut [u8]) -> usize {
     let rest = usize::try_from(offset).ok().and_then(|offset| file.get(offset..)).unwrap_or_default();
     let count = rest.len().min(most).min(into.len());
@@ -76,7 +76,7 @@ impl HostIoOpen for Held<'_> {
     }
 }
 
-/// The file that a descriptor is of.
+/// The file of a descriptor.
 fn opened<'a>(held: &'a Held, fd: u32) -> HostIoResult<&'a [u8], Held<'a>> {
     let file = program(held.machine).filter(|_| fd == DESCRIPTOR);
     file.ok_or(HostIoError::Errno(HostIoErrno::EBADF))
