@@ -21,13 +21,13 @@ use crate::target::Held;
 const HELP: &str = "\
 time                    simulated time, of all cores
 cycles                  each core's cycles since the last halt, by cause; steps are no halts
-stack                   the same since the run began
+stack                   each core's cycles since the run began, by cause
 devices                 the board's devices, with their addresses, and chips on them
-device NAME [all]       a device's registers and state, or a chip's; nothing changes by it
+device NAME [all]       a device's registers and state, or a chip's, without side effects
 wires                   levels of wires
-events                  what devices have asked for, first what is due next
-read ADDR [SIZE]        load 1, 2 or 4 bytes (4) as a core does, with what that does to a device
-write ADDR VALUE [SIZE] store so
+events                  pending events of devices, the next one first
+read ADDR [SIZE]        load 1, 2 or 4 bytes (4) like a core, with side effects on devices
+write ADDR VALUE [SIZE] store like a core, with side effects on devices
 snapshot FILE           writes a snapshot, to run on from with --from FILE
 trace on [KIND,...]     records a timeline from now on: activities of the given kinds, or of most
 trace off FILE          ends the recording, and writes it for Perfetto
