@@ -1,6 +1,6 @@
 //! The class `Hold`: a debugger's hold on a machine, for programs in Python.
 
-use cyclescope_debugger::history::{Access, BUDGET_BYTES, Back, History, Reported};
+use cyclescope_debugger::history::{Access, BUDGET_BYTES, Back, History, OutputLength};
 use cyclescope_engine::bus::device::AccessSize;
 use cyclescope_engine::bus::watches::Watch;
 use cyclescope_engine::core::debug::{Group, Register};
@@ -31,7 +31,7 @@ pub struct Hold {
     /// The snapshots that the run can go back to, from the first run on.
     history: Option<History>,
     /// The output up to the furthest moment of the run.
-    furthest: Reported,
+    furthest: OutputLength,
     /// Something was written since the last run: the run can't go back to before that.
     is_changed: bool,
     /// The report was taken: the run has ended.
@@ -47,7 +47,7 @@ impl Hold {
     fn with_history<T>(
         &mut self,
         py: Python<'_>,
-        work: impl FnOnce(&mut Engine, &mut History, &mut Reported) -> PyResult<T>,
+        work: impl FnOnce(&mut Engine, &mut History, &mut OutputLength) -> PyResult<T>,
     ) -> PyResult<T> {
         let (history, furthest) = (&mut self.history, &mut self.furthest);
         let is_changed = std::mem::take(&mut self.is_changed);
@@ -58,7 +58,7 @@ impl Hold {
             };
             if is_changed {
                 history.begin_anew(engine);
-                *furthest = history.reported.clone();
+                *furthest = history.output.clone();
             }
             work(engine, history, furthest)
         })
@@ -82,7 +82,7 @@ impl Hold {
 fn run_on(
     engine: &mut Engine,
     history: &mut History,
-    furthest: &mut Reported,
+    furthest: &mut OutputLength,
     (step, until, limit): (Option<Step>, Option<Ps>, Ps),
     sinks: &mut Sinks,
 ) -> Halt {
@@ -93,8 +93,8 @@ fn run_on(
             Some(_) => until,
             None => Some(until.map_or(lap.due, |until| until.min(lap.due))),
         };
-        let reported = &mut history.reported;
-        let halt = engine.resume(step.clone(), next, limit, |printed| sinks.take(&reported.add(printed, furthest)));
+        let output = &mut history.output;
+        let halt = engine.resume(step.clone(), next, limit, |printed| sinks.take(&output.add(printed, furthest)));
         if halt != Halt::Time || step.is_some() || until.is_some_and(|until| engine.latest() >= until) {
             return halt;
         }
@@ -129,7 +129,14 @@ impl Hold {
     /// A hold on a machine that has not run.
     #[new]
     fn new(machine: Py<Machine>) -> Hold {
-        Hold { machine, ended: None, history: None, furthest: Reported::default(), is_changed: false, is_over: false }
+        Hold {
+            machine,
+            ended: None,
+            history: None,
+            furthest: OutputLength::default(),
+            is_changed: false,
+            is_over: false,
+        }
     }
 
     /// Runs until something halts the machine, to `until_ps` at most, and to `limit_ps` in any case. If `step` names a

@@ -33,7 +33,7 @@ impl TimeProvider for AlwaysThen {
 pub fn fat_add(path: Arg<PathBuf>, files: List<(String, Vec<u8>, u64)>) -> PyResult<()> {
     changed(&path.0, |volume| {
         for (name, piece, pieces) in &files.0 {
-            add(volume, name, piece, *pieces).map_err(|error| reported(name, &error))?;
+            add(volume, name, piece, *pieces).map_err(|error| failed(name, &error))?;
         }
         Ok(())
     })
@@ -43,7 +43,7 @@ pub fn fat_add(path: Arg<PathBuf>, files: List<(String, Vec<u8>, u64)>) -> PyRes
 #[pyfunction]
 pub fn fat_remove(path: Arg<PathBuf>, names: List<String>) -> PyResult<()> {
     changed(&path.0, |volume| {
-        names.0.iter().try_for_each(|name| volume.root_dir().remove(name).map_err(|error| reported(name, &error)))
+        names.0.iter().try_for_each(|name| volume.root_dir().remove(name).map_err(|error| failed(name, &error)))
     })
 }
 
@@ -60,7 +60,7 @@ pub fn fat_read<'py>(
         File::open(&path.0)
             .and_then(mounted)
             .and_then(|volume| volume.root_dir().open_file(&name.0)?.take(most.0).read_to_end(&mut bytes))
-            .map_err(|error| reported(&name.0, &error))?;
+            .map_err(|error| failed(&name.0, &error))?;
         Ok(PyBytes::new(py, &bytes))
     })
 }
@@ -72,9 +72,9 @@ fn changed(path: &Path, change: impl FnOnce(&FileSystem<File>) -> PyResult<()>) 
             .write(true)
             .open(path)
             .and_then(mounted)
-            .map_err(|error| reported(&path.to_string_lossy(), &error))?;
+            .map_err(|error| failed(&path.to_string_lossy(), &error))?;
         change(&volume)?;
-        volume.unmount().map_err(|error| reported(&path.to_string_lossy(), &error))
+        volume.unmount().map_err(|error| failed(&path.to_string_lossy(), &error))
     })
 }
 
@@ -90,6 +90,6 @@ fn add(volume: &FileSystem<File>, name: &str, piece: &[u8], pieces: u64) -> io::
     file.flush()
 }
 
-fn reported(what: &str, error: &io::Error) -> PyErr {
+fn failed(what: &str, error: &io::Error) -> PyErr {
     EngineError::new_err(format!("{what}: {error}"))
 }

@@ -57,8 +57,8 @@ fn disassemble(encoding: Arg<u32>, pc: Arg<u32>, instruction_set: Option<Arg<Str
         "t32-m" => Encoding::T32M,
         "mips" => Encoding::Mips,
         other => {
-            let reported = "there are riscv, riscv-no-aliases, a32, t32, t32-m and mips";
-            return Err(EngineError::new_err(format!("no instruction set '{}'; {reported}", one_line(other))));
+            let known = "there are riscv, riscv-no-aliases, a32, t32, t32-m and mips";
+            return Err(EngineError::new_err(format!("no instruction set '{}'; {known}", one_line(other))));
         }
     };
     caught::caught(|| Ok(disassembly::text_of(encoding, set, pc)))

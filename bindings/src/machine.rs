@@ -10,7 +10,7 @@ use cyclescope_engine::machine::loading::RawProgram;
 use cyclescope_engine::machine::tracing::Recorded;
 use cyclescope_engine::machine::{Machine as Engine, Printed, RunReport};
 use cyclescope_engine::observe::fst;
-use cyclescope_engine::observe::trace::{CoreTasks, Turn};
+use cyclescope_engine::observe::trace::{CoreTasks, TaskSlice};
 use cyclescope_engine::observe::vcd::VcdText;
 use cyclescope_engine::pipe::{Goal, Pipe};
 use cyclescope_engine::time::Ps;
@@ -43,7 +43,7 @@ type SliceItem = (String, u32, String, String, u64, u64);
 /// A light or a button: its names, its pin, and whether the pin is low while it is on or pressed.
 type PartItem = ([String; 3], String, bool);
 type PinsItem = (Vec<(String, u32)>, Vec<PartItem>, Vec<PartItem>);
-type TurnItem = (String, String, u64, u64);
+type TaskSliceItem = (String, String, u64, u64);
 
 /// A board, ready to load and run firmware.
 #[pyclass(module = "cyclescope._engine")]
@@ -114,8 +114,8 @@ fn no_function(engine: &Engine, name: &str, what_for: &str) -> PyErr {
     if let Some(several) = engine.several_functions(name) {
         return EngineError::new_err(several);
     }
-    let near = engine.functions_like(name).join(" or ");
-    let hint = if near.is_empty() { near } else { format!("; did you mean {near}?") };
+    let similar = engine.functions_like(name).join(" or ");
+    let hint = if similar.is_empty() { similar } else { format!("; did you mean {similar}?") };
     EngineError::new_err(format!("the firmware has no function '{}' {what_for}{hint}", name.escape_debug()))
 }
 
@@ -771,14 +771,14 @@ impl Machine {
 
     /// The time slices of tasks that were recorded for a timeline: core, task, begin and end in picoseconds. Cores with
     /// one stack of calls have none.
-    fn task_turns(&self) -> PyResult<Vec<TurnItem>> {
+    fn task_slices(&self) -> PyResult<Vec<TaskSliceItem>> {
         self.with(|engine| {
-            let turns_of = |tasks: CoreTasks| {
+            let slices_of = |tasks: CoreTasks| {
                 let core = tasks.core;
-                let turn = move |turn: Turn| (core.clone(), turn.task.to_string(), turn.begin.0, turn.end.0);
-                tasks.turns.into_iter().map(turn)
+                let slice = move |slice: TaskSlice| (core.clone(), slice.task.to_string(), slice.begin.0, slice.end.0);
+                tasks.slices.into_iter().map(slice)
             };
-            Ok(engine.task_turns().into_iter().flat_map(turns_of).collect())
+            Ok(engine.task_slices().into_iter().flat_map(slices_of).collect())
         })
     }
 

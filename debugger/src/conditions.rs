@@ -192,8 +192,8 @@ impl Reader<'_> {
                 if let Some(several) = self.machine.several_functions_of(core, &name) {
                     return Err(several);
                 }
-                let near = self.machine.functions_like(&name).join(" or ");
-                let hint = if near.is_empty() { near } else { format!("; did you mean {near}?") };
+                let similar = self.machine.functions_like(&name).join(" or ");
+                let hint = if similar.is_empty() { near } else { format!("; did you mean {near}?") };
                 Err(format!("the firmware has no function '{}'{hint}", name.escape_debug()))
             }
         }
@@ -319,9 +319,9 @@ fn no_function(name: &str) -> String {
 fn unknown(what: &str, name: &str, known: &[String]) -> String {
     let listed = known.iter().take(MOST_NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
     let more = if known.len() > MOST_NAMES { ", ..." } else { "" };
-    let near = similar_names(name, known.iter().map(String::as_str));
-    match (near.is_empty(), known.is_empty()) {
-        (false, _) => format!("{what}; did you mean {}?", near.join(" or ")),
+    let similar = similar_names(name, known.iter().map(String::as_str));
+    match (similar.is_empty(), known.is_empty()) {
+        (false, _) => format!("{what}; did you mean {}?", similar.join(" or ")),
         (true, true) => format!("{what}: it has none"),
         (true, false) => format!("{what}: it has {listed}{more}"),
     }

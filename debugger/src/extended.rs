@@ -20,7 +20,7 @@ impl ExtendedMode for Held<'_> {
     /// The firmware is restarted; there is no other program. The client sets its breakpoints again.
     fn run(&mut self, _filename: Option<&[u8]>, _args: Args<'_, '_>) -> TargetResult<Pid, Self> {
         monitor::reset(self).map_err(|_| TargetError::NonFatal)?;
-        self.bury();
+        self.leave_run();
         (self.is_live, self.is_killed) = (true, false);
         Ok(PROCESS)
     }
@@ -40,7 +40,7 @@ impl ExtendedMode for Held<'_> {
         if pid.is_none() || !self.is_extended {
             return Ok(ShouldTerminate::Yes);
         }
-        self.bury();
+        self.leave_run();
         Ok(ShouldTerminate::No)
     }
 

@@ -17,7 +17,7 @@ use cyclescope_engine::time::Ps;
 /// The memory limit for snapshots.
 pub const BUDGET_BYTES: usize = 512 << 20;
 /// The first distance from an instruction at which a replay begins to step.
-const NEAR: Ps = Ps::from_us(10);
+const FIRST_DISTANCE: Ps = Ps::from_us(10);
 
 /// The time of the first snapshot, as the host's speed is not known before.
 const FIRST_SNAPSHOT: Ps = Ps::from_us(10_000);
@@ -26,18 +26,18 @@ const PACE: Duration = Duration::from_millis(250);
 
 /// The amount of output up to a moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reported {
+pub struct OutputLength {
     console: usize,
     streams: BTreeMap<String, usize>,
 }
 
-impl Reported {
+impl OutputLength {
     /// Adds output. Returns the part of it that is new at the furthest moment of the run, which is `furthest`.
-    pub fn add(&mut self, printed: &Printed, furthest: &mut Reported) -> Printed {
+    pub fn add(&mut self, printed: &Printed, furthest: &mut OutputLength) -> Printed {
         let console = beyond(&mut self.console, &mut furthest.console, &printed.console);
         let stream = |(name, bytes): &(String, Vec<u8>)| {
-            let reported = self.streams.entry(name.clone()).or_default();
-            let new = beyond(reported, furthest.streams.entry(name.clone()).or_default(), bytes);
+            let output = self.streams.entry(name.clone()).or_default();
+            let new = beyond(output, furthest.streams.entry(name.clone()).or_default(), bytes);
             (!new.is_empty()).then(|| (name.clone(), new))
         };
         let streams = printed.streams.iter().filter_map(stream).collect();
@@ -45,10 +45,10 @@ impl Reported {
     }
 }
 
-fn beyond(reported: &mut usize, furthest: &mut usize, bytes: &[u8]) -> Vec<u8> {
-    let known = furthest.saturating_sub(*reported).min(bytes.len());
-    *reported += bytes.len();
-    *furthest = (*furthest).max(*reported);
+fn beyond(output: &mut usize, furthest: &mut usize, bytes: &[u8]) -> Vec<u8> {
+    let known = furthest.saturating_sub(*output).min(bytes.len());
+    *output += bytes.len();
+    *furthest = (*furthest).max(*output);
     bytes[known..].to_vec()
 }
 
@@ -59,7 +59,7 @@ struct Moment {
     instructions: Vec<u64>,
     /// A time that no core has passed.
     time: Ps,
-    reported: Reported,
+    output: OutputLength,
     snapshot: Snapshot,
 }
 
@@ -141,7 +141,7 @@ pub struct History {
     hold: Option<Snapshot>,
     budget_bytes: usize,
     /// The output up to the current place of the machine.
-    pub reported: Reported,
+    pub output: OutputLength,
     /// The reason why there are no snapshots.
     refused: Option<String>,
 }
@@ -149,8 +149,8 @@ pub struct History {
 impl History {
     /// A history that starts at the machine's current place.
     pub fn new(machine: &mut Machine, budget_bytes: usize) -> History {
-        let (moments, every, reported) = (Vec::new(), FIRST_SNAPSHOT, Reported::default());
-        let mut history = History { moments, every, hold: None, budget_bytes, reported, refused: None };
+        let (moments, every, output) = (Vec::new(), FIRST_SNAPSHOT, OutputLength::default());
+        let mut history = History { moments, every, hold: None, budget_bytes, output, refused: None };
         history.begin_anew(machine);
         history
     }
@@ -193,8 +193,8 @@ impl History {
         }
         match machine.snapshot() {
             Ok(snapshot) => {
-                let (time, reported) = (machine.latest(), self.reported.clone());
-                self.moments.push(Moment { instructions, time, reported, snapshot });
+                let (time, output) = (machine.latest(), self.output.clone());
+                self.moments.push(Moment { instructions, time, output, snapshot });
                 self.refused = None;
             }
             Err(error) => self.refused = Some(error.to_string()),
@@ -222,7 +222,7 @@ impl History {
         let hold = self.hold.clone().ok_or("there is no history to go back in")?;
         machine.go_back(&hold).map_err(|error| error.to_string())?;
         machine.set_watches(machine.watches());
-        (self.moments, self.reported) = (Vec::new(), Reported::default());
+        (self.moments, self.output) = (Vec::new(), OutputLength::default());
         self.take(machine);
         Ok(())
     }
@@ -271,7 +271,7 @@ impl History {
     /// # Errors
     /// Why it can't be found.
     pub fn last_access(&mut self, machine: &mut Machine, watch: Watch, limit: Ps) -> Result<Option<Access>, String> {
-        let (here, reported) = (machine.snapshot().map_err(|error| error.to_string())?, self.reported.clone());
+        let (here, output) = (machine.snapshot().map_err(|error| error.to_string())?, self.output.clone());
         let found = self.undisturbed(machine, |history, machine| {
             if !machine.set_watches(vec![watch]).is_empty() {
                 return Err("that can't be watched".to_owned());
@@ -287,7 +287,7 @@ impl History {
             Ok(Some(Access { core, pc: machine.position(core).pc, instructions, time, device }))
         });
         machine.go_back(&here).map_err(|error| error.to_string())?;
-        self.reported = reported;
+        self.output = output;
         let watches = machine.watches();
         machine.set_watches(watches);
         found
@@ -346,10 +346,10 @@ impl History {
             self.load(machine, 0)?;
             return Ok(false);
         };
-        let mut near = NEAR;
+        let mut similar = FIRST_DISTANCE;
         loop {
             self.load(machine, index)?;
-            let until = time.saturating_sub(near);
+            let until = time.saturating_sub(similar);
             if until <= self.moments[index].time {
                 break;
             }
@@ -357,7 +357,7 @@ impl History {
             if machine.position(core).instructions <= target {
                 break;
             }
-            near = Ps(near.0.saturating_mul(8));
+            similar = Ps(similar.0.saturating_mul(8));
         }
         while machine.position(core).instructions < target {
             let step = Step { core, range: None, into_handlers: true };
@@ -401,7 +401,7 @@ impl History {
         self.check()?;
         let moment = self.moments.get(index).ok_or("there is no history to go back in")?;
         machine.go_back(&moment.snapshot).map_err(|error: SnapshotError| error.to_string())?;
-        self.reported = moment.reported.clone();
+        self.output = moment.output.clone();
         let watches = machine.watches();
         machine.set_watches(watches);
         Ok(())
@@ -412,7 +412,7 @@ impl History {
         let until = (until != Ps::MAX).then_some(until);
         machine.replay(true);
         let halt = machine.resume(step, until, limit, |printed| {
-            self.reported.add(printed, &mut Reported::default());
+            self.output.add(printed, &mut OutputLength::default());
             true
         });
         machine.replay(false);

@@ -15,7 +15,7 @@ use cyclescope_engine::dt::fault::similar_names;
 use cyclescope_engine::machine::Machine;
 use cyclescope_engine::time::{Cycles, Ps};
 
-use crate::history::Reported;
+use crate::history::OutputLength;
 use crate::target::Held;
 
 const HELP: &str = "\
@@ -82,7 +82,7 @@ pub fn reset(held: &mut Held) -> Result<(), String> {
     }
     (held.step, held.over) = (None, None);
     // The firmware's output is new again.
-    (held.furthest, held.is_anew) = (Reported::default(), true);
+    (held.furthest, held.is_anew) = (OutputLength::default(), true);
     // Recorded characters are typed again, before people are asked.
     held.known_until = held.machine.last_typed().unwrap_or(Ps::ZERO);
     held.halts = Halts::new(held.machine);
@@ -148,11 +148,12 @@ fn not_understood(name: &str, command: &str) -> String {
     let names: Vec<&str> = names.filter_map(|line| line.split([' ', ',']).next()).collect();
     let shown: String = command.trim().chars().take(MOST_SHOWN_CHARACTERS).collect();
     // A long word is not a misspelt command.
-    let near = if name.len() > MOST_SHOWN_CHARACTERS { Vec::new() } else { similar_names(name, names.iter().copied()) };
-    let hint = match (names.contains(&name), near.is_empty()) {
+    let similar =
+        if name.len() > MOST_SHOWN_CHARACTERS { Vec::new() } else { similar_names(name, names.iter().copied()) };
+    let hint = match (names.contains(&name), similar.is_empty()) {
         (true, _) => "it takes other words, or more".to_owned(),
         (false, true) => "there is no such command".to_owned(),
-        (false, false) => format!("did you mean {}?", near.join(" or ")),
+        (false, false) => format!("did you mean {}?", similar.join(" or ")),
     };
     format!("monitor {} is not understood: {hint}; monitor help lists the commands\n", shown.escape_debug())
 }

@@ -77,26 +77,26 @@ impl HostIoOpen for Held<'_> {
 }
 
 /// The file of a descriptor.
-fn opened<'a>(held: &'a Held, fd: u32) -> HostIoResult<&'a [u8], Held<'a>> {
+fn open_file<'a>(held: &'a Held, fd: u32) -> HostIoResult<&'a [u8], Held<'a>> {
     let file = program(held.machine).filter(|_| fd == DESCRIPTOR);
     file.ok_or(HostIoError::Errno(HostIoErrno::EBADF))
 }
 
 impl HostIoClose for Held<'_> {
     fn close(&mut self, fd: u32) -> HostIoResult<(), Self> {
-        opened(self, fd).map(|_| ())
+        open_file(self, fd).map(|_| ())
     }
 }
 
 impl HostIoPread for Held<'_> {
     fn pread(&mut self, fd: u32, count: usize, offset: u64, buf: &mut [u8]) -> HostIoResult<usize, Self> {
-        Ok(copy(opened(self, fd)?, offset, count, buf))
+        Ok(copy(open_file(self, fd)?, offset, count, buf))
     }
 }
 
 impl HostIoFstat for Held<'_> {
     fn fstat(&mut self, fd: u32) -> HostIoResult<HostIoStat, Self> {
-        let st_size = opened(self, fd)?.len() as u64;
+        let st_size = open_file(self, fd)?.len() as u64;
         Ok(HostIoStat {
             st_dev: 0,
             st_ino: 0,

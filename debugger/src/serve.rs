@@ -82,9 +82,8 @@ pub fn serve_typed(machine: &mut Machine, link: Link, options: Options, typist: 
 /// ended, if it did.
 fn catch_up(held: &mut Held, pause: Pause) -> Option<Ended> {
     while held.over.is_none() && held.machine.latest() < held.known_until {
-        let (reported, furthest, until) = (&mut held.history.reported, &mut held.furthest, held.known_until);
-        let halt =
-            held.machine.resume(None, Some(until), held.limit, |printed| pause(&reported.add(printed, furthest)));
+        let (output, furthest, until) = (&mut held.history.output, &mut held.furthest, held.known_until);
+        let halt = held.machine.resume(None, Some(until), held.limit, |printed| pause(&output.add(printed, furthest)));
         match halt {
             Halt::Ended(outcome) => {
                 held.over = Some(outcome);
@@ -141,7 +140,7 @@ fn disconnected(reason: DisconnectReason, held: &mut Held) -> Option<Ended> {
     match reason {
         DisconnectReason::Kill => return Some(Ended::Killed),
         DisconnectReason::Disconnect => return Some(Ended::Detached),
-        DisconnectReason::TargetExited(_) | DisconnectReason::TargetTerminated(_) => held.bury(),
+        DisconnectReason::TargetExited(_) | DisconnectReason::TargetTerminated(_) => held.leave_run(),
     }
     (!held.is_extended).then_some(Ended::Detached)
 }
@@ -149,16 +148,16 @@ fn disconnected(reason: DisconnectReason, held: &mut Held) -> Option<Ended> {
 /// The end of a session without a run: the end of the last run.
 fn as_the_run(held: &mut Held, pause: Pause) -> Ended {
     let Some(outcome) = held.over.take().filter(|_| !held.is_killed) else { return Ended::Killed };
-    let (reported, furthest) = (&mut held.history.reported, &mut held.furthest);
-    Ended::Over(Box::new(held.machine.end_debugged(outcome, |printed| pause(&reported.add(printed, furthest)))))
+    let (output, furthest) = (&mut held.history.output, &mut held.furthest);
+    Ended::Over(Box::new(held.machine.end_debugged(outcome, |printed| pause(&output.add(printed, furthest)))))
 }
 
 /// The firmware has ended, and the client stays: shows it the remaining output of serial lines.
 fn show_rest(held: &mut Held, link: &mut Link, options: Options, pause: Pause) -> io::Result<bool> {
-    let (Ok(here), reported) = (held.machine.snapshot(), held.history.reported.clone()) else { return Ok(true) };
+    let (Ok(here), output) = (held.machine.snapshot(), held.history.output.clone()) else { return Ok(true) };
     let rest = held.machine.print_rest();
-    let shown = held.history.reported.add(&rest, &mut held.furthest);
-    held.history.reported = reported;
+    let shown = held.history.output.add(&rest, &mut held.furthest);
+    held.history.output = output;
     // A snapshot can be loaded where it was taken.
     let _loaded = held.machine.go_back(&here);
     show(link, &shown, options, pause)
@@ -236,7 +235,7 @@ fn run<'a>(
         Halt::Ended(outcome) => {
             let reason = ended_reason(&outcome, held.over.is_some(), held);
             if let Some(text) = text_of(&outcome).filter(|_| held.over.is_none()) {
-                let _reported = running.borrow_conn().send_output(format!("{text}\n").as_bytes());
+                let _sent = running.borrow_conn().send_output(format!("{text}\n").as_bytes());
             }
             if held.is_extended && matches!(outcome, Outcome::Exit(_)) {
                 match show_rest(held, running.borrow_conn(), options, pause) {
@@ -250,7 +249,7 @@ fn run<'a>(
         }
         halt => {
             if let Some(text) = text_of_trigger(&halt, held) {
-                let _reported = running.borrow_conn().send_output(text.as_bytes());
+                let _sent = running.borrow_conn().send_output(text.as_bytes());
             }
             held.accessed = accessed_by(&halt, held);
             reason_of(&halt, held)
@@ -276,9 +275,9 @@ fn run_on(held: &mut Held, step: Option<Step>, typist: &mut Option<Typist>, line
             (Some(_), None) => None,
             (Some(_), Some(_)) => Some(now.saturating_add(LOOK)),
         };
-        let (reported, furthest) = (&mut held.history.reported, &mut held.furthest);
+        let (output, furthest) = (&mut held.history.output, &mut held.furthest);
         let halt =
-            held.machine.resume(step.clone(), until, limit, |printed| line.pause(&reported.add(printed, furthest)));
+            held.machine.resume(step.clone(), until, limit, |printed| line.pause(&output.add(printed, furthest)));
         held.known_until = held.known_until.max(held.machine.latest());
         if halt != Halt::Time {
             return halt;
@@ -317,13 +316,13 @@ fn run_back(held: &mut Held, reverse: Reverse, link: &mut Link) -> MultiThreadSt
         Ok(Back::Halt(halt)) => {
             held.accessed = accessed_by(&halt, held);
             if let Some(text) = text_of_trigger(&halt, held) {
-                let _reported = link.send_output(text.as_bytes());
+                let _sent = link.send_output(text.as_bytes());
             }
             reason_of(&halt, held)
         }
         Ok(Back::Begin) => MultiThreadStopReason::ReplayLog { tid: Some(tid_of(core)), pos: ReplayLogPosition::Begin },
         Err(why) => {
-            let _reported = link.send_output(format!("no way back: {why}\n").as_bytes());
+            let _sent = link.send_output(format!("no way back: {why}\n").as_bytes());
             MultiThreadStopReason::SignalWithThread { tid: tid_of(core), signal: Signal::SIGTRAP }
         }
     }
@@ -386,15 +385,13 @@ fn show(link: &mut Link, printed: &Printed, options: Options, pause: Pause) -> i
 }
 
 /// A run that can't continue is first shown where it is; if the client continues it then, it is over.
-fn ended_reason(outcome: &Outcome, was_reported: bool, held: &Held) -> MultiThreadStopReason<u64> {
+fn ended_reason(outcome: &Outcome, was_shown: bool, held: &Held) -> MultiThreadStopReason<u64> {
     let tid = tid_of(held.machine.main_core());
     match outcome {
         Outcome::Exit(code) => MultiThreadStopReason::Exited(*code as u8),
-        Outcome::Fault(_) if !was_reported => MultiThreadStopReason::SignalWithThread { tid, signal: Signal::SIGSEGV },
-        Outcome::Asleep(_) if !was_reported => {
-            MultiThreadStopReason::SignalWithThread { tid, signal: Signal::SIGWAITING }
-        }
-        Outcome::Limit(_) if !was_reported => MultiThreadStopReason::SignalWithThread { tid, signal: Signal::SIGXCPU },
+        Outcome::Fault(_) if !was_shown => MultiThreadStopReason::SignalWithThread { tid, signal: Signal::SIGSEGV },
+        Outcome::Asleep(_) if !was_shown => MultiThreadStopReason::SignalWithThread { tid, signal: Signal::SIGWAITING },
+        Outcome::Limit(_) if !was_shown => MultiThreadStopReason::SignalWithThread { tid, signal: Signal::SIGXCPU },
         _ => MultiThreadStopReason::Exited(1),
     }
 }

@@ -32,7 +32,7 @@ use gdbstub::target::ext::target_description_xml_override::{
 use gdbstub::target::ext::thread_extra_info::{ThreadExtraInfo, ThreadExtraInfoOps};
 use gdbstub::target::{Target, TargetError, TargetResult};
 
-use crate::history::{BUDGET_BYTES, History, Reported};
+use crate::history::{BUDGET_BYTES, History, OutputLength};
 use crate::layout::Layout;
 use crate::monitor::{self, Halts};
 use crate::registers::{Bytes, Machine32, Number, address};
@@ -94,7 +94,7 @@ pub struct Held<'a> {
     /// The snapshots that the run can go back to.
     pub history: History,
     /// The output up to the furthest moment of the run.
-    pub furthest: Reported,
+    pub furthest: OutputLength,
     /// Typed characters are recorded up to here; people are asked from here on.
     pub known_until: Ps,
     /// How to go back next.
@@ -135,7 +135,7 @@ impl Held<'_> {
             into_handlers: false,
             halts,
             history,
-            furthest: Reported::default(),
+            furthest: OutputLength::default(),
             known_until: Ps::ZERO,
             reverse: None,
             is_extended: false,
@@ -148,7 +148,7 @@ impl Held<'_> {
     }
 
     /// The run is over for the client, which drops its breakpoints.
-    pub fn bury(&mut self) {
+    pub fn leave_run(&mut self) {
         self.is_live = false;
         self.breaks.clear();
         self.watches.clear();
@@ -158,7 +158,7 @@ impl Held<'_> {
     /// The client has written something: from here on the run and its output are new.
     pub fn begin_anew(&mut self) {
         self.history.begin_anew(self.machine);
-        self.furthest = self.history.reported.clone();
+        self.furthest = self.history.output.clone();
     }
 
     /// Removes the client's breakpoints and watchpoints.

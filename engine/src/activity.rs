@@ -385,7 +385,7 @@ impl Activities {
         }
         let recording = self.recording();
         // Followed activities are not repeated: the follower sees each iteration by itself.
-        let is_followed = self.followed() != Kinds::NONE && recording.has_reported_since(mark);
+        let is_followed = self.followed() != Kinds::NONE && recording.has_recorded_since(mark);
         !is_followed && recording.can_repeat(mark, clock, cycles)
     }
 

@@ -42,7 +42,7 @@ impl PythonChip {
         let (chip_report, notes) = (ChipReport::default(), Notes::default());
         let mut chip =
             PythonChip { instance, interrupt, events: BTreeMap::new(), asked: 0, chip_report, notes, calls: 0 };
-        chip.report("reset", Ps::ZERO, ());
+        chip.notify("reset", Ps::ZERO, ());
         chip.chip_report.failure.take().map_or(Ok(chip), Err)
     }
 
@@ -69,7 +69,7 @@ impl PythonChip {
     }
 
     /// Calls a method without a result.
-    pub fn report(&mut self, method: &str, now: Ps, arguments: impl for<'py> IntoPyObject<'py, Target = PyTuple>) {
+    pub fn notify(&mut self, method: &str, now: Ps, arguments: impl for<'py> IntoPyObject<'py, Target = PyTuple>) {
         self.call(method, now, arguments, |_| Ok(()));
     }
 
@@ -102,7 +102,7 @@ impl PythonChip {
                 return;
             }
             self.events.remove(&token);
-            self.report("event", due, (token,));
+            self.notify("event", due, (token,));
         }
     }
 

@@ -74,7 +74,7 @@ impl PythonDevice {
     }
 
     /// Calls a method without a result.
-    fn report(&mut self, ctx: &mut Ctx, method: &str, arguments: impl for<'py> IntoPyObject<'py, Target = PyTuple>) {
+    fn notify(&mut self, ctx: &mut Ctx, method: &str, arguments: impl for<'py> IntoPyObject<'py, Target = PyTuple>) {
         // No bus master waits for an error response here.
         let _ = self.call(ctx, method, 0, arguments, |_| Ok(()));
     }
@@ -143,12 +143,12 @@ impl Device for PythonDevice {
             let signal = ctx.bus.waves.signal(&label, name, ctx.bus.wires.level(pin));
             ctx.bus.wires.name(pin, signal);
         }
-        self.report(ctx, "reset", ());
+        self.notify(ctx, "reset", ());
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
         self.events.remove(&token);
-        self.report(ctx, "event", (token,));
+        self.notify(ctx, "event", (token,));
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
@@ -167,13 +167,13 @@ impl Device for PythonDevice {
             let pin = pin.filter(|pin| pin.port == port && pin.of(changed));
             if let Some(pin) = pin {
                 let name = name.clone();
-                self.report(ctx, "pin_changed", (name, pin.of(levels)));
+                self.notify(ctx, "pin_changed", (name, pin.of(levels)));
             }
         }
     }
 
     fn irq_input(&mut self, input: u32, level: bool, ctx: &mut Ctx) {
-        self.report(ctx, "irq_input", (input, level));
+        self.notify(ctx, "irq_input", (input, level));
     }
 }
 

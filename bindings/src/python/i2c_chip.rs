@@ -56,15 +56,15 @@ impl I2cTarget for I2cChip {
     }
 
     fn acknowledged(&mut self, ack: bool, now: Ps) {
-        self.0.report("acknowledged", now, (ack,));
+        self.0.notify("acknowledged", now, (ack,));
     }
 
     fn repeated_start(&mut self, now: Ps) {
-        self.0.report("stop", now, (true,));
+        self.0.notify("stop", now, (true,));
     }
 
     fn stop(&mut self, now: Ps) {
-        self.0.report("stop", now, (false,));
+        self.0.notify("stop", now, (false,));
     }
 
     fn advance(&mut self, now: Ps) {

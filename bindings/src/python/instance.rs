@@ -113,9 +113,8 @@ impl Instance {
             }
             return Failed::Ended("the run was interrupted in a device".to_owned());
         }
-        let reported =
-            self.report.bind(py).call1((&self.object, error.clone_ref(py).into_value(py), method, arguments));
-        let text = reported.and_then(|reported| reported.extract()).unwrap_or_else(|_| error.to_string());
+        let line = self.report.bind(py).call1((&self.object, error.clone_ref(py).into_value(py), method, arguments));
+        let text = line.and_then(|line| line.extract()).unwrap_or_else(|_| error.to_string());
         Failed::Ended(text)
     }
 }
@@ -144,20 +143,20 @@ impl State for Instance {
 impl Instance {
     fn saved(&self, py: Python<'_>) -> Result<Vec<u8>, String> {
         let saved = self.object.bind(py).call_method0("save_state").and_then(|data| data.extract());
-        saved.map_err(|error| self.reported(py, &error, "save_state"))
+        saved.map_err(|error| self.line_of(py, &error, "save_state"))
     }
 
     fn load_saved(&self, py: Python<'_>, data: &[u8]) -> Result<(), String> {
         let loaded = self.object.bind(py).call_method1("load_state", (PyBytes::new(py, data),));
         // The engine has the levels of its lines and its events.
         self.base.get().state().effects.clear();
-        loaded.map(|_| ()).map_err(|error| self.reported(py, &error, "load_state"))
+        loaded.map(|_| ()).map_err(|error| self.line_of(py, &error, "load_state"))
     }
 
     /// The line for the user that describes an exception.
-    fn reported(&self, py: Python<'_>, error: &PyErr, method: &str) -> String {
-        let reported = self.report.bind(py).call1((&self.object, error.clone_ref(py).into_value(py), method, ()));
-        reported.and_then(|reported| reported.extract()).unwrap_or_else(|_| error.to_string())
+    fn line_of(&self, py: Python<'_>, error: &PyErr, method: &str) -> String {
+        let line = self.report.bind(py).call1((&self.object, error.clone_ref(py).into_value(py), method, ()));
+        line.and_then(|line| line.extract()).unwrap_or_else(|_| error.to_string())
     }
 }
 

@@ -133,9 +133,8 @@ impl Maker {
         Python::attach(|py| {
             let made = self.made(py, given);
             made.map_err(|error| {
-                let reported =
-                    self.report.bind(py).call1((py.None(), error.clone_ref(py).into_value(py), "__init__", ()));
-                reported.and_then(|reported| reported.extract()).unwrap_or_else(|_| error.to_string())
+                let line = self.report.bind(py).call1((py.None(), error.clone_ref(py).into_value(py), "__init__", ()));
+                line.and_then(|line| line.extract()).unwrap_or_else(|_| error.to_string())
             })
         })
     }

@@ -31,7 +31,7 @@ impl ByteTarget for SpiChip {
     }
 
     fn deselect(&mut self, now: Ps) {
-        self.0.report("deselect", now, ());
+        self.0.notify("deselect", now, ());
     }
 
     fn advance(&mut self, now: Ps) {

@@ -68,10 +68,10 @@ fn add(text: &mut String, title: &str, lines: &[Line], label: &str, most: Option
 
 fn unknown(machine: &Machine, label: &str) -> String {
     let labels: Vec<String> = machine.labels_with_states().into_iter().map(|(label, _)| label).collect();
-    let near = similar_names(label, labels.iter().map(String::as_str));
-    let hint = match near.is_empty() {
+    let similar = similar_names(label, labels.iter().map(String::as_str));
+    let hint = match similar.is_empty() {
         true => "monitor devices lists them".to_owned(),
-        false => format!("did you mean {}?", near.join(" or ")),
+        false => format!("did you mean {}?", similar.join(" or ")),
     };
     format!("the board has no device '{}'; {hint}\n", label.escape_debug())
 }

@@ -43,19 +43,19 @@ pub fn snapshot(machine: &mut Machine, path: &str) -> String {
 /// # Errors
 /// Why it was not written, as a line with its name.
 pub fn write(path: &str, kind: &str, pieces: impl IntoIterator<Item = Vec<u8>>) -> Result<(), String> {
-    let reported = |why: &str| format!("{}: {why}\n", path.escape_debug());
-    let failed = |error: &io::Error| reported(&format!("can't be written: {error}"));
-    let target = place_of(Path::new(path)).map_err(|why| reported(&why))?;
+    let line = |why: &str| format!("{}: {why}\n", path.escape_debug());
+    let failed = |error: &io::Error| line(&format!("can't be written: {error}"));
+    let target = place_of(Path::new(path)).map_err(|why| line(&why))?;
     let mut pieces = pieces.into_iter();
     let first = pieces.next().unwrap_or_default();
     let before = match fs::symlink_metadata(&target) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(failed(&error)),
-        Ok(found) if !found.is_file() => return Err(reported("is no regular file: name another one")),
+        Ok(found) if !found.is_file() => return Err(line("is no regular file: name another one")),
         Ok(found) => Some(found),
     };
-    if before.is_some() && !begins_alike(&target, &first).map_err(|error| failed(&error))? {
-        return Err(reported(&format!("is there, and is no {kind}: name another file")));
+    if before.is_some() && !has_same_mark(&target, &first).map_err(|error| failed(&error))? {
+        return Err(line(&format!("is there, and is no {kind}: name another file")));
     }
     let scratch = Scratch::beside(&target).map_err(|error| failed(&error))?;
     let write = || -> io::Result<()> {
@@ -74,19 +74,19 @@ pub fn write(path: &str, kind: &str, pieces: impl IntoIterator<Item = Vec<u8>>) 
 /// The path of a file, which must be below the folder that the program was started in, after all links are resolved.
 fn place_of(path: &Path) -> Result<PathBuf, String> {
     let name = path.file_name().ok_or("is no file's name")?;
-    let reported = |error: io::Error| format!("can't be written: {error}");
+    let failed = |error: io::Error| format!("can't be written: {error}");
     let folder = match path.parent().filter(|parent| *parent != OsStr::new("")) {
-        Some(parent) => parent.canonicalize().map_err(reported)?,
-        None => Path::new(".").canonicalize().map_err(reported)?,
+        Some(parent) => parent.canonicalize().map_err(failed)?,
+        None => Path::new(".").canonicalize().map_err(failed)?,
     };
-    let own = Path::new(".").canonicalize().map_err(reported)?;
+    let own = Path::new(".").canonicalize().map_err(failed)?;
     match folder.starts_with(&own) {
         true => Ok(folder.join(name)),
         false => Err(format!("is not in {}, where this runs, or below it", own.display())),
     }
 }
 
-fn begins_alike(path: &Path, new: &[u8]) -> io::Result<bool> {
+fn has_same_mark(path: &Path, new: &[u8]) -> io::Result<bool> {
     let mark = &new[..new.len().min(MARK_BYTES)];
     let mut begin = Vec::new();
     File::open(path)?.take(MARK_BYTES as u64).read_to_end(&mut begin)?;

@@ -79,10 +79,10 @@ fn chosen(names: &str) -> Result<(Kinds, bool), String> {
 
 fn unknown(name: &str) -> String {
     let names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).chain([FUNCTION, DEFAULT]).collect();
-    let near = similar_names(name, names.iter().copied());
-    let hint = match near.is_empty() {
+    let similar = similar_names(name, names.iter().copied());
+    let hint = match similar.is_empty() {
         true => format!("there are {}", names.join(", ")),
-        false => format!("did you mean {}?", near.join(" or ")),
+        false => format!("did you mean {}?", similar.join(" or ")),
     };
     format!("no kind of activity is called '{}'; {hint}\n", name.escape_debug())
 }

@@ -34,15 +34,15 @@ impl Recording {
     }
 
     /// The earliest begin among the spans on `tracks` with number `recorded` or higher; [`Ps::MAX`] without any.
-    fn earliest_since(&self, reported: u64, tracks: &[u32]) -> Ps {
-        let new = self.ring.iter().skip(reported.saturating_sub(self.first) as usize);
+    fn earliest_since(&self, recorded: u64, tracks: &[u32]) -> Ps {
+        let new = self.ring.iter().skip(recorded.saturating_sub(self.first) as usize);
         let own = new.filter(|span| tracks.contains(&span.track)).map(|span| span.begin);
         own.min().unwrap_or(Ps::MAX)
     }
 
     /// True if anything was recorded since a mark.
-    pub(super) fn has_reported_since(&self, mark: &Mark) -> bool {
-        self.reported() > mark.reported || self.changes > mark.changes || self.begun > mark.begun
+    pub(super) fn has_recorded_since(&self, mark: &Mark) -> bool {
+        self.recorded() > mark.recorded || self.changes > mark.changes || self.begun > mark.begun
     }
 }
 
@@ -76,8 +76,8 @@ impl Activities {
     }
 
     /// The number of spans that have been recorded so far.
-    pub fn reported(&self) -> u64 {
-        self.recording().reported()
+    pub fn recorded(&self) -> u64 {
+        self.recording().recorded()
     }
 
     /// When one of `tracks` begins or ends next after `since`, as far as that is known; else [`Ps::MAX`].
@@ -87,11 +87,11 @@ impl Activities {
 
     /// Like [`Activities::next_change`], with the changes that nobody has seen yet ([`Activities::looked_at`]): the
     /// spans from number `recorded` on may have been recorded late, and may have begun before `since`.
-    pub fn first_change(&self, tracks: &[u32], since: Ps, reported: u64) -> Ps {
+    pub fn first_change(&self, tracks: &[u32], since: Ps, recorded: u64) -> Ps {
         let next = self.next_change(tracks, since);
         let recording = self.recording();
         let joined = recording.joined.iter().filter(|(track, _)| tracks.contains(track)).map(|(_, begin)| *begin);
-        joined.fold(next.min(recording.earliest_since(reported, tracks)), Ps::min)
+        joined.fold(next.min(recording.earliest_since(recorded, tracks)), Ps::min)
     }
 
     /// Everything that has been recorded so far has been seen.
@@ -120,7 +120,7 @@ mod tests {
     static CHARACTER: Activity = Activity::new(Kind::Serial, "character", "");
 
     #[test]
-    fn what_goes_on_is_known_at_each_moment_and_when_that_changes() {
+    fn the_state_of_tracks_and_its_next_change_are_known() {
         let activities = Activities::default();
         let flash = activities.scope("flash0");
         flash.declare(&[&ERASE, &CHARACTER]);
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_reported_late_or_goes_on_after_all_is_a_change_at_its_begin() {
+    fn a_span_that_is_recorded_late_or_extended_is_a_change_at_its_begin() {
         static FRAME: Activity = Activity::new(Kind::Wire, "shifting", "").joining();
         let activities = Activities::default();
         let spi = activities.scope("spi0");
@@ -154,16 +154,16 @@ mod tests {
         activities.follow(Kinds::of(&[Kind::Wire]));
         spi.span(&FRAME, Ps(10), Ps(20), Detail::None);
         assert_eq!(activities.first_change(&[0], Ps(15), 0), Ps(10));
-        let reported = activities.reported();
+        let recorded = activities.recorded();
         activities.looked_at();
-        assert_eq!(activities.first_change(&[0], Ps(25), reported), Ps::MAX);
+        assert_eq!(activities.first_change(&[0], Ps(25), recorded), Ps::MAX);
         spi.span(&FRAME, Ps(20), Ps(30), Detail::None);
-        assert_eq!((activities.reported(), activities.first_change(&[0], Ps(25), reported)), (reported, Ps(20)));
+        assert_eq!((activities.recorded(), activities.first_change(&[0], Ps(25), recorded)), (recorded, Ps(20)));
         assert_eq!(activities.next_change(&[0], Ps(20)), Ps(30));
     }
 
     #[test]
-    fn an_iteration_in_which_something_moves_is_not_skipped_by_who_follows_it() {
+    fn an_iteration_with_followed_activities_is_not_skipped() {
         let activities = Activities::default();
         let flash = activities.scope("flash0");
         flash.declare(&[&ERASE]);

@@ -102,7 +102,7 @@ impl fmt::Debug for Recording {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Recording")
             .field("tracks", &self.tracks)
-            .field("told", &self.reported())
+            .field("recorded", &self.recorded())
             .finish_non_exhaustive()
     }
 }
@@ -211,7 +211,7 @@ impl Recording {
     }
 
     /// The number of spans that were recorded so far, which is the number of the next one.
-    pub fn reported(&self) -> u64 {
+    pub fn recorded(&self) -> u64 {
         self.first + self.ring.len() as u64
     }
 
@@ -254,7 +254,7 @@ impl Recording {
         let step = Step { hz: clock.map_or(0, Hz::get), by: 0 };
         let span = Span { track, begin, end, detail, times: 1, step };
         self.latest = self.latest.max(begin);
-        let number = self.reported();
+        let number = self.recorded();
         self.before.push_back(self.tracks[track as usize].last.replace(number));
         self.bytes += span.bytes();
         self.ring.push_back(span);

@@ -52,17 +52,17 @@ impl Recording {
         let (Some(first), Some(last)) = (intervals.first(), intervals.last()) else { return };
         let mut spans = self.ranked(first.0, last.1, ranks);
         spans.sort_unstable_by_key(|span| std::cmp::Reverse(span.begin));
-        let (mut near, mut gaps, mut shares) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut current, mut gaps, mut shares) = (Vec::new(), Vec::new(), Vec::new());
         for interval in intervals {
-            near.retain(|span: &Ranked| span.end > interval.0);
+            current.retain(|span: &Ranked| span.end > interval.0);
             while let Some(span) = spans.pop_if(|span| span.begin < interval.1) {
-                near.push(span);
+                current.push(span);
             }
-            near.sort_unstable();
+            current.sort_unstable();
             gaps.clear();
             gaps.push(*interval);
             shares.clear();
-            for span in &near {
+            for span in &current {
                 let taken = take(&mut gaps, span.begin, span.end);
                 if taken > Ps::ZERO {
                     match shares.iter_mut().find(|(known, _)| *known == span.track) {

@@ -328,9 +328,9 @@ impl Span {
     /// `ahead` after the first.
     fn first(&self, ahead: Ps, holds: impl Fn((Ps, Ps)) -> bool) -> u64 {
         let (mut low, mut high) = (0, self.times);
-        let near = self.step.steps_in(ahead).min(self.times);
+        let guess = self.step.steps_in(ahead).min(self.times);
         // In most cases it is next to the guess.
-        for probe in [near.saturating_sub(1), near, near + 1] {
+        for probe in [guess.saturating_sub(1), guess, guess + 1] {
             if low <= probe && probe < high {
                 if holds(self.instance(probe)) { high = probe } else { low = probe + 1 }
             }

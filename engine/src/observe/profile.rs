@@ -68,7 +68,7 @@ pub struct ShownCall {
 
 /// A period in which a core ran on the stack of one task, for a timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ShownTurn {
+pub struct ShownTaskSlice {
     /// The task's path.
     pub task: u32,
     /// When the core switched to the task.
@@ -182,7 +182,7 @@ pub struct CoreProfile {
     pub slices_complete_from: Option<Ps>,
     /// The tasks that ran, in the order of time, if they are kept for a timeline; empty if there is only one stack of
     /// calls. The last period extends to the end of the profile.
-    pub turns: Vec<ShownTurn>,
+    pub task_slices: Vec<ShownTaskSlice>,
     /// The waits on each path, if they were requested: the path, what was waited for, and how long. `costs` includes
     /// this time.
     pub waits: Vec<(u32, String, Ps)>,

@@ -83,7 +83,7 @@ impl DeviceSignals {
                 known.push(signals.of(&tracks(known.len() as u32)));
             }
             let Some(signal) = known[span.track as usize] else { return };
-            waves.report(|set| {
+            waves.set_many(|set| {
                 for (begin, end) in span.instances_within(Ps::ZERO, until) {
                     set(signal, begin, true);
                     // A span that is open at the end leaves its signal high.
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_reported_long_before_it_ends_can_still_change() {
+    fn a_span_that_is_recorded_long_before_its_end_can_still_change() {
         let (activities, waves) = (Activities::default(), Waves::default());
         let flash = activities.scope("flash0");
         flash.declare(&[&ERASE, &TRANSFER]);

@@ -124,7 +124,7 @@ impl SpiSignals {
         {
             named.waves.set(*signal, at, !low);
         }
-        if let Some(named) = self.0.as_deref().filter(|named| named.reports_frames()) {
+        if let Some(named) = self.0.as_deref().filter(|named| named.records_frames()) {
             named.scope.level((&FRAME, select as u32), low, at);
         }
     }
@@ -143,7 +143,7 @@ impl SpiSignals {
             named.scope.level(&FRAME, selected, at);
         }
         if let Some(named) = self.recorded() {
-            named.waves.report(|set| {
+            named.waves.set_many(|set| {
                 set(named.selects[0], at, !selected);
                 named.set_data(data, at, set);
                 set(named.sck, at, clock);
@@ -156,10 +156,10 @@ impl SpiSignals {
     #[inline]
     pub fn burst(&self, burst: Burst, received: u32, clock: SerialClock) -> u32 {
         if let Some(named) = self.recorded() {
-            named.waves.report(|set| named.clocks(burst, received, clock, set));
+            named.waves.set_many(|set| named.clocks(burst, received, clock, set));
         }
         if let Some(named) = self.0.as_deref().filter(|named| named.scope.is_on()) {
-            named.report(burst, received, clock);
+            named.record(burst, received, clock);
         }
         received
     }
@@ -170,10 +170,10 @@ impl SpiSignals {
     pub fn burst_on_mosi(&self, burst: Burst, levels: (u32, u32), clock: SerialClock) -> u32 {
         let (mosi, miso) = levels;
         if let Some(named) = self.recorded() {
-            named.waves.report(|set| named.clocks(Burst { bits: mosi, ..burst }, miso, clock, set));
+            named.waves.set_many(|set| named.clocks(Burst { bits: mosi, ..burst }, miso, clock, set));
         }
         if let Some(named) = self.0.as_deref().filter(|named| named.scope.is_on()) {
-            named.report(Burst { drive: Drive::Target, bits: 0, ..burst }, mosi, clock);
+            named.record(Burst { drive: Drive::Target, bits: 0, ..burst }, mosi, clock);
         }
         mosi
     }
@@ -181,17 +181,17 @@ impl SpiSignals {
 
 impl Named {
     /// True if frames are recorded: of reads in place, only if those are recorded.
-    fn reports_frames(&self) -> bool {
+    fn records_frames(&self) -> bool {
         self.scope.records(Kind::Frame) && (!self.in_place || self.scope.records(Kind::InPlace))
     }
 
     /// Records a burst as an activity.
     #[cold]
-    fn report(&self, burst: Burst, received: u32, clock: SerialClock) {
+    fn record(&self, burst: Burst, received: u32, clock: SerialClock) {
         let what = if self.in_place { &READING } else { &SHIFTING };
         let [begin, end] = [0, QUARTERS * u64::from(burst.clocks)].map(|quarters| clock.time(quarters));
         self.scope.clocked_span(what, clock.source, begin, end, Detail::None);
-        if self.reports_frames() {
+        if self.records_frames() {
             let sent = (burst.drive == Drive::Controller).then_some(burst.bits);
             let both = burst.drive == Drive::Controller && burst.lines == Lines::Single;
             let received = (both || burst.drive == Drive::Target).then_some(received);

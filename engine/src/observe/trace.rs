@@ -27,7 +27,7 @@ use packets::{
     SEQ_NEEDS_INCREMENTAL_STATE, TracePacket, TrackDescriptor, TrackEvent,
 };
 use slices::{Slice, Slices, lanes};
-pub use tasks::{CoreTasks, Turn};
+pub use tasks::{CoreTasks, TaskSlice};
 
 /// The least size of a piece, except for the last.
 const PIECE_BYTES: usize = 1 << 20;
@@ -83,7 +83,7 @@ pub struct Timeline {
     devices: Slices,
     slices: std::vec::IntoIter<CoreSlice>,
     /// Periods of tasks, each with its track.
-    turns: std::vec::IntoIter<(u64, Turn)>,
+    task_slices: std::vec::IntoIter<(u64, TaskSlice)>,
     samples: std::vec::IntoIter<Sample>,
     /// The numbers of entries in FIFOs.
     levels: std::vec::IntoIter<Level>,
@@ -143,7 +143,7 @@ impl Timeline {
             devices: Slices::new(spans, &tracks, &flows, (from, to)),
             flows,
             slices: source.slices.into_iter(),
-            turns: Vec::new().into_iter(),
+            task_slices: Vec::new().into_iter(),
             samples: Vec::new().into_iter(),
             levels: levels::levels(&entries, (complete_from, to)).into_iter(),
             window: (from, to),
@@ -174,9 +174,13 @@ impl Timeline {
     /// Writes the descriptions of tracks: the cores, then devices, each with its activities and its totals.
     fn describe(&mut self, cores: &[String], counters: &Counters) {
         let mut scopes: Vec<String> = cores.to_vec();
-        let reported: Vec<bool> = self.reported();
-        let active =
-            self.tracks.iter().zip(&reported).filter(|(_, reported)| **reported).map(|(track, _)| track.scope.clone());
+        let has_records: Vec<bool> = self.tracks_with_records();
+        let active = self
+            .tracks
+            .iter()
+            .zip(&has_records)
+            .filter(|(_, has_records)| **has_records)
+            .map(|(track, _)| track.scope.clone());
         let moved = counters.moved(self.window.0, self.window.1);
         let all = || counters.names().iter().enumerate().filter(|(index, _)| moved[*index]);
         let counted = all().map(|(_, name)| scope_of(name).to_owned());
@@ -196,7 +200,7 @@ impl Timeline {
             self.track(uuid, self.scopes.get(&lane.core).copied(), &name, Some(0), None);
             self.functions.extend(lane.stacks.into_iter().map(|stack| ((lane.core.clone(), stack), uuid)));
         }
-        for index in (0..reported.len()).filter(|index| reported[*index]) {
+        for index in (0..has_records.len()).filter(|index| has_records[*index]) {
             let track = self.tracks[index].clone();
             let parent = self.scopes.get(&track.scope).copied();
             let counter = (track.activity.kind == Kind::Queue).then_some(CounterDescriptor { unit_name: None });
@@ -212,11 +216,11 @@ impl Timeline {
     }
 
     /// By track: whether anything was recorded on it.
-    fn reported(&self) -> Vec<bool> {
-        let mut reported = vec![false; self.tracks.len()];
+    fn tracks_with_records(&self) -> Vec<bool> {
+        let mut has_records = vec![false; self.tracks.len()];
         let queues = self.levels.as_slice().iter().map(|level| level.track);
-        self.devices.tracks().chain(queues).for_each(|track| reported[track as usize] = true);
-        reported
+        self.devices.tracks().chain(queues).for_each(|track| has_records[track as usize] = true);
+        has_records
     }
 
     fn track(
@@ -391,8 +395,8 @@ impl Iterator for Timeline {
         while self.piece.len() < PIECE_BYTES {
             if let Some(slice) = self.devices.next() {
                 self.slice(&slice);
-            } else if let Some((track, turn)) = self.turns.next() {
-                self.turn(track, &turn);
+            } else if let Some((track, slice)) = self.task_slices.next() {
+                self.task_slice(track, &slice);
             } else if let Some(slice) = self.slices.next() {
                 self.core_slice(&slice);
             } else if let Some(sample) = self.samples.next() {

@@ -75,7 +75,7 @@ impl AccessSites {
 
     /// Records that it was the instruction at `pc` of core number `core`.
     #[cold]
-    pub fn report(&mut self, core: usize, pc: u32) {
+    pub fn record(&mut self, core: usize, pc: u32) {
         self.are_wanted = false;
         for note in self.wanted_notes.drain(..) {
             self.of_notes.entry(note).or_insert((core, pc));
@@ -106,12 +106,12 @@ mod tests {
     fn the_first_places_are_kept_once() {
         let register = (DeviceId(3), 0, 0x10);
         let mut access_sites = AccessSites::default();
-        access_sites.report(0, 1);
+        access_sites.record(0, 1);
         assert_eq!(access_sites.of(register), []);
         for pc in [8, 4, 8, 12, 16, 20] {
             access_sites.want(register);
             assert!(access_sites.are_wanted());
-            access_sites.report(1, pc);
+            access_sites.record(1, pc);
             assert!(!access_sites.are_wanted());
         }
         assert_eq!(access_sites.of(register), [(1, 8), (1, 4), (1, 12), (1, 16)]);
@@ -122,7 +122,7 @@ mod tests {
         let mut access_sites = AccessSites::default();
         access_sites.want_of_note(3);
         access_sites.want_of_note(4);
-        access_sites.report(0, 8);
+        access_sites.record(0, 8);
         assert!(!access_sites.are_wanted());
         assert_eq!([2, 3, 4].map(|note| access_sites.of_note(note)), [None, Some((0, 8)), Some((0, 8))]);
     }

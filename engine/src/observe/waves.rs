@@ -193,7 +193,7 @@ impl Waves {
     }
 
     /// Records many changes at once.
-    pub fn report(&self, changes: impl FnOnce(&mut dyn FnMut(SignalId, Ps, bool))) {
+    pub fn set_many(&self, changes: impl FnOnce(&mut dyn FnMut(SignalId, Ps, bool))) {
         let mut recording = self.recording();
         changes(&mut |signal, at, level| recording.set(signal, at, level));
         self.note_news(&recording);
@@ -201,12 +201,12 @@ impl Waves {
 
     /// The number of changes that were recorded so far: an iteration of a loop in which a wire changes can't be
     /// skipped.
-    pub fn reported(&self) -> u64 {
+    pub fn change_count(&self) -> u64 {
         if !self.is_on() {
             return 0;
         }
         let recording = self.recording();
-        recording.changes + recording.dropped + recording.live.reported()
+        recording.changes + recording.dropped + recording.live.change_count()
     }
 
     /// All signals.

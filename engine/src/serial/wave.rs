@@ -255,8 +255,8 @@ impl Ear {
             let data = (0..format.data_bits).map(sampled).sum();
             let parity_bit = self.level_at(middle(1 + u64::from(format.data_bits)));
             // The three samples around the middle, of sixteen in a bit.
-            let near = format.bit_fs / 16;
-            let is_noisy = |bit: u64| self.level_at(middle(bit) - near) != self.level_at(middle(bit) + near);
+            let margin = format.bit_fs / 16;
+            let is_noisy = |bit: u64| self.level_at(middle(bit) - margin) != self.level_at(middle(bit) + margin);
             let errors = Errors {
                 framing: !self.level_at(stop),
                 parity: format.has_parity() && parity_bit != format.parity_of(data),

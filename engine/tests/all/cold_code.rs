@@ -12,11 +12,11 @@ const END: Ps = Ps::from_us(10_000);
 
 /// Runs the sweep's code on this core, in a machine of its target. Gives how many instructions it ran.
 fn run<T: Target>(core: &mut impl Core, at: u32) -> usize {
-    run_in_turns::<T>(core, at, END)
+    run_in_slices::<T>(core, at, END)
 }
 
 /// Like `run`, in time slices of the given length.
-fn run_in_turns<T: Target>(core: &mut impl Core, at: u32, turn: Ps) -> usize {
+fn run_in_slices<T: Target>(core: &mut impl Core, at: u32, turn: Ps) -> usize {
     let mut machine = prepared::<T>(at & !1, &sweep::<T>()).machine;
     core.set_pc(at);
     let turns = (1..=END.0 / turn.0).map(|n| core.run(machine.bus(), Ps(n * turn.0)));
@@ -53,14 +53,14 @@ fn a_riscv_core_decodes_cold_code_once() {
 #[test]
 fn a_core_goes_on_in_the_block_in_which_its_turn_has_ended() {
     let arm = || CortexA::new(support::arm::config());
-    let (mut whole, mut in_turns) = (arm(), arm());
+    let (mut whole, mut in_slices) = (arm(), arm());
     let ran = run::<arm::CortexA5>(&mut whole, support::arm::DDR);
-    assert_eq!(run_in_turns::<arm::CortexA5>(&mut in_turns, support::arm::DDR, TURN), ran);
-    assert_eq!(in_turns.decoded(), whole.decoded());
+    assert_eq!(run_in_slices::<arm::CortexA5>(&mut in_slices, support::arm::DDR, TURN), ran);
+    assert_eq!(in_slices.decoded(), whole.decoded());
     use support::riscv::{DDR, cache, config};
     let hart = || Hart::new(config(cache(1), cache(1)));
-    let (mut whole, mut in_turns) = (hart(), hart());
+    let (mut whole, mut in_slices) = (hart(), hart());
     let ran = run::<riscv::Pipelined<0>>(&mut whole, DDR);
-    assert_eq!(run_in_turns::<riscv::Pipelined<0>>(&mut in_turns, DDR, TURN), ran);
-    assert_eq!(in_turns.decoded(), whole.decoded());
+    assert_eq!(run_in_slices::<riscv::Pipelined<0>>(&mut in_slices, DDR, TURN), ran);
+    assert_eq!(in_slices.decoded(), whole.decoded());
 }

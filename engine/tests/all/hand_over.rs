@@ -1,7 +1,7 @@
 //! Output of programs is handed over soon and in small pieces, and the time of that changes nothing else: on two cores,
 //! and for a program that only prints. [`crate::whole::conformance`] tests it for each core.
 
-use crate::whole::conformance::{HAND_OVERS, ITERATIONS, run_alike};
+use crate::whole::conformance::{HAND_OVERS, ITERATIONS, run_and_compare};
 use crate::whole::support::arm::*;
 use crate::whole::support::pair::{JOURNAL, SHARED, pair};
 use crate::whole::support::printer::add_printer;
@@ -42,7 +42,7 @@ fn two_cores_that_wake_each_other() {
             journals.borrow_mut().push(journal);
             machine
         };
-        let (_, text) = run_alike(build);
+        let (_, text) = run_and_compare(build);
         assert_eq!(text.console.iter().filter(|byte| **byte == b'0').count(), ITERATIONS as usize);
         // The following machines continue from snapshots, and have the rest of the journal.
         let journals = &journals.borrow()[..HAND_OVERS.len()];

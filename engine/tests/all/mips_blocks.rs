@@ -1,7 +1,7 @@
 //! Blocks of a MIPS core: that code is decoded once, and that two cores see each other's accesses in one order.
 
 use crate::whole::support::mips::*;
-use crate::whole::support::pair::{Entries, JOURNAL, PROGRAMS, SHARED, pair_at, run_alike, xburst};
+use crate::whole::support::pair::{Entries, JOURNAL, PROGRAMS, SHARED, pair_at, run_and_compare, xburst};
 use cyclescope_engine::core::Core;
 use cyclescope_engine::isa::mips::core::Mips;
 use cyclescope_engine::machine::Machine;
@@ -94,7 +94,7 @@ fn messages_of_two_cores_go_back_and_forth_in_order() {
     let ping = then_exit(&[&BASES[..], &asks, &back(&asks), &until_equal(12)].concat());
     let answers = [&[addiu(T2, T2, 1)][..], &until_equal(0), &[sw(T3, S1, 0x44), sw(T2, S0, 4)]].concat();
     let pong = [&BASES[..], &answers, &back(&answers), &DONE].concat();
-    let (_, entries) = run_alike(|| pair([&ping, &pong]));
+    let (_, entries) = run_and_compare(|| pair([&ping, &pong]));
     let expected = (1..=iterations as u32).flat_map(|n| [(Some(1), 0x44, n), (Some(0), 0x40, n)]);
     let reported: Vec<_> = entries.iter().map(|(core, offset, value, _)| (*core, *offset, *value)).collect();
     assert_eq!(reported, expected.collect::<Vec<_>>());
@@ -115,7 +115,7 @@ fn conditional_stores_lose_no_addition_of_two_cores() {
         let one = addiu(T2, ZERO, 1);
         let first = then_exit(&[&adds(&add)[..], &[one], &until_equal(12)].concat());
         let second = [&adds(&add)[..], &[one], &DONE].concat();
-        let (_, entries) = run_alike(|| pair([&first, &second]));
+        let (_, entries) = run_and_compare(|| pair([&first, &second]));
         assert_eq!(entries.len(), 400);
         entries.iter().map(|entry| entry.2).max().unwrap()
     };

@@ -2,7 +2,7 @@
 //! calls, and messages. [`crate::whole::conformance`] tests their order for each instruction set.
 
 use crate::whole::support::arm::*;
-use crate::whole::support::pair::{CLOCKS, JOURNAL, PROGRAMS, QUANTA, SHARED, pair, run_alike};
+use crate::whole::support::pair::{CLOCKS, JOURNAL, PROGRAMS, QUANTA, SHARED, pair, run_and_compare};
 use cyclescope_engine::machine::Outcome;
 use cyclescope_engine::machine::windows::Window;
 use cyclescope_engine::time::Ps;
@@ -60,7 +60,7 @@ fn careless_additions_are_lost_in_the_same_way_each_time() {
     let of = |core: usize, exclusively| adds(300, exclusively, 0x40 + 4 * core as u32, 1 + core as u32);
     let total = |exclusively| {
         let programs = [program(&[&of(0, exclusively), &last]), program(&[&of(1, exclusively), &done])];
-        let (_, entries) = run_alike(|| pair([&programs[0], &programs[1]]));
+        let (_, entries) = run_and_compare(|| pair([&programs[0], &programs[1]]));
         assert_eq!(entries.len(), 600);
         entries.iter().map(|entry| entry.2).max().unwrap()
     };
@@ -73,7 +73,7 @@ fn a_core_wakes_another_by_a_write() {
     let (last, done) = endings();
     let wakes = [&delay(400)[..], &[mov(3, 1), str(3, 9, 4), str(3, 9, 0x40)], &delay(3000), &last].concat();
     let sleeps = [&[WFI, str(2, 9, 0x44), str(2, 9, 4)][..], &done].concat();
-    let (_, entries) = run_alike(|| pair([&program(&[&wakes]), &program(&[&sleeps])]));
+    let (_, entries) = run_and_compare(|| pair([&program(&[&wakes]), &program(&[&sleeps])]));
     let [(Some(1), 0x44, 0, at), (Some(0), 0x40, 1, raised)] = entries[..] else { panic!("{entries:?}") };
     // The core that wakes the other waits for the answer before its next store. The other core's store is half a cycle
     // ahead of it.
@@ -92,7 +92,7 @@ fn a_core_wakes_another_by_an_event() {
         machine.bus().cluster = 3;
         (machine, journal)
     };
-    let (report, entries) = run_alike(cluster);
+    let (report, entries) = run_and_compare(cluster);
     assert_eq!(entries.iter().map(|entry| entry.1).collect::<Vec<_>>().len(), 2, "{entries:?}");
     let waits = |(cause, cycles): &(String, _)| (cause == "wait for interrupt").then_some(*cycles);
     let slept = report.cores[1].causes().iter().find_map(waits).unwrap();

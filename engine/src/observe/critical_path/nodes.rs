@@ -23,7 +23,7 @@ struct Node {
     before: NodeId,
     piece: Piece,
     /// It gets no more waits.
-    is_reported: bool,
+    is_complete: bool,
     /// The sums up to here, once they are known: `before` may have been removed then.
     path: Option<Box<Path>>,
 }
@@ -48,7 +48,7 @@ impl Nodes {
     pub fn add(&mut self, before: NodeId, piece: Piece) -> NodeId {
         let id = self.next;
         self.next += 1;
-        self.nodes.insert(id, Node { before, piece, is_reported: false, path: None });
+        self.nodes.insert(id, Node { before, piece, is_complete: false, path: None });
         id
     }
 
@@ -65,15 +65,15 @@ impl Nodes {
     }
 
     /// A piece gets no more waits.
-    pub fn reported(&mut self, id: NodeId) {
+    pub fn complete(&mut self, id: NodeId) {
         if let Some(node) = self.nodes.get_mut(&id) {
-            node.is_reported = true;
+            node.is_complete = true;
         }
     }
 
     /// True if a piece may still get waits.
-    pub fn is_unreported(&self, id: NodeId) -> bool {
-        self.nodes.get(&id).is_some_and(|node| !node.is_reported)
+    pub fn is_incomplete(&self, id: NodeId) -> bool {
+        self.nodes.get(&id).is_some_and(|node| !node.is_complete)
     }
 
     /// True if it is time for [`Nodes::settle`].
@@ -90,7 +90,7 @@ impl Nodes {
         self.sum_up(roots);
         if self.nodes.len() > MOST_NODES {
             let old = self.nodes.len() / 2;
-            self.nodes.values_mut().take(old).for_each(|node| node.is_reported = true);
+            self.nodes.values_mut().take(old).for_each(|node| node.is_complete = true);
             self.sum_up(roots);
         }
         self.many = FEW_NODES.max(2 * self.nodes.len());
@@ -108,9 +108,9 @@ impl Nodes {
         }
         self.nodes.retain(|id, _| users.contains_key(id));
         // The node that a path continues from has a lower number.
-        let reported = self.nodes.iter().filter(|(_, node)| node.is_reported && node.path.is_none());
-        let reported: Vec<NodeId> = reported.map(|(id, _)| *id).collect();
-        for id in reported {
+        let complete = self.nodes.iter().filter(|(_, node)| node.is_complete && node.path.is_none());
+        let complete: Vec<NodeId> = complete.map(|(id, _)| *id).collect();
+        for id in complete {
             let before = self.nodes[&id].before;
             let is_only_one = users.get(&before) == Some(&1);
             let path = match self.nodes.get_mut(&before) {

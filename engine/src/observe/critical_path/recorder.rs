@@ -45,7 +45,7 @@ struct CorePath {
     /// How the path changed to this core at `begin`.
     entered: Option<Entered>,
     /// Pieces of the core's time that may still get waits, in their order.
-    unreported: VecDeque<NodeId>,
+    incomplete: VecDeque<NodeId>,
     asleep_since: Option<Ps>,
     raised: Option<Raise>,
 }
@@ -191,7 +191,7 @@ impl Paths {
         let (waits, entered) = (std::mem::take(&mut own.waits), own.entered.take());
         let piece = Piece { core, begin: own.begin, end: at, waits, entered };
         let node = self.nodes.add(own.head, piece);
-        own.unreported.push_back(node);
+        own.incomplete.push_back(node);
         (own.begin, own.head) = (at, node);
         if self.nodes.are_many() {
             self.settle();
@@ -203,7 +203,7 @@ impl Paths {
     pub fn places(&self, core: u32, from: Ps, to: Ps) -> Vec<(Place, Ps, Ps)> {
         let own = &self.cores[core as usize];
         let ends = |id: &NodeId| Some((Place::Piece(*id), self.nodes.ends(*id)?));
-        let pieces = own.unreported.iter().filter_map(ends);
+        let pieces = own.incomplete.iter().filter_map(ends);
         let all = pieces.chain([(Place::Open, (own.begin, Ps::MAX))]);
         let parts = all.map(|(place, (begin, end))| (place, begin.max(from), end.min(to)));
         parts.filter(|(_, begin, end)| begin < end).collect()
@@ -232,19 +232,19 @@ impl Paths {
     }
 
     /// True if earlier waits of a core may still change its path.
-    pub fn has_unreported(&self, core: u32) -> bool {
-        !self.cores[core as usize].unreported.is_empty()
+    pub fn has_incomplete(&self, core: u32) -> bool {
+        !self.cores[core as usize].incomplete.is_empty()
     }
 
     /// No more waits of a core come that were before `to`.
-    pub fn reported(&mut self, core: u32, to: Ps) {
+    pub fn waits_complete(&mut self, core: u32, to: Ps) {
         let own = &mut self.cores[core as usize];
-        while let Some(node) = own.unreported.front() {
+        while let Some(node) = own.incomplete.front() {
             if self.nodes.ends(*node).is_some_and(|(_, end)| end > to) {
                 break;
             }
-            self.nodes.reported(*node);
-            own.unreported.pop_front();
+            self.nodes.complete(*node);
+            own.incomplete.pop_front();
         }
         if self.nodes.are_many() {
             self.settle();
@@ -260,7 +260,7 @@ impl Paths {
         let roots: Vec<NodeId> = roots.collect();
         self.nodes.settle(&roots);
         for own in &mut self.cores {
-            own.unreported.retain(|node| self.nodes.is_unreported(*node));
+            own.incomplete.retain(|node| self.nodes.is_incomplete(*node));
         }
     }
 

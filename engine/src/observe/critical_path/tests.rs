@@ -32,7 +32,7 @@ fn woken_of(steps: &[(usize, usize, u64)]) -> Vec<Woken> {
     all
 }
 
-fn forward(all: &[Woken], reported: bool) -> Paths {
+fn forward(all: &[Woken], complete: bool) -> Paths {
     let mut paths = Paths::new(CORES, LATEST);
     for Woken { from, to, since, stored } in all {
         paths.sleeps(*to, Ps(*since));
@@ -44,8 +44,8 @@ fn forward(all: &[Woken], reported: bool) -> Paths {
         for (place, begin, end) in paths.places(*from as u32, Ps(stored - 4), Ps(*stored)) {
             paths.add_wait(*from as u32, place, What::Activity(*from as u32), end - begin);
         }
-        if reported {
-            (0..CORES as u32).for_each(|core| paths.reported(core, Ps(*stored)));
+        if complete {
+            (0..CORES as u32).for_each(|core| paths.waits_complete(core, Ps(*stored)));
         }
     }
     paths
@@ -81,11 +81,11 @@ proptest! {
     #[test]
     fn a_path_is_what_leads_back_from_the_end(
         steps in prop::collection::vec((0..CORES, 0..CORES, 0..100_u64), 0..300),
-        reported in any::<bool>(),
+        complete in any::<bool>(),
         rest in 0..50_u64,
     ) {
         let all = woken_of(&steps);
-        let paths = forward(&all, reported);
+        let paths = forward(&all, complete);
         let end = all.last().map_or(0, |woken| woken.stored + 3) + rest;
         for last in 0..CORES {
             check(&paths.path(last, Ps(end)), &all, last, end);
@@ -105,7 +105,7 @@ fn memory_does_not_grow_with_the_run() {
 }
 
 #[test]
-fn what_is_never_reported_is_cut_off_somewhere() {
+fn pieces_that_never_complete_are_cut_off_somewhere() {
     let steps: Vec<_> = (0..1_500).map(|step| (step % 2, (step + 1) % 2, 0)).collect();
     let all = woken_of(&steps);
     let paths = forward(&all, false);

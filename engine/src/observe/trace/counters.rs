@@ -48,10 +48,10 @@ impl Counters {
 
     /// By total: whether it had more than one value between two times.
     pub fn moved(&self, from: Ps, to: Ps) -> Vec<bool> {
-        let mut reported = vec![0; self.names.len()];
+        let mut counts = vec![0; self.names.len()];
         let within = self.samples.iter().filter(|sample| from <= sample.at && sample.at <= to);
-        within.flat_map(|sample| &sample.changed).for_each(|(place, _)| reported[*place as usize] += 1);
-        reported.into_iter().map(|times| times > 1).collect()
+        within.flat_map(|sample| &sample.changed).for_each(|(place, _)| counts[*place as usize] += 1);
+        counts.into_iter().map(|times| times > 1).collect()
     }
 
     /// The samples in the order of time.
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stays_is_not_reported_again() {
+    fn totals_that_do_not_change_are_not_sampled_again() {
         let mut counters = Counters::new(Ps(5), Ps(100), Ps(10));
         assert_eq!(counters.next(), Some(Ps(5)));
         for (at, fills, bytes) in [(5, 1, 0), (13, 1, 0), (27, 1, 8)] {

@@ -33,7 +33,7 @@ pub struct Slice {
 }
 
 /// The order of slices: begin, distance from the core that they interrupt, number.
-type Turn = (Ps, Reverse<usize>, u64);
+type Order = (Ps, Reverse<usize>, u64);
 
 /// Slices of devices in the order of their begins: an interrupt comes before the interrupts that it leads to.
 #[derive(Debug)]
@@ -46,20 +46,20 @@ pub struct Slices {
     /// By span: its distance from the core.
     distances: BTreeMap<usize, usize>,
     window: (Ps, Ps),
-    ready: BTreeMap<Turn, Slice>,
+    ready: BTreeMap<Order, Slice>,
     number: u64,
 }
 
 impl Slices {
     /// The slices of spans that are in the order of their begins.
     pub fn new(spans: Vec<Span>, tracks: &[Track], flows: &Flows, window: (Ps, Ps)) -> Slices {
-        let mut reported: Vec<u32> = spans.iter().map(|span| span.track).collect();
-        reported.sort_unstable();
-        reported.dedup();
+        let mut used: Vec<u32> = spans.iter().map(|span| span.track).collect();
+        used.sort_unstable();
+        used.dedup();
         Slices {
             distances: flows.distances(),
             spans: spans.into_iter().enumerate().peekable(),
-            tracks: reported,
+            tracks: used,
             joins: tracks.iter().map(|track| track.activity.joins()).collect(),
             window,
             ready: BTreeMap::new(),

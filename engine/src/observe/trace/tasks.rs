@@ -13,7 +13,7 @@ const RANK: i32 = -1;
 
 /// A period in which a core ran one task.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Turn {
+pub struct TaskSlice {
     /// The name of the task.
     pub task: Arc<str>,
     /// When it began to run.
@@ -28,13 +28,13 @@ pub struct CoreTasks {
     /// The core's label.
     pub core: String,
     /// In the order of time, without overlaps.
-    pub turns: Vec<Turn>,
+    pub slices: Vec<TaskSlice>,
 }
 
 impl Timeline {
     /// Describes the task tracks of cores.
     pub(super) fn describe_tasks(&mut self, tasks: Vec<CoreTasks>) {
-        let mut turns = Vec::new();
+        let mut slices = Vec::new();
         for (number, tasks) in tasks.into_iter().enumerate() {
             let uuid = TASKS + number as u64;
             let descriptor = TrackDescriptor {
@@ -46,19 +46,19 @@ impl Timeline {
                 counter: None,
             };
             self.packet(TracePacket { track_descriptor: Some(descriptor), ..TracePacket::default() });
-            turns.extend(tasks.turns.into_iter().map(|turn| (uuid, turn)));
+            slices.extend(tasks.slices.into_iter().map(|slice| (uuid, slice)));
         }
-        self.turns = turns.into_iter();
+        self.task_slices = slices.into_iter();
     }
 
     /// Writes a slice of a task track, as far as it is in the window.
-    pub(super) fn turn(&mut self, uuid: u64, turn: &Turn) {
+    pub(super) fn task_slice(&mut self, uuid: u64, slice: &TaskSlice) {
         let (from, to) = self.window;
-        let (begin, end) = (turn.begin.max(from), turn.end.min(to));
+        let (begin, end) = (slice.begin.max(from), slice.end.min(to));
         if begin >= end {
             return;
         }
-        let (track_uuid, name_iid) = (Some(uuid), Some(self.names.of(Named::Event, &turn.task)));
+        let (track_uuid, name_iid) = (Some(uuid), Some(self.names.of(Named::Event, &slice.task)));
         let mut debug_annotations = Vec::new();
         if !begin.0.is_multiple_of(PS_PER_NS) || !end.0.is_multiple_of(PS_PER_NS) {
             debug_annotations.extend([self.number("begin_ps", begin.0), self.number("end_ps", end.0)]);

@@ -216,7 +216,7 @@ fn slices_on(packets: &[TracePacket], track_name: &str) -> Vec<(u64, u64, Vec<u6
 }
 
 #[test]
-fn what_the_iterations_of_a_loop_report_on_one_track_is_one_slice_or_many_in_their_order() {
+fn spans_of_a_loop_on_one_track_are_one_slice_or_many_in_their_order() {
     let timeline = |count: u64| {
         let source = Source { to: Ps(1_000_000_000_000), ..Source::default() };
         read(Timeline::new(&polled(count), source))
@@ -267,7 +267,7 @@ fn what_interrupts_comes_before_what_it_interrupts() {
 }
 
 #[test]
-fn tasks_of_one_name_that_take_turns_have_a_track_each() {
+fn tasks_of_one_name_that_run_alternately_have_a_track_each() {
     let slice = |stack, name: &str, begin, end| CoreSlice {
         core: "cpu0".to_owned(),
         task: "worker".to_owned(),
@@ -302,14 +302,14 @@ fn tasks_of_one_name_that_take_turns_have_a_track_each() {
 
 #[test]
 fn the_tasks_that_a_core_runs_are_a_track_of_their_own() {
-    let turn = |task: &str, begin, end| Turn { task: task.into(), begin: Ps(begin), end: Ps(end) };
-    let turns = vec![
-        turn("from reset", 0, 1_000),
-        turn("idle", 1_000, 2_500),
-        turn("send", 2_500, 2_600),
-        turn("idle", 2_600, 8_000),
+    let slice_of = |task: &str, begin, end| TaskSlice { task: task.into(), begin: Ps(begin), end: Ps(end) };
+    let slices = vec![
+        slice_of("from reset", 0, 1_000),
+        slice_of("idle", 1_000, 2_500),
+        slice_of("send", 2_500, 2_600),
+        slice_of("idle", 2_600, 8_000),
     ];
-    let tasks = vec![CoreTasks { core: "cpu1".to_owned(), turns }];
+    let tasks = vec![CoreTasks { core: "cpu1".to_owned(), slices }];
     let cores = vec!["cpu0".to_owned(), "cpu1".to_owned()];
     let source = Source { cores, from: Ps(1_000), to: Ps(5_000), tasks, ..Source::default() };
     let packets = read(Timeline::new(&Activities::default(), source));

@@ -10,7 +10,7 @@ use crate::time::Ps;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Live {
     levels: BTreeMap<SignalId, Level>,
-    reported: u64,
+    change_count: u64,
 }
 
 /// The level of a followed signal.
@@ -28,8 +28,8 @@ impl Live {
     }
 
     /// The number of changes of followed signals that were recorded so far.
-    pub(super) fn reported(&self) -> u64 {
-        self.reported
+    pub(super) fn change_count(&self) -> u64 {
+        self.change_count
     }
 
     /// Records the level of a signal from `at` on, which may be in the past.
@@ -37,7 +37,7 @@ impl Live {
         let Some(followed) = self.levels.get_mut(&signal) else { return };
         let place = followed.ahead.partition_point(|(time, _)| *time <= at);
         followed.ahead.insert(place, (at, level));
-        self.reported += 1;
+        self.change_count += 1;
     }
 
     /// A signal's level at `now`, and when it changes next, as far as that is known; else [`Ps::MAX`].
@@ -126,7 +126,7 @@ impl Waves {
     }
 
     pub(super) fn note_news(&self, recording: &Recording) {
-        if recording.live.reported() > 0 {
+        if recording.live.change_count() > 0 {
             self.0.news.store(true, Ordering::Relaxed);
         }
     }
@@ -145,10 +145,10 @@ mod tests {
         waves.follow(&[(select, None)]);
         assert!(waves.is_on() && !waves.take_news());
         waves.set(clock, Ps(5), true);
-        assert_eq!((waves.reported(), waves.take_news()), (0, false), "nobody follows it");
+        assert_eq!((waves.change_count(), waves.take_news()), (0, false), "nobody follows it");
         assert_eq!(waves.live_level(select, Ps(5)), (true, Ps::MAX));
         // A burst is recorded when it begins.
-        waves.report(|set| [(10, false), (30, true)].iter().for_each(|(at, level)| set(select, Ps(*at), *level)));
+        waves.set_many(|set| [(10, false), (30, true)].iter().for_each(|(at, level)| set(select, Ps(*at), *level)));
         assert!(waves.take_news() && !waves.take_news());
         assert_eq!(waves.live_level(select, Ps(9)), (true, Ps(10)));
         let before = waves.live();
@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(waves.first_change(select), Ps(15), "it was recorded late");
         waves.set_live(&before);
         assert_eq!(waves.live_level(select, Ps(9)), (true, Ps(10)));
-        assert_eq!(waves.reported(), 3);
+        assert_eq!(waves.change_count(), 3);
         waves.follow(&[]);
         assert!(!waves.is_on());
     }

@@ -22,7 +22,7 @@ mod written;
 
 pub use code::sweep;
 pub use polling::with_and_without_skipping;
-pub use running::{HAND_OVERS, ITERATIONS, run_alike};
+pub use running::{HAND_OVERS, ITERATIONS, run_and_compare};
 pub use target::{Target, prepared};
 pub use targets::{arm, riscv};
 

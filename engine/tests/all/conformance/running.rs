@@ -143,7 +143,7 @@ pub fn what_is_printed_is_handed_over_at_any_time<T: Target>() {
         add_printer(&mut machine, T::physical(T::DEVICE) + 0x100);
         machine
     };
-    let (_, text) = run_alike(build);
+    let (_, text) = run_and_compare(build);
     let iteration: &[u8] = if T::PRINTS { b"c!" } else { b"!" };
     assert_eq!(text.console, iteration.repeat(ITERATIONS as usize));
 }
@@ -169,7 +169,7 @@ fn run_handing_over(machine: &mut Machine, (bytes, cycles): (usize, u64)) -> (Ru
 }
 
 /// Runs the program for each hand-over, and from snapshots, and compares the results. Returns what was printed.
-pub fn run_alike(build: impl Fn() -> Machine) -> (RunReport, Text) {
+pub fn run_and_compare(build: impl Fn() -> Machine) -> (RunReport, Text) {
     let (first, registers, text) = run_handing_over(&mut build(), HAND_OVERS[0]);
     assert_eq!(first.outcome, Outcome::Exit(0));
     let mut pieces = vec![text.pieces];

@@ -30,7 +30,7 @@ const WATCHED: [(&str, u32); 3] = [("wait", WAIT), ("twice", TWICE), ("peek", PE
 const MANY: usize = 1000;
 
 #[derive(Clone, Copy, Debug)]
-enum Way {
+enum Manner {
     /// Calls the function that waits.
     Waits,
     /// Calls the function that calls it twice.
@@ -40,14 +40,14 @@ enum Way {
 }
 
 /// Waits until the device is ready after the given cycles, each in its own manner.
-fn program<T: Target>(waits: &[(u32, Way)]) -> Vec<Step> {
+fn program<T: Target>(waits: &[(u32, Manner)]) -> Vec<Step> {
     let mut program = vec![Begin, Set(A, T::DEVICE), Set(B, T::DATA)];
     for (label, (cycles, way)) in (PEEKING..).zip(waits) {
         program.push(Set(C, *cycles));
         match way {
-            Way::Waits => program.push(Call(WAIT)),
-            Way::Twice => program.push(Call(TWICE)),
-            Way::Peeks => {
+            Manner::Waits => program.push(Call(WAIT)),
+            Manner::Twice => program.push(Call(TWICE)),
+            Manner::Peeks => {
                 let body = [Label(label), Load(D, A, READY), Call(PEEK), IfZero(D, label)];
                 program.push(Store(C, A, READY));
                 program.extend(body);
@@ -106,7 +106,7 @@ fn windows_of<'a>(report: &'a RunReport, section: &'a str) -> impl Iterator<Item
 }
 
 pub fn each_window_has_what_was_waited_for<T: Target>() {
-    let way = prop_oneof![Just(Way::Waits), Just(Way::Twice), Just(Way::Peeks)];
+    let way = prop_oneof![Just(Manner::Waits), Just(Manner::Twice), Just(Manner::Peeks)];
     let waits = prop::collection::vec((prop_oneof![0..60u32, 60..sized(LONGEST / 10, LONGEST)], way), 1..12);
     let cases = (waits, prop::sample::select(T::CODE.to_vec()));
     proptest!(ProptestConfig::with_cases(sized(2, CASES)), |((waits, at) in cases)| {
@@ -153,7 +153,7 @@ pub fn each_window_has_what_was_waited_for<T: Target>() {
                 longest = longest.max(*looked);
             }
         }
-        let peeks_long = waits.iter().any(|(cycles, way)| *cycles > 1000 && matches!(way, Way::Peeks));
+        let peeks_long = waits.iter().any(|(cycles, way)| *cycles > 1000 && matches!(way, Manner::Peeks));
         prop_assert!(longest > 0 || !peeks_long);
     });
 }

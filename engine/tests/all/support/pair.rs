@@ -161,7 +161,7 @@ pub fn run_pair((mut machine, journal): (Machine, Arc<Mutex<Entries>>), quantum:
 }
 
 /// Runs the machine for each quantum, and from snapshots in the middle, and compares the results.
-pub fn run_alike(build: impl Fn() -> (Machine, Arc<Mutex<Entries>>)) -> (RunReport, Entries) {
+pub fn run_and_compare(build: impl Fn() -> (Machine, Arc<Mutex<Entries>>)) -> (RunReport, Entries) {
     let first = run_pair(build(), QUANTA[0]);
     for quantum in QUANTA {
         let again = run_pair(build(), quantum);
