@@ -121,9 +121,9 @@ def read_svd(
 ]:
     """Read a chip's description from a CMSIS-SVD file; `EngineError` if it is invalid.
 
-    Returns the chip's name; the name of its core, the bits of an interrupt's priority, and the number
-    of external interrupts; for each peripheral the name, the base address, its blocks (offset and size
-    in bytes), and its registers as `cyclescope,registers` has them.
+    Returns the chip's name; the name of its core, the bits of an interrupt's priority, and the
+    number of external interrupts; for each peripheral the name, the base address, its blocks
+    (offset and size in bytes), and its registers as `cyclescope,registers` has them.
     """
 
 class Stop:
@@ -239,7 +239,7 @@ class Activities:
     """A recording of the activities of a machine's devices; it costs nothing while it is off."""
 
     def start(self, kinds: list[str] | None = None, most_bytes: int = 1 << 26) -> None:
-        """Record activities of these kinds (all, without a list) from now on.
+        """Record activities of the given kinds (all, without a list) from now on.
 
         When they take more than `most_bytes`, the spans that were recorded first are dropped.
         """
@@ -308,7 +308,7 @@ class Machine:
         """Keep a window for each call of each function; `EngineError` for an unknown one."""
 
     def profile_functions(self, functions: list[str] = ..., by_site: bool = ...) -> None:
-        """Profile all cores from now on; the calls of these functions are kept one by one.
+        """Profile all cores from now on; calls of the given functions are kept one by one.
 
         With `by_site`, call paths are distinguished by the places of the calls.
         """
@@ -354,9 +354,9 @@ class Machine:
     ) -> dict[str, Any]:
         """Run until exit, fault or limit (simulated picoseconds); the GIL is released.
 
-        `stream` gets the output of devices on lines of their own, with their labels. `stop` ends the
-        run early, with a report: its outcome is "interrupted". `note` gets notes about a slow run
-        at once. `BoardError` if another run uses an image of the board: only one run at a time
+        `stream` gets the output of devices on lines of their own, with their labels. `stop` ends
+        the run early, with a report: its outcome is "interrupted". `note` gets notes about a slow
+        run at once. `BoardError` if another run uses an image of the board: only one run at a time
         may use it.
         """
 
@@ -523,7 +523,7 @@ class Machine:
         """The segments of programs: the core's index, first address, bytes of file and memory."""
 
     def compiled(self) -> list[tuple[int, int]]:
-        """By core, the numbers of compiled regions of code, and of those that could not be compiled.
+        """By core, the numbers of compiled code regions, and of those that could not be compiled.
 
         Runs with equal results may differ in it.
         """

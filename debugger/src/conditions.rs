@@ -193,7 +193,7 @@ impl Reader<'_> {
                     return Err(several);
                 }
                 let similar = self.machine.functions_like(&name).join(" or ");
-                let hint = if similar.is_empty() { near } else { format!("; did you mean {near}?") };
+                let hint = if similar.is_empty() { similar } else { format!("; did you mean {similar}?") };
                 Err(format!("the firmware has no function '{}'{hint}", name.escape_debug()))
             }
         }

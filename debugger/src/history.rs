@@ -346,10 +346,10 @@ impl History {
             self.load(machine, 0)?;
             return Ok(false);
         };
-        let mut similar = FIRST_DISTANCE;
+        let mut distance = FIRST_DISTANCE;
         loop {
             self.load(machine, index)?;
-            let until = time.saturating_sub(similar);
+            let until = time.saturating_sub(distance);
             if until <= self.moments[index].time {
                 break;
             }
@@ -357,7 +357,7 @@ impl History {
             if machine.position(core).instructions <= target {
                 break;
             }
-            similar = Ps(similar.0.saturating_mul(8));
+            distance = Ps(distance.0.saturating_mul(8));
         }
         while machine.position(core).instructions < target {
             let step = Step { core, range: None, into_handlers: true };

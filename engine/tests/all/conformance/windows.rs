@@ -42,9 +42,9 @@ enum Manner {
 /// Waits until the device is ready after the given cycles, each in its own manner.
 fn program<T: Target>(waits: &[(u32, Manner)]) -> Vec<Step> {
     let mut program = vec![Begin, Set(A, T::DEVICE), Set(B, T::DATA)];
-    for (label, (cycles, way)) in (PEEKING..).zip(waits) {
+    for (label, (cycles, manner)) in (PEEKING..).zip(waits) {
         program.push(Set(C, *cycles));
-        match way {
+        match manner {
             Manner::Waits => program.push(Call(WAIT)),
             Manner::Twice => program.push(Call(TWICE)),
             Manner::Peeks => {
@@ -106,8 +106,8 @@ fn windows_of<'a>(report: &'a RunReport, section: &'a str) -> impl Iterator<Item
 }
 
 pub fn each_window_has_what_was_waited_for<T: Target>() {
-    let way = prop_oneof![Just(Manner::Waits), Just(Manner::Twice), Just(Manner::Peeks)];
-    let waits = prop::collection::vec((prop_oneof![0..60u32, 60..sized(LONGEST / 10, LONGEST)], way), 1..12);
+    let manner = prop_oneof![Just(Manner::Waits), Just(Manner::Twice), Just(Manner::Peeks)];
+    let waits = prop::collection::vec((prop_oneof![0..60u32, 60..sized(LONGEST / 10, LONGEST)], manner), 1..12);
     let cases = (waits, prop::sample::select(T::CODE.to_vec()));
     proptest!(ProptestConfig::with_cases(sized(2, CASES)), |((waits, at) in cases)| {
         let program = program::<T>(&waits);
@@ -153,7 +153,7 @@ pub fn each_window_has_what_was_waited_for<T: Target>() {
                 longest = longest.max(*looked);
             }
         }
-        let peeks_long = waits.iter().any(|(cycles, way)| *cycles > 1000 && matches!(way, Manner::Peeks));
+        let peeks_long = waits.iter().any(|(cycles, manner)| *cycles > 1000 && matches!(manner, Manner::Peeks));
         prop_assert!(longest > 0 || !peeks_long);
     });
 }
