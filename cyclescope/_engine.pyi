@@ -22,7 +22,7 @@ class BusError(Exception):
     """Raised by a device in Python: it answers an access with a bus error."""
 
 class DeviceBase:
-    """What a device in Python has of the engine's: see `cyclescope.devices.model`."""
+    """The engine's part of a device in Python: see `cyclescope.devices.model`."""
 
     def __new__(cls, *arguments: object, **named: object) -> Self: ...
     @property
@@ -43,14 +43,14 @@ class DeviceBase:
     def _exit(self, status: int) -> None: ...
 
 def declared(models: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-    """What models in Python say of the properties of their nodes, by their compatibles.
+    """The properties that models in Python declare for their nodes, one list a model.
 
-    The models are those of `cyclescope.devices.registry.described`. `EngineError` for one that
-    can't be added to the engine's own.
+    The models are those of `cyclescope.devices.registry.described`. Raises `EngineError`
+    for one that can't be added to the engine's own.
     """
 
 def snapshot_time_ps(snapshot: bytes) -> int:
-    """When a snapshot was taken, in simulated picoseconds; `EngineError` if it is none."""
+    """When a snapshot was taken, in simulated picoseconds; `EngineError` if it is invalid."""
 
 def disassemble(
     encoding: int,
@@ -58,33 +58,33 @@ def disassemble(
     instruction_set: Literal["riscv", "riscv-no-aliases", "a32", "t32", "t32-m", "mips"]
     | None = None,
 ) -> str:
-    """The text of an instruction at `pc`, by default of RISC-V; without aliases li is an addi.
+    """The text of an instruction at `pc`, by default of RISC-V; without aliases, li is an addi.
 
-    `encoding` is as the manual writes it: of a T32 instruction with four bytes the first half is
-    the upper.
+    `encoding` is in the manual's notation: the first half of a T32 instruction with four bytes
+    is the upper half.
     """
 
 def hurry(soon: bool) -> None:
-    """Have what takes long without simulating (reading debug information) end soon from now on.
+    """Make long work without simulation (reading debug information) end soon from now on.
 
-    It gives what it has found by then. With False it takes the time that it needs again.
+    It returns what it has found by then. With False it takes the time that it needs again.
     """
 
 def listing(elf: bytes) -> list[tuple[int, int, int, str, str | None, list[str]]]:
-    """The code of an ELF file, which tells its instruction set, by address.
+    """The code of an ELF file by address, in the file's own instruction set.
 
-    Of each instruction the address, the encoding, its bytes (4, 2 or 1), the text, where a branch
-    leads, and the functions that begin there; data between code is there as well.
+    Each instruction has the address, the encoding, its bytes (4, 2 or 1), the text, the target of
+    a branch, and the functions that begin there; data between code is included.
     """
 
 def function_meant(elf: bytes, name: str) -> int | None:
-    """Where the function of an ELF file begins that a name means, or None.
+    """The address of the function of an ELF file that a name means, or None.
 
-    Raises `EngineError` for a name that may mean several.
+    Raises `EngineError` for an ambiguous name.
     """
 
 def bindings() -> list[dict[str, Any]]:
-    """All compatibles that there are models of, with their properties."""
+    """All compatibles with models, with their properties."""
 
 def common_properties() -> list[tuple[str, str]]:
     """Names and meanings of the properties that any node may have."""
@@ -95,13 +95,13 @@ def exercise(
     seed: int = 0,
     accesses: int = 10_000,
 ) -> list[str]:
-    """What of a board's devices is lost in snapshots, as far as accesses at random show it.
+    """Find state of a board's devices that snapshots lose, by random accesses: at most one line.
 
     Raises `BoardError`.
     """
 
 def fat_add(path: Path, files: Sequence[tuple[str, bytes, int]]) -> None:
-    """Add files to the root of a FAT volume: each of a name, and of a piece so many times.
+    """Add files to the root of a FAT volume: a name, a piece, and how often it is written.
 
     A file takes the first free clusters. The names have 8 and 3 characters.
     """
@@ -110,7 +110,7 @@ def fat_remove(path: Path, names: Sequence[str]) -> None:
     """Remove files from the root of a FAT volume."""
 
 def fat_read(path: Path, name: str, most: int) -> bytes:
-    """The first bytes, so many at most, of a file of a FAT volume, which is only read."""
+    """The first `most` bytes of a file of a FAT volume. The volume is not changed."""
 
 def read_svd(
     text: str,
@@ -119,23 +119,23 @@ def read_svd(
     tuple[str, int, int] | None,
     list[tuple[str, int, list[tuple[int, int]], list[str]]],
 ]:
-    """What a CMSIS-SVD file tells of a chip; `EngineError` if it is none.
+    """Read a chip's description from a CMSIS-SVD file; `EngineError` if it is invalid.
 
-    The chip's name; of its core, the name, the bits of an interrupt's priority, and the number of
-    external interrupts; of each peripheral the name, the base address, its blocks (offset and size
-    in bytes), and its registers as `cyclescope,registers` has them.
+    Returns the chip's name; the name of its core, the bits of an interrupt's priority, and the
+    number of external interrupts; for each peripheral the name, the base address, its blocks
+    (offset and size in bytes), and its registers as `cyclescope,registers` has them.
     """
 
 class Stop:
-    """A wish to stop, for any number of runs; any thread or a signal handler may ask for it."""
+    """A request to stop any number of runs; any thread or a signal handler may make it."""
 
     def __init__(self) -> None: ...
     def request(self) -> None:
-        """Have the runs that were given this stop, now and later."""
+        """Request the stop of runs with this object, now and later."""
 
     @property
     def requested(self) -> bool:
-        """Whether someone asked for it."""
+        """Whether a stop was requested."""
 
     @property
     def reached_ps(self) -> int:
@@ -158,17 +158,17 @@ class Hold:
     ) -> tuple[str, int | None, tuple[int, int, bool] | None, list[int]]:
         """Run on until something halts the machine, or step a core by its index.
 
-        Gives why ("break", "watch", "stepped", "trigger", "time", "interrupted", "ended"), the
-        core, the first and last byte that was watched for, with whether it was a store, and the
+        Returns the cause ("break", "watch", "stepped", "trigger", "time", "interrupted", "ended"),
+        the core, the watched access (first and last byte, and whether it was a store), and the
         numbers of triggers.
         """
 
     def go_back(
         self, limit_ps: int, step: int | None = None
     ) -> tuple[str, int | None, tuple[int, int, bool] | None, list[int]]:
-        """Go back by an instruction of a core, or to the last halt: why it halted, or "begin".
+        """Go back by an instruction of a core, or to the last halt: its cause, or "begin".
 
-        Of a watched access it is the moment before. `EngineError` where there is no way back.
+        For a watched access, that is the moment before it. `EngineError` if the run can't go back.
         """
 
     def last_access(
@@ -176,8 +176,8 @@ class Hold:
     ) -> tuple[int, int, int, int, str | None] | None:
         """The last access before now to physical addresses: first, last byte, loads, stores.
 
-        The core, its next address, its instructions so far, its time, and the device that made it.
-        `EngineError` where there is no way back, or that can't be watched.
+        Returns the core, its next address, its instructions so far, its time, and the device that
+        made it. `EngineError` if the run can't go back, or if the addresses can't be watched.
         """
 
     def end(
@@ -188,12 +188,12 @@ class Hold:
         """The report of the run, as `Machine.run` gives it; nothing runs afterwards."""
 
     def set_breaks(self, addresses: list[int]) -> None:
-        """Have all cores stop before instructions at these addresses, and at no others."""
+        """Stop all cores before instructions at these addresses, and at no others."""
 
     def set_watches(self, watches: list[tuple[int, int, bool, bool]]) -> None:
         """Watch these physical addresses, and no others: first, last byte, loads, stores.
 
-        `EngineError` for loads from memory, and for what is nowhere.
+        `EngineError` for loads from memory, and for unmapped addresses.
         """
 
     def registers(self, core: int) -> list[tuple[str, int, str, int]]:
@@ -206,64 +206,64 @@ class Hold:
         """Next address, stack pointer, instructions so far, local time in picoseconds."""
 
     def read(self, core: int, addr: int, length: int) -> bytes:
-        """Memory and registers of devices as a core sees them, without any change.
+        """Memory and registers of devices as a core sees them, without side effects.
 
-        As many bytes as can be read so.
+        Returns the bytes up to the first unreadable one.
         """
 
     def write(self, core: int, addr: int, data: bytes) -> bool:
         """Write memory as a core sees it, without time; False if some of it can't be written."""
 
     def force_read(self, core: int, addr: int, bytes: int) -> int:
-        """Load 1, 2 or 4 bytes as a core does; `EngineError` where nothing answers."""
+        """Load 1, 2 or 4 bytes like a core; `EngineError` if nothing answers."""
 
     def devices(self) -> list[str]:
-        """Labels of all that `device_state` knows: devices, and chips that hang on them."""
+        """Labels of devices, and of chips that are connected to them, for `device_state`."""
 
     def device_state(self, label: str) -> Any:
-        """A device's or a chip's state by names; None if there is none of that label."""
+        """A device's or a chip's state by names; None if there is no such device."""
 
     def physical(self, core: int, addr: int) -> int | None:
-        """The physical address of what a core has at `addr`; None where nothing is."""
+        """The physical address for a core's address; None if it is not mapped for reads."""
 
 class Gdb:
-    """A client of GDB's remote protocol at a socket or pipes, who holds one run."""
+    """A client of GDB's remote protocol at a socket or pipes, which holds one run."""
 
     def __init__(self, input: int, output: int, console: bool = False) -> None:
         """Take file descriptors, which are duplicated.
 
-        With `console`, what is printed goes to the client alone.
+        With `console`, output goes to the client alone.
         """
 
 class Activities:
-    """What the devices of a machine do: recorded if that is asked for, and free if not."""
+    """A recording of the activities of a machine's devices; it costs nothing while it is off."""
 
     def start(self, kinds: list[str] | None = None, most_bytes: int = 1 << 26) -> None:
-        """Record from now on activities of these kinds (all, without any), in so much memory.
+        """Record activities of the given kinds (all, without a list) from now on.
 
-        What is too much drops what was told first.
+        When they take more than `most_bytes`, the spans that were recorded first are dropped.
         """
 
     def tracks(self) -> list[tuple[str, str, str, int, str]]:
-        """All tracks, of which spans name the places.
+        """All tracks. Spans name them by index.
 
-        Each is the label of a device, the name and kind of an activity, which of the device's parts
-        does it, and, of an interrupt line, where that ends; of transactions, whose they are.
+        Each is the label of a device, the name and kind of an activity, the number of the device's
+        part, and where an interrupt line ends, or the master of transactions.
         """
 
     def instances(self, from_ps: int, to_ps: int, most: int) -> list[tuple[int, int, int, str]]:
-        """What was done in a span of time, each time by itself: at most `most` of it.
+        """The spans that overlap an interval, each repetition by itself: at most `most`.
 
-        Each is the place of its track, begin and end in picoseconds, and a detail as a text.
+        Each is the index of its track, begin and end in picoseconds, and a detail as a text.
         """
 
     def summary(self) -> tuple[int, int, int, int]:
-        """Spans that are kept and those that were dropped, from when on none is missing, bytes."""
+        """The numbers of kept and dropped spans, the time from which none is missing, bytes."""
 
 class Machine:
     """A board ready to be loaded and run, once.
 
-    What an argument can't be is an `EngineError`, as is a call before another has returned.
+    `EngineError` for an invalid argument, and for a call before another has returned.
     """
 
     def __init__(self, board: dict[str, Any], models: list[dict[str, Any]] | None = None) -> None:
@@ -276,7 +276,7 @@ class Machine:
         """Model, cores, clocks, memory map, devices and parameters."""
 
     def load(self, data: bytes, name: str, core: str | None = None) -> None:
-        """Load an ELF's segments for the first core that it fits, or for the one of that name.
+        """Load an ELF's segments for the first core that it fits, or for the named core.
 
         `name` is for messages.
         """
@@ -291,33 +291,33 @@ class Machine:
     ) -> None:
         """Load a program in parts: addresses, and the bytes from there on.
 
-        `entry` is the address of the first instruction as the file has it, `start` as the user
-        wants it.
+        `entry` is the address of the first instruction from the file, `start` the one from the
+        user.
         """
 
     def watch(self, functions: list[str]) -> None:
-        """Keep a cycle stack of its own for each function; `EngineError` for one that is not."""
+        """Keep a separate cycle stack for each function; `EngineError` for an unknown one."""
 
     def keep_calls(self, functions: list[str], most: int) -> None:
-        """Keep the longest calls of each of these functions by themselves, as many as are named.
+        """Keep the `most` longest calls of each function.
 
         Raises `EngineError` for a function that the firmware lacks.
         """
 
     def watch_calls(self, functions: list[str]) -> None:
-        """Keep a window for each call of each function; `EngineError` for one that is not."""
+        """Keep a window for each call of each function; `EngineError` for an unknown one."""
 
     def profile_functions(self, functions: list[str] = ..., by_site: bool = ...) -> None:
-        """Profile all cores from now on; the calls of these functions are kept one by one.
+        """Profile all cores from now on; calls of the given functions are kept one by one.
 
-        Call paths may be apart by where functions are called from.
+        With `by_site`, call paths are distinguished by the places of the calls.
         """
 
     def report_waits(self) -> None:
-        """Tell from now on what each core waits for: `waits` of cores and sections in reports."""
+        """Record from now on what each core waits for: `waits` of cores and sections in reports."""
 
     def profile(self) -> list[dict[str, Any]]:
-        """The profiles so far, one a core: call paths, and what instructions cost on each."""
+        """The profiles so far, one a core: call paths, and the costs of instructions on each."""
 
     def places(
         self, core: str, addresses: list[int]
@@ -328,10 +328,10 @@ class Machine:
         """The functions of a core's program: address, size, name."""
 
     def load_symbols(self, core: str, data: bytes, name: str) -> None:
-        """Tell what runs on a core whose program another's loads; `name` is for messages."""
+        """Load the symbols of a program that another core loads; `name` is for messages."""
 
     def images(self) -> list[tuple[str, Path]]:
-        """Files in which chips keep what they store: the chip's label, the path in the board."""
+        """Files in which chips keep their contents: the chip's label, the path in the board."""
 
     def semihosting(
         self,
@@ -354,10 +354,10 @@ class Machine:
     ) -> dict[str, Any]:
         """Run until exit, fault or limit (simulated picoseconds); the GIL is released.
 
-        `stream` gets what devices print on lines of their own, with their labels. `stop` ends the
-        run early, with a report: its outcome is "interrupted". `note` gets at once those notes that
-        tell what makes a run slow. `BoardError` if another run has an image of the board: it is
-        this run's alone until it ends.
+        `stream` gets the output of devices on lines of their own, with their labels. `stop` ends
+        the run early, with a report: its outcome is "interrupted". `note` gets notes about a slow
+        run at once. `BoardError` if another run uses an image of the board: only one run at a time
+        may use it.
         """
 
     def hold(
@@ -372,12 +372,12 @@ class Machine:
         typist: Callable[[int, list[tuple[str, int]]], list[tuple[str, bytes]] | None]
         | None = None,
     ) -> dict[str, Any] | None:
-        """Have `gdb` hold the machine: its report as `run` gives it, or None if it has let go.
+        """Let `gdb` hold the machine: the run's report as from `run`, or None if it detached.
 
-        `anew` hears that the run begins anew: what was printed before is of another one. `typist`
-        is asked what people have typed, with the time and how many characters of each port's are
-        still to come; it gives characters by labels of ports, or None once nobody can type any
-        more. Where the client goes back, what is on record is typed again at the same times.
+        `anew` is called when the run is restarted: earlier output belongs to another run then.
+        `typist` is asked for typed characters, with the time and the number of characters that
+        each port has yet to send; it returns characters by labels of ports, or None when nobody can
+        type any more. Where the client goes back, recorded characters are typed again.
         """
 
     def run_to(
@@ -388,29 +388,29 @@ class Machine:
         stop: Stop | None = None,
         note: Callable[[str], None] | None = None,
     ) -> dict[str, Any] | None:
-        """Run on to a time, or as soon afterwards as the cores come back to the machine anyway.
+        """Run to a time, or as soon afterwards as the cores return to the machine anyway.
 
-        None: the machine goes on from there as if it had not stopped. What `run` gives, if the run
-        ends before.
+        Returns None: the machine continues from there as if it had not stopped. If the run ends
+        before, returns the report, as from `run`.
         """
 
     def snapshot(self) -> bytes:
-        """All that changes while the firmware runs, for `restore`.
+        """All state that changes while the firmware runs, for `restore`.
 
-        It can be taken before a run, and where `run_to` has stopped. `EngineError` if something of
-        it can't be saved, `BoardError` if another run has an image of the board.
+        It can be taken before a run, and where `run_to` has stopped. `EngineError` if a part of it
+        can't be saved, `BoardError` if another run uses an image of the board.
         """
 
     def restore(self, snapshot: bytes) -> None:
-        """Become what a machine of the same board and firmware was when the snapshot was taken.
+        """Restore the state of a machine with the same board and firmware from a snapshot.
 
-        What was recorded, watched and counted up to then is part of it. `EngineError` if it is of
-        another board, firmware or build of the engine, if it is damaged, or if something of it
-        can't be had again, as the host's files that the firmware had open.
+        Recordings, watched functions and counts up to then are part of it. `EngineError` if it
+        belongs to another board, firmware or build of the engine, if it is damaged, or if a part of
+        it can't be restored, such as files of the host that the firmware had open.
         """
 
     def serial_ports(self) -> tuple[list[str], str | None]:
-        """Labels of the serial ports that can receive, and that of the console's, if known."""
+        """Labels of the serial ports that can receive, and the console's label, if known."""
 
     def attach(
         self,
@@ -418,13 +418,13 @@ class Machine:
         characters: bytes = b"",
         script: list[tuple[str, str, bytes, int | None]] | None = None,
     ) -> None:
-        """Put somebody at the other end of a serial port's line; once for each, before the run.
+        """Connect the other end of a serial port's line; once for each, before the run.
 
-        Types these characters and what `type_on` gets, or follows a script. Its steps are a place
+        It types these characters and those of `type_on`, or follows a script. Its steps are a place
         for messages, one of "expect", "send", "wait", "at", "end", "pin", "key", "expect pin" and
         "expect led", characters, and picoseconds or an exit status. A script that neither sends
-        nor expects characters needs no port. `EngineError` if there is no such port, or somebody is
-        there.
+        nor expects characters needs no port. `EngineError` if there is no such port, or if its
+        line is connected already.
         """
 
     def pins(
@@ -434,14 +434,14 @@ class Machine:
         list[tuple[tuple[str, str, str], str, bool]],
         list[tuple[tuple[str, str, str], str, bool]],
     ]:
-        """What scripts find: labels of ports with how many pins each has, lights, and buttons.
+        """The pins for scripts: labels of ports with the number of their pins, lights, and buttons.
 
-        Lights and buttons have the names that they are found by, their pin, and whether that is low
-        while they are on or pressed.
+        Lights and buttons have their names, their pin, and whether the pin is low while they are on
+        or pressed.
         """
 
     def can_controllers(self) -> list[tuple[str, str]]:
-        """Labels of the controllers that are on a CAN bus, each with that of its bus."""
+        """Labels of the controllers that are on a CAN bus, each with the label of its bus."""
 
     def attach_can(
         self,
@@ -451,20 +451,20 @@ class Machine:
         logs: bool = False,
         bits_per_second: int | None = None,
     ) -> None:
-        """Put a node without firmware on a CAN bus; once for each, before the run.
+        """Connect a node without firmware to a CAN bus; once for each, before the run.
 
         It follows steps, prints a line of each frame on the stream of `label`, or both. A step is a
         place for messages, one of "expect", "send", "wait", "at", "end", a frame (identifier,
-        whether that has 29 bits, whether it is remote, length code, data), whether any data will
-        do, and picoseconds or an exit status. `EngineError` if there is no such bus, or it has such
-        a node.
+        whether that has 29 bits, whether it is remote, length code, data), whether any data
+        matches, and picoseconds or an exit status. `EngineError` if there is no such bus, or if it
+        has such a node already.
         """
 
     def type_on(self, port: str, characters: bytes) -> None:
-        """Type on a serial line, at the time that the board has reached."""
+        """Type on a serial line, at the current time of the board."""
 
     def untyped(self, port: str) -> int:
-        """Characters that were typed on a serial line and have not passed it."""
+        """The number of characters that were typed on a serial line and have not passed it yet."""
 
     def run_until(
         self,
@@ -474,25 +474,25 @@ class Machine:
         stop: Stop | None = None,
         note: Callable[[str], None] | None = None,
     ) -> dict[str, Any] | None:
-        """As `run`, up to a time only: what `run` gives if the run ended, else None.
+        """Like `run`, to a time at most: the report if the run ended, else None.
 
-        Somebody has to be at a serial line.
+        A serial line has to be connected.
         """
 
     def pipe(self) -> str | None:
         """The label of the first device with a byte pipe to the host."""
 
     def feed(self, port: str, bytes: bytes) -> None:
-        """Write to a pipe, at the time that the board has reached; `EngineError` without one."""
+        """Write to a pipe, at the current time of the board; `EngineError` without one."""
 
     def drain(self, port: str) -> bytes:
-        """What the firmware sent to a pipe since the last call."""
+        """Bytes that the firmware sent to a pipe since the last call."""
 
     def piped(self, port: str) -> tuple[int, int]:
-        """Totals of a pipe: bytes that the firmware is done with, and that it has sent."""
+        """Totals of a pipe: bytes that the firmware has consumed, and bytes that it has sent."""
 
     def now(self) -> int:
-        """The time that the board has reached, in picoseconds."""
+        """The current time of the board, in picoseconds."""
 
     def advance(
         self,
@@ -503,55 +503,55 @@ class Machine:
         stream: Callable[[str, bytes], None] | None = None,
         stop: Stop | None = None,
     ) -> tuple[int | None, dict[str, Any] | None]:
-        """Run on until a pipe's goal is reached, or until a time comes.
+        """Run until a pipe's goal is reached, or until a time.
 
-        The firmware listens ("open"), is done with so many bytes ("taken"), or sent them ("sent").
-        Gives when the goal was reached, in picoseconds (None: the time was up), and what `run`
-        gives if the run ended.
+        The firmware listens ("open"), has consumed a number of bytes ("taken"), or has sent them
+        ("sent"). Returns when the goal was reached, in picoseconds (None: the time was up), and the
+        report if the run ended.
         """
 
     def finish(self) -> list[str]:
-        """End a run made by `advance`, if it has not ended: images are written.
+        """End a run made by `advance`, unless it has ended: images are written.
 
-        Gives those that can't be, a sentence each.
+        Returns a sentence for each image that could not be written.
         """
 
     def compile_after(self, runs: int) -> None:
-        """Blocks become host code after this many runs; 0: never. Results do not depend on it."""
+        """Compile blocks to host code after this many runs; 0: never. Results do not change."""
 
     def loaded(self) -> list[tuple[int, int, int, int]]:
         """The segments of programs: the core's index, first address, bytes of file and memory."""
 
     def compiled(self) -> list[tuple[int, int]]:
-        """Regions of each core's code that have become host code, and regions that could not.
+        """By core, the numbers of compiled code regions, and of those that could not be compiled.
 
-        No two runs have to compile the same.
+        Runs with equal results may differ in it.
         """
 
     def skip_polling(self, skip: bool) -> None:
-        """Iterations of polling loops are skipped, or not. Results do not depend on it."""
+        """Switch the skipping of polling loops. Results do not depend on it."""
 
     def wave_signals(self) -> list[tuple[str, str, bool]]:
         """The wires that can be recorded: scope, name, and level at rest."""
 
     def wave_signals_of(self, kinds: list[str]) -> list[int]:
-        """Places in `wave_signals` of what is made of activities of these kinds."""
+        """Indices in `wave_signals` of the signals made of activities of the given kinds."""
 
     def wave_pins(self) -> list[tuple[int, bool]]:
-        """Places in `wave_signals` of pins of ports, and whether their wires have other names."""
+        """Indices in `wave_signals` of ports' pins, and whether their wires have other names."""
 
     def wave_moved(self, signals: list[int]) -> list[bool]:
-        """Whether a change was recorded of each of these signals, by places in `wave_signals`."""
+        """For each given index in `wave_signals`, whether a change of the signal was recorded."""
 
     def record_waves(self, signals: list[int], file: str | None = None) -> None:
-        """Changes of these wires, by their places in `wave_signals`, are recorded from now on.
+        """Record changes of the given wires (indices in `wave_signals`) from now on.
 
-        What memory should not hold goes to `file`, which is empty and may be removed after the
-        call; without one there is a limit.
+        Changes that do not fit in memory go to `file`, which is empty and may be removed after the
+        call; without a file there is a limit.
         """
 
     def wave_summary(self) -> tuple[int, int | None]:
-        """How many changes were recorded, and the coarsest unit of time that is exact.
+        """The number of recorded changes, and the coarsest unit of time that is exact.
 
         The unit is a power of ten of picoseconds; None if no change came after time 0.
         """
@@ -564,13 +564,13 @@ class Machine:
         """
 
     def vcd(self, signals: list[int], unit_ps: int, end_ps: int) -> Iterator[bytes]:
-        """The recorded changes of these wires as a Value Change Dump's text, in pieces.
+        """The recorded changes of the given wires as a Value Change Dump's text, in pieces.
 
         Times are rounded to `unit_ps`, a power of ten.
         """
 
     def fst(self, signals: list[int], unit_ps: int, end_ps: int, file: str) -> Iterator[bytes]:
-        """The same as a Fast Signal Trace, in pieces.
+        """Like `vcd`, as a Fast Signal Trace, in pieces.
 
         It is made in `file`, which is empty and may be removed after the call.
         """
@@ -578,9 +578,10 @@ class Machine:
     def record_timeline(
         self, kinds: list[str], most_bytes: int, from_ps: int, to_ps: int, calls: int | None
     ) -> None:
-        """Record activities of these kinds, in so much memory, and totals for a timeline.
+        """Record activities of the given kinds, and totals, for a timeline.
 
-        So many calls of functions, too, if any.
+        Activities take at most `most_bytes` of memory. If `calls` is given, that number of calls of
+        functions is recorded, too.
         """
 
     def add_trigger(
@@ -589,47 +590,46 @@ class Machine:
         action: str = "count",
         timeline: tuple[list[str], int, int | None, int] | None = None,
     ) -> int:
-        """Have something done when a condition becomes true, from now on: its number.
+        """Add a trigger, which acts when a condition becomes true from now on: its number.
 
-        "count", "snapshot", "halt" (for who holds the machine), or "trace", which begins a
-        timeline (kinds, bytes, calls, length in picoseconds). Raises EngineError for what is no
-        condition over what the board has.
+        The actions are "count", "snapshot", "halt" (for the holder of the machine), or "trace",
+        which begins a timeline (kinds, bytes, calls, length in picoseconds). Raises EngineError for
+        an invalid condition.
         """
 
     def triggers(self, now_ps: int) -> list[tuple[str, str, int, int | None, int | None, int]]:
-        """Condition, action, how often it became true, when first and last, how long up to then."""
+        """Condition, action, times that it became true, first and last of them, how long it was."""
 
     def triggered_snapshot(self) -> bytes | None:
-        """The snapshot that a trigger had taken, once.
+        """Take the snapshot that a trigger has made; None without one.
 
-        Raises EngineError if none could be taken.
+        Raises EngineError if it could not be made.
         """
 
     def timeline(self) -> Iterator[bytes]:
         """The timeline that was recorded, as Perfetto reads it, in pieces."""
 
     def function_slices(self) -> list[tuple[str, int, str, str, int, int]]:
-        """The functions that cores were in, as far as that was recorded for a timeline.
+        """The calls of functions that were recorded for a timeline.
 
-        Each is core, number of its stack, task, function, and in picoseconds when it was called and
-        when it returned; callers come before what they called.
+        Each is core, number of its stack, task, function, and the times of call and return in
+        picoseconds; callers come before the functions that they called.
         """
 
     def functions_complete_from_ps(self) -> int | None:
-        """From when on no function is missing, if there was no room for all of them.
+        """The time from which on no function is missing, if memory did not suffice for all.
 
-        It is that of the last call of `function_slices` or `timeline`.
+        It belongs to the last call of `function_slices` or `timeline`.
         """
 
-    def task_turns(self) -> list[tuple[str, str, int, int]]:
-        """Which task each core ran, as far as that was recorded for a timeline.
+    def task_slices(self) -> list[tuple[str, str, int, int]]:
+        """The time slices of tasks that were recorded for a timeline.
 
-        Each is core, task, and in picoseconds from when to when; there is nothing of cores that
-        have one stack of calls.
+        Each is core, task, begin and end in picoseconds. Cores with one stack of calls have none.
         """
 
     def activities(self) -> Activities:
-        """What its devices do, to be recorded."""
+        """The recording of its devices' activities."""
 
     def skipped(self) -> list[int]:
         """Cycles of each core that were skipped."""
@@ -641,4 +641,4 @@ class Machine:
         """pc, then x0 to x31, of the first core."""
 
     def read_memory(self, addr: int, length: int) -> bytes:
-        """Bytes of memory, without time; `EngineError` where there is none."""
+        """Bytes of memory, in no simulated time; `EngineError` where there is no memory."""

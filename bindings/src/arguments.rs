@@ -1,4 +1,4 @@
-//! Arguments from Python: what does not fit is an EngineError, as all that the engine refuses.
+//! Arguments from Python: one of the wrong type or size is an EngineError, like everything that the engine refuses.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
@@ -19,7 +19,7 @@ where
     }
 }
 
-/// Values in a list or a tuple. Not any sequence: one may have a length that no memory holds.
+/// Values in a list or a tuple. Other sequences are refused: one may claim a length for which no memory suffices.
 pub struct List<T>(pub Vec<T>);
 
 impl<'py, T> FromPyObject<'_, 'py> for List<T>
@@ -36,7 +36,7 @@ where
     }
 }
 
-/// An EngineError that says what another error does.
+/// An EngineError with the text of another error.
 pub fn refused(py: Python<'_>, error: PyErr) -> PyErr {
     if error.is_instance_of::<EngineError>(py) {
         return error;

@@ -1,6 +1,6 @@
 //! The class `Hold`: a debugger's hold on a machine, for programs in Python.
 
-use cyclescope_debugger::history::{Access, BUDGET_BYTES, Back, History, Reported};
+use cyclescope_debugger::history::{Access, BUDGET_BYTES, Back, History, OutputLength};
 use cyclescope_engine::bus::device::AccessSize;
 use cyclescope_engine::bus::watches::Watch;
 use cyclescope_engine::core::debug::{Group, Register};
@@ -17,7 +17,8 @@ use crate::stop::Stop;
 
 /// Name, bits, group, value.
 type RegisterItem = (String, u32, &'static str, u64);
-/// Why it halted, the core, what was watched (first and last byte, and if it was a store), and the triggers' numbers.
+/// The cause, the core, the watched access (first and last byte, and whether it was a store), and the triggers'
+/// numbers.
 type HaltItem = (&'static str, Option<usize>, Option<(u32, u32, bool)>, Vec<usize>);
 /// The core, its next address, its instructions so far, its time in picoseconds, and the device that made an access.
 type AccessItem = (usize, u32, u64, u64, Option<String>);
@@ -27,13 +28,13 @@ type AccessItem = (usize, u32, u64, u64, Option<String>);
 pub struct Hold {
     machine: Py<Machine>,
     ended: Option<Outcome>,
-    /// What the run can go back to, from where it ran first.
+    /// The snapshots that the run can go back to, from the first run on.
     history: Option<History>,
-    /// What was printed up to the furthest moment of the run.
-    furthest: Reported,
-    /// Something was written since it ran: nothing before can be had again by running on.
+    /// The output up to the furthest moment of the run.
+    furthest: OutputLength,
+    /// Something was written since the last run: the run can't go back to before that.
     is_changed: bool,
-    /// The report was taken: the board is at its end.
+    /// The report was taken: the run has ended.
     is_over: bool,
 }
 
@@ -42,11 +43,11 @@ impl Hold {
         self.machine.bind(py).borrow().with(work)
     }
 
-    /// The same with what the run can go back to, which begins where the machine is at first, and what was printed.
+    /// Like [`Hold::with`], with the history, which begins where the machine is at first, and the output so far.
     fn with_history<T>(
         &mut self,
         py: Python<'_>,
-        work: impl FnOnce(&mut Engine, &mut History, &mut Reported) -> PyResult<T>,
+        work: impl FnOnce(&mut Engine, &mut History, &mut OutputLength) -> PyResult<T>,
     ) -> PyResult<T> {
         let (history, furthest) = (&mut self.history, &mut self.furthest);
         let is_changed = std::mem::take(&mut self.is_changed);
@@ -57,13 +58,13 @@ impl Hold {
             };
             if is_changed {
                 history.begin_anew(engine);
-                *furthest = history.reported.clone();
+                *furthest = history.output.clone();
             }
             work(engine, history, furthest)
         })
     }
 
-    /// The same with a core, by its index; raises EngineError for one that is not there.
+    /// Like [`Hold::with`], with a core, by its index; raises EngineError if there is no such core.
     fn with_core<T>(
         &self,
         py: Python<'_>,
@@ -77,23 +78,23 @@ impl Hold {
     }
 }
 
-/// Runs on until something halts the machine, and takes snapshots on the way. Nothing is printed twice.
+/// Runs until something halts the machine, and takes snapshots meanwhile. Nothing is printed twice.
 fn run_on(
     engine: &mut Engine,
     history: &mut History,
-    furthest: &mut Reported,
+    furthest: &mut OutputLength,
     (step, until, limit): (Option<Step>, Option<Ps>, Ps),
     sinks: &mut Sinks,
 ) -> Halt {
     let mut lap = history.begin_lap(engine);
     loop {
         let next = match step {
-            // A step is short, and must not be broken off.
+            // A step is short, and must not be interrupted.
             Some(_) => until,
             None => Some(until.map_or(lap.due, |until| until.min(lap.due))),
         };
-        let reported = &mut history.reported;
-        let halt = engine.resume(step.clone(), next, limit, |printed| sinks.take(&reported.add(printed, furthest)));
+        let output = &mut history.output;
+        let halt = engine.resume(step.clone(), next, limit, |printed| sinks.take(&output.add(printed, furthest)));
         if halt != Halt::Time || step.is_some() || until.is_some_and(|until| engine.latest() >= until) {
             return halt;
         }
@@ -125,15 +126,22 @@ fn no_way_back(why: String) -> PyErr {
 
 #[pymethods]
 impl Hold {
-    /// Takes hold of a machine, which has not run.
+    /// A hold on a machine that has not run.
     #[new]
     fn new(machine: Py<Machine>) -> Hold {
-        Hold { machine, ended: None, history: None, furthest: Reported::default(), is_changed: false, is_over: false }
+        Hold {
+            machine,
+            ended: None,
+            history: None,
+            furthest: OutputLength::default(),
+            is_changed: false,
+            is_over: false,
+        }
     }
 
-    /// Runs on until something halts the machine, up to `until_ps`, and to `limit_ps` in any case; a core makes one
-    /// step, if it is named, or several while the next instruction is in `range`. Gives why: "break", "watch",
-    /// "stepped", "trigger", "time", "interrupted" or "ended". The sinks are those of `Machine.run`.
+    /// Runs until something halts the machine, to `until_ps` at most, and to `limit_ps` in any case. If `step` names a
+    /// core, it makes one step, or several while the next instruction is in `range`. Returns the cause: "break",
+    /// "watch", "stepped", "trigger", "time", "interrupted" or "ended". The sinks are those of `Machine.run`.
     #[pyo3(signature = (
         limit_ps, until_ps=None, step=None, range=None, into_handlers=false, console=None, stream=None, stop=None
     ))]
@@ -168,9 +176,9 @@ impl Hold {
         Ok(item)
     }
 
-    /// Goes back by an instruction of a core, or to the last halt: why it halted there, as `resume` gives it, or
-    /// "begin" where history begins. Of a watched access it is the moment before. Raises EngineError where there is no
-    /// way back.
+    /// Goes back by an instruction of a core, or to the last halt. Returns the cause of that halt, as `resume` does, or
+    /// "begin" where history begins. For a watched access, that is the moment before it. Raises EngineError if the run
+    /// can't go back.
     #[pyo3(signature = (limit_ps, step=None))]
     fn go_back(&mut self, py: Python<'_>, limit_ps: Arg<u64>, step: Option<Arg<usize>>) -> PyResult<HaltItem> {
         let limit = Ps(limit_ps.0.min(u64::MAX / 2));
@@ -188,8 +196,9 @@ impl Hold {
         })
     }
 
-    /// The last access to physical addresses (first and last byte, loads, stores) before where the machine is, which
-    /// stays there; None if there was none. Raises EngineError where there is no way back, or that can't be watched.
+    /// The last access to physical addresses (first and last byte, loads, stores) before the current moment, at which
+    /// the machine stays; None without such an access. Raises EngineError if the run can't go back, or if the addresses
+    /// can't be watched.
     fn last_access(
         &mut self,
         py: Python<'_>,
@@ -204,7 +213,7 @@ impl Hold {
         Ok(found.map(|Access { core, pc, instructions, time, device }| (core, pc, instructions, time.0, device)))
     }
 
-    /// The report of the run, as `Machine.run` gives it: how it ended, or that it was interrupted here. Nothing runs
+    /// The report of the run, as `Machine.run` returns it: how it ended, or that it was interrupted here. Nothing runs
     /// afterwards.
     #[pyo3(signature = (console=None, stream=None))]
     fn end<'py>(
@@ -233,7 +242,7 @@ impl Hold {
     }
 
     /// Watches these physical addresses, and no others: first and last byte, loads, stores. Raises EngineError for
-    /// loads from memory and for what is nowhere.
+    /// loads from memory and for unmapped addresses.
     fn set_watches(&self, py: Python<'_>, watches: List<(u32, u32, bool, bool)>) -> PyResult<()> {
         let watches = watches.0.into_iter().map(watch_of);
         let refused = self.with(py, |engine| Ok(engine.set_watches(watches.collect())))?;
@@ -276,7 +285,8 @@ impl Hold {
         })
     }
 
-    /// Memory and registers of devices as a core sees them, without any change: as many bytes as can be read so.
+    /// Memory and registers of devices as a core sees them, without side effects: the bytes up to the first unreadable
+    /// one.
     fn read<'py>(
         &self,
         py: Python<'py>,
@@ -300,7 +310,7 @@ impl Hold {
         self.with_core(py, core.0, |engine, core| Ok(engine.debug_write(core, addr.0, &data.0)))
     }
 
-    /// Loads 1, 2 or 4 bytes as a core does, with what that does to a device. Raises EngineError where nothing answers.
+    /// Loads 1, 2 or 4 bytes like a core, with the side effects on a device. Raises EngineError if nothing answers.
     fn force_read(&mut self, py: Python<'_>, core: Arg<usize>, addr: Arg<u32>, bytes: Arg<u32>) -> PyResult<u32> {
         self.is_changed = true;
         self.with_core(py, core.0, |engine, core| {
@@ -311,20 +321,20 @@ impl Hold {
         })
     }
 
-    /// Labels of all that `device_state` knows: devices, and chips that hang on them.
+    /// Labels of devices and of chips that are connected to them, for `device_state`.
     fn devices(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         self.with(py, |engine| Ok(engine.labels_with_states().into_iter().map(|(label, _)| label).collect()))
     }
 
-    /// The state of a device or a chip by the names that its model has for it, in nested dicts and lists; None if there
-    /// is no such device.
+    /// The state of a device or a chip by its model's names for it, in nested dicts and lists; None if there is no such
+    /// device.
     fn device_state<'py>(&self, py: Python<'py>, label: Arg<String>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.with(py, |engine| {
             engine.device_state(&label.0).map(|shown| crate::states::to_python(py, &shown)).transpose()
         })
     }
 
-    /// The physical address of what a core has at `addr`; None where nothing is that it may read.
+    /// The physical address for a core's address; None if it is not mapped for reads.
     fn physical(&self, py: Python<'_>, core: Arg<usize>, addr: Arg<u32>) -> PyResult<Option<u32>> {
         self.with_core(py, core.0, |engine, core| Ok(engine.physical(core, addr.0).map(|(physical, _)| physical)))
     }

@@ -5,7 +5,7 @@ use cyclescope_engine::machine::Machine;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-/// What `Machine.describe` gives.
+/// Makes the dict that `Machine.describe` returns.
 pub fn describe<'py>(py: Python<'py>, machine: &mut Machine) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let description = machine.description().clone();

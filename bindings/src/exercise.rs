@@ -1,4 +1,4 @@
-//! Whether snapshots have all of what a board's devices are.
+//! A check that snapshots have all state of a board's devices.
 
 use cyclescope_engine::board::build::build_with;
 use cyclescope_engine::machine::exercise as engine;
@@ -9,8 +9,8 @@ use crate::machine::board_error;
 use crate::python::calls::Calls;
 use crate::python::models::externals;
 
-/// What of a board's devices is lost in snapshots, as far as so many accesses at random show it: a line at most. For
-/// tests, and for who writes a model. Raises BoardError.
+/// Finds state of a board's devices that snapshots lose, by random accesses, `accesses` of them: at most one line. For
+/// tests, and for authors of models. Raises BoardError.
 #[pyfunction]
 #[pyo3(signature = (board, models=None, seed=Arg(0), accesses=Arg(10_000)))]
 pub fn exercise(

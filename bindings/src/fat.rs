@@ -1,5 +1,5 @@
-//! Files of FAT volumes, by the crate `fatfs`: put there, removed and read. Its long names are left out (a feature):
-//! an entry is one of 8 and 3 characters, as old tools write it.
+//! Files of FAT volumes, by the crate `fatfs`: adds, removes and reads them. Its feature for long names is off: a name
+//! has 8 and 3 characters, as old tools write it.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -13,7 +13,7 @@ use crate::EngineError;
 use crate::arguments::{Arg, List};
 use crate::caught::caught;
 
-/// 2009-03-02: times of files are no reason for volumes to differ.
+/// 2009-03-02: a fixed time of files, so that identical volumes stay identical.
 #[derive(Debug)]
 struct AlwaysThen;
 
@@ -27,12 +27,13 @@ impl TimeProvider for AlwaysThen {
     }
 }
 
-/// Adds files to a volume's root: each of a name, and of a piece so many times. They take the first free clusters.
+/// Adds files to a volume's root. Each has a name, a piece, and the number of times that the piece is written. Files
+/// take the first free clusters.
 #[pyfunction]
 pub fn fat_add(path: Arg<PathBuf>, files: List<(String, Vec<u8>, u64)>) -> PyResult<()> {
     changed(&path.0, |volume| {
         for (name, piece, pieces) in &files.0 {
-            add(volume, name, piece, *pieces).map_err(|error| reported(name, &error))?;
+            add(volume, name, piece, *pieces).map_err(|error| failed(name, &error))?;
         }
         Ok(())
     })
@@ -42,11 +43,11 @@ pub fn fat_add(path: Arg<PathBuf>, files: List<(String, Vec<u8>, u64)>) -> PyRes
 #[pyfunction]
 pub fn fat_remove(path: Arg<PathBuf>, names: List<String>) -> PyResult<()> {
     changed(&path.0, |volume| {
-        names.0.iter().try_for_each(|name| volume.root_dir().remove(name).map_err(|error| reported(name, &error)))
+        names.0.iter().try_for_each(|name| volume.root_dir().remove(name).map_err(|error| failed(name, &error)))
     })
 }
 
-/// A file's bytes, the first `most` of them. The volume is only read.
+/// The first `most` bytes of a file. The volume is not changed.
 #[pyfunction]
 pub fn fat_read<'py>(
     py: Python<'py>,
@@ -59,7 +60,7 @@ pub fn fat_read<'py>(
         File::open(&path.0)
             .and_then(mounted)
             .and_then(|volume| volume.root_dir().open_file(&name.0)?.take(most.0).read_to_end(&mut bytes))
-            .map_err(|error| reported(&name.0, &error))?;
+            .map_err(|error| failed(&name.0, &error))?;
         Ok(PyBytes::new(py, &bytes))
     })
 }
@@ -71,9 +72,9 @@ fn changed(path: &Path, change: impl FnOnce(&FileSystem<File>) -> PyResult<()>) 
             .write(true)
             .open(path)
             .and_then(mounted)
-            .map_err(|error| reported(&path.to_string_lossy(), &error))?;
+            .map_err(|error| failed(&path.to_string_lossy(), &error))?;
         change(&volume)?;
-        volume.unmount().map_err(|error| reported(&path.to_string_lossy(), &error))
+        volume.unmount().map_err(|error| failed(&path.to_string_lossy(), &error))
     })
 }
 
@@ -89,6 +90,6 @@ fn add(volume: &FileSystem<File>, name: &str, piece: &[u8], pieces: u64) -> io::
     file.flush()
 }
 
-fn reported(what: &str, error: &io::Error) -> PyErr {
+fn failed(what: &str, error: &io::Error) -> PyErr {
     EngineError::new_err(format!("{what}: {error}"))
 }

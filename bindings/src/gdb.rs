@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use crate::EngineError;
 use crate::arguments::Arg;
 
-/// A client at a socket or a pair of pipes, who holds one run.
+/// A client at a socket or a pair of pipes, which holds one run.
 #[pyclass(module = "cyclescope._engine")]
 pub struct Gdb {
     link: Mutex<Option<Link>>,
@@ -21,8 +21,8 @@ pub struct Gdb {
 #[pymethods]
 impl Gdb {
     /// The client whose packets are read from one file descriptor, and whose answers are written to another, or the
-    /// same. They are duplicated; raises OSError for one that is none. What is printed goes to the client alone if
-    /// `console` says so.
+    /// same one. They are duplicated; raises OSError for an invalid one. With `console`, output goes to the client
+    /// alone.
     #[new]
     #[pyo3(signature = (input, output, console=false))]
     fn new(input: Arg<i32>, output: Arg<i32>, console: bool) -> PyResult<Gdb> {
@@ -35,13 +35,13 @@ fn duplicate(number: i32) -> PyResult<OwnedFd> {
     if number < 0 {
         return Err(EngineError::new_err(format!("{number} is no file descriptor")));
     }
-    // SAFETY: it is only borrowed for the call, which fails for a number that is no file's.
+    // SAFETY: the descriptor is only borrowed for the call, which fails for an invalid number.
     let file = unsafe { BorrowedFd::borrow_raw(number) };
     Ok(file.try_clone_to_owned()?)
 }
 
 impl Gdb {
-    /// Runs a machine as the client wants, to the end of the run, or until it lets go: `None`.
+    /// Runs a machine under the client's control, to the end of the run, or until the client detaches: `None`.
     pub fn hold(
         &self,
         engine: &mut Machine,
@@ -71,15 +71,15 @@ impl Gdb {
     }
 }
 
-/// Asks Python what people have typed.
+/// Asks Python for the characters that people have typed.
 pub struct Typist {
     callable: Py<PyAny>,
-    /// What it has raised: it is not asked any more then.
+    /// The exception that the callable has raised. It is not called any more then.
     pub raised: Option<PyErr>,
 }
 
 impl Typist {
-    /// One that calls this.
+    /// A typist that calls `callable`.
     pub fn new(callable: Py<PyAny>) -> Typist {
         Typist { callable, raised: None }
     }

@@ -4,7 +4,7 @@ use cyclescope_engine::disassembly;
 use cyclescope_engine::encoding::Encoding;
 use cyclescope_engine::isa::riscv::{decode, disasm};
 use cyclescope_engine::one_line::one_line;
-// As derives have it.
+// The derive macros use this name.
 use cyclescope_engine::state;
 use pyo3::prelude::*;
 
@@ -44,7 +44,7 @@ pyo3::create_exception!(
     "A device in Python answers an access with a bus error."
 );
 
-/// The text of an instruction at `pc`; of a compressed one only the low half counts.
+/// The text of an instruction at `pc`; for a compressed one, only the low half of `encoding` counts.
 #[pyfunction]
 #[pyo3(signature = (encoding, pc, instruction_set = None))]
 fn disassemble(encoding: Arg<u32>, pc: Arg<u32>, instruction_set: Option<Arg<String>>) -> PyResult<String> {
@@ -57,8 +57,8 @@ fn disassemble(encoding: Arg<u32>, pc: Arg<u32>, instruction_set: Option<Arg<Str
         "t32-m" => Encoding::T32M,
         "mips" => Encoding::Mips,
         other => {
-            let reported = "there are riscv, riscv-no-aliases, a32, t32, t32-m and mips";
-            return Err(EngineError::new_err(format!("no instruction set '{}'; {reported}", one_line(other))));
+            let known = "there are riscv, riscv-no-aliases, a32, t32, t32-m and mips";
+            return Err(EngineError::new_err(format!("no instruction set '{}'; {known}", one_line(other))));
         }
     };
     caught::caught(|| Ok(disassembly::text_of(encoding, set, pc)))
@@ -67,7 +67,7 @@ fn disassemble(encoding: Arg<u32>, pc: Arg<u32>, instruction_set: Option<Arg<Str
 /// Address, encoding, bytes, text, target and names.
 type Row = (u32, u32, u8, String, Option<String>, Vec<String>);
 
-/// The code of an ELF file.
+/// The instructions of an ELF file, and the data between them.
 #[pyfunction]
 fn listing(elf: Arg<Vec<u8>>) -> PyResult<Vec<Row>> {
     caught::caught(|| {
@@ -78,8 +78,8 @@ fn listing(elf: Arg<Vec<u8>>) -> PyResult<Vec<Row>> {
     })
 }
 
-/// Where a function begins that a name means, as [`disassembly::function_meant`] has it; None for a name of none. A
-/// name that may mean several is an EngineError.
+/// The address of the function that a name means, as [`disassembly::function_meant`] finds it; None without such a
+/// function. Raises EngineError for an ambiguous name.
 #[pyfunction]
 fn function_meant(elf: Arg<Vec<u8>>, name: Arg<String>) -> PyResult<Option<u32>> {
     caught::caught(|| {

@@ -1,4 +1,4 @@
-//! Who is at the other end of a serial line, or on a CAN bus, from Python's objects.
+//! The other ends of serial lines and CAN buses, from Python's objects.
 
 use cyclescope_engine::bus::Bus;
 use cyclescope_engine::serial::FarEnd;
@@ -12,10 +12,10 @@ use pyo3::prelude::*;
 use crate::EngineError;
 use crate::arguments::List;
 
-/// A step: its place, what it does, its characters, its number (a time in picoseconds, or an exit status).
+/// A step: its place, its action, its characters, its number (a time in picoseconds, or an exit status).
 pub type StepItem = (String, String, Vec<u8>, Option<u64>);
 
-/// Somebody who types these characters, or follows a script.
+/// Someone who types these characters or follows a script.
 pub fn far_end(characters: Vec<u8>, script: Option<List<StepItem>>, bus: &Bus) -> PyResult<FarEnd> {
     match script {
         None => Ok(FarEnd::typing(characters)),
@@ -41,7 +41,7 @@ fn step((place, what, text, number): StepItem, bus: &Bus) -> PyResult<Step> {
     Ok(Step { place, action })
 }
 
-/// A step that has to do with pins: its characters are a name, and behind a blank what is done there or waited for.
+/// A step for pins: its characters are the name, a blank, and what is driven or expected.
 fn pin_step(what: &str, text: &[u8], number: Option<u64>, bus: &Bus) -> Option<Action> {
     let (name, how) = std::str::from_utf8(text).ok()?.rsplit_once(' ')?;
     let within = number.map(Ps);
@@ -76,10 +76,10 @@ fn expect(pin: Pin, (level, is_edge): (bool, bool), missing: String, words: [&st
 
 /// A frame: its identifier, whether that has 29 bits, whether it is a remote frame, its length code, its data.
 pub type FrameItem = (u32, bool, bool, u8, Vec<u8>);
-/// A step of a node on a CAN bus: its place, what it does, its frame, whether any data will do, its number.
+/// A step of a node on a CAN bus: its place, its action, its frame, whether any data matches, its number.
 pub type CanStepItem = (String, String, Option<FrameItem>, bool, Option<u64>);
 
-/// A node on a CAN bus that no firmware drives. Raises EngineError for a step or a rate that is none.
+/// A node on a CAN bus without firmware. Raises EngineError for an unknown step or an impossible rate.
 pub fn partner(
     name: &str,
     steps: Option<List<CanStepItem>>,

@@ -10,7 +10,7 @@ use cyclescope_engine::machine::loading::RawProgram;
 use cyclescope_engine::machine::tracing::Recorded;
 use cyclescope_engine::machine::{Machine as Engine, Printed, RunReport};
 use cyclescope_engine::observe::fst;
-use cyclescope_engine::observe::trace::{CoreTasks, Turn};
+use cyclescope_engine::observe::trace::{CoreTasks, TaskSlice};
 use cyclescope_engine::observe::vcd::VcdText;
 use cyclescope_engine::pipe::{Goal, Pipe};
 use cyclescope_engine::time::Ps;
@@ -33,30 +33,29 @@ use crate::triggers;
 use crate::waves::{Pieces, change_pieces, file_pieces, os_error};
 use crate::{BoardError, ElfError, EngineError};
 
-/// Most instructions that are traced at once: each takes 132 bytes.
+/// The most instructions that are traced at a time: each takes 132 bytes.
 const MOST_TRACED: usize = 1 << 22;
 
-/// A recorded signal: scope, name, first level.
+/// A recorded signal: scope, name, level at rest.
 type SignalItem = (String, String, bool);
-/// A function that a core was in: core, number of its stack, task, function, and in picoseconds when it was called and
-/// when it returned.
+/// A call of a function: core, number of its stack, task, function, and the times of call and return in picoseconds.
 type SliceItem = (String, u32, String, String, u64, u64);
-/// A light or a button: its names, its pin, and whether that is low while it is on or pressed.
+/// A light or a button: its names, its pin, and whether the pin is low while it is on or pressed.
 type PartItem = ([String; 3], String, bool);
 type PinsItem = (Vec<(String, u32)>, Vec<PartItem>, Vec<PartItem>);
-type TurnItem = (String, String, u64, u64);
+type TaskSliceItem = (String, String, u64, u64);
 
 /// A board, ready to load and run firmware.
 #[pyclass(module = "cyclescope._engine")]
 pub struct Machine {
     engine: Mutex<Engine>,
-    /// Of devices in Python.
+    /// The calls of devices in Python.
     calls: Calls,
 }
 
 impl Machine {
-    /// Does something with the engine. Raises EngineError if a run goes on, on another thread or as the one that is
-    /// calling back, and for what is wrong in the engine itself.
+    /// Uses the engine. Raises EngineError if a run is active, on another thread or in a caller of this call, and for
+    /// faults of the engine itself.
     pub fn with<T>(&self, work: impl FnOnce(&mut Engine) -> PyResult<T>) -> PyResult<T> {
         let mut engine = match self.engine.try_lock() {
             Ok(engine) => engine,
@@ -68,8 +67,8 @@ impl Machine {
         caught(|| work(&mut engine))
     }
 
-    /// Does something with the engine in a run, which begins with it if none is under way. Raises BoardError if another
-    /// run has an image of the board.
+    /// Uses the engine in a run, which is started if none is active. Raises BoardError if another run uses an image of
+    /// the board.
     fn with_run<T>(&self, py: Python<'_>, work: impl FnOnce(&mut Engine) -> PyResult<T>) -> PyResult<T> {
         self.with(|engine| {
             engine.begin().map_err(|faults| board_error(py, &faults))?;
@@ -77,7 +76,7 @@ impl Machine {
         })
     }
 
-    /// Runs a part of a run, up to a time: its report if the run ended.
+    /// Simulates a part of a run, up to a time: its report if the run ended.
     fn run_part<'py>(
         &self,
         py: Python<'py>,
@@ -110,13 +109,13 @@ pub fn board_error(py: Python<'_>, faults: &[BoardFault]) -> PyErr {
     error.value(py).setattr("faults", lines).map_or_else(|failed| failed, |()| error)
 }
 
-/// In one line, whatever was asked for.
+/// The text is one line, whatever the name.
 fn no_function(engine: &Engine, name: &str, what_for: &str) -> PyErr {
     if let Some(several) = engine.several_functions(name) {
         return EngineError::new_err(several);
     }
-    let near = engine.functions_like(name).join(" or ");
-    let hint = if near.is_empty() { near } else { format!("; did you mean {near}?") };
+    let similar = engine.functions_like(name).join(" or ");
+    let hint = if similar.is_empty() { similar } else { format!("; did you mean {similar}?") };
     EngineError::new_err(format!("the firmware has no function '{}' {what_for}{hint}", name.escape_debug()))
 }
 
@@ -157,18 +156,18 @@ fn check_signals(engine: &mut Engine, signals: &[usize]) -> PyResult<()> {
     }
 }
 
-/// Who gets what is printed while a run goes on, and what came of it.
+/// The receivers of output during a run, and their result.
 pub struct Sinks {
     pub console: Option<Py<PyAny>>,
     pub stream: Option<Py<PyAny>>,
     pub note: Option<Py<PyAny>>,
-    /// Hears that a debugger begins the run anew.
+    /// Called when a debugger restarts the run.
     pub anew: Option<Py<PyAny>>,
     pub raised: Option<PyErr>,
 }
 
 impl Sinks {
-    /// Hands on what was printed. False stops the run: for an exception, which is kept in `raised`, or a signal.
+    /// Passes output on. False stops the run: for an exception, which is kept in `raised`, or for a signal.
     pub fn take(&mut self, printed: &Printed) -> bool {
         let result = Python::attach(|py| {
             if let Some(anew) = self.anew.as_ref().filter(|_| printed.begins_anew) {
@@ -195,8 +194,8 @@ impl Sinks {
 
 #[pymethods]
 impl Machine {
-    /// Builds the machine of a board, with models in Python beside the engine's own; raises BoardError with all of its
-    /// faults.
+    /// Builds the machine of a board, with models in Python in addition to the engine's own. Raises BoardError with all
+    /// faults of the board.
     #[new]
     #[pyo3(signature = (board, models=None))]
     fn new(py: Python<'_>, board: &Bound<'_, PyAny>, models: Option<&Bound<'_, PyAny>>) -> PyResult<Machine> {
@@ -217,8 +216,8 @@ impl Machine {
         self.with(|engine| crate::describe::describe(py, engine))
     }
 
-    /// Loads an ELF file, for the first core that it fits or for the one of this name; raises ElfError, or EngineError
-    /// if there is no such core.
+    /// Loads an ELF file for the first core that it fits, or for the named core. Raises ElfError, or EngineError if
+    /// there is no such core.
     #[pyo3(signature = (data, name, core=None))]
     fn load(&self, data: Arg<PyBackedBytes>, name: Arg<String>, core: Option<Arg<String>>) -> PyResult<()> {
         self.with(|engine| {
@@ -227,8 +226,8 @@ impl Machine {
         })
     }
 
-    /// Loads a program without headers: parts of an address and bytes, the address of the first instruction as the
-    /// file has it, and as the user wants it. Raises ElfError, or EngineError if there is no such core.
+    /// Loads a program without headers: parts (address and bytes), and the address of the first instruction from the
+    /// file and from the user. Raises ElfError, or EngineError if there is no such core.
     #[pyo3(signature = (parts, entry, start, name, core=None))]
     fn load_raw(
         &self,
@@ -246,7 +245,7 @@ impl Machine {
         })
     }
 
-    /// Keeps a cycle stack of its own for each of these functions; raises EngineError for one that the firmware lacks.
+    /// Keeps a separate cycle stack for each given function. Raises EngineError for a function that the firmware lacks.
     fn watch(&self, functions: List<String>) -> PyResult<()> {
         for function in functions.0 {
             self.with(|engine| {
@@ -257,8 +256,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Keeps the longest calls of each of these functions by themselves, as many as are named; raises EngineError for a
-    /// function that the firmware lacks.
+    /// Keeps the `most` longest calls of each given function. Raises EngineError for a function that the firmware
+    /// lacks.
     fn keep_calls(&self, functions: List<String>, most: Arg<usize>) -> PyResult<()> {
         for function in functions.0 {
             self.with(|engine| {
@@ -269,8 +268,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Keeps a window for each call of each of these functions of the first core; raises EngineError for one that the
-    /// firmware lacks.
+    /// Keeps a window for each call of the given functions of the first core. Raises EngineError for a function that
+    /// the firmware lacks.
     fn watch_calls(&self, functions: List<String>) -> PyResult<()> {
         for function in functions.0 {
             self.with(|engine| {
@@ -281,8 +280,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Profiles all cores from now on, with the calls of these functions kept one by one; raises EngineError for one
-    /// that the firmware lacks. Paths may be apart by where functions are called from.
+    /// Profiles all cores from now on; calls of the given functions are kept one by one. With `by_site`, paths are
+    /// distinguished by the places of the calls. Raises EngineError for a function that the firmware lacks.
     #[pyo3(signature = (functions=List(Vec::new()), by_site=false))]
     fn profile_functions(&self, functions: List<String>, by_site: bool) -> PyResult<()> {
         self.with(|engine| {
@@ -291,7 +290,7 @@ impl Machine {
         })
     }
 
-    /// Tells from now on what each core waits for: `waits` of cores and sections in reports.
+    /// Records from now on what each core waits for: `waits` of cores and sections in reports.
     fn report_waits(&self) -> PyResult<()> {
         self.with(|engine| {
             engine.report_waits();
@@ -299,14 +298,14 @@ impl Machine {
         })
     }
 
-    /// The profiles so far: one a core that has one.
+    /// The profiles so far, one for each profiled core.
     fn profile<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let profiles = self.with(|engine| Ok(engine.profiles()))?;
         profiles.iter().map(|profile| crate::profile::profile(py, profile)).collect()
     }
 
-    /// Where addresses of a core's program are in the source: function, file, line, column, the innermost inlined
-    /// function first. Raises EngineError if there is no such core.
+    /// The source places of addresses in a core's program: function, file, line, column, the innermost inlined function
+    /// first. Raises EngineError if there is no such core.
     fn places(&self, core: Arg<String>, addresses: List<u32>) -> PyResult<Vec<Vec<PlaceItem>>> {
         self.with(|engine| {
             let places = engine.places(&core.0, &addresses.0);
@@ -320,8 +319,8 @@ impl Machine {
         self.with(|engine| engine.functions(&core.0).ok_or_else(|| no_core(&core.0)))
     }
 
-    /// Tells what runs on a core whose program another's loads; raises ElfError, or EngineError if there is no such
-    /// core.
+    /// Loads the symbols of a program that another core loads for this one. Raises ElfError, or EngineError if there is
+    /// no such core.
     fn load_symbols(&self, core: Arg<String>, data: Arg<PyBackedBytes>, name: Arg<String>) -> PyResult<()> {
         self.with(|engine| match engine.load_symbols(&core.0, &data.0) {
             Ok(true) => Ok(()),
@@ -330,13 +329,13 @@ impl Machine {
         })
     }
 
-    /// Files on the host that chips keep their contents in: the chip's label and the path as the board names it.
+    /// Files on the host in which chips keep their contents: the chip's label, and the path in the board's description.
     fn images(&self) -> PyResult<Vec<(String, PathBuf)>> {
         self.with(|engine| Ok(engine.images()))
     }
 
-    /// Gives the firmware, by semihosting, the files of `folder`, `stdin`, and its command line. File descriptors are
-    /// duplicated; raises OSError or EngineError for one that is none.
+    /// Gives the firmware semihosting with the files of `folder`, `stdin`, and a command line. File descriptors are
+    /// duplicated. Raises OSError or EngineError for an invalid one.
     #[pyo3(signature = (folder=None, stdin=None, arguments=List(Vec::new())))]
     fn semihosting(
         &self,
@@ -348,10 +347,10 @@ impl Machine {
         self.with(|engine| crate::semihosting::give(&mut engine.bus().host, folder, stdin, arguments.0))
     }
 
-    /// Runs to the firmware's end, or to `limit_ps`; raises BoardError if another run has an image of the board.
-    /// `console` gets bytes as they come, and `stream` a label and bytes of each device that prints on a line of its
-    /// own. An exception in them (or a signal) stops the run and is raised after it; `stop` stops it with a report.
-    /// `note` gets notes that should not wait for the end.
+    /// Runs to the firmware's end, or to `limit_ps`. Raises BoardError if another run uses an image of the board.
+    /// `console` gets bytes when they are printed, and `stream` gets a label and bytes for each device that prints on a
+    /// line of its own. An exception in them (or a signal) stops the run and is raised afterwards; `stop` stops the
+    /// run, with a report. `note` gets urgent notes during the run.
     #[pyo3(signature = (limit_ps=None, console=None, stream=None, stop=None, note=None))]
     fn run<'py>(
         &self,
@@ -375,11 +374,11 @@ impl Machine {
         }
     }
 
-    /// Has `gdb` hold the machine until its client lets go of it: None, and the run may go on; or to the end of the run
-    /// as for `run`. `anew` hears that the run begins anew, and what was printed before is of another one. `typist` is
-    /// asked what people have typed, with the time in picoseconds and how many characters of each port's are still to
-    /// come: it gives characters by the labels of ports, or None once nobody can type any more. It is not asked again
-    /// for what is on record where the client goes back.
+    /// Lets `gdb` hold the machine until its client detaches (None: the run may continue), or to the end of the run
+    /// (the report, as from `run`). `anew` is called when the run is restarted: earlier output belongs to another run
+    /// then. `typist` is asked for characters that people have typed, with the time in picoseconds and the number of
+    /// characters that each port has yet to send. It returns characters by the labels of ports, or None when nobody can
+    /// type any more. Where the client goes back, recorded characters are typed again and `typist` is not asked.
     #[pyo3(signature = (
         gdb, limit_ps=None, console=None, stream=None, stop=None, note=None, anew=None, typist=None
     ))]
@@ -414,8 +413,8 @@ impl Machine {
         }
     }
 
-    /// Runs on to `until_ps`, or as soon afterwards as its cores come back anyway, and stays there to go on as if it
-    /// had not stopped: None. If the run ends before, as for `run`.
+    /// Runs to `until_ps`, or as soon afterwards as the cores return to the machine anyway, and stops there: None. The
+    /// run continues as if it had not stopped. If it ends before, the report, as from `run`.
     #[pyo3(signature = (until_ps, console=None, stream=None, stop=None, note=None))]
     fn run_to<'py>(
         &self,
@@ -430,26 +429,26 @@ impl Machine {
         self.run_part(py, until_ps.0, sinks, stop, |engine, until, pause| engine.run_to(until, pause))
     }
 
-    /// All that changes while the firmware runs, as bytes for `restore`. Raises EngineError if something of it can't be
-    /// saved, BoardError if another run has an image of the board.
+    /// All state that changes while the firmware runs, as bytes for `restore`. Raises EngineError if a part of it can't
+    /// be saved, BoardError if another run uses an image of the board.
     fn snapshot<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         self.with_run(py, |engine| Ok(PyBytes::new(py, &py.detach(|| snapshots::taken(engine))?)))
     }
 
-    /// Becomes what it was, or another machine of the same board and firmware was, when the snapshot was taken. Raises
-    /// EngineError if it is of something else, or damaged.
+    /// Restores the state of this machine, or of another machine with the same board and firmware, from a snapshot.
+    /// Raises EngineError if the snapshot is damaged, or belongs to another board or firmware.
     fn restore(&self, py: Python<'_>, snapshot: Arg<PyBackedBytes>) -> PyResult<()> {
         self.with_run(py, |engine| py.detach(|| snapshots::load(engine, &snapshot.0)))
     }
 
-    /// Labels of the serial ports that can receive, and that of the console's, if it is known.
+    /// Labels of the serial ports that can receive, and the label of the console's port, if it is known.
     fn serial_ports(&self) -> PyResult<(Vec<String>, Option<String>)> {
         self.with(|engine| Ok((engine.serial_ports(), engine.console_port())))
     }
 
-    /// Puts somebody at the other end of a serial port's line: who types these characters and what is given to
-    /// `type_on`, or follows a script of steps (place, what, characters, number). Raises EngineError if there is no
-    /// such port, or somebody is there.
+    /// Connects the other end of a serial port's line: it types these characters and those of `type_on`, or follows a
+    /// script of steps (place, action, characters, number). Raises EngineError if there is no such port, or if its line
+    /// is connected already.
     #[pyo3(signature = (port, characters=Arg(Vec::new()), script=None))]
     fn attach(
         &self,
@@ -466,8 +465,8 @@ impl Machine {
         })
     }
 
-    /// What a script finds of pins: labels of ports with how many pins each has, names of lights and of buttons, each
-    /// as users call it, and by its node's label and name; and the pins of lights and buttons.
+    /// The pins for scripts: labels of ports with the number of pins of each; lights and buttons, each by the name for
+    /// users and by its node's label and name, with its pin.
     fn pins(&self) -> PyResult<PinsItem> {
         self.with(|engine| {
             let bus = engine.bus();
@@ -482,9 +481,9 @@ impl Machine {
         self.with(|engine| Ok(engine.can_controllers()))
     }
 
-    /// Puts a node without firmware on a CAN bus, which a label of a controller or the bus stands for: it follows
-    /// steps (place, what, frame, whether any data will do, number), prints a line of each frame, or both. Raises
-    /// EngineError if there is no such bus, or it has such a node.
+    /// Connects a node without firmware to a CAN bus, which is named by its label or by a controller's: the node
+    /// follows steps (place, action, frame, whether any data matches, number), prints a line for each frame, or both.
+    /// Raises EngineError if there is no such bus, or if it has such a node already.
     #[pyo3(signature = (label, steps=None, logs=Arg(false), bits_per_second=None))]
     fn attach_can(
         &self,
@@ -498,18 +497,19 @@ impl Machine {
         self.with(|engine| engine.attach_can(&label.0, node).then_some(()).ok_or_else(no_bus))
     }
 
-    /// Types characters on a serial line, at the time that the board has reached; raises EngineError if nobody is at
-    /// that line.
+    /// Types characters on a serial line, at the current time of the board. Raises EngineError if the line's other end
+    /// is not connected.
     fn type_on(&self, port: Arg<String>, characters: Arg<PyBackedBytes>) -> PyResult<()> {
         self.with(|engine| engine.type_on(&port.0, &characters.0).then_some(()).ok_or_else(|| no_line(&port.0)))
     }
 
-    /// Characters that were typed on a serial line and have not passed it.
+    /// The number of characters that were typed on a serial line and have not passed it yet.
     fn untyped(&self, port: Arg<String>) -> PyResult<usize> {
         self.with(|engine| engine.untyped(&port.0).ok_or_else(|| no_line(&port.0)))
     }
 
-    /// As `run`, up to the time `until_ps` only: the report of the run if it ended, else None, and it can go on.
+    /// Like `run`, but to the time `until_ps` at most: the report if the run ended, else None, and the run can
+    /// continue.
     #[pyo3(signature = (until_ps, console=None, stream=None, stop=None, note=None))]
     fn run_until<'py>(
         &self,
@@ -529,8 +529,7 @@ impl Machine {
         self.with(|engine| Ok(engine.first_pipe()))
     }
 
-    /// Writes bytes to a device's pipe, at the time that the board has reached; raises EngineError if there is no such
-    /// pipe.
+    /// Writes bytes to a device's pipe, at the current time of the board. Raises EngineError if there is no such pipe.
     fn feed(&self, port: Arg<String>, bytes: Arg<PyBackedBytes>) -> PyResult<()> {
         self.with(|engine| engine.feed(&port.0, &bytes.0).then_some(()).ok_or_else(|| no_pipe(&port.0)))
     }
@@ -540,19 +539,19 @@ impl Machine {
         self.with_pipe(&port.0, |pipe| PyBytes::new(py, &pipe.drain()))
     }
 
-    /// Totals of a pipe since the start: bytes that the firmware is done with, and bytes that it has sent.
+    /// Totals of a pipe since the start: bytes that the firmware has consumed, and bytes that it has sent.
     fn piped(&self, port: Arg<String>) -> PyResult<(u64, u64)> {
         self.with_pipe(&port.0, |pipe| (pipe.taken_bytes(), pipe.sent_bytes()))
     }
 
-    /// The time that the board has reached, in picoseconds.
+    /// The current time of the board, in picoseconds.
     fn now(&self) -> PyResult<u64> {
         self.with(|engine| Ok(engine.latest().0))
     }
 
-    /// Runs on until the firmware listens at the pipe (("open", 0)), is done with so many bytes of it ("taken") or has
-    /// sent so many ("sent"), or the time `until_ps` comes: when the goal was reached (None: it was not), and the
-    /// report of the run if it ended. `console`, `stream` and `stop` are as for `run`.
+    /// Runs until the firmware listens at the pipe (goal ("open", 0)), has consumed a number of its bytes ("taken") or
+    /// has sent a number of bytes ("sent"), or until `until_ps`. Returns the time when the goal was reached (None if it
+    /// was not), and the report if the run ended. `console`, `stream` and `stop` are those of `run`.
     #[pyo3(signature = (port, until_ps, goal=None, console=None, stream=None, stop=None))]
     #[expect(clippy::too_many_arguments, reason = "they are Python's, by name")]
     fn advance<'py>(
@@ -588,8 +587,8 @@ impl Machine {
         Ok((reached.map(|at| at.0), ended))
     }
 
-    /// Ends a run that is made in steps, if it has not ended: gives the images that could not be written, a sentence
-    /// each.
+    /// Ends a run that is made in steps, unless it has ended. Returns a sentence for each image that could not be
+    /// written.
     fn finish(&self) -> PyResult<Vec<String>> {
         self.with(|engine| {
             engine.finish();
@@ -597,7 +596,7 @@ impl Machine {
         })
     }
 
-    /// Blocks become host code after this many runs; 0: never. Results do not depend on it.
+    /// Blocks are compiled to host code after this many runs; 0: never. Results do not depend on it.
     fn compile_after(&self, runs: Arg<u16>) -> PyResult<()> {
         self.with(|engine| {
             engine.compile_after(runs.0);
@@ -605,7 +604,7 @@ impl Machine {
         })
     }
 
-    /// The segments of the programs that are known: core, first address, bytes from the file, bytes in memory.
+    /// The segments of the loaded programs: core, first address, bytes in the file, bytes in memory.
     fn loaded(&self) -> PyResult<Vec<(usize, u32, u32, u32)>> {
         self.with(|engine| {
             let loaded = engine.loaded().into_iter();
@@ -613,13 +612,13 @@ impl Machine {
         })
     }
 
-    /// Regions of each core's code that have become host code, and regions that could not, so far. No two runs have to
-    /// compile the same.
+    /// By core, the number of regions of its code that were compiled to host code, and of those that could not be, so
+    /// far. Runs with equal results may differ in it.
     fn compiled(&self) -> PyResult<Vec<(u64, u64)>> {
         self.with(|engine| Ok(engine.compiled().into_iter().map(|core| (core.regions, core.refused)).collect()))
     }
 
-    /// Iterations of polling loops are skipped, or not. Results do not depend on it.
+    /// Switches the skipping of polling loops. Results do not depend on it.
     fn skip_polling(&self, skip: Arg<bool>) -> PyResult<()> {
         self.with(|engine| {
             engine.skip_polling(skip.0);
@@ -635,7 +634,7 @@ impl Machine {
         })
     }
 
-    /// Places in `wave_signals` of what is made of activities of these kinds.
+    /// Indices in `wave_signals` of the signals that are made of activities of the given kinds.
     fn wave_signals_of(&self, kinds: List<String>) -> PyResult<Vec<usize>> {
         let kinds = kinds_of(Some(kinds))?;
         self.with(|engine| {
@@ -644,7 +643,7 @@ impl Machine {
         })
     }
 
-    /// Places in `wave_signals` of the pins of ports, each with whether its wire has another name there, too.
+    /// Indices in `wave_signals` of ports' pins, each with whether its wire has another name there, too.
     fn wave_pins(&self) -> PyResult<Vec<(usize, bool)>> {
         self.with(|engine| {
             let pins = engine.bus().wires.pin_signals().into_iter();
@@ -652,14 +651,14 @@ impl Machine {
         })
     }
 
-    /// Whether a change of a signal was recorded, of each of these places in `wave_signals`.
+    /// For each given index in `wave_signals`, whether a change of the signal was recorded.
     fn wave_moved(&self, signals: List<usize>) -> PyResult<Vec<bool>> {
         self.with(|engine| Ok(signals.0.iter().map(|place| engine.bus().waves.has_moved(*place)).collect()))
     }
 
-    /// Changes of these wires, by their places in `wave_signals`, are recorded from now on. What memory should not hold
-    /// goes to `file`, which is empty and may be removed after the call; without one there is a limit. Raises
-    /// EngineError for a wire that is not there, OSError if the file can't be opened.
+    /// Records changes of the given wires (indices in `wave_signals`) from now on. Changes that do not fit in memory go
+    /// to `file`, which is empty and may be removed after the call; without a file there is a limit. Raises EngineError
+    /// for an invalid index, OSError if the file can't be opened.
     #[pyo3(signature = (signals, file=None))]
     fn record_waves(&self, signals: List<usize>, file: Option<Arg<PathBuf>>) -> PyResult<()> {
         self.with(|engine| {
@@ -670,8 +669,8 @@ impl Machine {
         })
     }
 
-    /// How many changes were recorded, and the coarsest power of ten of picoseconds that divides all their times, if
-    /// there are any behind time 0.
+    /// The number of recorded changes, and the coarsest power of ten of picoseconds that divides all their times, if
+    /// there are any after time 0.
     fn wave_summary(&self) -> PyResult<(u64, Option<u64>)> {
         self.with(|engine| {
             let summary = engine.bus().waves.summary();
@@ -679,16 +678,16 @@ impl Machine {
         })
     }
 
-    /// The recorded changes in the order of time, in pieces of bytes: 12 little-endian ones a change, 8 of the time in
-    /// picoseconds, 4 of twice the signal's index plus the new level. Raises OSError, here or from the iterator, if the
-    /// recording's file could not be written or read.
+    /// The recorded changes in the order of time, in pieces of bytes: a change has 12 little-endian bytes, 8 of the
+    /// time in picoseconds, 4 of twice the signal's index plus the new level. Raises OSError, here or from the
+    /// iterator, if the recording's file could not be written or read.
     fn wave_changes(&self) -> PyResult<Pieces> {
         self.with(|engine| Ok(Pieces::new(change_pieces(engine.bus().waves.recorded().map_err(os_error)?))))
     }
 
-    /// The recorded changes of these wires up to `end_ps` as the text of a Value Change Dump, in pieces. Its unit of
-    /// time, `unit_ps`, is a power of ten of picoseconds; times are rounded to it. Raises EngineError for another unit
-    /// or wires that are not there, OSError as `wave_changes` does.
+    /// The recorded changes of the given wires up to `end_ps` as the text of a Value Change Dump, in pieces. Its unit
+    /// of time, `unit_ps`, is a power of ten of picoseconds; times are rounded to it. Raises EngineError for another
+    /// unit or an invalid index, OSError like `wave_changes`.
     fn vcd(&self, signals: List<usize>, unit_ps: Arg<u64>, end_ps: Arg<u64>) -> PyResult<Pieces> {
         let (unit, end) = (unit_of(unit_ps.0)?, Ps(end_ps.0));
         self.with(|engine| {
@@ -697,7 +696,7 @@ impl Machine {
         })
     }
 
-    /// The same as a Fast Signal Trace, which is made in `file`, empty as it is, and may be removed after the call.
+    /// Like `vcd`, as a Fast Signal Trace. It is made in `file`, which is empty and may be removed after the call.
     fn fst(&self, signals: List<usize>, unit_ps: Arg<u64>, end_ps: Arg<u64>, file: Arg<PathBuf>) -> PyResult<Pieces> {
         let (unit, end) = (unit_of(unit_ps.0)?, Ps(end_ps.0));
         self.with(|engine| {
@@ -708,8 +707,8 @@ impl Machine {
         })
     }
 
-    /// Has activities of these kinds, in so much memory, and totals recorded for a timeline of `from_ps..to_ps`; and so
-    /// many calls of functions, if any.
+    /// Records activities of the given kinds, in `most_bytes` of memory, and totals, for a timeline of
+    /// `from_ps..to_ps`; and `calls` calls of functions, if that is given.
     fn record_timeline(
         &self,
         kinds: List<String>,
@@ -726,9 +725,9 @@ impl Machine {
         })
     }
 
-    /// Has something done when a condition becomes true, from now on: "count", "snapshot", "halt" (for who holds the
-    /// machine), or "trace", which begins a timeline (kinds, bytes, calls, length in picoseconds). Gives the trigger's
-    /// number. Raises EngineError for what is no condition over what the board has.
+    /// Adds a trigger: from now on an action is taken when a condition becomes true: "count", "snapshot", "halt" (for
+    /// the holder of the machine), or "trace", which begins a timeline (kinds, bytes, calls, length in picoseconds).
+    /// Returns the trigger's number. Raises EngineError for an invalid condition.
     #[pyo3(signature = (condition, action=Arg("count".to_owned()), timeline=None))]
     fn add_trigger(
         &self,
@@ -739,13 +738,13 @@ impl Machine {
         self.with(|engine| triggers::add(engine, &condition.0, &action.0, timeline))
     }
 
-    /// All triggers: condition, action, how often it became true, when first and last, and how long it was true up to
-    /// `now_ps`, in picoseconds.
+    /// All triggers: condition, action, number of times that it became true, first and last of them, and how long it
+    /// was true up to `now_ps`, in picoseconds.
     fn triggers(&self, now_ps: Arg<u64>) -> PyResult<Vec<triggers::TriggerItem>> {
         self.with(|engine| Ok(triggers::all(engine, Ps(now_ps.0))))
     }
 
-    /// The snapshot that a trigger had taken, once; None if none was. Raises EngineError if none could be taken.
+    /// Takes the snapshot that a trigger has made; None without one. Raises EngineError if it could not be made.
     fn triggered_snapshot<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
         self.with(|engine| triggers::snapshot(py, engine))
     }
@@ -755,8 +754,8 @@ impl Machine {
         self.with(|engine| Ok(Pieces::new(engine.timeline().map(Ok))))
     }
 
-    /// The functions that cores were in, as far as that was recorded for a timeline: core, number of its stack, task,
-    /// function, and in picoseconds when it was called and when it returned. Callers come before what they called.
+    /// The calls of functions that were recorded for a timeline: core, number of its stack, task, function, and the
+    /// times of call and return in picoseconds. Callers come before the functions that they called.
     fn function_slices(&self) -> PyResult<Vec<SliceItem>> {
         self.with(|engine| {
             let slices = engine.function_slices().into_iter();
@@ -764,26 +763,26 @@ impl Machine {
         })
     }
 
-    /// From when on no function is missing, in picoseconds, if there was no room for all of them when
+    /// The time in picoseconds from which on no function is missing, if memory did not suffice for all when
     /// `function_slices` or `timeline` was called last; else None.
     fn functions_complete_from_ps(&self) -> PyResult<Option<u64>> {
         self.with(|engine| Ok(engine.functions_complete_from().map(|at| at.0)))
     }
 
-    /// Which task each core ran, as far as that was recorded for a timeline: core, task, and in picoseconds from when
-    /// to when. Nothing of cores that have one stack of calls.
-    fn task_turns(&self) -> PyResult<Vec<TurnItem>> {
+    /// The time slices of tasks that were recorded for a timeline: core, task, begin and end in picoseconds. Cores with
+    /// one stack of calls have none.
+    fn task_slices(&self) -> PyResult<Vec<TaskSliceItem>> {
         self.with(|engine| {
-            let turns_of = |tasks: CoreTasks| {
+            let slices_of = |tasks: CoreTasks| {
                 let core = tasks.core;
-                let turn = move |turn: Turn| (core.clone(), turn.task.to_string(), turn.begin.0, turn.end.0);
-                tasks.turns.into_iter().map(turn)
+                let slice = move |slice: TaskSlice| (core.clone(), slice.task.to_string(), slice.begin.0, slice.end.0);
+                tasks.slices.into_iter().map(slice)
             };
-            Ok(engine.task_turns().into_iter().flat_map(turns_of).collect())
+            Ok(engine.task_slices().into_iter().flat_map(slices_of).collect())
         })
     }
 
-    /// What its devices do, to be recorded.
+    /// The recording of its devices' activities.
     fn activities(&self) -> PyResult<Activities> {
         self.with(|engine| Ok(Activities(engine.bus().activities.clone())))
     }
@@ -793,8 +792,8 @@ impl Machine {
         self.with(|engine| Ok(engine.skipped().into_iter().map(|cycles| cycles.0).collect()))
     }
 
-    /// Runs `count` instructions one by one, 4,194,304 at the most. After each come 33 little-endian words: pc, x0 to
-    /// x31.
+    /// Runs `count` instructions one by one, at most 4,194,304. Returns 33 little-endian words for each: pc and x0 to
+    /// x31 after it.
     fn trace<'py>(&self, py: Python<'py>, count: Arg<usize>) -> PyResult<Bound<'py, PyBytes>> {
         let Arg(count) = count;
         if count > MOST_TRACED {
@@ -817,7 +816,7 @@ impl Machine {
         self.with(|engine| Ok(engine.registers()))
     }
 
-    /// Bytes of memory, without time; raises EngineError where there is none.
+    /// Bytes of memory, in no simulated time. Raises EngineError where there is no memory.
     fn read_memory<'py>(&self, py: Python<'py>, addr: Arg<u32>, length: Arg<usize>) -> PyResult<Bound<'py, PyBytes>> {
         let (Arg(addr), Arg(length)) = (addr, length);
         let nothing = || EngineError::new_err(format!("no memory at {addr:#010x}, {length} bytes"));

@@ -9,18 +9,18 @@ use crate::arguments::{List, refused, type_of};
 
 /// Deepest nesting of nodes; boards have some six levels.
 const MOST_DEPTH: u32 = 64;
-/// Most nodes and properties together; boards have hundreds. Dicts may share parts, so few of them can make a tree
-/// without end.
+/// The limit of nodes and properties together; boards have hundreds. Dicts may share parts, so a small number of dicts
+/// can make an endless tree.
 const MOST_PARTS: u32 = 100_000;
 /// Most bytes of all values.
 const MOST_BYTES: usize = 64 << 20;
 
-/// A node and all below it, from the dicts that `cyclescope.board` makes. Raises EngineError for what is no such tree.
+/// A node and all below it, from the dicts that `cyclescope.board` makes. Raises EngineError for an invalid tree.
 pub fn node(root: &Bound<'_, PyAny>) -> PyResult<Node> {
     Tree::default().node(root, 0)
 }
 
-/// How much of a tree has been read.
+/// Reads a tree, and counts its parts.
 #[derive(Default)]
 struct Tree {
     parts: u32,

@@ -5,8 +5,8 @@ use cyclescope_engine::observe::profile::{CallPath, CoreProfile, PathKind, Taken
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// A call path: parent (-1: none), kind, address (-1: none), name, calls, and in cycles all of them together, the
-/// longest, the shortest; when the longest began.
+/// A call path: parent (-1: none), kind, address (-1: none), name, number of calls; cycles of all calls together, of
+/// the longest and of the shortest; when the longest began.
 type PathItem<'a> = (i64, &'static str, i64, &'a str, u64, u64, u64, u64, u64);
 
 /// A place: function, file, line, column.
@@ -53,7 +53,8 @@ fn path(path: &CallPath) -> PathItem<'_> {
     (number(path.parent), kind, number(path.address), &path.name, path.calls, elapsed, longest, shortest, longest_at)
 }
 
-/// Path, device, input, when the line went up, when it was taken, when its handler began and ended, cycles of that.
+/// Path, device, input, when the line went high, when it was taken, when its handler began and ended, cycles of the
+/// handler.
 type InterruptItem<'a> = (u32, Option<&'a str>, Option<u32>, Option<u64>, u64, u64, u64, u64);
 
 fn interrupt(interrupt: &TakenInterrupt) -> InterruptItem<'_> {

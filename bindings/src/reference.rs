@@ -5,7 +5,7 @@ use cyclescope_engine::dt::reader::Declared;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-/// All compatibles that there are models of, with their properties.
+/// All compatibles with models, with their properties.
 #[pyfunction]
 pub fn bindings(py: Python) -> PyResult<Bound<PyList>> {
     let list = PyList::empty(py);

@@ -11,7 +11,7 @@ use pyo3::types::{PyDict, PyList};
 
 use crate::profile::place;
 
-/// What `Machine.run` gives.
+/// Makes the dict that `Machine.run` returns.
 pub fn report<'py>(py: Python<'py>, report: &RunReport) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let (outcome, code, message) = match &report.outcome {

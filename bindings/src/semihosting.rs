@@ -1,4 +1,4 @@
-//! What the firmware may use of the host's, from Python's objects.
+//! The resources of the host for the firmware's semihosting, from Python's objects.
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 
@@ -11,16 +11,17 @@ use pyo3::prelude::*;
 
 use crate::EngineError;
 
-/// Where standard input comes from.
+/// The source of standard input.
 #[derive(FromPyObject)]
 pub enum Stdin {
-    /// An open file of the host's, by its descriptor.
+    /// An open file of the host, by its descriptor.
     Descriptor(i32),
     /// These bytes.
     Bytes(Vec<u8>),
 }
 
-/// Gives the firmware what is named; raises OSError or EngineError for a descriptor that is none.
+/// Gives the firmware the folder, the standard input and the arguments. Raises OSError or EngineError for an invalid
+/// descriptor.
 pub fn give(host: &mut Host, folder: Option<i32>, stdin: Option<Stdin>, arguments: Vec<Vec<u8>>) -> PyResult<()> {
     if let Some(descriptor) = folder {
         host.set_folder(Folder::new(duplicate(descriptor)?));
@@ -40,8 +41,7 @@ fn duplicate(descriptor: i32) -> PyResult<OwnedFd> {
     if descriptor < 0 {
         return Err(EngineError::new_err("a file descriptor is not negative"));
     }
-    // SAFETY: whoever gave the descriptor keeps it open during the call; of one that is none, the host makes no
-    // duplicate.
+    // SAFETY: the caller keeps the descriptor open during the call. If it is invalid, the host can't duplicate it.
     let given = unsafe { BorrowedFd::borrow_raw(descriptor) };
     Ok(given.try_clone_to_owned()?)
 }

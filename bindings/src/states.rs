@@ -1,14 +1,14 @@
-//! States of devices by names: the engine's as Python's data, and attributes of objects as the engine shows them.
+//! States of devices by names: the engine's as Python data, and attributes of Python objects as the engine shows them.
 
 use cyclescope_engine::state::{Shown, kept};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
-/// So deep an object is looked into, and at so many values.
+/// Limits for the nesting and the number of an object's values.
 const DEPTH: u32 = 6;
 const VALUES: usize = 1 << 16;
 
-/// A state as nested dicts and lists: a variant of an enum that has fields is a dict of its name.
+/// A state as nested dicts and lists. A variant of an enum with fields is a dict with its name as the key.
 pub fn to_python<'py>(py: Python<'py>, shown: &Shown) -> PyResult<Bound<'py, PyAny>> {
     Ok(match shown {
         Shown::Number(number) | Shown::Time(number) => number.into_pyobject(py)?.into_any(),
@@ -35,7 +35,7 @@ pub fn to_python<'py>(py: Python<'py>, shown: &Shown) -> PyResult<Bound<'py, PyA
             }
             map.into_any()
         }
-        // Pairs then.
+        // Otherwise a list of pairs.
         Shown::Map(pairs) => {
             let pair = |(key, value): &(Shown, Shown)| list(py, [to_python(py, key), to_python(py, value)].into_iter());
             list(py, pairs.iter().map(pair))?
@@ -55,17 +55,17 @@ fn dict<'py>(py: Python<'py>, fields: &[(&str, Shown)]) -> PyResult<Bound<'py, P
     Ok(dict.into_any())
 }
 
-/// What a dict can have as a key.
+/// True if a dict can have it as a key.
 fn is_key(shown: &Shown) -> bool {
     !matches!(shown, Shown::List(_) | Shown::Map(_) | Shown::Fields(..))
 }
 
-/// An object's attributes; what is no plain data is shown as Python writes it.
+/// An object's attributes; values that are not plain data are shown by their `repr`.
 pub fn of_object(object: &Bound<'_, PyAny>) -> Shown {
     Look { left: VALUES }.attributes(object, DEPTH).unwrap_or(Shown::Nothing)
 }
 
-/// A look into an object, at so many values more.
+/// Limits how many more values of an object are read.
 struct Look {
     left: usize,
 }
@@ -121,7 +121,7 @@ fn plain(value: &Bound<'_, PyAny>) -> Option<Shown> {
     is_text.then(|| text(value))
 }
 
-/// As Python writes it.
+/// The `repr` of a value.
 fn text(value: &Bound<'_, PyAny>) -> Shown {
     let text = if value.is_instance_of::<PyString>() { value.str() } else { value.repr() };
     Shown::Text(text.map_or_else(|_| String::new(), |text| text.to_string_lossy().into_owned()))

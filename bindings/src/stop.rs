@@ -7,22 +7,22 @@ use pyo3::prelude::*;
 
 use crate::python::calls::Calls;
 
-/// A wish to stop: any thread, or a signal handler, may ask a run for it.
+/// A request to stop: any thread, or a signal handler, may make it.
 #[pyclass(frozen, module = "cyclescope._engine")]
 #[derive(Default)]
 pub struct Stop {
     request: StopRequest,
-    /// Of the machines whose devices in Python are to be interrupted.
+    /// The machines whose devices in Python are interrupted by it.
     calls: Mutex<Vec<Calls>>,
 }
 
 impl Stop {
-    /// The engine's end of it.
+    /// The engine's side of the request.
     pub fn shared(&self) -> StopRequest {
         self.request.clone()
     }
 
-    /// It is to interrupt a machine's devices in Python, too.
+    /// Also interrupts a machine's devices in Python.
     pub fn reaches(&self, calls: &Calls) {
         let mut all = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(Calls::has_devices);
@@ -37,22 +37,22 @@ impl Stop {
         Stop::default()
     }
 
-    /// Has the runs that were given this stop, now and later.
+    /// Requests the stop of runs with this object, now and later.
     fn request(&self, py: Python<'_>) {
         self.request.make();
-        // The interpreter's lock is held by who holds this one.
+        // The holder of this lock also holds the interpreter's lock.
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(|calls| calls.interrupt(py));
     }
 
-    /// True if someone asked for it.
+    /// True if a stop was requested.
     #[getter]
     fn requested(&self) -> bool {
         self.request.is_made()
     }
 
-    /// How far a run with this stop has come, in simulated picoseconds.
+    /// The simulated time that a run with this stop has reached, in picoseconds.
     ///
-    /// That is some tenths of a second old.
+    /// The time is some tenths of a second old.
     #[getter]
     fn reached_ps(&self) -> u64 {
         self.request.reached().0

@@ -13,15 +13,15 @@ use crate::caught::waited_for;
 use expansion::{Described, Expansion, MOST_REGISTERS, word};
 
 /// Characters of a message from the parser: it may quote any text of the file.
-const MOST_REPORTED: usize = 300;
+const MOST_SHOWN: usize = 300;
 
-/// A core: name, bits of an interrupt's priority, how many external interrupts.
+/// A core: name, bits of an interrupt's priority, number of external interrupts.
 type Core = (String, u32, u32);
 
-/// A chip: its name, its core if the file tells it, its peripherals.
+/// A chip: its name, its core if the file describes it, its peripherals.
 type Chip = (String, Option<Core>, Vec<Described>);
 
-/// What a CMSIS-SVD file tells of a chip. Raises EngineError for what is none.
+/// Reads a chip's description from a CMSIS-SVD file. Raises EngineError for an invalid file.
 #[pyfunction]
 pub fn read_svd(py: Python<'_>, text: Arg<String>) -> PyResult<Chip> {
     waited_for(py, move || read(&text.0).map_err(EngineError::new_err))
@@ -29,17 +29,17 @@ pub fn read_svd(py: Python<'_>, text: Arg<String>) -> PyResult<Chip> {
 
 fn read(text: &str) -> Result<Chip, String> {
     let text = text.trim_start_matches('\u{feff}');
-    let reported = |error: String| {
+    let shortened = |error: String| {
         let line = error.split_whitespace().collect::<Vec<_>>().join(" ");
-        match line.char_indices().nth(MOST_REPORTED) {
+        match line.char_indices().nth(MOST_SHOWN) {
             Some((end, _)) => format!("{}...", &line[..end]),
             None => line,
         }
     };
     xml::check(text, MOST_REGISTERS)?;
     let config = Config::default().validate_level(ValidateLevel::Disabled).ignore_enums(true);
-    let device = svd_parser::parse_with_config(text, &config).map_err(|error| reported(format!("{error:#}")))?;
-    let peripherals = Expansion::new(&device).peripherals().map_err(reported)?;
+    let device = svd_parser::parse_with_config(text, &config).map_err(|error| shortened(format!("{error:#}")))?;
+    let peripherals = Expansion::new(&device).peripherals().map_err(shortened)?;
     Ok((word(&device.name), core(&device), peripherals))
 }
 

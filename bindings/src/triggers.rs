@@ -1,4 +1,4 @@
-//! Triggers of a run: conditions, and what is done when they become true.
+//! Triggers of a run: conditions, and actions for when they become true.
 
 use cyclescope_debugger::conditions::{condition, refusal};
 use cyclescope_engine::machine::Machine;
@@ -12,9 +12,9 @@ use crate::EngineError;
 use crate::activities::kinds_of;
 use crate::arguments::{Arg, List};
 
-/// Condition, what is done, how often it became true, when first and last, and how long it was true.
+/// Condition, action, number of times that it became true, first and last of them, and how long it was true.
 pub type TriggerItem = (String, &'static str, u64, Option<u64>, Option<u64>, u64);
-/// What a timeline has: kinds of activities, bytes of memory, calls of functions, and its length in picoseconds.
+/// The contents of a timeline: kinds of activities, bytes of memory, calls of functions, and its length in picoseconds.
 pub type TimelineItem = (List<String>, Arg<usize>, Option<usize>, Arg<u64>);
 
 const HALT: &str = "halt";
@@ -22,7 +22,7 @@ const COUNT: &str = "count";
 const TRACE: &str = "trace";
 const SNAPSHOT: &str = "snapshot";
 
-/// Adds one.
+/// Adds a trigger.
 pub fn add(engine: &mut Machine, text: &str, action: &str, timeline: Option<TimelineItem>) -> PyResult<usize> {
     let truth = condition(engine, text).map_err(|why| EngineError::new_err(refusal(text, &why)))?;
     let action = match (action, timeline) {
@@ -43,7 +43,7 @@ pub fn add(engine: &mut Machine, text: &str, action: &str, timeline: Option<Time
     Ok(engine.add_trigger(text, truth, action))
 }
 
-/// All of them, as they have been up to `now`.
+/// All triggers, with their counts up to `now`.
 pub fn all(engine: &Machine, now: Ps) -> Vec<TriggerItem> {
     let items = engine.triggers().iter().map(|trigger| {
         let action = match trigger.action {
@@ -59,7 +59,7 @@ pub fn all(engine: &Machine, now: Ps) -> Vec<TriggerItem> {
     items.collect()
 }
 
-/// The snapshot that one of them had taken, once.
+/// Takes the snapshot that a trigger has made.
 pub fn snapshot<'py>(py: Python<'py>, engine: &mut Machine) -> PyResult<Option<Bound<'py, PyBytes>>> {
     match engine.take_triggered_snapshot() {
         None => Ok(None),

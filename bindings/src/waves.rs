@@ -1,4 +1,4 @@
-//! Recorded waveforms, a piece at a time.
+//! Recorded waveforms, one piece at a time.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -10,10 +10,10 @@ use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-/// Changes in a piece of [`change_pieces`].
+/// The number of changes in a piece of [`change_pieces`].
 const PIECE_CHANGES: usize = 1 << 16;
 
-/// Bytes in a piece of [`file_pieces`].
+/// The number of bytes in a piece of [`file_pieces`].
 const PIECE_BYTES: usize = 1 << 20;
 
 type Iter = Box<dyn Iterator<Item = io::Result<Vec<u8>>> + Send>;
@@ -21,12 +21,12 @@ type Iter = Box<dyn Iterator<Item = io::Result<Vec<u8>>> + Send>;
 /// An iterator over pieces of bytes.
 #[pyclass(module = "cyclescope._engine")]
 pub struct Pieces {
-    /// Never contended, as [`crate::machine::Machine`]'s.
+    /// Never contended, like that of [`crate::machine::Machine`].
     pieces: Mutex<Iter>,
 }
 
 impl Pieces {
-    /// These pieces. An error is raised as OSError where it comes.
+    /// An iterator over these pieces. An error is raised as OSError at its place.
     pub fn new(pieces: impl Iterator<Item = io::Result<Vec<u8>>> + Send + 'static) -> Pieces {
         Pieces { pieces: Mutex::new(Box::new(pieces)) }
     }
@@ -45,7 +45,7 @@ impl Pieces {
     }
 }
 
-/// An OSError with its number, as the host's own are.
+/// An OSError with its number, like the host's own.
 pub fn os_error(error: io::Error) -> PyErr {
     let Some(number) = error.raw_os_error() else { return error.into() };
     let text = error.to_string();
@@ -65,7 +65,7 @@ pub fn change_pieces(mut changes: Recorded) -> impl Iterator<Item = io::Result<V
     })
 }
 
-/// What a file holds, from its beginning.
+/// The contents of a file from its start.
 pub fn file_pieces(mut file: File) -> io::Result<impl Iterator<Item = io::Result<Vec<u8>>> + Send> {
     file.seek(SeekFrom::Start(0))?;
     Ok(std::iter::from_fn(move || {

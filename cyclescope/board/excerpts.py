@@ -147,7 +147,7 @@ def _tracks(machine: Machine, begin_ps: int, end_ps: int) -> Iterator[Track]:
 
 def _tasks(machine: Machine, begin_ps: int, end_ps: int) -> Iterator[Track]:
     found: dict[str, list[Span]] = {}
-    for core, task, begin, end in machine.task_turns():
+    for core, task, begin, end in machine.task_slices():
         if begin < end_ps and end > begin_ps:
             found.setdefault(core, []).append(Span(begin, end, task))
     for core, spans in found.items():

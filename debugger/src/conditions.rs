@@ -1,8 +1,8 @@
-//! The text of conditions: the Common Expression Language (<https://cel.dev>), over what there is on a board.
+//! The text of conditions: the Common Expression Language (<https://cel.dev>), over the state of a board.
 //!
-//! `card0.busy && "f_write" in cpu0.calls`: a node's signal as waveforms have it, or its counter; a core's `calls`,
-//! `cycles` and `instructions`; `time` since reset, beside `duration("1.5ms")`. Of the language there are the operators
-//! and the literals that these can be used with.
+//! `card0.busy && "f_write" in cpu0.calls`: a node's signal, as in waveforms, or its counter; a core's `calls`,
+//! `cycles` and `instructions`; `time` since reset, compared with `duration("1.5ms")`. The language's operators and
+//! literals that apply to such values are supported.
 
 use std::fmt::Display;
 
@@ -12,10 +12,10 @@ use cyclescope_engine::dt::fault::similar_names;
 use cyclescope_engine::machine::Machine;
 use cyclescope_engine::machine::triggers::condition::{Binary, Compare, Number, Truth};
 
-/// Longest text, and deepest nesting.
+/// The longest text, and the deepest nesting.
 const MOST_BYTES: usize = 1000;
 const MOST_DEEP: u32 = 32;
-/// Names that a message lists.
+/// The number of names that a message lists.
 const MOST_NAMES: usize = 12;
 
 const PS_PER_UNIT: [(&str, i128); 7] = [
@@ -28,7 +28,7 @@ const PS_PER_UNIT: [(&str, i128); 7] = [
     ("h", 3_600_000_000_000_000),
 ];
 
-/// Reads a condition over what a machine has.
+/// Parses a condition over the state of a machine.
 ///
 /// # Errors
 /// What is wrong with it, as a clause for the user.
@@ -50,7 +50,7 @@ pub fn condition(machine: &Machine, text: &str) -> Result<Truth, String> {
     }
 }
 
-/// How deep brackets, and signs in front of each other, are nested.
+/// The depth of nested brackets and of signs before each other.
 fn depth(text: &str) -> u32 {
     let (mut depth, mut deepest, mut signs) = (0u32, 0, 0u32);
     for byte in text.bytes() {
@@ -69,7 +69,7 @@ fn in_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A part of a condition, whose names are known.
+/// A part of a condition, with its names resolved.
 enum Value {
     Truth(Truth),
     /// A count.
@@ -78,7 +78,7 @@ enum Value {
     Time(Number),
     Text(String),
     Node(String),
-    /// The functions that have calls under way on a core.
+    /// The functions with open calls on a core.
     Calls(usize),
 }
 
@@ -192,8 +192,8 @@ impl Reader<'_> {
                 if let Some(several) = self.machine.several_functions_of(core, &name) {
                     return Err(several);
                 }
-                let near = self.machine.functions_like(&name).join(" or ");
-                let hint = if near.is_empty() { near } else { format!("; did you mean {near}?") };
+                let similar = self.machine.functions_like(&name).join(" or ");
+                let hint = if similar.is_empty() { similar } else { format!("; did you mean {similar}?") };
                 Err(format!("the firmware has no function '{}'{hint}", name.escape_debug()))
             }
         }
@@ -213,7 +213,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What has no name that the language could have: `spi0["bytes sent"]`.
+    /// A name that is not an identifier of the language: `spi0["bytes sent"]`.
     fn index(&self, node: &IdedExpr, name: &IdedExpr) -> Result<Value, String> {
         match self.value(&name.expr)? {
             Value::Text(name) => self.member(node, &name),
@@ -319,15 +319,15 @@ fn no_function(name: &str) -> String {
 fn unknown(what: &str, name: &str, known: &[String]) -> String {
     let listed = known.iter().take(MOST_NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
     let more = if known.len() > MOST_NAMES { ", ..." } else { "" };
-    let near = similar_names(name, known.iter().map(String::as_str));
-    match (near.is_empty(), known.is_empty()) {
-        (false, _) => format!("{what}; did you mean {}?", near.join(" or ")),
+    let similar = similar_names(name, known.iter().map(String::as_str));
+    match (similar.is_empty(), known.is_empty()) {
+        (false, _) => format!("{what}; did you mean {}?", similar.join(" or ")),
         (true, true) => format!("{what}: it has none"),
         (true, false) => format!("{what}: it has {listed}{more}"),
     }
 }
 
-/// A length of time as the language writes it, in picoseconds: "1.5ms", "1m30s", "-2us".
+/// The picoseconds of a duration in the language's notation: "1.5ms", "1m30s", "-2us".
 fn time_ps(text: &str) -> Option<i128> {
     let (sign, mut rest) = text.strip_prefix('-').map_or((1, text), |rest| (-1, rest));
     let mut total: i128 = 0;
@@ -343,7 +343,7 @@ fn time_ps(text: &str) -> Option<i128> {
     (!text.is_empty() && total < i128::from(u64::MAX)).then_some(sign * total)
 }
 
-/// A decimal number times `factor`; `None` if that is no whole number.
+/// A decimal number times `factor`; `None` if the product is not a whole number.
 fn scaled(number: &str, factor: i128) -> Option<i128> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     if whole.is_empty() && fraction.is_empty() || number.len() > 30 {
@@ -356,7 +356,7 @@ fn scaled(number: &str, factor: i128) -> Option<i128> {
     digits(whole)?.checked_mul(factor)?.checked_add(parts / unit)
 }
 
-/// What a user is told of a condition that can't be read.
+/// The message for a condition that can't be parsed.
 pub fn refusal(text: &str, why: &impl Display) -> String {
     format!("condition '{}': {why}", text.escape_debug())
 }

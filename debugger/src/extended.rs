@@ -1,5 +1,5 @@
-//! Extended mode: the client stays when a run is over, and may begin another one. Between two runs there is no process
-//! for it: no threads, no breakpoints.
+//! Extended mode: the client stays when a run is over, and may start another one. Between two runs there is no process
+//! for the client: no threads, no breakpoints.
 
 use gdbstub::common::Pid;
 use gdbstub::target::ext::extended_mode::{Args, AttachKind, ExtendedMode, ShouldTerminate};
@@ -8,7 +8,7 @@ use gdbstub::target::{TargetError, TargetResult};
 use crate::monitor;
 use crate::target::Held;
 
-/// The process of all clients; there is one.
+/// The only process, for all clients.
 const PROCESS: Pid = Pid::MIN;
 
 impl ExtendedMode for Held<'_> {
@@ -17,10 +17,10 @@ impl ExtendedMode for Held<'_> {
         Ok(())
     }
 
-    /// The firmware begins anew; there is no other program. Breakpoints are set again by the client.
+    /// The firmware is restarted; there is no other program. The client sets its breakpoints again.
     fn run(&mut self, _filename: Option<&[u8]>, _args: Args<'_, '_>) -> TargetResult<Pid, Self> {
         monitor::reset(self).map_err(|_| TargetError::NonFatal)?;
-        self.bury();
+        self.leave_run();
         (self.is_live, self.is_killed) = (true, false);
         Ok(PROCESS)
     }
@@ -29,23 +29,23 @@ impl ExtendedMode for Held<'_> {
         Ok(())
     }
 
-    /// Who leaves lets the run go on, whoever began it.
+    /// A client that leaves lets the run continue, even if it started the run.
     fn query_if_attached(&mut self, _pid: Pid) -> TargetResult<AttachKind, Self> {
         Ok(AttachKind::Attach)
     }
 
-    /// A client that stays says which process it means.
+    /// A client that stays names its process.
     fn kill(&mut self, pid: Option<Pid>) -> TargetResult<ShouldTerminate, Self> {
         self.is_killed = true;
         if pid.is_none() || !self.is_extended {
             return Ok(ShouldTerminate::Yes);
         }
-        self.bury();
+        self.leave_run();
         Ok(ShouldTerminate::No)
     }
 
     fn restart(&mut self) -> Result<(), &'static str> {
-        // Without snapshots the run stays where it is.
+        // Without snapshots the run stays at its current moment.
         if monitor::reset(self).is_ok() {
             (self.is_live, self.is_killed) = (true, false);
         }

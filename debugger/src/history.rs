@@ -1,9 +1,9 @@
 //! Going back: snapshots of the run so far, and replay from them.
 //!
-//! A run is deterministic, so the state before any instruction is had again by loading the last snapshot before it and
-//! running on from there. Snapshots are taken at the beginning and then as the machine runs, and thinned out when they
-//! take more memory than they may. What the debugger itself writes is no part of the firmware's run: history begins
-//! anew behind it.
+//! A run is deterministic, so the state before any instruction is restored by loading the last snapshot before it and
+//! running from there. Snapshots are taken at the start and while the machine runs, and some are dropped when they
+//! exceed the memory limit. The debugger's own writes are not part of the firmware's run: history starts again after
+//! them.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -14,30 +14,30 @@ use cyclescope_engine::machine::snapshots::{Snapshot, SnapshotError};
 use cyclescope_engine::machine::{Machine, Printed};
 use cyclescope_engine::time::Ps;
 
-/// Memory for snapshots.
+/// The memory limit for snapshots.
 pub const BUDGET_BYTES: usize = 512 << 20;
-/// Where a replay towards an instruction begins to go instruction by instruction, at first.
-const NEAR: Ps = Ps::from_us(10);
+/// The first distance from an instruction at which a replay begins to step.
+const FIRST_DISTANCE: Ps = Ps::from_us(10);
 
-/// Until how much has run, nobody knows how long that takes the host.
+/// The time of the first snapshot, as the host's speed is not known before.
 const FIRST_SNAPSHOT: Ps = Ps::from_us(10_000);
-/// Between snapshots the host should run for so long: it is what going back by an instruction takes.
+/// The host's time between snapshots, which is the time that going back by an instruction takes.
 const PACE: Duration = Duration::from_millis(250);
 
-/// How much was printed up to a moment.
+/// The amount of output up to a moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reported {
+pub struct OutputLength {
     console: usize,
     streams: BTreeMap<String, usize>,
 }
 
-impl Reported {
-    /// More was printed: what of it was not yet printed at the furthest moment of the run, which is `furthest`.
-    pub fn add(&mut self, printed: &Printed, furthest: &mut Reported) -> Printed {
+impl OutputLength {
+    /// Adds output. Returns the part of it that is new at the furthest moment of the run, which is `furthest`.
+    pub fn add(&mut self, printed: &Printed, furthest: &mut OutputLength) -> Printed {
         let console = beyond(&mut self.console, &mut furthest.console, &printed.console);
         let stream = |(name, bytes): &(String, Vec<u8>)| {
-            let reported = self.streams.entry(name.clone()).or_default();
-            let new = beyond(reported, furthest.streams.entry(name.clone()).or_default(), bytes);
+            let output = self.streams.entry(name.clone()).or_default();
+            let new = beyond(output, furthest.streams.entry(name.clone()).or_default(), bytes);
             (!new.is_empty()).then(|| (name.clone(), new))
         };
         let streams = printed.streams.iter().filter_map(stream).collect();
@@ -45,21 +45,21 @@ impl Reported {
     }
 }
 
-fn beyond(reported: &mut usize, furthest: &mut usize, bytes: &[u8]) -> Vec<u8> {
-    let known = furthest.saturating_sub(*reported).min(bytes.len());
-    *reported += bytes.len();
-    *furthest = (*furthest).max(*reported);
+fn beyond(output: &mut usize, furthest: &mut usize, bytes: &[u8]) -> Vec<u8> {
+    let known = furthest.saturating_sub(*output).min(bytes.len());
+    *output += bytes.len();
+    *furthest = (*furthest).max(*output);
     bytes[known..].to_vec()
 }
 
-/// A moment of a run that can be had again.
+/// A moment of a run that can be restored.
 #[derive(Debug)]
 struct Moment {
-    /// Instructions of each core so far.
+    /// The number of instructions of each core.
     instructions: Vec<u64>,
-    /// The time that no core has passed.
+    /// A time that no core has passed.
     time: Ps,
-    reported: Reported,
+    output: OutputLength,
     snapshot: Snapshot,
 }
 
@@ -69,31 +69,31 @@ impl Moment {
     }
 }
 
-/// Where going back led.
+/// The result of going back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Back {
-    /// To a breakpoint, before an instruction whose access is watched, or by a step.
+    /// A breakpoint, the moment before an instruction with a watched access, or the end of a step.
     Halt(Halt),
-    /// To where history begins.
+    /// The start of the history.
     Begin,
 }
 
-/// An access that was looked for.
+/// An access that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// The core that made it, or ran when a device made it.
+    /// The core that made it, or that ran when a device made it.
     pub core: usize,
     /// The address of that core's next instruction.
     pub pc: u32,
-    /// Instructions that the core had run then.
+    /// The core's number of instructions before it.
     pub instructions: u64,
-    /// Its time.
+    /// The core's time.
     pub time: Ps,
-    /// The device that made it, if one did.
+    /// The device, if a device made it.
     pub device: Option<String>,
 }
 
-/// Where a machine is: instructions of all cores together, and the time of each.
+/// The position of a machine: the instructions of all cores together, and the time of each.
 struct Place {
     total: u64,
     times: Vec<Ps>,
@@ -105,28 +105,28 @@ impl Place {
         Place { total: instructions(machine).iter().sum(), times }
     }
 
-    /// True if the machine comes by here on its way to `later`, or is there. While cores wait only time tells.
+    /// True if the machine passes this place on its way to `later`, or is there. While cores wait, only time differs.
     fn is_within(&self, later: &Place) -> bool {
         self.total <= later.total && self.times.iter().zip(&later.times).all(|(time, later)| time <= later)
     }
 }
 
-/// An access or a breakpoint on the way.
+/// An access or a breakpoint that was passed.
 #[derive(Clone, Debug)]
 struct Found {
     halt: Halt,
-    /// How many halts there were up to here, since the moment.
+    /// The number of halts up to it, since the moment.
     count: usize,
-    /// The core, its instructions behind the access, and its time.
+    /// The core, its number of instructions after the access, and its time.
     core: usize,
     instructions: u64,
     time: Ps,
 }
 
-/// A way from one snapshot to the next.
+/// The run from one snapshot to the next.
 #[derive(Debug)]
 pub struct Lap {
-    /// When the next one is due.
+    /// When the next snapshot is due.
     pub due: Ps,
     begun: Instant,
 }
@@ -135,27 +135,27 @@ pub struct Lap {
 #[derive(Debug)]
 pub struct History {
     moments: Vec<Moment>,
-    /// Simulated time from one to the next.
+    /// The simulated time between snapshots.
     every: Ps,
-    /// Where the debugger took hold of the machine, with what it wrote there.
+    /// The state when the debugger connected, with its writes at that time.
     hold: Option<Snapshot>,
     budget_bytes: usize,
-    /// What was printed up to where the machine is.
-    pub reported: Reported,
-    /// Why there are no snapshots.
+    /// The output up to the current place of the machine.
+    pub output: OutputLength,
+    /// The reason why there are no snapshots.
     refused: Option<String>,
 }
 
 impl History {
-    /// One that begins where the machine is.
+    /// A history that starts at the machine's current place.
     pub fn new(machine: &mut Machine, budget_bytes: usize) -> History {
-        let (moments, every, reported) = (Vec::new(), FIRST_SNAPSHOT, Reported::default());
-        let mut history = History { moments, every, hold: None, budget_bytes, reported, refused: None };
+        let (moments, every, output) = (Vec::new(), FIRST_SNAPSHOT, OutputLength::default());
+        let mut history = History { moments, every, hold: None, budget_bytes, output, refused: None };
         history.begin_anew(machine);
         history
     }
 
-    /// Something was written: nothing before can be had again by running on.
+    /// Something was written: the history starts again at the machine's current place.
     pub fn begin_anew(&mut self, machine: &mut Machine) {
         self.moments.clear();
         self.take(machine);
@@ -165,12 +165,12 @@ impl History {
         }
     }
 
-    /// The machine runs on from where it is.
+    /// The machine starts to run.
     pub fn begin_lap(&self, machine: &Machine) -> Lap {
         Lap { due: machine.latest().saturating_add(self.every), begun: host_time() }
     }
 
-    /// Takes a snapshot if one is due. The next one is due sooner or later, as the host was slow or fast.
+    /// Takes a snapshot if one is due. The interval to the next one depends on the host's speed.
     pub fn follow(&mut self, machine: &mut Machine, lap: &mut Lap) {
         if machine.latest() < lap.due {
             return;
@@ -184,7 +184,7 @@ impl History {
         *lap = self.begin_lap(machine);
     }
 
-    /// Where the machine is can be had again from now on.
+    /// Keeps a snapshot of the machine's current place.
     pub fn take(&mut self, machine: &mut Machine) {
         let instructions = instructions(machine);
         let is_new = self.moments.last().is_none_or(|last| last.total() < instructions.iter().sum());
@@ -193,14 +193,14 @@ impl History {
         }
         match machine.snapshot() {
             Ok(snapshot) => {
-                let (time, reported) = (machine.latest(), self.reported.clone());
-                self.moments.push(Moment { instructions, time, reported, snapshot });
+                let (time, output) = (machine.latest(), self.output.clone());
+                self.moments.push(Moment { instructions, time, output, snapshot });
                 self.refused = None;
             }
             Err(error) => self.refused = Some(error.to_string()),
         }
         while self.bytes() > self.budget_bytes && self.moments.len() > 2 {
-            // The first one is where history begins, the last one is needed next.
+            // The first snapshot is the start of the history, the last one is needed next.
             let (mut place, last) = (0, self.moments.len() - 1);
             self.moments.retain(|_| {
                 place += 1;
@@ -213,16 +213,16 @@ impl History {
         self.moments.iter().map(|moment| moment.snapshot.size_bytes()).sum()
     }
 
-    /// Goes back to where the debugger took hold of the machine, with what it wrote there.
+    /// Goes back to the moment at which the debugger connected, with its writes at that time.
     ///
     /// # Errors
-    /// Why that can't be done.
+    /// Why that is not possible.
     pub fn reset(&mut self, machine: &mut Machine) -> Result<(), String> {
         self.check()?;
         let hold = self.hold.clone().ok_or("there is no history to go back in")?;
         machine.go_back(&hold).map_err(|error| error.to_string())?;
         machine.set_watches(machine.watches());
-        (self.moments, self.reported) = (Vec::new(), Reported::default());
+        (self.moments, self.output) = (Vec::new(), OutputLength::default());
         self.take(machine);
         Ok(())
     }
@@ -230,7 +230,7 @@ impl History {
     /// Goes back by one instruction of a core.
     ///
     /// # Errors
-    /// Why that can't be done.
+    /// Why that is not possible.
     pub fn step_back(&mut self, machine: &mut Machine, core: usize, limit: Ps) -> Result<Back, String> {
         let (instructions, time) = (machine.position(core).instructions, machine.time_of_core(core));
         // A branch and the instruction in its delay slot are one step.
@@ -245,14 +245,15 @@ impl History {
         self.go_to_begin(machine)
     }
 
-    /// Goes back to the last breakpoint or condition before where the machine is, or to before the last watched access.
+    /// Goes back to the last breakpoint or condition before the machine's current place, or to the moment before the
+    /// last watched access.
     ///
     /// # Errors
-    /// Why that can't be done.
+    /// Why that is not possible.
     pub fn run_back(&mut self, machine: &mut Machine, limit: Ps) -> Result<Back, String> {
         let Some((index, found)) = self.last_halt(machine, limit)? else { return self.go_to_begin(machine) };
         if let Halt::Watch { .. } = found.halt {
-            // Behind the access nothing would have changed yet, seen from later on.
+            // Goes to before the access: right after it, the value would still be that of the later moment.
             let Found { core, instructions, time, .. } = found;
             let before = instructions.saturating_sub(1);
             self.undisturbed(machine, |history, machine| history.go_to(machine, core, before, time, limit))?;
@@ -265,12 +266,12 @@ impl History {
         Ok(Back::Halt(found.halt))
     }
 
-    /// The last access before where the machine is; the machine stays there.
+    /// The last access before the machine's current place; the machine stays there.
     ///
     /// # Errors
-    /// Why that can't be found.
+    /// Why it can't be found.
     pub fn last_access(&mut self, machine: &mut Machine, watch: Watch, limit: Ps) -> Result<Option<Access>, String> {
-        let (here, reported) = (machine.snapshot().map_err(|error| error.to_string())?, self.reported.clone());
+        let (here, output) = (machine.snapshot().map_err(|error| error.to_string())?, self.output.clone());
         let found = self.undisturbed(machine, |history, machine| {
             if !machine.set_watches(vec![watch]).is_empty() {
                 return Err("that can't be watched".to_owned());
@@ -286,13 +287,13 @@ impl History {
             Ok(Some(Access { core, pc: machine.position(core).pc, instructions, time, device }))
         });
         machine.go_back(&here).map_err(|error| error.to_string())?;
-        self.reported = reported;
+        self.output = output;
         let watches = machine.watches();
         machine.set_watches(watches);
         found
     }
 
-    /// The last halt before where the machine is, and the moment before it.
+    /// The last halt before the machine's current place, and the index of the moment before it.
     fn last_halt(&mut self, machine: &mut Machine, limit: Ps) -> Result<Option<(usize, Found)>, String> {
         self.check()?;
         let here = Place::of(machine);
@@ -310,7 +311,7 @@ impl History {
         Ok(None)
     }
 
-    /// The last halt from where the machine is on, up to so many instructions and to a time, and before `here`.
+    /// The last halt from the machine's current place on, up to a number of instructions and a time, and before `here`.
     fn last_halt_until(
         &mut self,
         machine: &mut Machine,
@@ -323,7 +324,7 @@ impl History {
             let halt = self.resume(machine, None, end.saturating_add(Ps(1)), limit);
             let (Halt::Break { core } | Halt::Watch { core, .. } | Halt::Trigger { core, .. }) = halt else { break };
             let place = Place::of(machine);
-            // An access is before the place where it halts.
+            // For an access, the halt is after it.
             let is_before = match halt {
                 Halt::Watch { .. } => place.is_within(here),
                 _ => place.total < here.total,
@@ -337,18 +338,18 @@ impl History {
         last
     }
 
-    /// Goes to where a core has run so many instructions, or one more where it can't halt there. It had run them when
-    /// its time was `time`, or a little before. False if history begins later; the machine is at its beginning then.
+    /// Goes to where a core has run `target` instructions, or one more if it can't halt there. It had run them at
+    /// `time` or a little before. False if history starts later; the machine is then at the start of it.
     fn go_to(&mut self, machine: &mut Machine, core: usize, target: u64, time: Ps, limit: Ps) -> Result<bool, String> {
         self.check()?;
         let Some(index) = self.moments.iter().rposition(|moment| moment.instructions[core] <= target) else {
             self.load(machine, 0)?;
             return Ok(false);
         };
-        let mut near = NEAR;
+        let mut distance = FIRST_DISTANCE;
         loop {
             self.load(machine, index)?;
-            let until = time.saturating_sub(near);
+            let until = time.saturating_sub(distance);
             if until <= self.moments[index].time {
                 break;
             }
@@ -356,7 +357,7 @@ impl History {
             if machine.position(core).instructions <= target {
                 break;
             }
-            near = Ps(near.0.saturating_mul(8));
+            distance = Ps(distance.0.saturating_mul(8));
         }
         while machine.position(core).instructions < target {
             let step = Step { core, range: None, into_handlers: true };
@@ -367,7 +368,7 @@ impl History {
         Ok(true)
     }
 
-    /// Does something without breakpoints and watchpoints.
+    /// Runs `work` without breakpoints and watchpoints.
     fn undisturbed<T>(
         &mut self,
         machine: &mut Machine,
@@ -400,18 +401,18 @@ impl History {
         self.check()?;
         let moment = self.moments.get(index).ok_or("there is no history to go back in")?;
         machine.go_back(&moment.snapshot).map_err(|error: SnapshotError| error.to_string())?;
-        self.reported = moment.reported.clone();
+        self.output = moment.output.clone();
         let watches = machine.watches();
         machine.set_watches(watches);
         Ok(())
     }
 
-    /// Runs on, where everything has been printed already.
+    /// Runs a part of the run whose output is known.
     fn resume(&mut self, machine: &mut Machine, step: Option<Step>, until: Ps, limit: Ps) -> Halt {
         let until = (until != Ps::MAX).then_some(until);
         machine.replay(true);
         let halt = machine.resume(step, until, limit, |printed| {
-            self.reported.add(printed, &mut Reported::default());
+            self.output.add(printed, &mut OutputLength::default());
             true
         });
         machine.replay(false);
@@ -419,7 +420,7 @@ impl History {
     }
 }
 
-/// The host's time: how long the machine ran on it decides when a snapshot is taken, and nothing else.
+/// The host's time: it decides when a snapshot is taken, and nothing else.
 #[allow(clippy::disallowed_methods)]
 fn host_time() -> Instant {
     Instant::now()

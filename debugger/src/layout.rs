@@ -1,9 +1,9 @@
-//! Which registers a client sees, and under which numbers: GDB's target description.
+//! The registers that a client sees, and their numbers: GDB's target description.
 //!
-//! A process has one description, and cores of several kinds may be its threads: a register that a core has not is
-//! unavailable there. Where an application core and a microcontroller core of Arm's are together, the description is
-//! the application core's, and the other's status register is shown in its form, as GDB takes the instruction set from
-//! there.
+//! A process has one description, and its threads may be cores of several kinds: a register that a core lacks is
+//! unavailable there. If an application core and a microcontroller core of Arm's are together, the description is that
+//! of the application core. The status register of the other core is shown in the form of a CPSR, because GDB reads the
+//! instruction set from it.
 
 use std::fmt::Write as _;
 
@@ -18,12 +18,12 @@ struct Slot {
     kind: &'static str,
 }
 
-/// Where a core has the register of a slot.
+/// The place of a slot's register in a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// Among its own, under this number.
+    /// One of the core's own registers, by its number.
     Own(usize),
-    /// The same, of an xPSR that is shown as a CPSR.
+    /// An xPSR that is shown as a CPSR, by its number.
     Status(usize),
 }
 
@@ -41,13 +41,13 @@ const XPSR_T: u32 = 1 << 24;
 /// CPSR.T, and System mode.
 const CPSR_T: u32 = 1 << 5;
 const CPSR_SYSTEM: u32 = 0x1f;
-/// Flags, Q and GE, which both status registers have in the same place.
+/// Flags, Q and GE: both status registers have them at the same bits.
 const FLAGS: u32 = 0xf80f_0000;
 
 impl Layout {
-    /// That of cores with these registers.
+    /// The layout for cores with these registers.
     pub fn new(cores: &[(Architecture, Vec<Register>)]) -> Layout {
-        // GDB knows more of an application core.
+        // GDB supports more features of an application core.
         let first = cores.iter().find(|(architecture, _)| *architecture != Architecture::ArmM).or(cores.first());
         let architecture = first.map_or(Architecture::RiscV32, |(architecture, _)| *architecture);
         let mut layout = Layout { architecture, slots: Vec::new(), places: vec![Vec::new(); cores.len()] };
@@ -56,7 +56,7 @@ impl Layout {
             registers.iter().for_each(|register| layout.add(*kind, register));
         }
         layout.add_required();
-        // A feature is in one piece.
+        // The registers of a feature stay together.
         let mut features: Vec<&str> = Vec::new();
         for slot in &layout.slots {
             if !features.contains(&slot.feature) {
@@ -78,7 +78,7 @@ impl Layout {
         }
     }
 
-    /// GDB takes no description of a MIPS core without floating point.
+    /// Adds registers without which GDB refuses the description of a MIPS core.
     fn add_required(&mut self) {
         if self.architecture != Architecture::Mips32 {
             return;
@@ -89,22 +89,22 @@ impl Layout {
         self.slots.extend(["fcsr", "fir"].map(|name| slot(name.to_owned(), "int")));
     }
 
-    /// How many registers there are.
+    /// The number of registers.
     pub fn len(&self) -> usize {
         self.slots.len()
     }
 
-    /// True if there are none.
+    /// True if there are no registers.
     pub fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }
 
-    /// The size of a register.
+    /// The size of a register in bytes.
     pub fn bytes_of(&self, slot: usize) -> Option<usize> {
         self.slots.get(slot).map(|slot| slot.bits as usize / 8)
     }
 
-    /// A core's register as the client sees it, of all of that core's; `None` if it has none.
+    /// The client's view of a core's register, from all registers of the core; `None` if the core lacks it.
     pub fn value(&self, core: usize, slot: usize, registers: &[Register]) -> Option<u64> {
         match (*self.places.get(core)?.get(slot)?)? {
             Place::Own(number) => Some(registers.get(number)?.value),
@@ -116,7 +116,7 @@ impl Layout {
         }
     }
 
-    /// The core's own number of a register that the client writes, and its own value; `None` if it has none.
+    /// The core's own number and value for a register that the client writes; `None` if the core lacks it.
     pub fn written(&self, core: usize, slot: usize, value: u64) -> Option<(usize, u64)> {
         match (*self.places.get(core)?.get(slot)?)? {
             Place::Own(number) => Some((number, value)),
@@ -158,7 +158,7 @@ fn place(slot: &Slot, registers: &[Register]) -> Option<Place> {
     named(&slot.name).map(Place::Own).or_else(status)
 }
 
-/// The feature that GDB has a register in, or one of our own.
+/// GDB's feature for a register, or one of Cyclescope's own.
 fn feature(process: Architecture, kind: Architecture, register: &Register) -> &'static str {
     let name = register.name.as_ref();
     match (kind, register.group) {

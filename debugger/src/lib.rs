@@ -1,8 +1,8 @@
 //! GDB's remote protocol for a machine: all cores are threads of one process.
 //!
-//! [`serve()`] holds a machine for a client at a [`Link`]: it halts the machine, shows it, and lets it run as the
-//! client wants, until the client leaves or the run is over. The protocol itself is the crate gdbstub's; what is here
-//! is what the machine answers ([`target`](self)), which registers there are ([`layout`]), and the `monitor` commands.
+//! [`serve()`] holds a machine for a client at a [`Link`]: it halts the machine, shows it, and runs it for the client,
+//! until the client leaves or the run is over. The crate gdbstub implements the protocol; this crate has the machine's
+//! answers ([`target`](self)), the registers ([`layout`]), and the `monitor` commands.
 
 pub mod conditions;
 mod extended;

@@ -1,4 +1,4 @@
-//! The line to a client: a socket, or a pair of pipes.
+//! The connection to a client: a socket, or a pair of pipes.
 
 use std::collections::VecDeque;
 use std::io;
@@ -11,10 +11,10 @@ use gdbstub::conn::Connection;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-/// How long a client may take to read what it is sent, before it counts as gone.
+/// How long a client may take to read, before it counts as gone.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A line on which bytes come and go.
+/// A connection on which bytes are read and written.
 #[derive(Debug)]
 pub struct Link {
     input: OwnedFd,
@@ -25,32 +25,32 @@ pub struct Link {
     refused: Arc<AtomicBool>,
 }
 
-/// The answer to what was done, and the one by which a client knows that it was not.
+/// The answer to a monitor command that was done, and the answer to one that was not.
 const OK: &[u8] = b"$OK#9a";
 const REFUSED: &[u8] = b"$E01#a6";
 
 impl Link {
-    /// A line of which one end is read and another, or the same socket, written.
+    /// A connection from the descriptor that is read and the one that is written, which may be of the same socket.
     pub fn new(input: OwnedFd, output: OwnedFd) -> Link {
         let (received, refused) = (VecDeque::new(), Arc::default());
         Link { input, output, received, is_closed: false, unsent: Vec::new(), refused }
     }
 
-    /// While this is set, what was asked for last was not done: it is answered so. The library that speaks the protocol
-    /// knows no other end of a monitor command than its being done.
+    /// While `refused` is set, the last command is answered as not done: gdbstub itself answers every monitor command
+    /// as done.
     pub fn refuse_by(&mut self, refused: Arc<AtomicBool>) {
         self.refused = refused;
     }
 
-    /// The next byte, if one has come.
+    /// The next byte, if one has arrived.
     pub fn take_byte(&mut self) -> Option<u8> {
         self.received.pop_front()
     }
 
-    /// True if a byte has come, or the client has gone, within `wait`.
+    /// True if a byte has arrived, or the client has gone, within `wait`.
     ///
     /// # Errors
-    /// What reading fails with.
+    /// Errors of reading.
     pub fn has_news(&mut self, wait: Duration) -> io::Result<bool> {
         if !self.received.is_empty() || self.is_closed {
             return Ok(true);
@@ -69,7 +69,7 @@ impl Link {
         Ok(true)
     }
 
-    /// True if the client has gone, and all that it sent was taken.
+    /// True if the client has gone, and everything that it sent was taken.
     pub fn is_over(&self) -> bool {
         self.is_closed && self.received.is_empty()
     }
@@ -79,7 +79,7 @@ impl Link {
     /// # Errors
     /// As for [`Connection::flush`].
     pub fn send_output(&mut self, bytes: &[u8]) -> io::Result<()> {
-        // No packet may be longer than what the smallest client takes.
+        // Packets are short enough for any client.
         for part in bytes.chunks(512) {
             let body: String = std::iter::once("O".to_owned()).chain(part.iter().map(|b| format!("{b:02x}"))).collect();
             let sum = body.bytes().fold(0u8, u8::wrapping_add);
@@ -107,7 +107,7 @@ impl Connection for Link {
             if !is_ready(&self.output, PollFlags::OUT, PATIENCE)? {
                 return Err(io::Error::new(io::ErrorKind::TimedOut, "the client reads nothing"));
             }
-            // A pipe that is ready takes this much without blocking.
+            // A pipe that is ready takes this many bytes without blocking.
             match rustix::io::write(&self.output, &left[..left.len().min(512)]) {
                 Ok(count) => left = &left[count..],
                 Err(Errno::INTR | Errno::AGAIN) => {}

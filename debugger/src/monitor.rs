@@ -1,4 +1,4 @@
-//! The `monitor` commands: what a debugger of a board with real timing can tell beyond registers and memory.
+//! The `monitor` commands: the parts of a board with real timing that a debugger does not show otherwise.
 
 mod conditions;
 mod device;
@@ -15,37 +15,37 @@ use cyclescope_engine::dt::fault::similar_names;
 use cyclescope_engine::machine::Machine;
 use cyclescope_engine::time::{Cycles, Ps};
 
-use crate::history::Reported;
+use crate::history::OutputLength;
 use crate::target::Held;
 
 const HELP: &str = "\
 time                    simulated time, of all cores
 cycles                  each core's cycles since the last halt, by cause; steps are no halts
-stack                   the same since the run began
+stack                   each core's cycles since the run began, by cause
 devices                 the board's devices, with their addresses, and chips on them
-device NAME [all]       a device's registers and state, or a chip's; nothing changes by it
+device NAME [all]       a device's registers and state, or a chip's, without side effects
 wires                   levels of wires
-events                  what devices have asked for, first what is due next
-read ADDR [SIZE]        load 1, 2 or 4 bytes (4) as a core does, with what that does to a device
-write ADDR VALUE [SIZE] store so
+events                  pending events of devices, the next one first
+read ADDR [SIZE]        load 1, 2 or 4 bytes (4) like a core, with side effects on devices
+write ADDR VALUE [SIZE] store like a core, with side effects on devices
 snapshot FILE           writes a snapshot, to run on from with --from FILE
-trace on [KIND,...]     records a timeline from now on: of these kinds of activities, or of most
-trace off FILE          ends that, and writes it for Perfetto
+trace on [KIND,...]     records a timeline from now on: activities of the given kinds, or of most
+trace off FILE          ends the recording, and writes it for Perfetto
 reset [halt|init|run]   back to reset; the debugger's own writes are gone (then: maintenance flush register-cache)
 halt, init              nothing: the board is halted, and needs no initialization (as OpenOCD has them)
-last-write ADDR [SIZE]  who stored there last, and when
+last-write ADDR [SIZE]  the last store there: its instruction, and when
 break-when CONDITION    halt where a condition becomes true, as in: time > duration(\"2ms\") && card0.busy
-count-when CONDITION    count how often it does
-triggers                these conditions: how often each became true, and how long it was
-remove-trigger NUMBER   forget one of them
+count-when CONDITION    count how often a condition becomes true
+triggers                the conditions: how often each became true, and for how long
+remove-trigger NUMBER   forget a condition
 interrupts over|into    whether a step runs an interrupt's handler or enters it (over)
-help                    this
+help                    this list
 ";
 
-/// Of a command that is not understood, so much is shown.
+/// The part of an unknown command that is shown.
 const MOST_SHOWN_CHARACTERS: usize = 80;
 
-/// What the cores had done at the last two halts, those behind steps left out.
+/// The reports of the cores at the last two halts; the ends of steps are no halts.
 #[derive(Clone, Debug)]
 pub struct Halts {
     last: Vec<CoreReport>,
@@ -53,45 +53,46 @@ pub struct Halts {
 }
 
 impl Halts {
-    /// The machine is at its first one.
+    /// The machine is at its first halt.
     pub fn new(machine: &mut Machine) -> Halts {
         let last = machine.debug_reports();
         Halts { before: last.clone(), last }
     }
 
-    /// The machine is at the next one.
+    /// The machine is at its next halt.
     pub fn add(&mut self, machine: &mut Machine) {
         self.before = std::mem::replace(&mut self.last, machine.debug_reports());
     }
 
-    /// From where on cycles count for a machine that has come to `now`: at a halt, from the one before.
+    /// The reports from which cycles are counted for a machine with the reports `now`: at a halt, those of the one
+    /// before.
     fn since(&self, now: &[CoreReport]) -> &[CoreReport] {
         if self.last == now { &self.before } else { &self.last }
     }
 }
 
-/// Begins the run anew, from where history begins. What the debugger has written since is gone.
+/// Restarts the run from where history starts. Later writes of the debugger are lost.
 ///
 /// # Errors
-/// Why that can't be done.
+/// Why that is not possible.
 pub fn reset(held: &mut Held) -> Result<(), String> {
     held.history.reset(held.machine)?;
     if held.machine.begin_at_reset_vector() {
         held.history.begin_anew(held.machine);
     }
     (held.step, held.over) = (None, None);
-    // What the firmware prints is new again.
-    (held.furthest, held.is_anew) = (Reported::default(), true);
-    // What was typed is typed again, and then people may.
+    // The firmware's output is new again.
+    (held.furthest, held.is_anew) = (OutputLength::default(), true);
+    // Recorded characters are typed again, before people are asked.
     held.known_until = held.machine.last_typed().unwrap_or(Ps::ZERO);
     held.halts = Halts::new(held.machine);
     Ok(())
 }
 
-/// Does what a command says: the text for the user.
+/// Runs a command, and returns its text for the user.
 ///
 /// # Errors
-/// It is no command: the text for the user, all the same.
+/// The text for the user, if the command is not known.
 pub fn run(held: &mut Held, command: &str) -> Result<String, String> {
     if let Some(answer) = conditions::run(held.machine, command) {
         return Ok(answer);
@@ -117,7 +118,7 @@ pub fn run(held: &mut Held, command: &str) -> Result<String, String> {
         ["read", addr, size] => access(held, |machine| read(machine, addr, size)),
         ["write", addr, value] => access(held, |machine| write(machine, addr, value, "4")),
         ["write", addr, value, size] => access(held, |machine| write(machine, addr, value, size)),
-        // What debuggers' set-ups say to OpenOCD: while a client may ask, the board is halted.
+        // Debuggers' set-ups send these to OpenOCD: while a client may send commands, the board is halted.
         ["halt" | "init"] | ["arm", "semihosting", "enable"] => String::new(),
         ["reset", ..] if !held.is_live && is_reset(&words) => "the run is over; run begins another one\n".to_owned(),
         ["reset", ..] if is_reset(&words) => match reset(held) {
@@ -137,7 +138,7 @@ pub fn run(held: &mut Held, command: &str) -> Result<String, String> {
     })
 }
 
-/// Words that say how to reset, as OpenOCD has them.
+/// OpenOCD's words for kinds of resets.
 fn is_reset(words: &[&str]) -> bool {
     matches!(words, ["reset"] | ["reset", "halt" | "init" | "run"])
 }
@@ -146,12 +147,13 @@ fn not_understood(name: &str, command: &str) -> String {
     let names = HELP.lines().filter(|line| !line.starts_with(' '));
     let names: Vec<&str> = names.filter_map(|line| line.split([' ', ',']).next()).collect();
     let shown: String = command.trim().chars().take(MOST_SHOWN_CHARACTERS).collect();
-    // What is longer is none of them misspelt.
-    let near = if name.len() > MOST_SHOWN_CHARACTERS { Vec::new() } else { similar_names(name, names.iter().copied()) };
-    let hint = match (names.contains(&name), near.is_empty()) {
+    // A long word is not a misspelt command.
+    let similar =
+        if name.len() > MOST_SHOWN_CHARACTERS { Vec::new() } else { similar_names(name, names.iter().copied()) };
+    let hint = match (names.contains(&name), similar.is_empty()) {
         (true, _) => "it takes other words, or more".to_owned(),
         (false, true) => "there is no such command".to_owned(),
-        (false, false) => format!("did you mean {}?", near.join(" or ")),
+        (false, false) => format!("did you mean {}?", similar.join(" or ")),
     };
     format!("monitor {} is not understood: {hint}; monitor help lists the commands\n", shown.escape_debug())
 }
@@ -178,7 +180,7 @@ fn cycles(now: &[CoreReport], before: &[CoreReport]) -> String {
         let _ = writeln!(text, "{}: {total} cycles, {instructions} instructions", core.name);
         let mut seen: Vec<String> = Vec::new();
         for (cause, Cycles(count)) in core.causes() {
-            // Two buses of a board may have the same name: what both took is together then.
+            // Two buses of a board may have the same name: the cause is shown once, with the sum.
             let count = if seen.contains(&cause) { 0 } else { count.saturating_sub(had(&cause)) };
             if count > 0 {
                 let percent_tenths = u128::from(count) * 1000 / u128::from(total.max(1));
@@ -227,7 +229,7 @@ fn events(machine: &Machine) -> String {
     events.iter().map(line).collect()
 }
 
-/// An access that is no part of the firmware's run: nothing before it can be had again by running on.
+/// Makes an access that is not part of the firmware's run: the run can't go back to before it.
 fn access(held: &mut Held, make: impl FnOnce(&mut Machine) -> String) -> String {
     let answer = make(held.machine);
     held.begin_anew();
@@ -253,7 +255,7 @@ fn write(machine: &mut Machine, addr: &str, value: &str, size: &str) -> String {
     machine.force_write(core, physical, size, value).map_or_else(|_| nothing(addr), |()| String::new())
 }
 
-/// Who stored to some bytes last: found by going back, without moving from where the machine is.
+/// Finds the last store to some bytes by going back; the machine stays at its current place.
 fn last_write(held: &mut Held, addr: &str, size: &str) -> String {
     let (Some(addr), Some(size)) = (number(addr), size.parse::<u32>().ok().filter(|size| *size > 0)) else {
         return no_access();
@@ -280,7 +282,7 @@ fn nothing(addr: u32) -> String {
     format!("nothing, or an error, answers at {addr:#010x}\n")
 }
 
-/// A number as C has it.
+/// A number in C's notation.
 fn number(text: &str) -> Option<u32> {
     match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(digits) => u32::from_str_radix(digits, 16).ok(),

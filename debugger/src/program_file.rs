@@ -1,5 +1,5 @@
-//! The program's ELF file for a client that was started without one: it asks for its name, and reads it here. There is
-//! no other file, and nothing is written.
+//! The program's ELF file, for a client that was started without it: the client asks for its name, and reads it here.
+//! There is no other file, and nothing is written.
 
 use cyclescope_engine::machine::Machine;
 use gdbstub::common::Pid;
@@ -12,9 +12,9 @@ use gdbstub::target::{TargetError, TargetResult};
 
 use crate::target::Held;
 
-/// What the file is called here.
+/// The name of the file here.
 const NAME: &[u8] = b"/program.elf";
-/// The descriptor of all that is open.
+/// The descriptor of the only file.
 const DESCRIPTOR: u32 = 3;
 const ELF: &[u8] = b"\x7fELF";
 
@@ -23,7 +23,7 @@ fn program(machine: &Machine) -> Option<&[u8]> {
     machine.program_file(machine.main_core()).filter(|file| file.starts_with(ELF))
 }
 
-/// Copies from a file as far as it goes: how many bytes.
+/// Copies from a file, up to its end, and returns the number of bytes.
 fn copy(file: &[u8], offset: u64, most: usize, into: &mut [u8]) -> usize {
     let rest = usize::try_from(offset).ok().and_then(|offset| file.get(offset..)).unwrap_or_default();
     let count = rest.len().min(most).min(into.len());
@@ -76,27 +76,27 @@ impl HostIoOpen for Held<'_> {
     }
 }
 
-/// The file that a descriptor is of.
-fn opened<'a>(held: &'a Held, fd: u32) -> HostIoResult<&'a [u8], Held<'a>> {
+/// The file of a descriptor.
+fn open_file<'a>(held: &'a Held, fd: u32) -> HostIoResult<&'a [u8], Held<'a>> {
     let file = program(held.machine).filter(|_| fd == DESCRIPTOR);
     file.ok_or(HostIoError::Errno(HostIoErrno::EBADF))
 }
 
 impl HostIoClose for Held<'_> {
     fn close(&mut self, fd: u32) -> HostIoResult<(), Self> {
-        opened(self, fd).map(|_| ())
+        open_file(self, fd).map(|_| ())
     }
 }
 
 impl HostIoPread for Held<'_> {
     fn pread(&mut self, fd: u32, count: usize, offset: u64, buf: &mut [u8]) -> HostIoResult<usize, Self> {
-        Ok(copy(opened(self, fd)?, offset, count, buf))
+        Ok(copy(open_file(self, fd)?, offset, count, buf))
     }
 }
 
 impl HostIoFstat for Held<'_> {
     fn fstat(&mut self, fd: u32) -> HostIoResult<HostIoStat, Self> {
-        let st_size = opened(self, fd)?.len() as u64;
+        let st_size = open_file(self, fd)?.len() as u64;
         Ok(HostIoStat {
             st_dev: 0,
             st_ino: 0,

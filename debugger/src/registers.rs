@@ -1,4 +1,4 @@
-//! Registers as gdbstub moves them: bytes of a length that the layout says.
+//! Registers for gdbstub: bytes of the length that the layout defines.
 
 use std::num::NonZeroUsize;
 
@@ -15,14 +15,14 @@ impl Arch for Machine32 {
     type RegId = Number;
 }
 
-/// All registers of a core, one after the other, little-endian; `None` for bytes of those that it has not.
+/// All registers of a core in the layout's order, little-endian; `None` for bytes of registers that it lacks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bytes(pub Vec<Option<u8>>);
 
 impl Registers for Bytes {
     type ProgramCounter = u64;
 
-    /// Nobody asks: the layout knows where it is.
+    /// Not used: the layout knows where the pc is.
     fn pc(&self) -> u64 {
         0
     }
@@ -37,7 +37,7 @@ impl Registers for Bytes {
     }
 }
 
-/// An address as the machine has it; `None` if it has no such.
+/// An address of the machine; `None` if it is out of range.
 pub fn address(sent: u64) -> Option<u32> {
     let extended = sent as u32 as i32 as u64;
     (sent == u64::from(sent as u32) || sent == extended).then_some(sent as u32)

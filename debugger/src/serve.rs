@@ -17,53 +17,53 @@ use crate::history::Back;
 use crate::monitor::Halts;
 use crate::target::{Asked, Held, Reverse, tid_of};
 
-/// How often the host is asked whether it wants something, while the client is silent.
+/// The interval of looks at the host while the client is silent.
 const IDLE: Duration = Duration::from_millis(50);
-/// Simulated time between looks at what people have typed.
+/// The simulated time between looks at what people have typed.
 const LOOK: Ps = Ps::from_us(4000);
-/// The longest packet: what `load` and reads of memory are cut into.
+/// The longest packet: GDB divides `load` and reads of memory into such packets.
 const PACKET_BYTES: usize = 1 << 14;
 
-/// How a client is served.
+/// Options of a session.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// How long the machine may run.
+    /// The time limit of the run.
     pub limit: Ps,
-    /// What is printed goes to the client, and nowhere else.
+    /// Output goes only to the client.
     pub console_to_client: bool,
 }
 
-/// How a session ended.
+/// The end of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// The client has let go of the machine, which may run on.
+    /// The client has detached from the machine, which may run on.
     Detached,
-    /// The client has gone without a word, or said what nobody understands: why, as a sentence for the user.
+    /// The client has gone without detaching, or sent something invalid: why, as a sentence for the user.
     Lost(String),
     /// The client ended the run.
     Killed,
-    /// The user ended it.
+    /// The user ended the run.
     Stopped,
-    /// The run is over, and was ended.
+    /// The run is over, with this report.
     Over(Box<RunReport>),
 }
 
-/// What the user sees of the machine.
+/// Passes output to the user; false if the machine is to halt.
 type Pause<'a> = &'a mut dyn FnMut(&Printed) -> bool;
-/// Asks people at serial lines what they have typed: it gets the machine's time, and by the label of each port how many
-/// characters of theirs are still to come; it gives characters by these labels, or `None` once nobody can type any
-/// more. It may take its time.
+/// Asks people at serial lines for the characters that they have typed. It gets the machine's time, and by the label of
+/// each port the number of characters that have yet to be sent. It returns characters by these labels, or `None` when
+/// nobody can type any more. It may block.
 pub type Typist<'a> = &'a mut dyn FnMut(Ps, &[(String, usize)]) -> Option<Vec<(String, Vec<u8>)>>;
 type Stub<'a> = GdbStubStateMachine<'static, Held<'a>, Link>;
 
-/// Serves the client at a link until it is done with the machine. `pause` gets what was printed, and says whether to go
-/// on; it is asked now and then while the machine is halted, too. Breakpoints and watchpoints are gone afterwards.
+/// Serves the client of a link until it is done with the machine. `pause` gets output, and returns whether to go on; it
+/// is also called now and then while the machine is halted. Breakpoints and watchpoints are removed at the end.
 pub fn serve(machine: &mut Machine, link: Link, options: Options, pause: Pause) -> Ended {
     serve_typed(machine, link, options, None, pause)
 }
 
-/// The same with people at serial lines. What they type is on record: where the client goes back, it is typed again at
-/// the same times, and they are asked again from the furthest moment of the run on.
+/// Like [`serve`], with people at serial lines. Their characters are recorded: where the client goes back, they are
+/// typed again at the same times, and people are asked again from the furthest moment of the run on.
 pub fn serve_typed(machine: &mut Machine, link: Link, options: Options, typist: Option<Typist>, pause: Pause) -> Ended {
     let mut held = Held::new(machine, options.limit);
     held.machine.attend(typist.is_some());
@@ -78,13 +78,12 @@ pub fn serve_typed(machine: &mut Machine, link: Link, options: Options, typist: 
     over.unwrap_or(ended)
 }
 
-/// A client that is in the past has let go: what was printed on the way to the furthest moment is not printed again.
-/// How the run ended, if it is over then.
+/// A client that has gone back has detached: runs to the furthest moment without printing again. Returns how the run
+/// ended, if it did.
 fn catch_up(held: &mut Held, pause: Pause) -> Option<Ended> {
     while held.over.is_none() && held.machine.latest() < held.known_until {
-        let (reported, furthest, until) = (&mut held.history.reported, &mut held.furthest, held.known_until);
-        let halt =
-            held.machine.resume(None, Some(until), held.limit, |printed| pause(&reported.add(printed, furthest)));
+        let (output, furthest, until) = (&mut held.history.output, &mut held.furthest, held.known_until);
+        let halt = held.machine.resume(None, Some(until), held.limit, |printed| pause(&output.add(printed, furthest)));
         match halt {
             Halt::Ended(outcome) => {
                 held.over = Some(outcome);
@@ -136,30 +135,30 @@ fn session(held: &mut Held, mut link: Link, options: Options, mut typist: Option
     }
 }
 
-/// The run or the session is over: how that ended; `None` if the client may begin another run.
+/// The end of the run or the session; `None` if the client may start another run.
 fn disconnected(reason: DisconnectReason, held: &mut Held) -> Option<Ended> {
     match reason {
         DisconnectReason::Kill => return Some(Ended::Killed),
         DisconnectReason::Disconnect => return Some(Ended::Detached),
-        DisconnectReason::TargetExited(_) | DisconnectReason::TargetTerminated(_) => held.bury(),
+        DisconnectReason::TargetExited(_) | DisconnectReason::TargetTerminated(_) => held.leave_run(),
     }
     (!held.is_extended).then_some(Ended::Detached)
 }
 
-/// How a session ended whose client knows of no run any more, however it ended: as the run did.
+/// The end of a session without a run: the end of the last run.
 fn as_the_run(held: &mut Held, pause: Pause) -> Ended {
     let Some(outcome) = held.over.take().filter(|_| !held.is_killed) else { return Ended::Killed };
-    let (reported, furthest) = (&mut held.history.reported, &mut held.furthest);
-    Ended::Over(Box::new(held.machine.end_debugged(outcome, |printed| pause(&reported.add(printed, furthest)))))
+    let (output, furthest) = (&mut held.history.output, &mut held.furthest);
+    Ended::Over(Box::new(held.machine.end_debugged(outcome, |printed| pause(&output.add(printed, furthest)))))
 }
 
-/// The firmware has ended, and the client stays: it is shown now what serial lines still send.
+/// The firmware has ended, and the client stays: shows it the remaining output of serial lines.
 fn show_rest(held: &mut Held, link: &mut Link, options: Options, pause: Pause) -> io::Result<bool> {
-    let (Ok(here), reported) = (held.machine.snapshot(), held.history.reported.clone()) else { return Ok(true) };
+    let (Ok(here), output) = (held.machine.snapshot(), held.history.output.clone()) else { return Ok(true) };
     let rest = held.machine.print_rest();
-    let shown = held.history.reported.add(&rest, &mut held.furthest);
-    held.history.reported = reported;
-    // It can't be refused where it was taken.
+    let shown = held.history.output.add(&rest, &mut held.furthest);
+    held.history.output = output;
+    // A snapshot can be loaded where it was taken.
     let _loaded = held.machine.go_back(&here);
     show(link, &shown, options, pause)
 }
@@ -169,7 +168,7 @@ enum Waited {
     Ended(Ended),
 }
 
-/// The next byte of the client's.
+/// Waits for the client's next byte.
 fn wait(link: &mut Link, pause: Pause) -> Waited {
     loop {
         if let Some(byte) = link.take_byte() {
@@ -195,7 +194,7 @@ type Running<'a> = gdbstub::stub::state_machine::GdbStubStateMachineInner<
 >;
 type Next<'a> = Result<Stub<'a>, GdbStubError<&'static str, io::Error>>;
 
-/// Runs the machine until it halts or the client says something.
+/// Runs the machine until it halts or the client sends something.
 fn run<'a>(
     mut running: Running<'a>,
     held: &mut Held<'a>,
@@ -226,7 +225,7 @@ fn run<'a>(
     let reason = match halt {
         Halt::Interrupted if stopped || !spoke => return Err(Ended::Stopped),
         Halt::Interrupted => {
-            // What the client says may be no interrupt: the step is not over then.
+            // The client's byte may be no interrupt: the step is not over then.
             held.step = step;
             return match running.borrow_conn().take_byte() {
                 Some(byte) => Ok(running.incoming_data(held, byte)),
@@ -236,7 +235,7 @@ fn run<'a>(
         Halt::Ended(outcome) => {
             let reason = ended_reason(&outcome, held.over.is_some(), held);
             if let Some(text) = text_of(&outcome).filter(|_| held.over.is_none()) {
-                let _reported = running.borrow_conn().send_output(format!("{text}\n").as_bytes());
+                let _sent = running.borrow_conn().send_output(format!("{text}\n").as_bytes());
             }
             if held.is_extended && matches!(outcome, Outcome::Exit(_)) {
                 match show_rest(held, running.borrow_conn(), options, pause) {
@@ -250,7 +249,7 @@ fn run<'a>(
         }
         halt => {
             if let Some(text) = text_of_trigger(&halt, held) {
-                let _reported = running.borrow_conn().send_output(text.as_bytes());
+                let _sent = running.borrow_conn().send_output(text.as_bytes());
             }
             held.accessed = accessed_by(&halt, held);
             reason_of(&halt, held)
@@ -262,23 +261,23 @@ fn run<'a>(
     Ok(running.report_stop(held, reason))
 }
 
-/// Runs on until something halts the machine, takes snapshots on the way, and looks at what people type.
+/// Runs until something halts the machine, takes snapshots meanwhile, and looks at what people type.
 fn run_on(held: &mut Held, step: Option<Step>, typist: &mut Option<Typist>, line: &mut Line) -> Halt {
     let limit = held.limit;
     let mut lap = held.history.begin_lap(held.machine);
     loop {
         ask(held, typist);
         let now = held.machine.latest();
-        // A step is short, and must not be broken off; one that waits for a character is long.
+        // A step is short, and must not be interrupted; one that waits for a character is long.
         let until = match (&step, &typist) {
             (None, None) => Some(lap.due),
             (None, Some(_)) => Some(lap.due.min(now.saturating_add(LOOK))),
             (Some(_), None) => None,
             (Some(_), Some(_)) => Some(now.saturating_add(LOOK)),
         };
-        let (reported, furthest) = (&mut held.history.reported, &mut held.furthest);
+        let (output, furthest) = (&mut held.history.output, &mut held.furthest);
         let halt =
-            held.machine.resume(step.clone(), until, limit, |printed| line.pause(&reported.add(printed, furthest)));
+            held.machine.resume(step.clone(), until, limit, |printed| line.pause(&output.add(printed, furthest)));
         held.known_until = held.known_until.max(held.machine.latest());
         if halt != Halt::Time {
             return halt;
@@ -287,7 +286,7 @@ fn run_on(held: &mut Held, step: Option<Step>, typist: &mut Option<Typist>, line
     }
 }
 
-/// Asks people what they have typed, unless that is on record.
+/// Asks people for typed characters, unless they are on record.
 fn ask(held: &mut Held, typist: &mut Option<Typist>) {
     let now = held.machine.latest();
     let Some(asked) = typist.as_mut().filter(|_| now >= held.known_until) else { return };
@@ -305,7 +304,7 @@ fn ask(held: &mut Held, typist: &mut Option<Typist>) {
     }
 }
 
-/// Goes back: why the machine halted there.
+/// Goes back: the reason why the machine halted there.
 fn run_back(held: &mut Held, reverse: Reverse, link: &mut Link) -> MultiThreadStopReason<u64> {
     let limit = held.limit;
     let back = match reverse {
@@ -317,13 +316,13 @@ fn run_back(held: &mut Held, reverse: Reverse, link: &mut Link) -> MultiThreadSt
         Ok(Back::Halt(halt)) => {
             held.accessed = accessed_by(&halt, held);
             if let Some(text) = text_of_trigger(&halt, held) {
-                let _reported = link.send_output(text.as_bytes());
+                let _sent = link.send_output(text.as_bytes());
             }
             reason_of(&halt, held)
         }
         Ok(Back::Begin) => MultiThreadStopReason::ReplayLog { tid: Some(tid_of(core)), pos: ReplayLogPosition::Begin },
         Err(why) => {
-            let _reported = link.send_output(format!("no way back: {why}\n").as_bytes());
+            let _sent = link.send_output(format!("no way back: {why}\n").as_bytes());
             MultiThreadStopReason::SignalWithThread { tid: tid_of(core), signal: Signal::SIGTRAP }
         }
     }
@@ -351,7 +350,7 @@ fn reason_of(halt: &Halt, held: &Held) -> MultiThreadStopReason<u64> {
     }
 }
 
-/// The line to the client while the machine runs, and who gets what is printed.
+/// The connection to the client while the machine runs, and the receivers of output.
 struct Line<'l, 'p> {
     link: &'l mut Link,
     options: Options,
@@ -362,7 +361,7 @@ struct Line<'l, 'p> {
 }
 
 impl Line<'_, '_> {
-    /// Hands on what was printed. False if the machine is to halt: the user or the client wants something.
+    /// Passes output on. False if the machine is to halt for the user or the client.
     fn pause(&mut self, printed: &Printed) -> bool {
         let shown = show(self.link, printed, self.options, self.pause);
         let news = shown.and_then(|go_on| Ok((go_on, self.link.has_news(Duration::ZERO)?)));
@@ -374,7 +373,7 @@ impl Line<'_, '_> {
     }
 }
 
-/// What was printed goes to the user, or to the client. Tells whether the user wants to go on.
+/// Passes output to the user or to the client. Returns whether the user wants to go on.
 fn show(link: &mut Link, printed: &Printed, options: Options, pause: Pause) -> io::Result<bool> {
     if !options.console_to_client {
         return Ok(pause(printed));
@@ -385,21 +384,19 @@ fn show(link: &mut Link, printed: &Printed, options: Options, pause: Pause) -> i
     Ok(pause(&Printed { console: Vec::new(), ..printed.clone() }))
 }
 
-/// A run that can't go on is shown where it is; when it is told to go on all the same, it is over.
-fn ended_reason(outcome: &Outcome, was_reported: bool, held: &Held) -> MultiThreadStopReason<u64> {
+/// A run that can't continue is first shown where it is; if the client continues it then, it is over.
+fn ended_reason(outcome: &Outcome, was_shown: bool, held: &Held) -> MultiThreadStopReason<u64> {
     let tid = tid_of(held.machine.main_core());
     match outcome {
         Outcome::Exit(code) => MultiThreadStopReason::Exited(*code as u8),
-        Outcome::Fault(_) if !was_reported => MultiThreadStopReason::SignalWithThread { tid, signal: Signal::SIGSEGV },
-        Outcome::Asleep(_) if !was_reported => {
-            MultiThreadStopReason::SignalWithThread { tid, signal: Signal::SIGWAITING }
-        }
-        Outcome::Limit(_) if !was_reported => MultiThreadStopReason::SignalWithThread { tid, signal: Signal::SIGXCPU },
+        Outcome::Fault(_) if !was_shown => MultiThreadStopReason::SignalWithThread { tid, signal: Signal::SIGSEGV },
+        Outcome::Asleep(_) if !was_shown => MultiThreadStopReason::SignalWithThread { tid, signal: Signal::SIGWAITING },
+        Outcome::Limit(_) if !was_shown => MultiThreadStopReason::SignalWithThread { tid, signal: Signal::SIGXCPU },
         _ => MultiThreadStopReason::Exited(1),
     }
 }
 
-/// What the client shows beside a signal that tells nothing of a condition.
+/// The text that the client shows with a halt for a condition, as a signal can't name the condition.
 fn text_of_trigger(halt: &Halt, held: &Held) -> Option<String> {
     let Halt::Trigger { numbers, .. } = halt else { return None };
     let line = |number: &usize| {

@@ -32,7 +32,7 @@ use gdbstub::target::ext::target_description_xml_override::{
 use gdbstub::target::ext::thread_extra_info::{ThreadExtraInfo, ThreadExtraInfoOps};
 use gdbstub::target::{Target, TargetError, TargetResult};
 
-use crate::history::{BUDGET_BYTES, History, Reported};
+use crate::history::{BUDGET_BYTES, History, OutputLength};
 use crate::layout::Layout;
 use crate::monitor::{self, Halts};
 use crate::registers::{Bytes, Machine32, Number, address};
@@ -42,10 +42,10 @@ const NO_MEMORY: u8 = 14;
 /// EINVAL: no such register or thread.
 const NOTHING: u8 = 22;
 
-/// A watchpoint as the client asked for it.
+/// A watchpoint as the client set it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
-    /// Its first byte, as the program's core has it.
+    /// Its first byte, in the address space of the program's core.
     pub addr: u32,
     len: u32,
     /// Loads, stores, or both.
@@ -58,7 +58,7 @@ impl Asked {
     }
 }
 
-/// A way back.
+/// How to go back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reverse {
     /// By one instruction of a core.
@@ -67,54 +67,54 @@ pub enum Reverse {
     Continue,
 }
 
-/// A machine that a client holds.
+/// A machine that a client controls.
 pub struct Held<'a> {
     /// The machine.
     pub machine: &'a mut Machine,
-    /// How long it may run.
+    /// The time limit of the run.
     pub limit: Ps,
-    /// The registers that it sees.
+    /// The registers that the client sees.
     pub layout: Layout,
     xml: String,
-    /// By address: how many breakpoints.
+    /// The number of breakpoints by address.
     breaks: BTreeMap<u32, u32>,
     watches: Vec<Asked>,
-    /// The step that was asked for last.
+    /// The last step that was requested.
     pub step: Option<Step>,
-    /// The core that goes on, where others should not.
+    /// The core that runs alone, if the client wants that.
     goes_alone: Option<usize>,
     /// The core that made a watched access, and the watchpoint.
     pub accessed: Option<(usize, Asked)>,
     /// Interrupt handlers are stepped into.
     pub into_handlers: bool,
-    /// What the machine had done at its last halts.
+    /// The reports of the last halts.
     pub halts: Halts,
-    /// What was recorded of devices when the client came.
+    /// The recording of devices' activities when the client connected.
     pub recorded: Recording,
-    /// What the run can go back to.
+    /// The snapshots that the run can go back to.
     pub history: History,
-    /// What was printed up to the furthest moment of the run.
-    pub furthest: Reported,
-    /// Up to here it is on record what people typed: they are asked from there on.
+    /// The output up to the furthest moment of the run.
+    pub furthest: OutputLength,
+    /// Typed characters are recorded up to here; people are asked from here on.
     pub known_until: Ps,
-    /// How it is to go back next.
+    /// How to go back next.
     pub reverse: Option<Reverse>,
     /// The client stays when a run is over, and may begin another one.
     pub is_extended: bool,
-    /// How the run ended; what can't go on may be looked at all the same.
+    /// How the run ended; a run that can't continue may still be inspected.
     pub over: Option<Outcome>,
-    /// The client knows of a run: it has neither ended for it nor was it killed.
+    /// The client has a run, which has neither ended nor been killed.
     pub is_live: bool,
     /// The client wants the run to end.
     pub is_killed: bool,
-    /// The run has begun anew, and the user does not know yet.
+    /// The run was restarted, and the user does not know yet.
     pub is_anew: bool,
-    /// The command that is being answered was not understood ([`crate::Link`] says so).
+    /// The current command was not understood ([`crate::Link`] answers so).
     pub refused: Arc<AtomicBool>,
 }
 
 impl Held<'_> {
-    /// Takes hold of a machine.
+    /// Takes control of a machine.
     pub fn new(machine: &mut Machine, limit: Ps) -> Held<'_> {
         let cores: Vec<_> =
             (0..machine.core_count()).map(|core| (machine.architecture(core), machine.debug_registers(core))).collect();
@@ -135,7 +135,7 @@ impl Held<'_> {
             into_handlers: false,
             halts,
             history,
-            furthest: Reported::default(),
+            furthest: OutputLength::default(),
             known_until: Ps::ZERO,
             reverse: None,
             is_extended: false,
@@ -147,21 +147,21 @@ impl Held<'_> {
         }
     }
 
-    /// The run is over for the client, who forgets its breakpoints with it.
-    pub fn bury(&mut self) {
+    /// The run is over for the client, which drops its breakpoints.
+    pub fn leave_run(&mut self) {
         self.is_live = false;
         self.breaks.clear();
         self.watches.clear();
         self.let_go();
     }
 
-    /// The client has written something: what the machine does from here on was not done or printed before.
+    /// The client has written something: from here on the run and its output are new.
     pub fn begin_anew(&mut self) {
         self.history.begin_anew(self.machine);
-        self.furthest = self.history.reported.clone();
+        self.furthest = self.history.output.clone();
     }
 
-    /// Takes the client's breakpoints and watchpoints away.
+    /// Removes the client's breakpoints and watchpoints.
     pub fn let_go(&mut self) {
         self.machine.set_breaks(BTreeSet::new());
         self.machine.set_watches(Vec::new());
@@ -173,17 +173,17 @@ impl Held<'_> {
         Some(tid.get() - 1).filter(|core| *core < self.machine.core_count())
     }
 
-    /// A watchpoint that was hit, as the client asked for it.
+    /// The watchpoint that was hit, as the client set it.
     pub fn watched(&self, hit: Watch) -> Asked {
         let is_it = |asked: &&Asked| self.physical(asked.addr) == Some(hit.first);
         let unknown = Asked { addr: hit.first, len: 1, kind: WatchKind::Write };
         self.watches.iter().find(is_it).copied().unwrap_or(unknown)
     }
 
-    /// The core whose access, which was told, the client now steps over: it expects that the core has not made it yet,
-    /// or, on the way back, is still behind it. The core is on the other side of the access already, so there is
-    /// nothing to run. GDB's own step differs from the user's in that it takes the watchpoint away before; where GDB
-    /// steps by breakpoints, it lets that one thread go on.
+    /// The core whose access was reported, and which the client now steps over. The client expects that the core has
+    /// not made the access yet, or, when it goes back, that the access is still before the core. The core is already on
+    /// the other side of the access, so nothing has to run. GDB's own step differs from the user's: GDB removes the
+    /// watchpoint first; where GDB steps by breakpoints, it runs only that thread.
     pub fn take_step_over_access(&mut self) -> Option<usize> {
         let (core, asked) = self.accessed.take()?;
         let is_step = match (&self.step, self.reverse) {
@@ -198,7 +198,7 @@ impl Held<'_> {
         Some(core)
     }
 
-    /// A watchpoint's address is meant as the program's core has it.
+    /// The physical address of a watchpoint's address, in the address space of the program's core.
     fn physical(&self, addr: u32) -> Option<u32> {
         Some(self.machine.physical(self.machine.main_core(), addr)?.0)
     }
@@ -306,7 +306,7 @@ impl MultiThreadBase for Held<'_> {
             let Some((value, rest)) = left.split_at_checked(self.layout.bytes_of(slot).unwrap_or(0)) else { break };
             left = rest;
             let value = number(value);
-            // What has no effect on others is written last, so only what is new is written at all.
+            // Registers that affect others come first in the layout, so only changed ones are written.
             if self.layout.value(core, slot, &before).is_some_and(|before| before != value)
                 && let Some((own, value)) = self.layout.written(core, slot, value)
             {
@@ -360,7 +360,7 @@ impl SingleRegisterAccess<Tid> for Held<'_> {
         let core = self.core_of(tid).ok_or(TargetError::Errno(NOTHING))?;
         let bytes = self.layout.bytes_of(reg_id.0).ok_or(TargetError::Errno(NOTHING))?;
         let registers = self.machine.debug_registers(core);
-        // None at all means that it is unavailable.
+        // No bytes at all mean that it is unavailable.
         let Some(value) = self.layout.value(core, reg_id.0, &registers) else { return Ok(0) };
         buf[..bytes].copy_from_slice(&value.to_le_bytes()[..bytes]);
         Ok(bytes)
@@ -383,7 +383,7 @@ fn number(bytes: &[u8]) -> u64 {
 }
 
 impl MultiThreadResume for Held<'_> {
-    /// The machine runs when gdbstub is back in its loop.
+    /// The machine runs when gdbstub has returned to its loop.
     fn resume(&mut self) -> Result<(), &'static str> {
         Ok(())
     }
@@ -449,7 +449,7 @@ impl MultiThreadRangeStepping for Held<'_> {
 }
 
 impl MultiThreadSchedulerLocking for Held<'_> {
-    /// Time passes for all cores: the others run as they would.
+    /// Simulated time passes for all cores: the others run normally.
     fn set_resume_action_scheduler_lock(&mut self) -> Result<(), &'static str> {
         Ok(())
     }

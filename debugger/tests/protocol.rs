@@ -1,4 +1,4 @@
-//! Clients that say what no debugger would: whatever comes, a session ends with a sentence, and the machine runs on.
+//! Clients that send what no debugger would: a session always ends with a sentence, and the machine continues.
 
 #![allow(clippy::panic, clippy::unwrap_used)]
 
@@ -19,7 +19,7 @@ use cyclescope_engine::machine::{Description, Machine, Outcome};
 use cyclescope_engine::memory::ram::{PortTiming, Ram};
 use cyclescope_engine::time::{Cycles, Hz, Ps};
 
-/// Packets that are tried; CYCLESCOPE_FUZZ_PACKETS says of more. A million take some minutes.
+/// The number of packets; CYCLESCOPE_FUZZ_PACKETS overrides it. A million take some minutes.
 const PACKETS: usize = 30_000;
 const LIMIT: Ps = Ps::from_us(500);
 /// addi a0, a0, 1; jal zero, -4.
@@ -61,7 +61,8 @@ fn machine() -> Machine {
     machine
 }
 
-/// Serves a client that sends these bytes, reads all that it gets, and goes: how that ended, and what it got.
+/// Serves a client that sends these bytes, reads everything that it gets, and goes: how the session ended, and what the
+/// client got.
 fn session(machine: &mut Machine, sent: Vec<u8>) -> (Ended, Vec<u8>) {
     let (server, client) = UnixStream::pair().unwrap();
     let server = OwnedFd::from(server);
@@ -111,7 +112,7 @@ impl Random {
         all[self.below(all.len())]
     }
 
-    /// Something that a debugger might say, with any numbers in it.
+    /// A valid packet, with any numbers in it.
     fn sensible(&mut self) -> Vec<u8> {
         let (a, b, c) = (self.number(), self.number(), self.number());
         let small = self.below(20);
@@ -155,7 +156,7 @@ impl Random {
             3 => "interrupts into".into(),
             4 => format!("device {}", self.of(&["ram", "", "cpu0", "ram all", "\u{e9} all", "all all"])),
             5 => self.of(&["trace on", "trace on bus,function", "trace on buss", "trace off", "trace"]).into(),
-            // None of these may be written: a client can't reach up, nor name what is no file.
+            // None of the names may be written: above the folder, or no name at all.
             6 => format!(
                 "{} {}",
                 self.of(&["snapshot", "trace off"]),
@@ -179,7 +180,7 @@ impl Random {
         .into_bytes()
     }
 
-    /// Something that ends a session, or that nobody understands.
+    /// A packet that ends a session, or that is invalid.
     fn nonsense(&mut self) -> Vec<u8> {
         if self.below(3) == 0 {
             let ends = self.of(&["k", "D", "R00", "vKill;1", "vRun;41", "vCont;t", "vCont;s:-1", "QStartNoAckMode"]);
@@ -202,7 +203,7 @@ fn packets_of_all_kinds_end_no_session_without_a_word() {
     let (mut taken, mut sessions, mut lost) = (0, 0, 0);
     let mut held = machine();
     while taken < packets {
-        // Most sessions are sane for long: nonsense ends them early.
+        // Most sessions are valid for long: an invalid packet ends them early.
         let count = 1 + random.below(4000);
         let mut sent = packet(b"Z0,4,4");
         for _ in 0..count {
@@ -217,7 +218,7 @@ fn packets_of_all_kinds_end_no_session_without_a_word() {
         }
         sessions += 1;
         let (ended, got) = session(&mut held, sent);
-        // Each is acknowledged.
+        // Each packet is acknowledged.
         taken += got.windows(2).filter(|pair| matches!(pair, [b'+', b'$' | b'+'])).count();
         match ended {
             Ended::Lost(why) => {
@@ -227,7 +228,7 @@ fn packets_of_all_kinds_end_no_session_without_a_word() {
             Ended::Stopped => panic!("nobody stops it"),
             Ended::Detached | Ended::Killed | Ended::Over(_) => {}
         }
-        // The machine is nobody's, and goes on.
+        // The machine has been released, and continues.
         assert!(matches!(held.run(LIMIT, |_| true).outcome, Outcome::Limit(_) | Outcome::Fault(_)));
     }
     assert!(lost > 2, "{lost} of {sessions}");

@@ -1,14 +1,15 @@
-//! What devices are doing: a page program, a card's busy, a DMA transfer, a character, the clocks on a wire. Recorded
-//! only if someone asks for it; told once, by the device itself, and used for waveforms, for timelines, and to say what
-//! a core waited for.
+//! Activities of devices: a page program, a card's busy time, a DMA transfer, a character, the clocks on a wire. They
+//! are recorded only on request. The device itself records each activity once; waveforms and timelines show it, and the
+//! time that a core waited is assigned to it.
 //!
-//! An [`Activity`] is one thing that a model does, a constant of its file. What a device tells of it are spans of time,
-//! exact to the picosecond, each with a [`Detail`]. Spans of one track (a device's activity, or one channel's of it)
-//! do not overlap, but for those of [`Kind::Queue`]: a FIFO holds several entries at once. They are told in any order
-//! of time: mostly as they begin, with an end that lies ahead; an entry of a FIFO as it leaves.
+//! An [`Activity`] is one thing that a model does, a constant of its file. A device records spans of time of its
+//! activities, exact to the picosecond, each with a [`Detail`]. Spans of one track (a device's activity, or one
+//! channel's activity) do not overlap, except those of [`Kind::Queue`]: a FIFO holds several entries at once. Spans are
+//! recorded in any order of time: most of them when they begin, with an end in the future; an entry of a FIFO when it
+//! leaves.
 //!
-//! Polling loops are skipped all the same: what an iteration tells is then told as many times as it was skipped, in one
-//! record ([`Span::instances`]).
+//! Polling loops are skipped while a recording runs, too: the spans of one iteration are then repeated for each
+//! iteration that was skipped, in one record ([`Span::instances`]).
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -29,34 +30,34 @@ pub use repeats::Mark;
 pub use shares::{Candidate, Ranks};
 pub use span::{Data, Detail, Span, Transaction, Within};
 
-/// What an activity is one of: by this, waits are told apart, and a recording is chosen.
+/// The kind of an activity. Waits are distinguished by it, and users choose by it what is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub enum Kind {
     /// Clocks on a wire between chips.
     Wire,
-    /// A chip is selected, or a frame on a bus is under way: it has the bytes.
+    /// A chip is selected, or a frame is on a bus. Its detail has the bytes.
     Frame,
-    /// Clocks on a wire for reads in place, of a memory window: each of them makes a core or a master wait itself.
+    /// Clocks on a wire for reads in place, of a memory window. The core or the master waits for each of them anyway.
     InPlace,
-    /// What cores and DMA engines access over a bus.
+    /// Accesses of cores and DMA engines over a bus.
     Bus,
-    /// A chip can't be used meanwhile: program, erase, a card's busy.
+    /// A chip can't be used: program, erase, a card's busy time.
     Busy,
     /// A DMA engine moves data.
     Transfer,
     /// A character on a serial line.
     Serial,
-    /// What is in a FIFO: a span for each entry, from when it enters to when it leaves. These overlap.
+    /// Entries of a FIFO: one span for each entry, from when it enters to when it leaves. These spans overlap.
     Queue,
-    /// An analog value becomes a number, or a peripheral works one out.
+    /// A converter samples an analog value, or a peripheral computes a result.
     Conversion,
-    /// A timer counts up to what it tells.
+    /// A timer counts up to its event.
     Timer,
-    /// All else: a message that waits for its reader, a frame in the air.
+    /// Anything else: a message that waits for its reader, a frame in the air.
     Other,
     /// An interrupt line is up.
     Interrupt,
-    /// What a core does.
+    /// The state of a core.
     Core,
     /// A core takes an exception or an interrupt.
     Exception,
@@ -87,7 +88,7 @@ impl Kind {
         Kind::Pin,
     ];
 
-    /// What it is called in tables and files.
+    /// Its name in tables and files.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Wire => "wire",
@@ -110,18 +111,18 @@ impl Kind {
     }
 }
 
-/// Which kinds are recorded.
+/// The kinds that are recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct Kinds(u32);
 
 impl Kinds {
     /// No kind.
     pub const NONE: Kinds = Kinds(0);
-    /// All of them. [`Kind::InPlace`] has controllers make each read in place clock by clock, and [`Kind::Bus`] has
-    /// each access go over the bus by itself, which takes the host longer.
+    /// All kinds. With [`Kind::InPlace`], controllers make each read in place clock by clock; with [`Kind::Bus`], each
+    /// access goes over the bus by itself. Both take the host longer.
     pub const ALL: Kinds = Kinds::of(&Kind::ALL);
 
-    /// These kinds.
+    /// The given kinds.
     pub const fn of(kinds: &[Kind]) -> Kinds {
         let (mut bits, mut index) = (0, 0);
         while index < kinds.len() {
@@ -131,25 +132,25 @@ impl Kinds {
         Kinds(bits)
     }
 
-    /// All of these and one more.
+    /// These kinds and one more.
     #[must_use]
     pub const fn with(self, kind: Kind) -> Kinds {
         Kinds(self.0 | 1 << kind as u32)
     }
 
-    /// All of these but one.
+    /// These kinds without one.
     #[must_use]
     pub const fn without(self, kind: Kind) -> Kinds {
         Kinds(self.0 & !(1 << kind as u32))
     }
 
-    /// True if `kind` is one of them.
+    /// True if `kind` is among them.
     pub const fn has(self, kind: Kind) -> bool {
         self.0 >> kind as u32 & 1 != 0
     }
 }
 
-/// What waits are shared out among.
+/// The kinds that waits are assigned to.
 const FOR_WAITS: Kinds = Kinds::ALL
     .without(Kind::InPlace)
     .without(Kind::Bus)
@@ -164,13 +165,13 @@ const FOR_WAITS: Kinds = Kinds::ALL
 /// One thing that a model does: a constant of its file, which its `MODEL` lists.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Activity {
-    /// What it is one of.
+    /// Its kind.
     pub kind: Kind,
-    /// What users see: "page program".
+    /// Its name for users: "page program".
     pub name: &'static str,
-    /// From when to when, and what its detail is: a clause, for the reference.
+    /// When a span begins and ends, and what its detail means: a clause, for the reference.
     pub meaning: &'static str,
-    /// Spans that follow each other without a pause are one.
+    /// Spans that follow each other without a pause become one.
     joins: bool,
 }
 
@@ -180,19 +181,19 @@ impl Activity {
         Activity { kind, name, meaning, joins: false }
     }
 
-    /// The same, where spans without a pause between them are one.
+    /// The same activity, but spans without a pause between them become one.
     #[must_use]
     pub const fn joining(self) -> Activity {
         Activity { joins: true, ..self }
     }
 
-    /// Whether spans without a pause between them are one.
+    /// Whether spans without a pause between them become one.
     pub const fn joins(&self) -> bool {
         self.joins
     }
 }
 
-/// An activity of a device, or of one of several parts of it that do the same at once (a channel, a chip select).
+/// An activity of a device, or of one of its identical parts (a channel, a chip select).
 #[derive(Clone, Copy, Debug, State, Fresh)]
 pub struct What {
     activity: &'static Activity,
@@ -211,31 +212,32 @@ impl From<(&'static Activity, u32)> for What {
     }
 }
 
-/// Where spans belong: an activity of one device, or of a part of it.
+/// The place of spans: an activity of one device, or of a part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Track {
     /// Label of the device's node.
     pub scope: String,
-    /// What it does.
+    /// The activity.
     pub activity: &'static Activity,
-    /// Which of its parts, from 0 on.
+    /// The number of the part, from 0 on.
     pub part: u32,
-    /// For an interrupt line: where it ends, as a user reads it ("core 0, input 11"). For transactions: whose they are.
+    /// For an interrupt line: where it ends, as a user reads it ("core 0, input 11"). For transactions: the label of
+    /// the master.
     pub line: String,
 }
 
-/// What all devices tell: a handle, of which everything that tells has a copy.
+/// The activities of all devices: a handle. Each part of the machine that records has a copy.
 #[derive(Clone, Debug, Default)]
 pub struct Activities(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
     kinds: AtomicU32,
-    /// Somebody wants to see the recording later: it is not only for waits, or passed on.
+    /// The recording is kept for later ([`Activities::start`]), not only for waits or for a sink.
     is_kept: AtomicBool,
-    /// Kinds of which somebody follows what goes on while the machine runs.
+    /// The kinds that are followed while the machine runs ([`Activities::follow`]).
     followed: AtomicU32,
-    /// Something of those was told.
+    /// A followed activity was recorded since the last look.
     news: AtomicBool,
     recording: Mutex<Recording>,
 }
@@ -245,39 +247,40 @@ impl Activities {
         self.0.recording.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The device with the label `label`, to tell of what it does.
+    /// The scope of the device with the label `label`, with which it records its activities.
     pub fn scope(&self, label: &str) -> Scope {
         Scope { scope: self.recording().scope(label), activities: Some(self.clone()) }
     }
 
-    /// From now on what devices do is recorded, as far as it is of one of `kinds`, in `most_bytes` of memory: what was
-    /// told first goes first.
+    /// Records activities of `kinds` from now on, in `most_bytes` of memory. When the memory is full, the spans that
+    /// were recorded first are dropped.
     pub fn start(&self, kinds: Kinds, most_bytes: usize) {
         self.start_until(kinds, most_bytes, Ps::MAX);
     }
 
-    /// The same, of what begins before `until`.
+    /// Like [`Activities::start`], but only spans that begin before `until`.
     pub fn start_until(&self, kinds: Kinds, most_bytes: usize, until: Ps) {
         self.recording().start(most_bytes, until);
         self.0.is_kept.store(true, Ordering::Relaxed);
         self.0.kinds.fetch_or(kinds.0, Ordering::Relaxed);
     }
 
-    /// From now on each span of one of `kinds`, as soon as it changes no more, goes to `sink`: what tells of tracks,
-    /// the span, and when the recording ended, if it has. Beside what [`Activities::start`] keeps.
+    /// Passes each span of one of `kinds` to `sink` from now on, as soon as it is final. `sink` gets a function that
+    /// describes tracks, the span, and the end of the recording if it has ended. This is independent of
+    /// [`Activities::start`].
     pub fn pass_to(&self, kinds: Kinds, sink: impl FnMut(&dyn Fn(u32) -> Track, &Span, Ps) + Send + 'static) {
         self.recording().pass_to(Box::new(sink));
         self.0.kinds.fetch_or(kinds.0, Ordering::Relaxed);
     }
 
-    /// The recording is over at `at`: what is under way ends there, and what comes later is not in it.
+    /// Ends the recording at `at`: open spans end there, and later ones are not recorded.
     pub fn end(&self, at: Ps) {
         if self.0.kinds.swap(0, Ordering::Relaxed) != 0 {
             self.recording().end(at);
         }
     }
 
-    /// True if somebody wants to see the recording later: [`Activities::start`].
+    /// True if the recording is kept for later: [`Activities::start`].
     pub fn are_kept(&self) -> bool {
         self.0.is_kept.load(Ordering::Relaxed)
     }
@@ -287,7 +290,7 @@ impl Activities {
         Kinds(self.0.kinds.load(Ordering::Relaxed))
     }
 
-    /// Nobody wants to see the recording any more: only these kinds are recorded from now on, for others.
+    /// Ends what [`Activities::start`] began: from now on only `kinds` are recorded, for other uses.
     pub fn keep_no_more(&self, kinds: Kinds) {
         self.0.is_kept.store(false, Ordering::Relaxed);
         self.0.kinds.store(kinds.0, Ordering::Relaxed);
@@ -299,31 +302,31 @@ impl Activities {
         Kinds(self.0.kinds.load(Ordering::Relaxed)).has(kind)
     }
 
-    /// True if any are.
+    /// True if any activity is recorded.
     #[inline]
     pub fn is_on(&self) -> bool {
         self.0.kinds.load(Ordering::Relaxed) != 0
     }
 
-    /// All tracks, in the order in which they were declared or first told of: spans name them by their places here.
+    /// All tracks, in the order in which they were declared or first recorded. A span's `track` is an index into this
+    /// list.
     pub fn tracks(&self) -> Vec<Track> {
         self.recording().tracks()
     }
 
-    /// What was recorded so far and has a part in `from..to`, in the order of its begin. What is under way ends at
-    /// `to`.
+    /// The recorded spans that overlap `from..to`, in the order of their begins. Open spans end at `to`.
     pub fn spans(&self, from: Ps, to: Ps) -> Vec<Span> {
         self.recording().spans(from, to)
     }
 
-    /// The same, each time that something happens by itself, and joined where an activity goes on: so two runs that are
-    /// the same have the same, however many iterations were skipped. At most `most` of them.
+    /// Like [`Activities::spans`], but each repetition is a span of its own, and spans are joined where an activity
+    /// continues. Identical runs give identical lists, however many iterations were skipped. At most `most` spans.
     pub fn instances(&self, from: Ps, to: Ps, most: usize) -> Vec<Span> {
         span::instances(self.spans(from, to), &self.tracks(), (from, to), most)
     }
 
-    /// Shares intervals, which follow each other, out among what went on then, and gives each to `shared`:
-    /// [`Recording::share`]. `ranks` gets what `rank` says of tracks that it does not have yet.
+    /// Assigns the time of consecutive intervals to the activities of that time, and gives each interval to `shared`:
+    /// [`Recording::share`]. `ranks` is extended by what `rank` says of new tracks.
     pub fn share(
         &self,
         intervals: &[(Ps, Ps)],
@@ -336,15 +339,15 @@ impl Activities {
         recording.share(intervals, ranks, shared);
     }
 
-    /// True if nothing went on that [`Activities::share`] would give a part of `from..to` to.
+    /// True if there was no activity to which [`Activities::share`] would assign a part of the interval.
     pub fn had_none(&self, interval: (Ps, Ps), ranks: &mut Ranks, rank: impl Fn(Candidate) -> Option<u8>) -> bool {
         let recording = self.recording();
         recording.rank(ranks, rank);
         recording.had_none(interval, ranks)
     }
 
-    /// From now on waits of so many cores are shared out ([`Activities::share`]): as far as nobody else has the
-    /// recording, it is kept no longer than they need it.
+    /// Records activities for the waits of `cores` cores from now on ([`Activities::share`]). Unless the recording has
+    /// another user, spans are kept only as long as these waits need them.
     pub fn start_for_waits(&self, cores: usize) {
         const MOST_BYTES: usize = 1 << 26;
         if !self.0.is_kept.load(Ordering::Relaxed) {
@@ -353,40 +356,40 @@ impl Activities {
         }
     }
 
-    /// All waits of a core, by its place, up to `at` have been shared out.
+    /// All waits of a core (by its index) up to `at` have been assigned.
     pub fn waited_to(&self, core: usize, at: Ps) {
         if !self.0.is_kept.load(Ordering::Relaxed) {
             self.recording().waited_to(core, at);
         }
     }
 
-    /// Forgets what ended at `at` or before.
+    /// Drops the spans that ended at `at` or before.
     pub fn forget_before(&self, at: Ps) {
         self.recording().forget_before(at);
     }
 
-    /// How much there is.
+    /// The size of the recording.
     pub fn summary(&self) -> Summary {
         self.recording().summary()
     }
 
-    /// What has been told so far: to see later what an iteration of a polling loop told.
+    /// Marks the current end of the recording, so that the spans of one iteration of a polling loop can be found later.
     pub fn mark(&self) -> Mark {
         if self.is_on() { self.recording().mark() } else { Mark::default() }
     }
 
-    /// True if what was told since `mark` can be told again, `cycles` of `clock` later and so on, to the picosecond.
+    /// True if the spans since `mark` can be repeated `cycles` of `clock` later, and so on, exact to the picosecond.
     pub fn can_repeat(&self, mark: &Mark, clock: Hz, cycles: u64) -> bool {
         if !self.is_on() {
             return true;
         }
         let recording = self.recording();
-        // Who follows what goes on sees each time by itself.
-        let is_followed = self.followed() != Kinds::NONE && recording.has_reported_since(mark);
+        // Followed activities are not repeated: the follower sees each iteration by itself.
+        let is_followed = self.followed() != Kinds::NONE && recording.has_recorded_since(mark);
         !is_followed && recording.can_repeat(mark, clock, cycles)
     }
 
-    /// What was told since `mark` happens `count` more times, each time `cycles` of `clock` later.
+    /// Repeats the spans since `mark` `count` times, each time `cycles` of `clock` later.
     pub fn repeat(&self, mark: &Mark, clock: Hz, cycles: u64, count: u64) {
         if self.is_on() {
             self.recording().repeat(mark, clock, cycles, count);
@@ -394,8 +397,8 @@ impl Activities {
     }
 }
 
-/// A device that tells what it does. The default tells nobody, and so does a copy: copies are made to try what a device
-/// would do.
+/// The recorder of a device's activities. The default records nothing, and neither does a clone: devices are cloned to
+/// try what they would do.
 #[derive(Debug, Default)]
 pub struct Scope {
     activities: Option<Activities>,
@@ -409,7 +412,7 @@ impl Clone for Scope {
 }
 
 impl PartialEq for Scope {
-    /// It is no state of the device.
+    /// It is not part of the device's state.
     fn eq(&self, _: &Scope) -> bool {
         true
     }
@@ -418,12 +421,12 @@ impl PartialEq for Scope {
 impl Eq for Scope {}
 
 impl Scope {
-    /// A device that tells nobody, as by default.
+    /// A scope that records nothing, like the default.
     pub const fn nobody() -> Scope {
         Scope { activities: None, scope: 0 }
     }
 
-    /// The recording, if it has activities of this kind.
+    /// The recording, if activities of this kind are recorded.
     #[inline]
     fn recorded(&self, kind: Kind) -> Option<MutexGuard<'_, Recording>> {
         let activities = self.activities.as_ref().filter(|activities| activities.records(kind))?;
@@ -433,7 +436,7 @@ impl Scope {
         Some(activities.recording())
     }
 
-    /// Names activities before they are told of, so that a user can choose among them.
+    /// Declares activities before they are recorded, so that a user can choose among them.
     pub fn declare(&self, activities: &[&'static Activity]) {
         if let Some(all) = &self.activities {
             let mut recording = all.recording();
@@ -443,7 +446,7 @@ impl Scope {
         }
     }
 
-    /// Names an interrupt line of the device before it is told of: where it ends.
+    /// Declares an interrupt line of the device, by where it ends, before it is recorded.
     pub fn declare_line(&self, line: String) {
         if let Some(all) = &self.activities {
             all.recording().line(self.scope, line);
@@ -456,13 +459,13 @@ impl Scope {
         self.activities.as_ref().is_some_and(|activities| activities.records(kind))
     }
 
-    /// True if any are.
+    /// True if any activity is recorded.
     #[inline]
     pub fn is_on(&self) -> bool {
         self.activities.as_ref().is_some_and(Activities::is_on)
     }
 
-    /// `what` goes on from `begin` to `end`, which may lie ahead.
+    /// Records that `what` lasts from `begin` to `end`, which may be in the future.
     #[inline]
     pub fn span(&self, what: impl Into<What>, begin: Ps, end: Ps, detail: Detail) {
         let what = what.into();
@@ -471,8 +474,8 @@ impl Scope {
         }
     }
 
-    /// The same, of what begins and ends at edges of `clock`: polling loops in which that happens can be skipped then
-    /// though a period of the clock is no whole number of picoseconds.
+    /// Like [`Scope::span`], for spans that begin and end at edges of `clock`. Polling loops with such spans can be
+    /// skipped although a period of the clock is not a whole number of picoseconds.
     #[inline]
     pub fn clocked_span(&self, what: impl Into<What>, clock: Hz, begin: Ps, end: Ps, detail: Detail) {
         let what = what.into();
@@ -481,7 +484,7 @@ impl Scope {
         }
     }
 
-    /// `what` happens at `at`, and has no length.
+    /// Records that `what` happens at `at`, without a duration.
     #[inline]
     pub fn mark(&self, what: impl Into<What>, at: Ps, detail: Detail) {
         let what = what.into();
@@ -490,7 +493,7 @@ impl Scope {
         }
     }
 
-    /// `what` goes on from `at` to a time that is told later. Nothing if it goes on already.
+    /// Opens a span of `what` at `at`, which [`Scope::end`] closes. Does nothing if one is open.
     #[inline]
     pub fn begin(&self, what: impl Into<What>, at: Ps, detail: Detail) {
         let what = what.into();
@@ -499,7 +502,7 @@ impl Scope {
         }
     }
 
-    /// What goes on since [`Scope::begin`] ends at `at`. Nothing if nothing does.
+    /// Closes the span that [`Scope::begin`] opened, at `at`. Does nothing if none is open.
     #[inline]
     pub fn end(&self, what: impl Into<What>, at: Ps) {
         let what = what.into();
@@ -508,14 +511,14 @@ impl Scope {
         }
     }
 
-    /// Goes on with `what`, or not, from `at` on: [`Scope::begin`] and [`Scope::end`].
+    /// Opens or closes a span of `what` at `at`: [`Scope::begin`] or [`Scope::end`].
     #[inline]
     pub fn level(&self, what: impl Into<What>, on: bool, at: Ps) {
         if on { self.begin(what, at, Detail::None) } else { self.end(what, at) }
     }
 
-    /// The span of `what` that was told last ends at `at` instead, as its clock is another from now on. One that would
-    /// end before it began is none.
+    /// The last recorded span of `what` ends at `at` instead, as its clock has changed. One that would end before its
+    /// begin is dropped.
     #[inline]
     pub fn ends_instead(&self, what: impl Into<What>, at: Ps) {
         let what = what.into();
@@ -524,8 +527,8 @@ impl Scope {
         }
     }
 
-    /// `what` goes on from `now` to `due`, which is told each time that it may be another: it goes on as long as it
-    /// stays the same. `None`: nothing goes on; what did is over at `now`.
+    /// Records that `what` lasts from `now` to `due`. Called each time that `due` may have changed; the span continues
+    /// while it has not. With `None`, the span ends at `now`.
     #[inline]
     pub fn awaits(&self, what: impl Into<What>, due: Option<Ps>, now: Ps, detail: Detail) {
         let what = what.into();
@@ -534,7 +537,7 @@ impl Scope {
         }
     }
 
-    /// The span of `what` that was told last, if it has not ended by `at`, is aborted then.
+    /// The last recorded span of `what` is aborted at `at`, if it would end later.
     #[inline]
     pub fn cut(&self, what: impl Into<What>, at: Ps) {
         let what = what.into();
@@ -543,7 +546,7 @@ impl Scope {
         }
     }
 
-    /// As [`Scope::begin`] and [`Scope::end`], at edges of a clock.
+    /// Like [`Scope::level`], at an edge of a clock.
     #[inline]
     pub fn clocked_level(&self, what: impl Into<What>, on: bool, clock: Hz, at: Ps) {
         let what = what.into();
@@ -556,8 +559,8 @@ impl Scope {
         }
     }
 
-    /// Bits passed in what goes on since [`Scope::begin`]: so many, highest first, that were sent and received, as far
-    /// as they were.
+    /// Adds `count` bits to the open span of `what`, highest first: those that were sent and those that were received,
+    /// where there are any.
     #[inline]
     pub fn bits(&self, what: impl Into<What>, count: u32, sent: Option<u32>, received: Option<u32>) {
         let what = what.into();
@@ -566,14 +569,14 @@ impl Scope {
         }
     }
 
-    /// A transaction of a master on this bus, with begin and end at edges of `clock`, if that is known.
+    /// Records a transaction of a master on this bus, with begin and end at edges of `clock`, if it is known.
     pub fn transaction(&self, master: Master, ends: (Ps, Ps), clock: Option<Hz>, transaction: Transaction) {
         if let Some(mut recording) = self.recorded(Kind::Bus) {
             recording.transaction(self.scope, master, ends, clock, transaction);
         }
     }
 
-    /// An interrupt line of the device, which ends at `line`, has this level from `at` on.
+    /// Records the level of an interrupt line of the device, which ends at `line`, from `at` on.
     pub fn interrupt(&self, line: String, level: bool, at: Ps) {
         if let Some(mut recording) = self.recorded(Kind::Interrupt) {
             recording.interrupt(self.scope, line, level, at);
@@ -581,24 +584,24 @@ impl Scope {
     }
 }
 
-/// Who makes transactions on a bus.
+/// A master of transactions on a bus.
 #[derive(Clone, Copy, Debug)]
 pub struct Master<'a> {
     /// Its label.
     pub label: &'a str,
-    /// Which of all that could be masters it is, from 0 on, and how many there are.
+    /// Its number among all possible masters, from 0 on.
     pub number: u32,
-    /// See there.
+    /// The number of all possible masters.
     pub of: u32,
 }
 
-/// What masters access on a bus.
+/// Accesses of masters on a bus.
 pub static TRANSACTION: Activity = Activity::new(
     Kind::Bus,
     "transactions",
     "accesses of cores and DMA engines, each from its request to the answer: what is read or written, and where",
 );
-/// What interconnects tell.
+/// The activities of interconnects.
 pub const BUS: &[&Activity] = &[&TRANSACTION];
 /// An interrupt line that a device drives.
 pub static INTERRUPT: Activity = Activity::new(Kind::Interrupt, "interrupt", "the line is up");
@@ -610,7 +613,7 @@ pub static HELD_IN_RESET: Activity = Activity::new(Kind::Core, "held in reset", 
 /// A core takes an exception.
 pub static EXCEPTION: Activity =
     Activity::new(Kind::Exception, "exceptions", "the core takes one, or an interrupt: which, and its input");
-/// What cores tell.
+/// The activities of cores.
 pub const CORE: &[&Activity] = &[&IDLE, &HELD_IN_RESET, &EXCEPTION];
 
 #[cfg(test)]

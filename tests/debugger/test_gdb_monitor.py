@@ -222,5 +222,5 @@ def test_going_back_behind_the_begin_of_a_timeline_ends_it(tmp_path: Path) -> No
         some_way(client, 5)
         for _ in range(10):
             client.ask("bs")
-        assert "going back behind it ends it" in client.monitor("trace off t.pftrace")
+        assert "going back to before it ends it" in client.monitor("trace off t.pftrace")
         assert client.monitor("trace on").startswith("records")

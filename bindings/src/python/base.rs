@@ -1,23 +1,23 @@
-//! The class `DeviceBase`: what a device in Python has of the engine's while it is called.
+//! The class `DeviceBase`: the interface to the engine for a device in Python during a call.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-/// What a device asked for during a call, in its order.
+/// A request of a device during a call. They are kept in order.
 pub enum Effect {
-    /// `event(token)` at a time. An event has each token once.
+    /// `event(token)` at a time. A token has at most one pending event.
     Schedule { due_ps: u64, token: u32 },
-    /// No event of this token.
+    /// Cancels the event with this token.
     Cancel { token: u32 },
     /// The level of an interrupt line.
     Irq { index: usize, level: bool },
-    /// A pin is driven to a level, or let go of.
+    /// A pin is driven to a level, or released.
     Drive { index: usize, level: Option<bool> },
-    /// A line that the user should know.
+    /// A note for the user.
     Note(String),
-    /// Whole lines.
+    /// Complete lines of output.
     Print(String),
     /// The end of the run.
     Exit(i32),
@@ -30,19 +30,19 @@ pub struct State {
     pub now_ps: u64,
     /// Which of the node's ranges is accessed.
     pub range: usize,
-    /// The levels of its pins at that time.
+    /// The levels of its pins at the time of the call.
     pub levels: Vec<bool>,
-    /// What was asked for during the call.
+    /// The requests during the call.
     pub effects: Vec<Effect>,
 }
 
-/// The base of `cyclescope.devices.Device` and of chips.
+/// The base class of `cyclescope.devices.Device` and of chips.
 #[pyclass(frozen, subclass, module = "cyclescope._engine")]
 #[derive(Default)]
 pub struct DeviceBase(Mutex<State>);
 
 impl DeviceBase {
-    /// The shared state. No call into Python is made with it.
+    /// The shared state. Python must not be called while the guard is held.
     pub fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -72,12 +72,12 @@ impl DeviceBase {
         self.state().range
     }
 
-    /// Asks for `event(token)` at a time, in place of the one that was asked for before.
+    /// Requests `event(token)` at a time. It replaces an earlier request with this token.
     fn _schedule(&self, due_ps: u64, token: u32) {
         self.ask(Effect::Schedule { due_ps, token });
     }
 
-    /// Asks for no event of this token.
+    /// Cancels the event with this token.
     fn _cancel(&self, token: u32) {
         self.ask(Effect::Cancel { token });
     }
@@ -87,7 +87,7 @@ impl DeviceBase {
         self.ask(Effect::Irq { index, level });
     }
 
-    /// Drives a pin, or lets go of it.
+    /// Drives a pin, or releases it.
     fn _drive(&self, index: usize, level: Option<bool>) {
         let mut state = self.state();
         if let (Some(known), Some(level)) = (state.levels.get_mut(index), level) {
@@ -101,7 +101,7 @@ impl DeviceBase {
         self.state().levels.get(index).copied().unwrap_or(false)
     }
 
-    /// Tells the user a line.
+    /// Gives the user a note.
     fn _note(&self, text: String) {
         self.ask(Effect::Note(text));
     }

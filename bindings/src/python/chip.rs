@@ -1,4 +1,4 @@
-//! A chip in Python: what is the same on SPI and on I2C.
+//! A chip in Python: the common part of SPI and I2C chips.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -13,7 +13,7 @@ use super::CALLS_BETWEEN_LOOKS;
 use super::base::Effect;
 use super::instance::{Failed, Instance};
 
-/// More events of a chip at one time have no end.
+/// More events of a chip than this at one time count as endless.
 const MOST_EVENTS_AT_ONCE: u32 = 100_000;
 
 /// The chip.
@@ -22,31 +22,31 @@ pub struct PythonChip {
     instance: Instance,
     /// The level of its interrupt pin, if it has one.
     interrupt: Option<bool>,
-    /// When the event of each token is due, and how many were asked for before it.
+    /// When the event of each token is due, and its number among all requests.
     events: BTreeMap<u32, (Ps, u64)>,
     asked: u64,
     chip_report: ChipReport,
     notes: Notes<String>,
-    /// Of which some look at the host.
+    /// The number of calls. After some of them, the host is checked for a stop.
     #[state(skip)]
     calls: u32,
 }
 
 impl PythonChip {
-    /// A chip whose supply has come on at time 0, with its interrupt pin low or without one.
+    /// A chip after power-on at time 0, with its interrupt pin low or without one.
     ///
     /// # Errors
-    /// Why the chip can't go on.
+    /// Why the chip can't continue.
     pub fn after_reset(instance: Instance, has_interrupt: bool) -> Result<PythonChip, String> {
         let interrupt = has_interrupt.then_some(false);
         let (chip_report, notes) = (ChipReport::default(), Notes::default());
         let mut chip =
             PythonChip { instance, interrupt, events: BTreeMap::new(), asked: 0, chip_report, notes, calls: 0 };
-        chip.report("reset", Ps::ZERO, ());
+        chip.notify("reset", Ps::ZERO, ());
         chip.chip_report.failure.take().map_or(Ok(chip), Err)
     }
 
-    /// Calls a method, and takes up what it asked for. `None` where the chip can't go on; then the run ends.
+    /// Calls a method, and carries out its requests. `None` if the chip can't continue; then the run ends.
     pub fn call<T>(
         &mut self,
         method: &str,
@@ -68,8 +68,8 @@ impl PythonChip {
         }
     }
 
-    /// Calls a method that gives nothing.
-    pub fn report(&mut self, method: &str, now: Ps, arguments: impl for<'py> IntoPyObject<'py, Target = PyTuple>) {
+    /// Calls a method without a result.
+    pub fn notify(&mut self, method: &str, now: Ps, arguments: impl for<'py> IntoPyObject<'py, Target = PyTuple>) {
         self.call(method, now, arguments, |_| Ok(()));
     }
 
@@ -81,7 +81,7 @@ impl PythonChip {
             }
             Effect::Cancel { token } => drop(self.events.remove(&token)),
             Effect::Irq { level, .. } => self.interrupt = self.interrupt.map(|_| level),
-            // A chip has no pins of ports: registering one that has is refused.
+            // A chip has no pins of ports: registering a chip with pins is refused.
             Effect::Drive { .. } => {}
             Effect::Note(text) => self.notes.add(text),
             Effect::Print(text) => self.chip_report.printed.extend(text.into_bytes()),
@@ -89,7 +89,7 @@ impl PythonChip {
         }
     }
 
-    /// Calls `event` for what is due by then.
+    /// Calls `event` for the events that are due by then.
     pub fn advance(&mut self, now: Ps) {
         let (mut last, mut at_once) = (Ps::ZERO, 0);
         while let Some((due, token)) = self.next_event().filter(|(due, _)| *due <= now) {
@@ -102,7 +102,7 @@ impl PythonChip {
                 return;
             }
             self.events.remove(&token);
-            self.report("event", due, (token,));
+            self.notify("event", due, (token,));
         }
     }
 
@@ -121,12 +121,12 @@ impl PythonChip {
         self.notes.take()
     }
 
-    /// Its totals.
+    /// The counters of the chip.
     pub fn counters(&self) -> Vec<(&'static str, u64)> {
         self.instance.counters().into_iter().map(|(name, count)| (kept_name(name), count)).collect()
     }
 
-    /// What else the chip has for the run.
+    /// The chip's notes, output and end of the run.
     pub fn chip_report(&mut self) -> &mut ChipReport {
         &mut self.chip_report
     }
@@ -138,7 +138,7 @@ impl PythonChip {
     }
 }
 
-/// A name of a total for as long as the program runs: there are as many as there are in the user's classes.
+/// A counter's name for as long as the program runs: there are as many as in the user's classes.
 fn kept_name(name: String) -> &'static str {
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);

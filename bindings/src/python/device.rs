@@ -20,20 +20,20 @@ pub struct PythonDevice {
     instance: Instance,
     #[state(skip)]
     lines: Vec<Option<IrqLine>>,
-    /// The pins that the node names, by the names that the object has for them.
+    /// The pins of the node, with the object's names for them.
     #[state(skip)]
     pins: Vec<(Option<Pin>, String)>,
     #[state(skip)]
     is_console: bool,
     /// When the event of each token is due.
     events: BTreeMap<u32, Ps>,
-    /// Of which some look at the host.
+    /// The number of calls. After some of them, the host is checked for a stop.
     #[state(skip)]
     calls: u32,
 }
 
 impl PythonDevice {
-    /// A device whose interrupt lines lead there, and that has these pins.
+    /// A device with the ends of its interrupt lines and with its pins.
     pub fn new(
         instance: Instance,
         lines: Vec<Option<IrqLine>>,
@@ -43,7 +43,7 @@ impl PythonDevice {
         PythonDevice { instance, lines, pins, is_console, events: BTreeMap::new(), calls: 0 }
     }
 
-    /// Calls a method, and takes up what it asked for. `None` where it can't go on; then the run ends.
+    /// Calls a method, and carries out its requests. `None` if the device can't continue; then the run ends.
     fn call<T>(
         &mut self,
         ctx: &mut Ctx,
@@ -73,9 +73,9 @@ impl PythonDevice {
         }
     }
 
-    /// Calls a method that gives nothing.
-    fn report(&mut self, ctx: &mut Ctx, method: &str, arguments: impl for<'py> IntoPyObject<'py, Target = PyTuple>) {
-        // Nobody is there to get an error response.
+    /// Calls a method without a result.
+    fn notify(&mut self, ctx: &mut Ctx, method: &str, arguments: impl for<'py> IntoPyObject<'py, Target = PyTuple>) {
+        // No bus master waits for an error response here.
         let _ = self.call(ctx, method, 0, arguments, |_| Ok(()));
     }
 
@@ -143,12 +143,12 @@ impl Device for PythonDevice {
             let signal = ctx.bus.waves.signal(&label, name, ctx.bus.wires.level(pin));
             ctx.bus.wires.name(pin, signal);
         }
-        self.report(ctx, "reset", ());
+        self.notify(ctx, "reset", ());
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
         self.events.remove(&token);
-        self.report(ctx, "event", (token,));
+        self.notify(ctx, "event", (token,));
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
@@ -167,17 +167,17 @@ impl Device for PythonDevice {
             let pin = pin.filter(|pin| pin.port == port && pin.of(changed));
             if let Some(pin) = pin {
                 let name = name.clone();
-                self.report(ctx, "pin_changed", (name, pin.of(levels)));
+                self.notify(ctx, "pin_changed", (name, pin.of(levels)));
             }
         }
     }
 
     fn irq_input(&mut self, input: u32, level: bool, ctx: &mut Ctx) {
-        self.report(ctx, "irq_input", (input, level));
+        self.notify(ctx, "irq_input", (input, level));
     }
 }
 
-/// When an access completes: not before it was made.
+/// When an access completes: not before the request.
 fn done_at(value: &Bound<'_, PyAny>, now: Ps) -> PyResult<Ps> {
     let done = Ps(number(value, "the time at which the access completes", u64::MAX / 2)?);
     if done < now {

@@ -11,21 +11,21 @@ use pyo3::types::{PyBool, PyTuple};
 use super::chip::PythonChip;
 use super::instance::number;
 
-/// The longest that a chip may keep the clock low: none does so for a second.
+/// The longest time for which a chip may keep the clock low: real ones do so for less than a second.
 const MOST_STRETCH_PS: u64 = 1_000_000_000_000;
 
 /// The chip.
 #[derive(State)]
 pub struct I2cChip(pub PythonChip);
 
-/// A result, and for how long the clock is stretched, where a method gives both.
+/// A method's result, and for how long the clock is stretched, if the method gives both.
 fn stretched<'py>(value: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, Ps)> {
     let Ok(pair) = value.cast::<PyTuple>() else { return Ok((value.clone(), Ps::ZERO)) };
     let (value, stretch) = pair.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()?;
     Ok((value, Ps(number(&stretch, "the time for which the clock is stretched", MOST_STRETCH_PS)?)))
 }
 
-/// None is an acknowledge, too: of a method that has nothing to say.
+/// A method's acknowledge. None is an acknowledge, too: of a method without a result.
 fn answer(value: &Bound<'_, PyAny>) -> PyResult<Answer> {
     let (ack, stretch) = stretched(value)?;
     if !ack.is_none() && !ack.is_instance_of::<PyBool>() {
@@ -56,15 +56,15 @@ impl I2cTarget for I2cChip {
     }
 
     fn acknowledged(&mut self, ack: bool, now: Ps) {
-        self.0.report("acknowledged", now, (ack,));
+        self.0.notify("acknowledged", now, (ack,));
     }
 
     fn repeated_start(&mut self, now: Ps) {
-        self.0.report("stop", now, (true,));
+        self.0.notify("stop", now, (true,));
     }
 
     fn stop(&mut self, now: Ps) {
-        self.0.report("stop", now, (false,));
+        self.0.notify("stop", now, (false,));
     }
 
     fn advance(&mut self, now: Ps) {

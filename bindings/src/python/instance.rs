@@ -16,9 +16,9 @@ use crate::states;
 pub enum Failed {
     /// The device answers with a bus error.
     Bus,
-    /// It can't go on: what the user is told, in one line. Nobody calls it any more.
+    /// The device can't continue: one line for the user. It is not called any more.
     Ended(String),
-    /// It could not go on before.
+    /// The device could not continue before this call.
     Before,
 }
 
@@ -26,22 +26,22 @@ pub enum Failed {
 pub struct Instance {
     object: Py<PyAny>,
     base: Py<DeviceBase>,
-    /// Makes a line of an exception: the object, the exception, the method, and its arguments.
+    /// Makes a line for the user from the object, the exception, the method, and its arguments.
     report: Py<PyAny>,
     calls: Calls,
-    /// Its accesses may be answered with a bus error.
+    /// The device may answer accesses with a bus error.
     on_bus: bool,
     failed: bool,
 }
 
 impl Instance {
-    /// The object. Raises TypeError if it is none of a registered class.
+    /// The object. Raises TypeError if its class is not registered.
     pub fn new(object: &Bound<'_, PyAny>, report: Py<PyAny>, calls: Calls, on_bus: bool) -> PyResult<Instance> {
         let base = object.cast::<DeviceBase>()?.clone().unbind();
         Ok(Instance { object: object.clone().unbind(), base, report, calls, on_bus, failed: false })
     }
 
-    /// Calls a method at `now`, and makes something of what it gives. `now` of an access of a range, too.
+    /// Calls a method at `now`, and converts its result. `range` is that of an access.
     pub fn call<T>(
         &mut self,
         method: &str,
@@ -67,14 +67,14 @@ impl Instance {
         })
     }
 
-    /// Its pins have these levels.
+    /// Sets the levels of the device's pins.
     pub fn set_levels(&self, levels: impl Iterator<Item = bool>) {
         let mut state = self.base.get().state();
         state.levels.clear();
         state.levels.extend(levels);
     }
 
-    /// The totals that the object keeps in its `counters`; what is no number there has no total.
+    /// The object's `counters`; values that are not numbers are left out.
     pub fn counters(&self) -> Vec<(String, u64)> {
         Python::attach(|py| {
             let counters = self.object.bind(py).getattr("counters").and_then(|kept| Ok(kept.cast_into::<PyDict>()?));
@@ -104,7 +104,7 @@ impl Instance {
         }
     }
 
-    /// The device can't go on.
+    /// The device can't continue.
     fn end(&mut self, py: Python<'_>, method: &str, arguments: &Bound<'_, PyTuple>, error: PyErr) -> Failed {
         self.failed = true;
         if !error.is_instance_of::<PyException>(py) && !error.is_instance_of::<PySystemExit>(py) {
@@ -113,18 +113,17 @@ impl Instance {
             }
             return Failed::Ended("the run was interrupted in a device".to_owned());
         }
-        let reported =
-            self.report.bind(py).call1((&self.object, error.clone_ref(py).into_value(py), method, arguments));
-        let text = reported.and_then(|reported| reported.extract()).unwrap_or_else(|_| error.to_string());
+        let line = self.report.bind(py).call1((&self.object, error.clone_ref(py).into_value(py), method, arguments));
+        let text = line.and_then(|line| line.extract()).unwrap_or_else(|_| error.to_string());
         Failed::Ended(text)
     }
 }
 
-/// By `save_state` and `load_state` of the object, which may refuse.
+/// Uses the object's `save_state` and `load_state`, which may refuse.
 impl State for Instance {
     fn save(&self, to: &mut Saver) {
         if to.is_shown() {
-            // People see what it has now, and nothing of it is called.
+            // For people: the current attributes, without a call of the object's methods.
             return to.show(Python::attach(|py| states::of_object(self.object.bind(py))));
         }
         self.failed.save(to);
@@ -144,24 +143,24 @@ impl State for Instance {
 impl Instance {
     fn saved(&self, py: Python<'_>) -> Result<Vec<u8>, String> {
         let saved = self.object.bind(py).call_method0("save_state").and_then(|data| data.extract());
-        saved.map_err(|error| self.reported(py, &error, "save_state"))
+        saved.map_err(|error| self.line_of(py, &error, "save_state"))
     }
 
     fn load_saved(&self, py: Python<'_>, data: &[u8]) -> Result<(), String> {
         let loaded = self.object.bind(py).call_method1("load_state", (PyBytes::new(py, data),));
-        // The levels of its lines and its events are the engine's.
+        // The engine has the levels of its lines and its events.
         self.base.get().state().effects.clear();
-        loaded.map(|_| ()).map_err(|error| self.reported(py, &error, "load_state"))
+        loaded.map(|_| ()).map_err(|error| self.line_of(py, &error, "load_state"))
     }
 
-    /// A line of an exception.
-    fn reported(&self, py: Python<'_>, error: &PyErr, method: &str) -> String {
-        let reported = self.report.bind(py).call1((&self.object, error.clone_ref(py).into_value(py), method, ()));
-        reported.and_then(|reported| reported.extract()).unwrap_or_else(|_| error.to_string())
+    /// The line for the user that describes an exception.
+    fn line_of(&self, py: Python<'_>, error: &PyErr, method: &str) -> String {
+        let line = self.report.bind(py).call1((&self.object, error.clone_ref(py).into_value(py), method, ()));
+        line.and_then(|line| line.extract()).unwrap_or_else(|_| error.to_string())
     }
 }
 
-/// A number of a method's result, `most` at the most. Raises TypeError or ValueError for anything else.
+/// A number in a method's result, at most `most`. Raises TypeError or ValueError for anything else.
 pub fn number(value: &Bound<'_, PyAny>, what: &str, most: u64) -> PyResult<u64> {
     if value.is_instance_of::<PyBool>() {
         return Ok(u64::from(value.is_truthy()?));

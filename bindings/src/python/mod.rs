@@ -1,7 +1,7 @@
-//! Devices in Python: the engine calls objects of the user's, and takes up what they ask for meanwhile.
+//! Devices in Python: the engine calls the user's objects, and carries out their requests.
 //!
-//! `cyclescope.devices` says what such an object is. A run goes on without the interpreter's lock; each call takes it,
-//! and lets it go.
+//! `cyclescope.devices` documents these objects. A run does not hold the interpreter's lock; each call takes it, and
+//! releases it.
 
 pub mod base;
 pub mod calls;
@@ -12,5 +12,5 @@ mod instance;
 pub mod models;
 mod spi_chip;
 
-/// After so many calls of a device the machine looks whether the user wants to stop.
+/// After this many calls of a device, the machine checks whether the user wants to stop.
 const CALLS_BETWEEN_LOOKS: u32 = 64;

@@ -58,7 +58,7 @@ enum Default {
     Numbers(Vec<u32>),
 }
 
-/// The models of a board. Raises EngineError for those that can't be.
+/// The models of a board. Raises EngineError for invalid ones.
 pub fn externals(models: Option<&Bound<'_, PyAny>>, calls: &Calls) -> PyResult<Externals> {
     let mut externals = Externals::default();
     for described in described(models)? {
@@ -72,7 +72,7 @@ fn described(models: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Described>> {
     Ok(models.extract::<List<Described>>()?.0)
 }
 
-/// What each model says of the properties of its node. Raises EngineError for those that can't be.
+/// The properties that each model declares for its node. Raises EngineError for invalid models.
 #[pyfunction]
 pub fn declared<'py>(py: Python<'py>, models: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyList>>> {
     let externals = externals(Some(models), &Calls::default())?;
@@ -89,7 +89,7 @@ impl Described {
         let properties = self.properties.into_iter().map(DescribedProperty::property).collect::<PyResult<_>>()?;
         let has_interrupt = !self.interrupts.is_empty();
         let maker = Maker { make: self.make, report: self.report, calls: calls.clone(), on_bus: self.wire.is_none() };
-        // Without the ends of the properties' names.
+        // Without what follows the properties' names.
         let names: Vec<String> =
             self.pins.iter().map(|(name, _)| name.strip_suffix("-gpios").unwrap_or(name).to_owned()).collect();
         let make = match self.wire.as_deref() {
@@ -128,14 +128,13 @@ struct Maker {
 }
 
 impl Maker {
-    /// The object of a node.
+    /// The object for a node.
     fn instance(&self, given: Given) -> Result<Instance, String> {
         Python::attach(|py| {
             let made = self.made(py, given);
             made.map_err(|error| {
-                let reported =
-                    self.report.bind(py).call1((py.None(), error.clone_ref(py).into_value(py), "__init__", ()));
-                reported.and_then(|reported| reported.extract()).unwrap_or_else(|_| error.to_string())
+                let line = self.report.bind(py).call1((py.None(), error.clone_ref(py).into_value(py), "__init__", ()));
+                line.and_then(|line| line.extract()).unwrap_or_else(|_| error.to_string())
             })
         })
     }

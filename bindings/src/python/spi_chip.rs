@@ -9,14 +9,14 @@ use pyo3::prelude::*;
 use super::chip::PythonChip;
 use super::instance::number;
 
-/// What the lines show while nobody drives them.
+/// The level of lines that nobody drives.
 const PULLED_UP: u8 = 0xff;
 
 /// The chip.
 #[derive(State)]
 pub struct SpiChip(pub PythonChip);
 
-/// The byte that a method gives; none is that of lines that nobody drives.
+/// The byte that a method gives; None for lines that nobody drives.
 fn shown(value: &Bound<'_, PyAny>) -> PyResult<u8> {
     if value.is_none() { Ok(PULLED_UP) } else { Ok(number(value, "the byte shown", 0xff)? as u8) }
 }
@@ -31,7 +31,7 @@ impl ByteTarget for SpiChip {
     }
 
     fn deselect(&mut self, now: Ps) {
-        self.0.report("deselect", now, ());
+        self.0.notify("deselect", now, ());
     }
 
     fn advance(&mut self, now: Ps) {

@@ -1,6 +1,6 @@
-//! The registers of a chip, each written out: of arrays all elements, and what derives from something else with what
-//! that has. A few lines of a file may ask for any number of them, and for any number of steps to what something
-//! derives from: all is counted before it is made.
+//! Expands the registers of a chip: arrays to all their elements, and derived items to what they derive from. A small
+//! file may ask for any number of registers, and for any number of derivations: everything is counted before it is
+//! made.
 
 use std::fmt::Write;
 
@@ -17,20 +17,20 @@ const MOST_PERIPHERALS: u64 = 2048;
 const MOST_BYTES: u64 = 32 << 20;
 /// Names that are compared, and elements of arrays.
 const MOST_STEPS: u64 = 1 << 24;
-/// Nobody nests clusters deeper.
+/// The deepest nesting of clusters; no real file comes close to it.
 const MOST_DEPTH: u32 = 16;
-/// What derives from something that derives from something.
+/// The longest chain of derived items.
 const MOST_DERIVED: usize = 16;
-/// What a range of addresses counts in the text.
+/// The part of the text limit that an address range counts as.
 const RANGE_BYTES: u64 = 16;
 
 /// A peripheral: name, base address, its blocks of addresses from there (offset and size in bytes), registers.
 pub type Described = (String, u64, Vec<(u32, u32)>, Vec<String>);
 
-/// What items are found in.
+/// The block in which items are looked up.
 type Block<'a> = &'a [RegisterCluster];
 
-/// A device's registers, written out as long as they are few enough.
+/// The expanded registers of a device, if they are within the limits.
 pub struct Expansion<'a> {
     device: &'a Device,
     registers_left: u64,
@@ -40,11 +40,11 @@ pub struct Expansion<'a> {
     depth: u32,
 }
 
-/// How an array is written out.
+/// How an array is expanded.
 #[derive(Clone)]
 struct Dim<'a> {
     of: &'a DimElement,
-    /// The indices of what it derives from, where it has none.
+    /// The indices of the item that it derives from, if it has none of its own.
     index: Option<&'a [String]>,
 }
 
@@ -53,7 +53,7 @@ impl<'a> Dim<'a> {
         Dim { of, index: of.dim_index.as_deref() }
     }
 
-    /// The array that an item is which derives from others in turn, itself first.
+    /// The array that a derived item is. `chain` is the item and the items that it derives from in turn.
     fn derived<T: Name>(chain: &[&'a MaybeArray<T>]) -> Option<Dim<'a>> {
         let dim = |item: &&'a MaybeArray<T>| match item {
             MaybeArray::Single(_) => None,
@@ -76,7 +76,7 @@ impl<'a> Dim<'a> {
         named.cloned().unwrap_or_else(|| number.to_string())
     }
 
-    /// The name of an element of an array with this one.
+    /// The name of element `number` of an array with this dimension.
     fn name(&self, template: &str, number: u32) -> String {
         let index = self.index(number);
         let values = self.of.dim_array_index.iter().flat_map(|named| &named.values);
@@ -84,7 +84,7 @@ impl<'a> Dim<'a> {
         named.next().map_or_else(|| template.replace("[%s]", &index).replace("%s", &index), |named| named.name.clone())
     }
 
-    /// How many steps it takes to name an element.
+    /// The number of steps to name an element.
     fn steps(&self) -> u64 {
         1 + self.of.dim_array_index.as_ref().map_or(0, |named| named.values.len() as u64)
     }
@@ -105,7 +105,7 @@ impl<'a> Expansion<'a> {
     /// All peripherals.
     ///
     /// # Errors
-    /// If they have too many registers, or derive from what there is not.
+    /// If they have too many registers, or derive from an unknown item.
     pub fn peripherals(mut self) -> Result<Vec<Described>, String> {
         let mut all = Vec::new();
         for peripheral in &self.device.peripherals {
@@ -135,7 +135,7 @@ impl<'a> Expansion<'a> {
         Ok(all)
     }
 
-    /// Counts a peripheral; the registers of an array's first are counted already.
+    /// Counts a peripheral; the registers of an array's first element are counted already.
     fn count_peripheral(&mut self, lines: usize, bytes: u64, again: bool, dim: Option<&Dim>) -> Result<(), String> {
         let too_many = || format!("it has more than {MOST_PERIPHERALS} peripherals");
         self.peripherals_left = self.peripherals_left.checked_sub(1).ok_or_else(too_many)?;
@@ -224,7 +224,7 @@ impl<'a> Expansion<'a> {
         Ok(())
     }
 
-    /// A peripheral, what it derives from, and so on.
+    /// A peripheral, the one that it derives from, and so on.
     fn peripheral_chain(&mut self, peripheral: &'a Peripheral) -> Result<Vec<&'a Peripheral>, String> {
         let mut chain = vec![peripheral];
         while let Some(path) = chain[chain.len() - 1].derived_from.as_deref() {
@@ -274,8 +274,8 @@ impl<'a> Expansion<'a> {
         Ok(chain)
     }
 
-    /// The block that a path leads to from another one, and the name behind it: "UART.FIFO.DATA", or "DATA" for one of
-    /// the same block.
+    /// The block that a path leads to from another block, and the rest of the path, a name: "UART.FIFO.DATA", or "DATA"
+    /// for one in the same block.
     fn block_of<'b>(&mut self, path: &'b str, block: Block<'a>) -> Result<(Block<'a>, &'b str), String> {
         let Some((block, name)) = path.rsplit_once('.') else { return Ok((block, path)) };
         if self.depth >= 2 * MOST_DEPTH {
@@ -314,12 +314,12 @@ impl<'a> Expansion<'a> {
         Err(format!("peripheral {name} not found"))
     }
 
-    /// True for an item of this name, or an array with an element of it.
+    /// True if the item has this name, or is an array with an element of this name.
     fn is_called<T: Name>(&mut self, item: &MaybeArray<T>, name: &str) -> Result<bool, String> {
         self.step(1)?;
         let template = item.name();
         let MaybeArray::Array(_, dim) = item else { return Ok(template == name) };
-        // Most are not called so, whatever their index.
+        // The names of most items differ before the index.
         let begin = template.split(['[', '%']).next().unwrap_or_default();
         if template == name || (dim.dim_array_index.is_none() && !name.starts_with(begin)) {
             return Ok(template == name);
@@ -335,7 +335,7 @@ impl<'a> Expansion<'a> {
     }
 }
 
-/// Adds what the last one of a chain derives from.
+/// Adds the item that the last one of a chain derives from.
 fn derive<'a, T>(chain: &mut Vec<&'a T>, from: &'a T, kind: &str, path: &str) -> Result<(), String> {
     if chain.iter().any(|one| std::ptr::eq(*one, from)) {
         return Err(format!("{kind} {path} is self-derived"));
@@ -347,7 +347,7 @@ fn derive<'a, T>(chain: &mut Vec<&'a T>, from: &'a T, kind: &str, path: &str) ->
     Ok(())
 }
 
-/// A name that can stand in a string of a board's source: C's identifiers, which the format asks for, can.
+/// A name that can be part of a string in a board's source: C identifiers, as the format requires, are unchanged.
 pub fn word(name: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "_[].-".contains(letter);
     name.trim().chars().map(|letter| if plain(letter) { letter } else { '_' }).collect()

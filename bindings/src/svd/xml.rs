@@ -1,15 +1,15 @@
-//! What an XML file may look like before anything is made of it: who reads it goes as deep as its elements, compares
-//! each attribute with all others of its element, and writes out the indices of arrays.
+//! Limits for an XML file, checked before it is parsed: the parser recurses as deep as the elements nest, compares each
+//! attribute of an element with all others, and expands the indices of arrays.
 
 use roxmltree::Document;
 
-/// Elements in each other at the most: in CMSIS-SVD, 16 clusters and what is around and in them.
+/// The deepest nesting of elements: in CMSIS-SVD, 16 clusters and the elements around and within them.
 const MOST_DEPTH: usize = 64;
-/// Attributes of an element at the most.
+/// The most attributes of an element.
 const MOST_ATTRIBUTES: usize = 32;
 
-/// Checks a file's text: that its elements are of bounded depth, and that all indices of its arrays are no more than
-/// `most_indices`. What is no XML is left to who reads it.
+/// Checks a file's text: its elements must be of bounded depth, and its arrays must have at most `most_indices`
+/// indices. Invalid XML is left to the parser.
 ///
 /// # Errors
 /// What is wrong, and where.
@@ -27,7 +27,7 @@ pub fn check(text: &str, most_indices: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// How many indices a text such as "0-7" or "A,B,C" stands for.
+/// The number of indices in a text such as "0-7" or "A,B,C".
 fn indices_of(text: &str) -> u64 {
     let ends = text.trim().split_once('-').map(|(first, last)| (first.parse::<u32>(), last.parse::<u32>()));
     match ends {
@@ -47,7 +47,7 @@ fn check_depth(text: &str) -> Result<(), String> {
                 depth = depth.saturating_sub(usize::from(*begin == "</"));
                 rest[begin.len()..].split_once(end).map(|(_, after)| after)
             }
-            // No document type is read: it could name anything.
+            // Document types are not read: they could refer to anything.
             None if rest.starts_with("<!") => None,
             None => {
                 let Some(tag) = Tag::of(rest) else { return Ok(()) };
@@ -67,7 +67,7 @@ fn check_depth(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The begin of an element.
+/// The start tag of an element.
 struct Tag<'a> {
     attributes: usize,
     is_empty: bool,

@@ -7,7 +7,7 @@ use cyclescope_engine::machine::triggers::Action;
 
 use crate::conditions::{condition, refusal};
 
-/// Does what a command says, if it is one of these: the text for the user.
+/// Runs a command for conditions, and returns its text for the user; `None` for other commands.
 pub fn run(machine: &mut Machine, command: &str) -> Option<String> {
     let (name, rest) = command.trim().split_once(char::is_whitespace).unwrap_or((command.trim(), ""));
     let rest = rest.trim();

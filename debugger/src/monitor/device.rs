@@ -1,4 +1,4 @@
-//! `monitor device`: a device's registers, and its state by the names that its model has for it.
+//! `monitor device`: a device's registers, and its state by its model's names for it.
 
 use std::fmt::Write as _;
 
@@ -7,10 +7,10 @@ use cyclescope_engine::machine::Machine;
 
 use super::values::{self, Line};
 
-/// Lines of a state, and of registers, that are shown unless all are asked for: together a screen or two.
+/// The number of lines of a state, and of registers, that are shown without `all`: together a screen or two.
 pub const LINES: usize = 40;
 
-/// A device or a chip, by its label; of more lines than `most` the first ones.
+/// Describes a device or a chip, by its label, with at most `most` lines of each part.
 pub fn describe(machine: &mut Machine, label: &str, most: Option<usize>) -> String {
     let Some(state) = machine.device_state(label) else { return unknown(machine, label) };
     let mut text = title(machine, label);
@@ -68,10 +68,10 @@ fn add(text: &mut String, title: &str, lines: &[Line], label: &str, most: Option
 
 fn unknown(machine: &Machine, label: &str) -> String {
     let labels: Vec<String> = machine.labels_with_states().into_iter().map(|(label, _)| label).collect();
-    let near = similar_names(label, labels.iter().map(String::as_str));
-    let hint = match near.is_empty() {
+    let similar = similar_names(label, labels.iter().map(String::as_str));
+    let hint = match similar.is_empty() {
         true => "monitor devices lists them".to_owned(),
-        false => format!("did you mean {}?", near.join(" or ")),
+        false => format!("did you mean {}?", similar.join(" or ")),
     };
     format!("the board has no device '{}'; {hint}\n", label.escape_debug())
 }

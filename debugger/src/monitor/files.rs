@@ -1,5 +1,5 @@
-//! Files that a client has written: in the folder that the program was started in or below it, each whole or not at
-//! all, and in place of one of the same kind only. A client may be anybody who reaches a port, so nothing else can be
+//! Files that a client writes: in the folder that the program was started in or below it, each one completely or not at
+//! all, and only in place of one of the same kind. A client may be anyone who reaches a port, so nothing else can be
 //! overwritten, and nothing is written elsewhere.
 
 use std::ffi::OsStr;
@@ -10,10 +10,10 @@ use std::process;
 
 use cyclescope_engine::machine::Machine;
 
-/// By so many bytes at their beginning files of a kind are told from others.
+/// The number of bytes at the start of a file by which its kind is recognized.
 const MARK_BYTES: usize = 6;
 
-/// Does something with the file that a command names behind so many words.
+/// Runs `work` with the name of a file, which follows the first `words` words of a command.
 pub fn with_file(command: &str, words: usize, work: impl FnOnce(&str) -> String) -> String {
     let mut rest = command.trim();
     for _ in 0..words {
@@ -25,7 +25,7 @@ pub fn with_file(command: &str, words: usize, work: impl FnOnce(&str) -> String)
     }
 }
 
-/// Writes a snapshot of where the machine is.
+/// Writes a snapshot of the machine.
 pub fn snapshot(machine: &mut Machine, path: &str) -> String {
     let snapshot = match machine.snapshot() {
         Ok(snapshot) => snapshot,
@@ -38,24 +38,24 @@ pub fn snapshot(machine: &mut Machine, path: &str) -> String {
     }
 }
 
-/// Writes a file of a kind ("timeline"), whose pieces begin with what tells the kind.
+/// Writes a file of a kind ("timeline"). The first piece begins with the mark of the kind.
 ///
 /// # Errors
-/// Why it is not there, as a line that names it.
+/// Why it was not written, as a line with its name.
 pub fn write(path: &str, kind: &str, pieces: impl IntoIterator<Item = Vec<u8>>) -> Result<(), String> {
-    let reported = |why: &str| format!("{}: {why}\n", path.escape_debug());
-    let failed = |error: &io::Error| reported(&format!("can't be written: {error}"));
-    let target = place_of(Path::new(path)).map_err(|why| reported(&why))?;
+    let line = |why: &str| format!("{}: {why}\n", path.escape_debug());
+    let failed = |error: &io::Error| line(&format!("can't be written: {error}"));
+    let target = place_of(Path::new(path)).map_err(|why| line(&why))?;
     let mut pieces = pieces.into_iter();
     let first = pieces.next().unwrap_or_default();
     let before = match fs::symlink_metadata(&target) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(failed(&error)),
-        Ok(found) if !found.is_file() => return Err(reported("is no regular file: name another one")),
+        Ok(found) if !found.is_file() => return Err(line("is no regular file: name another one")),
         Ok(found) => Some(found),
     };
-    if before.is_some() && !begins_alike(&target, &first).map_err(|error| failed(&error))? {
-        return Err(reported(&format!("is there, and is no {kind}: name another file")));
+    if before.is_some() && !has_same_mark(&target, &first).map_err(|error| failed(&error))? {
+        return Err(line(&format!("is there, and is no {kind}: name another file")));
     }
     let scratch = Scratch::beside(&target).map_err(|error| failed(&error))?;
     let write = || -> io::Result<()> {
@@ -71,29 +71,29 @@ pub fn write(path: &str, kind: &str, pieces: impl IntoIterator<Item = Vec<u8>>) 
     write().map_err(|error| failed(&error))
 }
 
-/// Where a file is to be: below the folder that the program was started in, whatever links there are on the way.
+/// The path of a file, which must be below the folder that the program was started in, after all links are resolved.
 fn place_of(path: &Path) -> Result<PathBuf, String> {
     let name = path.file_name().ok_or("is no file's name")?;
-    let reported = |error: io::Error| format!("can't be written: {error}");
+    let failed = |error: io::Error| format!("can't be written: {error}");
     let folder = match path.parent().filter(|parent| *parent != OsStr::new("")) {
-        Some(parent) => parent.canonicalize().map_err(reported)?,
-        None => Path::new(".").canonicalize().map_err(reported)?,
+        Some(parent) => parent.canonicalize().map_err(failed)?,
+        None => Path::new(".").canonicalize().map_err(failed)?,
     };
-    let own = Path::new(".").canonicalize().map_err(reported)?;
+    let own = Path::new(".").canonicalize().map_err(failed)?;
     match folder.starts_with(&own) {
         true => Ok(folder.join(name)),
         false => Err(format!("is not in {}, where this runs, or below it", own.display())),
     }
 }
 
-fn begins_alike(path: &Path, new: &[u8]) -> io::Result<bool> {
+fn has_same_mark(path: &Path, new: &[u8]) -> io::Result<bool> {
     let mark = &new[..new.len().min(MARK_BYTES)];
     let mut begin = Vec::new();
     File::open(path)?.take(MARK_BYTES as u64).read_to_end(&mut begin)?;
     Ok(begin == mark)
 }
 
-/// A new file beside one that is to be replaced; gone at the end, unless it has taken that one's place.
+/// A new file next to one that it is to replace; removed at the end, unless it was moved there.
 struct Scratch {
     path: PathBuf,
     file: File,

@@ -1,24 +1,24 @@
-//! A state as text, for people: a line for each value, by its name.
+//! A state as text, for people: one line for each value, by its name.
 
 use cyclescope_engine::state::Shown;
 use cyclescope_engine::time::Ps;
 
-/// Items of a list of numbers that are shown, unless all are asked for.
+/// Items of a list of numbers that are shown without `all`.
 const ITEMS: usize = 8;
-/// Bytes that are.
+/// Bytes that are shown without `all`.
 const BYTES: usize = 16;
-/// Pairs of a map that are.
+/// Pairs of a map that are shown without `all`.
 const PAIRS: usize = 8;
-/// Items of other lists that are, alike ones together.
+/// Items of other lists that are shown without `all`; identical items are shown once.
 const RUNS: usize = 4;
 
-/// A value's name, dotted, and the value.
+/// A value's dotted name, and the value.
 pub type Line = (String, String);
 
-/// The lines of a state; `all`: nothing is cut short. Parts that have labels of their own are named only.
+/// The lines of a state; with `all`, nothing is shortened. Parts with labels of their own are only named.
 pub fn lines(shown: &Shown, all: bool) -> Vec<Line> {
     let mut lines = Vec::new();
-    // What a part with a label has beside is of where it hangs.
+    // The fields of a labelled part other than its target belong to the part that it is connected to.
     let part = shown.label().and_then(|_| shown.field("target"));
     part.iter().for_each(|part| add(String::new(), part, all, &mut lines));
     match shown {
@@ -76,7 +76,7 @@ fn add(name: String, shown: &Shown, all: bool, lines: &mut Vec<Line>) {
     }
 }
 
-/// First and last places of items that are alike.
+/// First and last indices of runs of identical items.
 fn runs(items: &[Shown]) -> Vec<(usize, usize)> {
     let mut runs: Vec<(usize, usize)> = Vec::new();
     for (place, item) in items.iter().enumerate() {
@@ -88,7 +88,7 @@ fn runs(items: &[Shown]) -> Vec<(usize, usize)> {
     runs
 }
 
-/// What fits a line: a value, or a list of such.
+/// The text of a value that fits on a line, or of a list of such values.
 fn in_line(shown: &Shown, all: bool) -> Option<String> {
     Some(match shown {
         Shown::Number(number) => of_number(*number),
@@ -110,7 +110,7 @@ fn in_line(shown: &Shown, all: bool) -> Option<String> {
     })
 }
 
-/// True for a field without a name.
+/// True for the name of a field without a name, its number.
 fn is_place(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_digit())
 }
@@ -131,7 +131,7 @@ fn of_bytes(bytes: &[u8], all: bool) -> String {
     text.join(" ")
 }
 
-/// A list of numbers and the like.
+/// The text of a list of plain values.
 fn of_list(items: &[Shown], all: bool) -> Option<String> {
     if items.is_empty() {
         return Some("[]".to_owned());

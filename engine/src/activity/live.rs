@@ -1,4 +1,4 @@
-//! What goes on at a moment, for who follows it while the machine runs.
+//! Activities at a moment, for those who follow them while the machine runs.
 
 use std::sync::atomic::Ordering;
 
@@ -7,12 +7,11 @@ use super::repeats::Mark;
 use super::{Activities, Kinds};
 use crate::time::Ps;
 
-/// Spans are told in nearly the order of time: behind so many that are over, all are.
+/// Spans are recorded in nearly the order of time: before a sequence of this many that are over, all are over.
 const OVER: usize = 8;
 
 impl Recording {
-    /// Whether something of a track goes on at `now`, and when that changes next, as far as it is known; [`Ps::MAX`] if
-    /// it is not.
+    /// Whether a track is active at `now`, and when that changes next, as far as it is known; else [`Ps::MAX`].
     pub(super) fn goes_on(&self, track: u32, now: Ps) -> (bool, Ps) {
         let (mut goes_on, mut next, mut over) = (false, Ps::MAX, 0);
         let mut see = |begin: Ps, end: Ps| {
@@ -34,23 +33,22 @@ impl Recording {
         (goes_on, next)
     }
 
-    /// When the earliest begins of what was told of these tracks since so many spans had been told; [`Ps::MAX`] if
-    /// nothing was.
-    fn earliest_since(&self, reported: u64, tracks: &[u32]) -> Ps {
-        let new = self.ring.iter().skip(reported.saturating_sub(self.first) as usize);
+    /// The earliest begin among the spans on `tracks` with number `recorded` or higher; [`Ps::MAX`] without any.
+    fn earliest_since(&self, recorded: u64, tracks: &[u32]) -> Ps {
+        let new = self.ring.iter().skip(recorded.saturating_sub(self.first) as usize);
         let own = new.filter(|span| tracks.contains(&span.track)).map(|span| span.begin);
         own.min().unwrap_or(Ps::MAX)
     }
 
-    /// True if something was told since a mark.
-    pub(super) fn has_reported_since(&self, mark: &Mark) -> bool {
-        self.reported() > mark.reported || self.changes > mark.changes || self.begun > mark.begun
+    /// True if anything was recorded since a mark.
+    pub(super) fn has_recorded_since(&self, mark: &Mark) -> bool {
+        self.recorded() > mark.recorded || self.changes > mark.changes || self.begun > mark.begun
     }
 }
 
 impl Activities {
-    /// From now on activities of these kinds are told, and it is known of each track whether it goes on
-    /// ([`Activities::goes_on`]). Kinds that somebody records stay.
+    /// Follows activities of `kinds` from now on: they are recorded, and [`Activities::goes_on`] gives the state of
+    /// each track. Kinds that are recorded for another reason stay.
     pub fn follow(&self, kinds: Kinds) {
         let before = self.0.followed.swap(kinds.0, Ordering::Relaxed);
         if kinds != Kinds::NONE {
@@ -64,49 +62,49 @@ impl Activities {
         }
     }
 
-    /// Which kinds are followed.
+    /// The kinds that are followed.
     pub fn followed(&self) -> Kinds {
         Kinds(self.0.followed.load(Ordering::Relaxed))
     }
 
-    /// Whether any of these tracks, by their places in [`Activities::tracks`], goes on at `now`, and when one of them
-    /// begins or ends next, as far as that is known; [`Ps::MAX`] if it is not.
+    /// Whether any of `tracks`, by their indices in [`Activities::tracks`], is active at `now`, and when one of them
+    /// begins or ends next, as far as that is known; else [`Ps::MAX`].
     pub fn goes_on(&self, tracks: &[u32], now: Ps) -> (bool, Ps) {
         let recording = self.recording();
         let each = tracks.iter().map(|track| recording.goes_on(*track, now));
         each.fold((false, Ps::MAX), |(any, next), (one, changes)| (any || one, next.min(changes)))
     }
 
-    /// How many spans have been told so far.
-    pub fn reported(&self) -> u64 {
-        self.recording().reported()
+    /// The number of spans that have been recorded so far.
+    pub fn recorded(&self) -> u64 {
+        self.recording().recorded()
     }
 
-    /// When one of these tracks begins or ends next behind `since`, as far as that is known; [`Ps::MAX`] if it is not.
+    /// When one of `tracks` begins or ends next after `since`, as far as that is known; else [`Ps::MAX`].
     pub fn next_change(&self, tracks: &[u32], since: Ps) -> Ps {
         self.goes_on(tracks, since).1
     }
 
-    /// The same of what nobody has looked at ([`Activities::looked_at`]): what was told late, since so many spans had
-    /// been told, may have begun before.
-    pub fn first_change(&self, tracks: &[u32], since: Ps, reported: u64) -> Ps {
+    /// Like [`Activities::next_change`], with the changes that nobody has seen yet ([`Activities::looked_at`]): the
+    /// spans from number `recorded` on may have been recorded late, and may have begun before `since`.
+    pub fn first_change(&self, tracks: &[u32], since: Ps, recorded: u64) -> Ps {
         let next = self.next_change(tracks, since);
         let recording = self.recording();
         let joined = recording.joined.iter().filter(|(track, _)| tracks.contains(track)).map(|(_, begin)| *begin);
-        joined.fold(next.min(recording.earliest_since(reported, tracks)), Ps::min)
+        joined.fold(next.min(recording.earliest_since(recorded, tracks)), Ps::min)
     }
 
-    /// All that has been told so far has been looked at.
+    /// Everything that has been recorded so far has been seen.
     pub fn looked_at(&self) {
         self.recording().joined.clear();
     }
 
-    /// How many tracks there are: some are told of only when something happens on them.
+    /// The number of tracks: some are added only when an activity is recorded.
     pub fn track_count(&self) -> usize {
         self.recording().track_count()
     }
 
-    /// True if something was told of a kind that is followed since the last call.
+    /// True if an activity of a followed kind was recorded since the last call.
     #[inline]
     pub fn take_news(&self) -> bool {
         self.0.news.load(Ordering::Relaxed) && self.0.news.swap(false, Ordering::Relaxed)
@@ -122,7 +120,7 @@ mod tests {
     static CHARACTER: Activity = Activity::new(Kind::Serial, "character", "");
 
     #[test]
-    fn what_goes_on_is_known_at_each_moment_and_when_that_changes() {
+    fn the_state_of_tracks_and_its_next_change_are_known() {
         let activities = Activities::default();
         let flash = activities.scope("flash0");
         flash.declare(&[&ERASE, &CHARACTER]);
@@ -138,7 +136,7 @@ mod tests {
             (at(9), at(10), at(29), at(30)),
             ((false, Ps(10)), (true, Ps(30)), (true, Ps(30)), (false, Ps::MAX))
         );
-        // It is aborted; then one begins whose end nobody knows.
+        // The span is aborted; then one begins whose end is not known.
         flash.cut(&ERASE, Ps(20));
         assert_eq!((at(15), at(20)), ((true, Ps(20)), (false, Ps::MAX)));
         flash.begin(&ERASE, Ps(40), Detail::None);
@@ -148,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_reported_late_or_goes_on_after_all_is_a_change_at_its_begin() {
+    fn a_span_that_is_recorded_late_or_extended_is_a_change_at_its_begin() {
         static FRAME: Activity = Activity::new(Kind::Wire, "shifting", "").joining();
         let activities = Activities::default();
         let spi = activities.scope("spi0");
@@ -156,16 +154,16 @@ mod tests {
         activities.follow(Kinds::of(&[Kind::Wire]));
         spi.span(&FRAME, Ps(10), Ps(20), Detail::None);
         assert_eq!(activities.first_change(&[0], Ps(15), 0), Ps(10));
-        let reported = activities.reported();
+        let recorded = activities.recorded();
         activities.looked_at();
-        assert_eq!(activities.first_change(&[0], Ps(25), reported), Ps::MAX);
+        assert_eq!(activities.first_change(&[0], Ps(25), recorded), Ps::MAX);
         spi.span(&FRAME, Ps(20), Ps(30), Detail::None);
-        assert_eq!((activities.reported(), activities.first_change(&[0], Ps(25), reported)), (reported, Ps(20)));
+        assert_eq!((activities.recorded(), activities.first_change(&[0], Ps(25), recorded)), (recorded, Ps(20)));
         assert_eq!(activities.next_change(&[0], Ps(20)), Ps(30));
     }
 
     #[test]
-    fn an_iteration_in_which_something_moves_is_not_skipped_by_who_follows_it() {
+    fn an_iteration_with_followed_activities_is_not_skipped() {
         let activities = Activities::default();
         let flash = activities.scope("flash0");
         flash.declare(&[&ERASE]);

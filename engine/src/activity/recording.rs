@@ -1,4 +1,4 @@
-//! What is kept of what devices tell: closed spans in a ring, and those that go on.
+//! The memory of a recording: closed spans in a ring, and open ones.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -9,20 +9,20 @@ use super::{Activity, INTERRUPT, Kind, Master, TRANSACTION, Track, What};
 use crate::state::{Fresh, State};
 use crate::time::{Hz, Ps};
 
-/// How much was recorded.
+/// The size of a recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// Spans that are kept, each as often as it happened.
+    /// Spans that are kept; repetitions count.
     pub spans: u64,
-    /// Spans that had to go for want of room.
+    /// Spans that were dropped for want of memory.
     pub dropped: u64,
-    /// From here on none is missing.
+    /// No span that ends after this time is missing.
     pub complete_from: Ps,
-    /// Memory that is used.
+    /// Memory in use.
     pub bytes: usize,
 }
 
-/// Spans that are looked through without further thought.
+/// This many spans are searched without an attempt to have fewer.
 const FEW: usize = 64;
 
 /// A span whose end is not known.
@@ -31,7 +31,7 @@ pub(super) struct Open {
     pub begin: Ps,
     pub detail: Detail,
     pub clock: Option<Hz>,
-    /// How many had been begun when it was: by this, a new one of the same track is told from the one before.
+    /// The count of opened spans when it was opened, which distinguishes it from an earlier one of the same track.
     pub number: u64,
 }
 
@@ -40,17 +40,17 @@ pub(super) struct Open {
 pub(super) struct Place {
     scope: u32,
     what: What,
-    /// The number of its span that was told last, if any.
+    /// The number of its span that was recorded last, if any.
     last: Option<u64>,
 }
 
-/// Who gets spans as they leave the ring: what tells of a track, the span, and the end of the recording.
+/// Gets spans when they leave the ring, with a function that describes tracks and the end of the recording.
 pub(super) type Sink = Box<dyn FnMut(&dyn Fn(u32) -> Track, &Span, Ps) + Send>;
 
-/// The room for who only passes spans on: enough that none changes any more as it goes.
+/// The size of the ring if spans only pass through it: large enough that a span is final when it leaves.
 const PASSED_BYTES: usize = 1 << 20;
 
-/// All that is known.
+/// The recording of all devices.
 #[derive(Default, State)]
 pub(super) struct Recording {
     scopes: Vec<String>,
@@ -59,42 +59,42 @@ pub(super) struct Recording {
     of_scope: Vec<Vec<u32>>,
     /// Where interrupt lines end, by track.
     lines: BTreeMap<u32, String>,
-    /// Whose transactions they are, by track.
+    /// The masters of transactions, by track.
     masters: BTreeMap<u32, String>,
     pub ring: VecDeque<Span>,
     /// For each span of the ring, the number of the one before it on the same track.
     before: VecDeque<Option<u64>>,
-    /// Spans that were in the ring, and still go on, in the order in which they left it.
+    /// Spans that have left the ring and last longer, in the order in which they left it.
     pub kept: Vec<Span>,
-    /// Numbers count all that were ever told: this one is the ring's first.
+    /// The number of the ring's first span; all spans that were ever recorded are counted.
     pub first: u64,
     pub open: BTreeMap<u32, Open>,
     pub begun: u64,
-    /// By track: the end that was told last of something whose end may change.
+    /// By track: the end that was recorded last of a span whose end may change.
     awaited: BTreeMap<u32, Ps>,
-    /// Changes to what had been told before.
+    /// Changes to spans that had been recorded before.
     pub changes: u64,
     most_bytes: usize,
     bytes: usize,
     dropped: u64,
     complete_from: Ps,
-    /// Spans up to this number are not changed by what comes: a mark was set behind them.
+    /// Spans up to this number do not change any more: a mark was set after them.
     pub fixed: u64,
     ended: Option<Ps>,
-    /// What begins then or later is not kept.
+    /// Spans that begin then or later are not recorded.
     until: Ps,
     for_waits: bool,
-    /// Somebody follows what goes on while the machine runs.
+    /// Activities are followed while the machine runs.
     #[state(skip)]
     is_followed: bool,
-    /// For them: tracks of which a span that was told before goes on, and from when.
+    /// For the followers: tracks whose last span was extended, and from when.
     #[state(skip)]
     pub joined: Vec<(u32, Ps)>,
-    /// By core: its waits up to here have been shared out.
+    /// By core: its waits up to here have been assigned.
     waited_to: Vec<Ps>,
     #[state(skip)]
     sink: Option<Sink>,
-    /// The latest begin that was told.
+    /// The latest begin that was recorded.
     latest: Ps,
 }
 
@@ -102,18 +102,18 @@ impl fmt::Debug for Recording {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Recording")
             .field("tracks", &self.tracks)
-            .field("told", &self.reported())
+            .field("recorded", &self.recorded())
             .finish_non_exhaustive()
     }
 }
 
 impl Recording {
-    /// True if somebody gets spans as they leave the ring.
+    /// True if a sink gets spans when they leave the ring.
     pub fn has_sink(&self) -> bool {
         self.sink.is_some()
     }
 
-    /// True if all numbers of scopes and tracks are those of some.
+    /// True if all indices of scopes and tracks are valid.
     pub fn is_sound(&self) -> bool {
         let (scopes, tracks) = (self.scopes.len() as u32, self.tracks.len() as u32);
         let is_track = |track: &u32| *track < tracks;
@@ -134,11 +134,11 @@ impl Recording {
         }) as u32
     }
 
-    /// The track of a scope's activity: its place.
+    /// The index of the track of a scope's activity.
     pub fn track(&mut self, scope: u32, what: What) -> u32 {
         let same = |track: &&u32| {
             let Place { what: known, .. } = &self.tracks[**track as usize];
-            // One from a snapshot is a copy.
+            // An activity from a snapshot is a copy.
             known.part == what.part && (std::ptr::eq(known.activity, what.activity) || known.activity == what.activity)
         };
         if let Some(track) = self.of_scope[scope as usize].iter().find(same) {
@@ -171,7 +171,7 @@ impl Recording {
         self.ended = None;
     }
 
-    /// Room for what is followed as it goes on, if nobody records it.
+    /// Makes room for followed activities if nothing else is recorded.
     pub fn start_to_follow(&mut self) {
         if self.most_bytes == 0 {
             self.most_bytes = PASSED_BYTES;
@@ -180,7 +180,7 @@ impl Recording {
         self.ended = None;
     }
 
-    /// True if waits are shared out among what is recorded.
+    /// True if waits are assigned to the recorded activities.
     pub fn is_for_waits(&self) -> bool {
         self.for_waits
     }
@@ -200,7 +200,7 @@ impl Recording {
 
     pub fn end(&mut self, at: Ps) {
         self.ended = Some(at);
-        // What was dropped may have ended later.
+        // A dropped span may have ended later.
         self.complete_from = self.complete_from.min(at);
         if let Some(mut sink) = self.sink.take() {
             let spans = self.spans(Ps::ZERO, at);
@@ -210,8 +210,8 @@ impl Recording {
         }
     }
 
-    /// How many were told so far: the number of the next one.
-    pub fn reported(&self) -> u64 {
+    /// The number of spans that were recorded so far, which is the number of the next one.
+    pub fn recorded(&self) -> u64 {
         self.first + self.ring.len() as u64
     }
 
@@ -220,7 +220,7 @@ impl Recording {
         Candidate { scope: &self.scopes[place.scope as usize], activity: place.what.activity }
     }
 
-    /// The ring's spans of a track, the last one first.
+    /// The spans of a track that are in the ring, the last one first.
     pub fn backwards(&self, track: u32) -> impl Iterator<Item = &Span> {
         let place = |number: u64| number.checked_sub(self.first);
         let mut next = self.tracks[track as usize].last.and_then(place);
@@ -254,14 +254,14 @@ impl Recording {
         let step = Step { hz: clock.map_or(0, Hz::get), by: 0 };
         let span = Span { track, begin, end, detail, times: 1, step };
         self.latest = self.latest.max(begin);
-        let number = self.reported();
+        let number = self.recorded();
         self.before.push_back(self.tracks[track as usize].last.replace(number));
         self.bytes += span.bytes();
         self.ring.push_back(span);
         while self.bytes > self.most_bytes && self.drop_first() {}
     }
 
-    /// Makes a span of the one before it and this one, if they follow each other.
+    /// Extends the last span of the track by this one, if it follows without a pause.
     fn join(&mut self, track: u32, begin: Ps, end: Ps, detail: &Detail) -> bool {
         if !self.activity(track).joins {
             return false;
@@ -296,7 +296,7 @@ impl Recording {
         Some(span)
     }
 
-    /// A span leaves the ring. What may still change stays, if somebody is to get it.
+    /// A span leaves the ring. If there is a sink, one that may still change is kept.
     fn pass(&mut self, span: Span) {
         if self.sink.is_none() {
             return;
@@ -309,7 +309,7 @@ impl Recording {
         }
     }
 
-    /// What left the ring before it ended, and has by `at`, goes.
+    /// Passes on the spans that left the ring before they ended, and have ended by `at`.
     fn pass_kept(&mut self, at: Ps) {
         if self.kept.iter().any(|span| span.last_end() <= at) {
             let ended = |span: &Span| span.last_end() <= at;
@@ -326,7 +326,7 @@ impl Recording {
         }
     }
 
-    /// What has ended by `at` is wanted no more. What began before and goes on is kept beside the ring.
+    /// Drops spans that have ended by `at`. Those that began before and last longer are kept outside the ring.
     pub fn forget_before(&mut self, at: Ps) {
         while self.ring.front().is_some_and(|span| span.last_end() <= at || span.begin < at && self.ring.len() > FEW) {
             let span = self.pop_first();
@@ -336,7 +336,7 @@ impl Recording {
         self.complete_from = self.complete_from.max(at);
     }
 
-    /// A core wants nothing more that has ended by `at`: what no core wants goes.
+    /// A core needs no span any more that has ended by `at`: spans that no core needs are dropped.
     pub fn waited_to(&mut self, core: usize, at: Ps) {
         if let Some(own) = self.waited_to.get_mut(core) {
             *own = at.max(*own);
@@ -361,7 +361,7 @@ impl Recording {
         }
     }
 
-    /// The span of a track that was told last, if it is still there.
+    /// The last recorded span of a track, if it is still kept.
     fn last_of(&mut self, track: u32) -> Option<&mut Span> {
         let last = self.tracks[track as usize].last?;
         match last.checked_sub(self.first) {
@@ -370,7 +370,7 @@ impl Recording {
         }
     }
 
-    /// The last span of a track ends at `at`; of a `cut`, only if that is earlier.
+    /// The last span of a track ends at `at`; with `cut`, only if that is earlier.
     pub fn change_end(&mut self, scope: u32, what: What, at: Ps, cut: bool) {
         let track = self.track(scope, what);
         let Some(span) = self.last_of(track) else { return };
@@ -382,7 +382,7 @@ impl Recording {
             self.changes += 1;
             return;
         }
-        // Only the last of them is another.
+        // Only the last repetition changes.
         span.times -= 1;
         let (ends, detail) = (span.instance(span.times), span.detail.clone());
         let clock = Hz::new(span.step.hz);
@@ -390,7 +390,7 @@ impl Recording {
         self.push(track, (ends.0, at), detail, clock);
     }
 
-    /// What goes on ends at `due`: from `now` on, if that is another end than before.
+    /// The span of a track ends at `due`: from `now` on, if the end has changed.
     pub fn awaits(&mut self, scope: u32, what: What, (due, now): (Option<Ps>, Ps), detail: Detail) {
         let track = self.track(scope, what);
         let due = due.filter(|due| *due > now);
@@ -421,7 +421,7 @@ impl Recording {
         }
     }
 
-    /// The track of an interrupt line that ends at `line`.
+    /// The activity of an interrupt line that ends at `line`.
     pub fn line(&mut self, scope: u32, line: String) -> What {
         let own = &self.of_scope[scope as usize];
         let known = own.iter().find(|track| self.lines.get(track) == Some(&line));
@@ -435,7 +435,7 @@ impl Recording {
         what
     }
 
-    /// On the first track of its master that is free when it begins: a master may begin one before another is answered.
+    /// Uses the first track of its master that is free: a master may begin a transaction before another is answered.
     pub fn transaction(
         &mut self,
         scope: u32,
@@ -479,7 +479,7 @@ impl Recording {
         if let Some(end) = self.ended {
             spans.iter_mut().filter(|span| span.times == 1).for_each(|span| span.end = span.end.min(end));
         }
-        // Changed ends may have left none.
+        // Changed ends may have left spans without a duration.
         let is_mark = |track: u32| matches!(self.activity(track).kind, Kind::Exception | Kind::Interrupt);
         spans.retain(|span| span.end > span.begin || span.end == span.begin && is_mark(span.track));
         spans.sort_by_key(|span| (span.begin, span.track));

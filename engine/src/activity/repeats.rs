@@ -1,29 +1,29 @@
-//! Skipped iterations of polling loops: what one of them told is told as often as it was skipped.
+//! Skipped iterations of polling loops: the spans of one iteration are repeated for each one that was skipped.
 
 use super::recording::Recording;
 use super::span::{Detail, Step};
 use crate::state::{Fresh, State};
 use crate::time::{Hz, Ps};
 
-/// What had been told at some moment. Nothing, if nothing is recorded.
+/// A position in the recording. Empty if nothing is recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct Mark {
-    pub(super) reported: u64,
+    pub(super) recorded: u64,
     pub(super) changes: u64,
     pub(super) begun: u64,
-    /// Of frames that go on: track, number, and bytes so far.
+    /// Of open frames: track, number, and bytes so far.
     frames: Vec<(u32, u64, (u64, u64))>,
 }
 
 impl Recording {
-    /// Where it stands now. What was told before stays as it is, from now on.
+    /// The current position. Spans before it do not change any more.
     pub fn mark(&mut self) -> Mark {
-        self.fixed = self.reported();
+        self.fixed = self.recorded();
         let frames = self.open.iter().filter_map(|(track, open)| match &open.detail {
             Detail::Data(data) => Some((*track, open.number, data.totals())),
             _ => None,
         });
-        Mark { reported: self.reported(), changes: self.changes, begun: self.begun, frames: frames.collect() }
+        Mark { recorded: self.recorded(), changes: self.changes, begun: self.begun, frames: frames.collect() }
     }
 
     fn step(clock: Hz, cycles: u64, hz: u64, ends: (Ps, Ps)) -> Option<Step> {
@@ -31,16 +31,16 @@ impl Recording {
     }
 
     pub fn can_repeat(&self, mark: &Mark, clock: Hz, cycles: u64) -> bool {
-        if self.changes != mark.changes || self.first > mark.reported {
+        if self.changes != mark.changes || self.first > mark.recorded {
             return false;
         }
-        let mut reported = self.ring.iter().skip((mark.reported - self.first) as usize);
-        if !reported.all(|span| Recording::step(clock, cycles, span.step.hz, (span.begin, span.end)).is_some()) {
+        let mut recorded = self.ring.iter().skip((mark.recorded - self.first) as usize);
+        if !recorded.all(|span| Recording::step(clock, cycles, span.step.hz, (span.begin, span.end)).is_some()) {
             return false;
         }
-        // What began since goes on where what began before ended.
+        // A span that was opened since continues where one that was opened before ended.
         let ended =
-            |track: u32| self.ring.iter().skip((mark.reported - self.first) as usize).any(|span| span.track == track);
+            |track: u32| self.ring.iter().skip((mark.recorded - self.first) as usize).any(|span| span.track == track);
         self.open.iter().all(|(track, open)| {
             let is_whole = match &open.detail {
                 Detail::Data(data) => data.is_whole(),
@@ -54,10 +54,10 @@ impl Recording {
     }
 
     pub fn repeat(&mut self, mark: &Mark, clock: Hz, cycles: u64, count: u64) {
-        if self.first > mark.reported {
+        if self.first > mark.recorded {
             return;
         }
-        for span in self.ring.iter_mut().skip((mark.reported - self.first) as usize) {
+        for span in self.ring.iter_mut().skip((mark.recorded - self.first) as usize) {
             if let Some(step) = Recording::step(clock, cycles, span.step.hz, (span.begin, span.end)) {
                 (span.step, span.times) = (step, span.times + count);
             }
@@ -73,6 +73,6 @@ impl Recording {
                 data.repeat(before.map_or((0, 0), |(.., totals)| *totals), count);
             }
         }
-        self.fixed = self.reported();
+        self.fixed = self.recorded();
     }
 }

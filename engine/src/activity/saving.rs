@@ -1,4 +1,4 @@
-//! What a snapshot has of activities: everything that was told. Who gets it beside, whoever records has said.
+//! Activities in a snapshot: everything that was recorded. Sinks are not part of it.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use super::{Activities, Activity, Kind, Kinds, TRANSACTION};
 use crate::state::{Damaged, Fresh, Loader, Saver, State};
 
-/// Activities that have been loaded, and that nobody here had told of.
+/// Activities that were loaded from snapshots, and that no device here has.
 static LOADED: Mutex<Vec<&Activity>> = Mutex::new(Vec::new());
 
 impl State for &'static Activity {
@@ -67,7 +67,7 @@ impl State for Activities {
 }
 
 impl Activities {
-    /// True if what is told is passed on to somebody ([`Activities::pass_to`]).
+    /// True if a sink gets the recorded spans ([`Activities::pass_to`]).
     pub fn are_passed_on(&self) -> bool {
         self.recording().has_sink()
     }

@@ -1,4 +1,4 @@
-//! What went on while somebody waited: an interval, shared out among activities.
+//! Activities during a wait: the time of an interval is assigned to them.
 
 use super::Activity;
 use super::recording::Recording;
@@ -6,12 +6,12 @@ use super::span::Span;
 use crate::state::{Fresh, State};
 use crate::time::Ps;
 
-/// What a wait may have been for.
+/// An activity that a wait may have been for.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate<'a> {
     /// Label of the device's node.
     pub scope: &'a str,
-    /// What it does.
+    /// The activity.
     pub activity: &'static Activity,
 }
 
@@ -19,14 +19,14 @@ pub struct Candidate<'a> {
 #[derive(Clone, Debug, Default, State, Fresh)]
 pub struct Ranks {
     tracks: Vec<(u32, u8)>,
-    /// Tracks that were looked at.
+    /// The number of tracks that have been ranked.
     seen: usize,
 }
 
-/// A part of an interval that is not shared out yet.
+/// A part of an interval that has not been assigned yet.
 type Gap = (Ps, Ps);
 
-/// A span of a track that counts, in the order in which it does.
+/// A span of a ranked track. The order is the order of assignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Ranked {
     rank: u8,
@@ -36,7 +36,7 @@ struct Ranked {
 }
 
 impl Recording {
-    /// Brings `ranks` up to all tracks that there are: `rank` says what comes first, and what does not count.
+    /// Extends `ranks` to all tracks. `rank` gives the rank of a track, or `None` for one that gets no time.
     pub fn rank(&self, ranks: &mut Ranks, rank: impl Fn(Candidate) -> Option<u8>) {
         for track in ranks.seen..self.track_count() {
             if let Some(rank) = rank(self.candidate(track)) {
@@ -46,23 +46,23 @@ impl Recording {
         ranks.seen = self.track_count();
     }
 
-    /// Shares intervals, which follow each other, out among what went on then, in the order of ranks. Of equals, what
-    /// began first has the time. Gives each interval with the tracks' parts, none of them 0.
+    /// Assigns the time of consecutive intervals to the spans of that time, in the order of ranks; of spans with equal
+    /// ranks, to the one that began first. Gives each interval to `shared`, with the time of each track that has any.
     pub fn share(&self, intervals: &[Gap], ranks: &Ranks, mut shared: impl FnMut(Gap, &[(u32, Ps)])) {
         let (Some(first), Some(last)) = (intervals.first(), intervals.last()) else { return };
         let mut spans = self.ranked(first.0, last.1, ranks);
         spans.sort_unstable_by_key(|span| std::cmp::Reverse(span.begin));
-        let (mut near, mut gaps, mut shares) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut current, mut gaps, mut shares) = (Vec::new(), Vec::new(), Vec::new());
         for interval in intervals {
-            near.retain(|span: &Ranked| span.end > interval.0);
+            current.retain(|span: &Ranked| span.end > interval.0);
             while let Some(span) = spans.pop_if(|span| span.begin < interval.1) {
-                near.push(span);
+                current.push(span);
             }
-            near.sort_unstable();
+            current.sort_unstable();
             gaps.clear();
             gaps.push(*interval);
             shares.clear();
-            for span in &near {
+            for span in &current {
                 let taken = take(&mut gaps, span.begin, span.end);
                 if taken > Ps::ZERO {
                     match shares.iter_mut().find(|(known, _)| *known == span.track) {
@@ -78,7 +78,7 @@ impl Recording {
         }
     }
 
-    /// What went on in an interval.
+    /// The spans of ranked tracks that overlap an interval.
     fn ranked(&self, from: Ps, to: Ps, ranks: &Ranks) -> Vec<Ranked> {
         let mut spans = Vec::new();
         for (track, rank) in &ranks.tracks {
@@ -89,7 +89,7 @@ impl Recording {
                 _ => spans.extend(span.instances_within(from, to).map(|(begin, end)| ranked(begin, end))),
             };
             self.kept.iter().filter(|span| span.track == *track).for_each(&mut add);
-            // Spans of a track follow each other.
+            // Spans of a track are in the order of time.
             self.backwards(*track).take_while(|span| span.last_end() > from).for_each(&mut add);
             if let Some(open) = self.open.get(track).filter(|open| open.begin < to) {
                 spans.push(ranked(open.begin, to));
@@ -98,13 +98,13 @@ impl Recording {
         spans
     }
 
-    /// True if nothing of this went on.
+    /// True if no ranked track has a span that overlaps the interval.
     pub fn had_none(&self, (from, to): Gap, ranks: &Ranks) -> bool {
         self.ranked(from, to, ranks).is_empty()
     }
 }
 
-/// Takes what of `begin..end` is in the gaps out of them: how much that is.
+/// Removes `begin..end` from the gaps, and gives the time that was removed.
 fn take(gaps: &mut Vec<Gap>, begin: Ps, end: Ps) -> Ps {
     let mut taken = Ps::ZERO;
     let mut left = Vec::with_capacity(gaps.len() + 1);

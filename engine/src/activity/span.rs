@@ -1,4 +1,4 @@
-//! A span of time in which something goes on, as it is kept and as it is given to others.
+//! A span of time of an activity, as the recording has it and as it is passed on.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,23 +7,23 @@ use super::Track;
 use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 
-/// Bytes of a frame that are kept; the count goes on behind them.
+/// The first bytes of a frame are kept, up to this number; the rest is only counted.
 const MOST_DATA: usize = 64;
 const PS_PER_SECOND: u128 = 1_000_000_000_000;
 
-/// What there is to say of one span.
+/// The detail of a span.
 #[derive(Clone, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub enum Detail {
     /// Nothing.
     #[default]
     None,
-    /// So many bytes are moved.
+    /// The number of bytes that are moved.
     Bytes(u32),
-    /// So many bytes are moved, or erased, from this address on.
+    /// Bytes that are moved or erased, and where.
     Address {
-        /// The first one: an address on the bus, or within the chip.
+        /// The first address: on the bus, or within the chip.
         address: u32,
-        /// How many bytes; 0 where that is not known.
+        /// The number of bytes; 0 where it is not known.
         bytes: u32,
     },
     /// A value: a character, a result, a count.
@@ -34,9 +34,9 @@ pub enum Detail {
     Transaction(Box<Transaction>),
     /// An exception or an interrupt that a core takes.
     Exception {
-        /// What the core calls it.
+        /// The core's name for it.
         name: &'static str,
-        /// Which of that name, if there are several.
+        /// The number, if several exceptions have that name.
         number: Option<u32>,
         /// For an interrupt, the core's input.
         input: Option<u32>,
@@ -61,7 +61,7 @@ impl fmt::Display for Detail {
 }
 
 impl fmt::Display for Data {
-    /// The bytes that were sent, and those that were received, with the count of each where not all are kept.
+    /// The bytes that were sent and received, and the number of those that were not kept.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let side = |bytes: &[u8], total: u64| {
             let shown = bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ");
@@ -78,7 +78,7 @@ impl fmt::Display for Data {
 }
 
 impl Detail {
-    /// Adds what goes on behind it; false if that is something else.
+    /// Adds the detail of a span that follows without a pause; false if the two can't be joined.
     pub(crate) fn join(&mut self, more: &Detail) -> bool {
         match (self, more) {
             (Detail::None, Detail::None) => true,
@@ -90,7 +90,7 @@ impl Detail {
         }
     }
 
-    /// Memory beside the record itself.
+    /// Memory outside the span itself.
     fn heap_bytes(&self) -> usize {
         match self {
             Detail::Data(data) => size_of::<Data>() + data.sent.capacity() + data.received.capacity(),
@@ -103,19 +103,19 @@ impl Detail {
 /// An access on a bus.
 #[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Transaction {
-    /// What answers: the label of its node.
+    /// The label of the node that answers.
     pub target: Arc<str>,
-    /// Where, from the first address of the target's range on.
+    /// The offset from the first address of the target's range.
     pub offset: u32,
     /// The address.
     pub address: u32,
-    /// How many bytes.
+    /// The number of bytes.
     pub bytes: u32,
-    /// Something is written.
+    /// True for a write.
     pub is_write: bool,
-    /// What is read or written; not known of a burst, and of a read that was refused.
+    /// The value that was read or written; not known of a burst, and of a read that was refused.
     pub value: Option<u32>,
-    /// It was answered with an error.
+    /// The answer was an error.
     pub is_refused: bool,
 }
 
@@ -129,19 +129,19 @@ impl fmt::Display for Transaction {
 }
 
 impl Transaction {
-    /// What it does where: "read spi0 + 0x64".
+    /// The direction and the target: "read spi0 + 0x64".
     pub fn what(&self) -> String {
         let Transaction { target, offset, is_write, .. } = self;
         format!("{} {target} + {offset:#x}", if *is_write { "write" } else { "read" })
     }
 }
 
-/// The first bytes of a frame, each way, and how many there were.
+/// The first bytes of a frame in each direction, and the number of all.
 #[derive(Clone, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct Data {
-    /// What the controller sent.
+    /// Bytes that the controller sent.
     pub sent: Vec<u8>,
-    /// What it received.
+    /// Bytes that it received.
     pub received: Vec<u8>,
     /// Bytes sent in all.
     pub sent_bytes: u64,
@@ -151,7 +151,7 @@ pub struct Data {
     receiving: Bits,
 }
 
-/// Bits that make no whole byte yet.
+/// Bits of an incomplete byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 struct Bits {
     bits: u8,
@@ -159,7 +159,7 @@ struct Bits {
 }
 
 impl Bits {
-    /// Adds bits, highest first, and passes on the bytes that they make.
+    /// Adds bits, highest first, and gives complete bytes to `byte`.
     fn add(&mut self, count: u32, word: u32, mut byte: impl FnMut(u8)) {
         for bit in (0..count).rev() {
             // Of dummy clocks only the last 32 bits are known: the others are pulled up.
@@ -175,7 +175,7 @@ impl Bits {
 }
 
 impl Data {
-    /// So many bits pass.
+    /// Adds `count` bits in each direction that carries data.
     pub(super) fn add(&mut self, count: u32, sent: Option<u32>, received: Option<u32>) {
         let keep = |bytes: &mut Vec<u8>, total: &mut u64, byte: u8| {
             *total += 1;
@@ -191,13 +191,13 @@ impl Data {
         }
     }
 
-    /// What came since there were so many bytes comes so many more times.
+    /// Repeats `count` times the bytes that came since the totals were (`sent`, `received`).
     pub(super) fn repeat(&mut self, (sent, received): (u64, u64), count: u64) {
         let again = |bytes: &mut Vec<u8>, total: &mut u64, since: u64| {
             let new = *total - since;
             let first = (since as usize).min(bytes.len());
             for index in 0..(new * count).min(MOST_DATA as u64) as usize {
-                // Those beyond what is kept are not known, and none is kept behind them.
+                // Bytes that were not kept are not known, and none is kept after them.
                 let Some(byte) = bytes.get(first + index).copied() else { break };
                 if bytes.len() < MOST_DATA {
                     bytes.push(byte);
@@ -214,23 +214,23 @@ impl Data {
         (self.sent_bytes, self.received_bytes)
     }
 
-    /// True if it has no bits of a byte that is not whole.
+    /// True if it has no incomplete byte.
     pub(super) fn is_whole(&self) -> bool {
         self.sending.count == 0 && self.receiving.count == 0
     }
 }
 
-/// How far apart the repetitions of a span are.
+/// The distance between repetitions of a span.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub(super) struct Step {
-    /// The clock whose edges they begin and end at; 0 for none, and then `by` is in picoseconds.
+    /// The clock at whose edges the span begins and ends; 0 for none, and then `by` is in picoseconds.
     pub hz: u64,
-    /// Edges or picoseconds.
+    /// The number of edges or picoseconds.
     pub by: u64,
 }
 
 impl Step {
-    /// The time `count` steps behind `at`.
+    /// The time `count` steps after `at`.
     pub fn shift(self, at: Ps, count: u64) -> Ps {
         match Hz::new(self.hz) {
             None => at + Ps(self.by.saturating_mul(count)),
@@ -241,14 +241,14 @@ impl Step {
         }
     }
 
-    /// About as many steps take a time.
+    /// About the number of steps in a time.
     fn steps_in(self, time: Ps) -> u64 {
         let units = Hz::new(self.hz).map_or(time.0, |clock| clock.cycles_until_floor(time).0);
         units.checked_div(self.by).unwrap_or(0)
     }
 
-    /// The step of `cycles` of `clock` for times that are `ends`, told as edges of `own`. `None` if that can't be said
-    /// exactly.
+    /// The step of `cycles` of `clock` for a span that begins and ends at `ends`, expressed in edges of `own` if
+    /// needed. `None` if it can't be expressed exactly.
     pub fn of(clock: Hz, cycles: u64, own: Option<Hz>, ends: (Ps, Ps)) -> Option<Step> {
         let picoseconds = u128::from(cycles) * PS_PER_SECOND;
         if picoseconds.is_multiple_of(u128::from(clock.get())) {
@@ -264,37 +264,37 @@ impl Step {
     }
 }
 
-/// What repetitions of a span are together.
+/// The repetitions of a span in an interval, together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Within {
     /// When the first one begins.
     pub begin: Ps,
     /// When the last one ends.
     pub end: Ps,
-    /// How many there are.
+    /// Their number.
     pub times: u64,
-    /// How long they are, all together.
+    /// The sum of their durations.
     pub busy: Ps,
 }
 
-/// A span of time in which something goes on, or several that are the same but for their times.
+/// A span of time of an activity, or several spans that differ only in time.
 #[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Span {
-    /// Its place in [`super::Activities::tracks`].
+    /// Its index in [`super::Activities::tracks`].
     pub track: u32,
     /// When it begins.
     pub begin: Ps,
     /// When it ends: not earlier.
     pub end: Ps,
-    /// What there is to say of it.
+    /// Its detail.
     pub detail: Detail,
-    /// How often it happens: more than once where iterations of a polling loop were skipped.
+    /// The number of repetitions: more than 1 where iterations of a polling loop were skipped.
     pub times: u64,
     pub(super) step: Step,
 }
 
 impl Span {
-    /// Begin and end of the time number `nth` that it happens.
+    /// Begin and end of repetition `nth`.
     pub fn instance(&self, nth: u64) -> (Ps, Ps) {
         match nth {
             0 => (self.begin, self.end),
@@ -302,36 +302,35 @@ impl Span {
         }
     }
 
-    /// Begins and ends of all times that it happens, one after the other. They do not overlap, but for entries of a
-    /// FIFO.
+    /// Begins and ends of all repetitions, in the order of time. They do not overlap, except for entries of a FIFO.
     pub fn instances(&self) -> impl DoubleEndedIterator<Item = (Ps, Ps)> {
         (0..self.times).map(|nth| self.instance(nth))
     }
 
-    /// Those that have a part in `from..to`. Costs the same however many there are before.
+    /// The repetitions that overlap `from..to`. The cost does not depend on the number of those before.
     pub fn instances_within(&self, from: Ps, to: Ps) -> impl Iterator<Item = (Ps, Ps)> {
         let first = self.first(from.saturating_sub(self.end), |(_, end)| end > from);
         (first..self.times).map(|nth| self.instance(nth)).take_while(move |(begin, _)| *begin < to)
     }
 
-    /// True if the other one happens as often, and as far apart: as what the same iterations of a loop told.
+    /// True if the other span has as many repetitions at the same distance, as spans of the same iterations have.
     pub fn recurs_with(&self, other: &Span) -> bool {
         (self.times, self.step) == (other.times, other.step)
     }
 
-    /// How many of them have a part in `from..to`. Costs the same however many there are.
+    /// The number of repetitions that overlap `from..to`. The cost does not depend on their number.
     pub fn times_within(&self, from: Ps, to: Ps) -> u64 {
         let begun = self.first(to.saturating_sub(self.begin), |(begin, _)| begin >= to);
         begun.saturating_sub(self.first(from.saturating_sub(self.end), |(_, end)| end > from))
     }
 
-    /// The first time for which something holds that holds for all later ones: probably the one that is about `ahead`
-    /// behind the first.
+    /// The first repetition for which `holds` is true; it is true for all later ones. Probably that is the one about
+    /// `ahead` after the first.
     fn first(&self, ahead: Ps, holds: impl Fn((Ps, Ps)) -> bool) -> u64 {
         let (mut low, mut high) = (0, self.times);
-        let near = self.step.steps_in(ahead).min(self.times);
-        // Of the times beside that one, mostly.
-        for probe in [near.saturating_sub(1), near, near + 1] {
+        let guess = self.step.steps_in(ahead).min(self.times);
+        // In most cases it is next to the guess.
+        for probe in [guess.saturating_sub(1), guess, guess + 1] {
             if low <= probe && probe < high {
                 if holds(self.instance(probe)) { high = probe } else { low = probe + 1 }
             }
@@ -343,36 +342,36 @@ impl Span {
         low
     }
 
-    /// When the last of them ends.
+    /// When the last repetition ends.
     pub fn last_end(&self) -> Ps {
         self.instance(self.times - 1).1
     }
 
-    /// How much of `from..to` it takes, all times together.
+    /// The time within `from..to` that all repetitions take together.
     pub fn within(&self, from: Ps, to: Ps) -> Ps {
         self.instances_within(from, to).fold(Ps::ZERO, |sum, (begin, end)| sum + (end.min(to) - begin.max(from)))
     }
 
-    /// All times that have a part in `from..to`, uncut; `None` if none has.
+    /// All repetitions that overlap `from..to`, with their full durations; `None` without any.
     pub fn whole_within(&self, from: Ps, to: Ps) -> Option<Within> {
         let first = self.first(from.saturating_sub(self.end), |(_, end)| end > from);
         let times = self.times_within(from, to);
         let last = first + times.checked_sub(1)?;
         let busy = match self.step.hz {
             0 => Ps((self.end - self.begin).0.saturating_mul(times)),
-            // Edges of a clock are rounded each.
+            // Edges of a clock are rounded one by one.
             _ => (first..=last).map(|nth| self.instance(nth)).fold(Ps::ZERO, |sum, (begin, end)| sum + (end - begin)),
         };
         Some(Within { begin: self.instance(first).0, end: self.instance(last).1, times, busy })
     }
 
-    /// Memory that it takes.
+    /// Its size in memory.
     pub(super) fn bytes(&self) -> usize {
         size_of::<Span>() + self.detail.heap_bytes()
     }
 }
 
-/// All times that these happen, by themselves, in the order of their begins; those of tracks that join, joined.
+/// Each repetition of `spans` as a span of its own, in the order of begins; spans of joining tracks are joined.
 pub(super) fn instances(spans: Vec<Span>, tracks: &[Track], (from, to): (Ps, Ps), most: usize) -> Vec<Span> {
     let mut all: Vec<Span> = Vec::new();
     for span in &spans {

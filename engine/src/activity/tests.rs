@@ -15,8 +15,8 @@ fn flash() -> (Activities, Scope) {
     (activities, scope)
 }
 
-/// What happened: name, begin, end.
-fn reported(activities: &Activities) -> Vec<(&'static str, u64, u64)> {
+/// The recorded spans: name, begin, end.
+fn recorded(activities: &Activities) -> Vec<(&'static str, u64, u64)> {
     let tracks = activities.tracks();
     let all = activities.instances(Ps::ZERO, Ps(1_000_000_000), usize::MAX);
     all.into_iter().map(|span| (tracks[span.track as usize].activity.name, span.begin.0, span.end.0)).collect()
@@ -30,28 +30,28 @@ fn nothing_is_recorded_before_it_is_asked_for_and_of_kinds_that_are_not() {
     activities.start(Kinds::of(&[Kind::Wire]), ROOM);
     scope.span(&PROGRAM, Ps(6), Ps(9), Detail::None);
     scope.span(&SHIFTING, Ps(6), Ps(9), Detail::None);
-    // A copy is made to try something.
+    // A clone is made to try something, and records nothing.
     scope.clone().span(&SHIFTING, Ps(16), Ps(19), Detail::None);
     activities.end(Ps(20));
     scope.span(&SHIFTING, Ps(26), Ps(29), Detail::None);
-    assert_eq!(reported(&activities), [("shifting", 6, 9)]);
+    assert_eq!(recorded(&activities), [("shifting", 6, 9)]);
 }
 
 #[test]
-fn an_end_can_be_reported_later_and_changed() {
+fn an_end_can_be_recorded_later_and_changed() {
     let (activities, scope) = flash();
     scope.begin(&PROGRAM, Ps(10), Detail::None);
     scope.begin(&PROGRAM, Ps(12), Detail::None);
-    assert_eq!(reported(&activities), [("program", 10, 1_000_000_000)]);
+    assert_eq!(recorded(&activities), [("program", 10, 1_000_000_000)]);
     scope.end(&PROGRAM, Ps(20));
     scope.end(&PROGRAM, Ps(25));
     scope.span(&PROGRAM, Ps(30), Ps(90), Detail::None);
     scope.cut(&PROGRAM, Ps(50));
     scope.cut(&PROGRAM, Ps(70));
-    assert_eq!(reported(&activities), [("program", 10, 20), ("program", 30, 50)]);
+    assert_eq!(recorded(&activities), [("program", 10, 20), ("program", 30, 50)]);
     scope.ends_instead(&PROGRAM, Ps(70));
     activities.end(Ps(60));
-    assert_eq!(reported(&activities), [("program", 10, 20), ("program", 30, 60)]);
+    assert_eq!(recorded(&activities), [("program", 10, 20), ("program", 30, 60)]);
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn what_is_awaited_goes_on_until_it_changes() {
         scope.awaits(&PROGRAM, due.map(Ps), Ps(now), Detail::None);
     }
     let expected = [(10, 20), (20, 30), (60, 70), (70, 80)].map(|(begin, end)| ("program", begin, end));
-    assert_eq!(reported(&activities), expected);
+    assert_eq!(recorded(&activities), expected);
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn only_what_joins_is_joined() {
         scope.span(what, Ps(20), Ps(30), Detail::None);
         scope.span((what, 1), Ps(20), Ps(30), Detail::None);
     }
-    let spans = reported(&activities);
+    let spans = recorded(&activities);
     let of = |name: &str| spans.iter().filter(|span| span.0 == name).map(|span| (span.1, span.2)).collect::<Vec<_>>();
     assert_eq!(of("shifting"), [(10, 30), (20, 30)]);
     assert_eq!(of("program"), [(10, 20), (20, 30), (20, 30)]);
@@ -88,9 +88,9 @@ fn the_first_go_when_there_is_no_room() {
     }
     let summary = activities.summary();
     assert_eq!((summary.spans, summary.dropped, summary.complete_from), (10, 15, Ps(145)));
-    assert_eq!(reported(&activities)[0], ("program", 150, 155));
+    assert_eq!(recorded(&activities)[0], ("program", 150, 155));
     activities.forget_before(Ps(200));
-    assert_eq!((reported(&activities).len(), activities.summary().dropped), (5, 15));
+    assert_eq!((recorded(&activities).len(), activities.summary().dropped), (5, 15));
     (0..20).for_each(|_| scope.span(&PROGRAM, Ps(260), Ps::MAX, Detail::None));
     activities.end(Ps(270));
     assert_eq!(activities.summary().complete_from, Ps(270));
@@ -113,7 +113,7 @@ fn a_frame_has_its_bytes() {
 }
 
 #[test]
-fn interrupt_lines_are_reported_apart_by_where_they_end() {
+fn interrupt_lines_have_tracks_by_where_they_end() {
     let (activities, scope) = flash();
     let lines = [("core 0, input 1", true, 5), ("core 0, input 1", true, 6), ("core 0, input 7", true, 8)];
     for (line, level, at) in lines.into_iter().chain([("core 0, input 1", false, 9)]) {
@@ -121,10 +121,10 @@ fn interrupt_lines_are_reported_apart_by_where_they_end() {
     }
     let tracks: Vec<_> = activities.tracks().into_iter().map(|track| (track.part, track.line)).collect();
     assert_eq!(tracks, [(0, "core 0, input 1".to_owned()), (1, "core 0, input 7".to_owned())]);
-    assert_eq!(reported(&activities), [("interrupt", 5, 9), ("interrupt", 8, 1_000_000_000)]);
+    assert_eq!(recorded(&activities), [("interrupt", 5, 9), ("interrupt", 8, 1_000_000_000)]);
 }
 
-/// What an iteration of a loop does: waits, words on the wire, frames.
+/// An iteration of a loop: waits, words on the wire, frames.
 fn iterate(scope: &Scope, clock: Hz, begin: u64, cycles: u64) {
     let at = |cycle: u64| clock.ps_at_floor(Cycles(begin + cycle));
     scope.clocked_span(&SHIFTING, clock, at(1), at(3), Detail::None);
@@ -133,14 +133,15 @@ fn iterate(scope: &Scope, clock: Hz, begin: u64, cycles: u64) {
     scope.clocked_span((&SHIFTING, 1), clock, at(0), at(cycles), Detail::None);
     scope.begin(&FRAME, at(5), Detail::None);
     scope.bits(&FRAME, 16, None, Some(0x55aa));
-    // Of a channel that is never deselected.
+    // A frame of a channel that is never deselected.
     scope.bits((&FRAME, 1), 8, Some(0x12), None);
 }
 
 proptest! {
-    /// Skipped iterations leave what running them does, to the picosecond, on clocks without a whole period.
+    /// Skipped iterations record the same as iterations that run, to the picosecond, also on clocks without a whole
+    /// period.
     #[test]
-    fn skipped_iterations_are_reported_as_if_they_were_run(
+    fn skipped_iterations_are_recorded_as_if_they_ran(
         hz in prop::sample::select(vec![498_000_000, 99_038_462, 100_000_000, 33_333_333]),
         cycles in 6u64..40,
         count in 1u64..200,
@@ -157,7 +158,7 @@ proptest! {
                 let mark = activities.mark();
                 iterate(&scope, clock, begin, cycles);
                 (begin, left) = (begin + cycles, left - 1);
-                // The first iteration is not like the others: nothing was under way.
+                // The first iteration differs from the others: no span was open before it.
                 if left == count + 1 && skip > 0 {
                     assert!(activities.can_repeat(&mark, clock, cycles));
                     activities.repeat(&mark, clock, cycles, skip);
@@ -176,7 +177,7 @@ proptest! {
         prop_assert_eq!(run(count), run(0));
     }
 
-    /// Of many repetitions those of a window are found.
+    /// The repetitions within a window are found.
     #[test]
     fn a_window_has_its_part(from in 0u64..3000, length in 0u64..500) {
         let (activities, scope) = flash();
@@ -196,11 +197,11 @@ proptest! {
 }
 
 #[test]
-fn what_cannot_be_reported_again_exactly_is_no_iteration() {
+fn spans_that_cannot_be_repeated_exactly_prevent_a_skip() {
     let (activities, scope) = flash();
     let clock = Hz::new(498_000_000).unwrap();
     let mark = activities.mark();
-    // Between two edges.
+    // Its begin is between two edges.
     scope.span(&PROGRAM, Ps(3_001), Ps(5_000), Detail::None);
     assert!(!activities.can_repeat(&mark, clock, 10));
     // 249 cycles are a whole number of picoseconds.
@@ -213,7 +214,7 @@ fn what_cannot_be_reported_again_exactly_is_no_iteration() {
     assert!(!activities.can_repeat(&mark, clock, 249), "what goes on did not before");
 }
 
-/// What `from..to` is shared out into, programs before shifting: by name, in picoseconds.
+/// The time of `from..to` by activity, programs before shifting, in picoseconds.
 fn shared(activities: &Activities, from: u64, to: u64) -> Vec<(&'static str, u64)> {
     let tracks = activities.tracks();
     let rank = |candidate: Candidate| match candidate.activity.kind {
@@ -243,7 +244,7 @@ fn what_one_core_wants_no_more_is_kept_for_the_others() {
 }
 
 proptest! {
-    /// Where spans are found by their tracks, nothing is missed that a look at each picosecond finds.
+    /// The search by tracks finds the same spans as a look at each picosecond.
     #[test]
     fn an_interval_is_shared_out_as_each_picosecond_of_it_would_be(
         steps in proptest::collection::vec((0..2u8, 1..20u64, 1..20u64, 1..4u64), 1..30),

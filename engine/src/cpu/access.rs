@@ -382,7 +382,7 @@ impl<I: Isa> Cpu<I> {
     fn report_origin(&mut self, bus: &mut Bus, index: u32, at: u32) {
         let count = self.blocks.info(index, at).instr;
         let pc = self.before(index, count).pc & I::ADDRESS_MASK;
-        bus.access_sites.report(bus.master.unwrap_or(0), pc);
+        bus.access_sites.record(bus.master.unwrap_or(0), pc);
     }
 
     /// The same behind an access before which no event came, and that reached nothing but memory: there is no news but
@@ -452,7 +452,7 @@ impl<I: Isa> Cpu<I> {
     /// without a model, if one was.
     pub(super) fn report_own_origin(&self, bus: &mut Bus) {
         if bus.access_sites.are_wanted() {
-            bus.access_sites.report(bus.master.unwrap_or(0), self.pc & I::ADDRESS_MASK);
+            bus.access_sites.record(bus.master.unwrap_or(0), self.pc & I::ADDRESS_MASK);
         }
     }
 

@@ -292,7 +292,7 @@ fn snapshot<C: Repeats>(core: &C, bus: &mut Bus) -> Snapshot<C::Own> {
         counted: shell.totals(core.accounts()),
         events: (bus.events.scheduled(), bus.events.next_due()),
         devices: view(core).lists(bus),
-        waves_reported: bus.waves.reported(),
+        waves_reported: bus.waves.change_count(),
         activities: bus.activities.mark(),
     }
 }

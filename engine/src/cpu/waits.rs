@@ -479,9 +479,9 @@ impl Waits {
     /// The critical path has all waits that ended before what is still to be shared out.
     fn report_path(&self, bus: &Bus, now: Ps) {
         if let Some(critical) = &bus.critical
-            && critical.borrow().has_unreported(self.core)
+            && critical.borrow().has_incomplete(self.core)
         {
-            critical.borrow_mut().reported(self.core, self.begins().min().unwrap_or(now).min(now));
+            critical.borrow_mut().waits_complete(self.core, self.begins().min().unwrap_or(now).min(now));
         }
     }
 

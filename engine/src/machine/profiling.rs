@@ -10,9 +10,9 @@ use crate::elf;
 use crate::elf::debug::{self, Place};
 use crate::elf::names::Names;
 use crate::observe::profile::{
-    CallPath, CoreProfile, PathKind, ProfileOptions, ShownCall, ShownTurn, Slices, TaskName,
+    CallPath, CoreProfile, PathKind, ProfileOptions, ShownCall, ShownTaskSlice, Slices, TaskName,
 };
-use crate::observe::trace::{CoreSlice, CoreTasks, Turn};
+use crate::observe::trace::{CoreSlice, CoreTasks, TaskSlice};
 use crate::state::State;
 use crate::time::Ps;
 
@@ -115,23 +115,23 @@ impl Machine {
     }
 
     /// Which task ran when, as far as that is kept for a timeline, of the cores that have more than one stack of calls.
-    pub fn task_turns(&mut self) -> Vec<CoreTasks> {
+    pub fn task_slices(&mut self) -> Vec<CoreTasks> {
         let profiles = self.profiles();
         self.tasks_in(&profiles)
     }
 
     pub(super) fn tasks_in(&self, profiles: &[CoreProfile]) -> Vec<CoreTasks> {
-        let with_tasks = profiles.iter().filter(|profile| !profile.turns.is_empty());
+        let with_tasks = profiles.iter().filter(|profile| !profile.task_slices.is_empty());
         let tasks_of = |profile: &CoreProfile| {
             let named = self.named_paths(profile).into_iter();
             let names: Vec<Arc<str>> = named
                 .map(|Named { task, .. }| if task.is_empty() { FIRST_STACK.into() } else { task.into() })
                 .collect();
-            let turn = |turn: &ShownTurn| {
-                let task = Arc::clone(&names[turn.task as usize]);
-                Turn { task, begin: turn.begin, end: turn.end }
+            let slice = |slice: &ShownTaskSlice| {
+                let task = Arc::clone(&names[slice.task as usize]);
+                TaskSlice { task, begin: slice.begin, end: slice.end }
             };
-            CoreTasks { core: profile.name.clone(), turns: profile.turns.iter().map(turn).collect() }
+            CoreTasks { core: profile.name.clone(), slices: profile.task_slices.iter().map(slice).collect() }
         };
         with_tasks.map(tasks_of).collect()
     }

@@ -159,7 +159,7 @@ impl Machine {
                 signals.push(signal);
             }
         });
-        let looked_at = (self.now(), self.bus.activities.reported());
+        let looked_at = (self.now(), self.bus.activities.recorded());
         let (text, seen) = (text.to_owned(), Seen::default());
         all.push(Trigger { text, condition, action, signals, seen, looked_at });
         self.set_triggers(all);
@@ -200,7 +200,7 @@ impl Machine {
         let none = TriggerState::default();
         let state = state.unwrap_or(&none);
         self.triggers.look_anew();
-        let now = (self.now(), self.bus.activities.reported());
+        let now = (self.now(), self.bus.activities.recorded());
         for trigger in &mut self.triggers.all {
             let before = state.seen.iter().find(|(text, ..)| *text == trigger.text);
             (trigger.seen, trigger.looked_at) = before.map_or((Seen::default(), now), |(_, seen, at)| (*seen, *at));

@@ -1,10 +1,11 @@
-//! The critical path through a run of several cores: who held whom up.
+//! The critical path through a run of several cores: which core delayed which.
 //!
-//! It is walked backwards from the run's end: along the core that ended it, and where that slept until a store of
-//! another core had it woken, from that store on along the other one, and so on to time 0. So it has each moment of
-//! the run once, as time of one core. What that core waited for, or that it did not wait, is what held the run up.
+//! The path is defined backwards from the end of the run. It follows the core that ended the run; where that core slept
+//! until a store of another core woke it, the path continues with the other core from that store on, and so on back to
+//! time 0. So the path has each moment of the run once, as time of one core. The run was delayed by what that core
+//! waited for, or by its own work.
 //!
-//! [`Paths`] has it as the run goes forward, for every core at once.
+//! [`Paths`] keeps the path of every core as the run goes forward.
 
 mod nodes;
 mod path;
@@ -25,22 +26,22 @@ pub const WORK: &str = "CPU and accesses";
 /// The critical path, as a user reads it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CriticalPath {
-    /// What the path is made of, the longest first: the times sum to the elapsed time.
+    /// The parts of the path, the longest first: the times sum to the elapsed time.
     pub rows: Vec<PathRow>,
-    /// Where it goes over from one core to another, in the order of the time for which the other was held up.
+    /// Where the path changes from one core to another, in the order of the time for which the other core was delayed.
     pub hand_overs: Vec<HandOver>,
     /// Its longest stays on one core, in the order of time.
     pub stays: Vec<PathStay>,
 }
 
-/// A part of the path, wherever it lies.
+/// A part of the path: all time of one core with one cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathRow {
     /// The core.
     pub core: String,
     /// What it waited for, or [`WORK`].
     pub what: String,
-    /// How long.
+    /// The time.
     pub time: Ps,
 }
 
@@ -53,13 +54,13 @@ pub struct HandOver {
     pub to: String,
     /// The device that the first one stored to.
     pub device: String,
-    /// How often that is so on the path.
+    /// The number of such hand-overs on the path.
     pub times: u64,
-    /// How long the second one slept in all.
+    /// How long the second core slept in total.
     pub held: Ps,
-    /// The longest of these sleeps.
+    /// The longest sleep.
     pub longest: Ps,
-    /// When that began.
+    /// When the longest sleep began.
     pub longest_from: Ps,
 }
 
@@ -68,12 +69,12 @@ pub struct HandOver {
 pub struct PathStay {
     /// The core.
     pub core: String,
-    /// From when.
+    /// When the stay begins.
     pub begin: Ps,
-    /// Up to when.
+    /// When it ends.
     pub end: Ps,
-    /// What took most of it.
+    /// The cause that took most of it.
     pub mostly: String,
-    /// How long that took.
+    /// The time of that cause.
     pub mostly_time: Ps,
 }

@@ -1,4 +1,4 @@
-//! Waveforms as a Fast Signal Trace, GTKWave's own format: smaller than a Value Change Dump by far.
+//! Waveforms as a Fast Signal Trace, GTKWave's own format: much smaller than a Value Change Dump.
 
 use std::io::{self, BufWriter, Seek, Write};
 
@@ -11,7 +11,7 @@ use super::values::{Values, name_of};
 use super::waves::{Signal, Waves};
 use crate::time::Ps;
 
-/// Changes of a block are packed when they take so much memory.
+/// A block's changes are packed when they take this much memory.
 const BLOCK_BYTES: usize = 1 << 24;
 /// Picoseconds are 10^-12 s.
 const PS_EXPONENT: i8 = -12;
@@ -27,9 +27,9 @@ const fn value(level: bool) -> &'static [u8] {
     if level { b"1" } else { b"0" }
 }
 
-/// Writes the changes of some signals, by their places in [`Waves::signals`], from the beginning of the run to `end`,
-/// in units of `unit`, which is a power of ten: times that are no whole number of it go to the nearest one, and `end`
-/// to the next. Writing goes back to the beginning in the end.
+/// Writes the changes of some signals, by their indices in [`Waves::signals`], from the start of the run to `end`, in
+/// units of `unit`, which is a power of ten. Times that are not a multiple of it are rounded to the nearest one, and
+/// `end` is rounded up. At the end, the writer goes back to the start of the file.
 ///
 /// # Errors
 /// If the changes cannot be read back, or the file not written.
@@ -61,7 +61,7 @@ pub fn write(waves: &Waves, chosen: &[usize], unit: Ps, end: Ps, into: impl Writ
     body.finish().map_err(failed)?.flush()
 }
 
-/// Values that changed at the last time, each once.
+/// Writes values that changed at the last time, each once.
 fn write_values<W: Write + Seek>(
     body: &mut FstBodyWriter<W>,
     values: &mut Values,
@@ -80,7 +80,7 @@ fn digits(values: &Values, of: usize) -> Vec<u8> {
 
 type Begun<W> = (FstBodyWriter<W>, Vec<Option<FstSignalId>>);
 
-/// The header, and the levels at time 0. No date: the same run gives the same file.
+/// Writes the header, and the levels at time 0. It has no date: the same run gives the same file.
 fn begin<W: Write + Seek>(
     signals: &[Signal],
     chosen: &[usize],
@@ -139,7 +139,7 @@ mod tests {
 
     use super::*;
 
-    /// A file, and what a reader of others finds in it: names, and changes by time.
+    /// A file, and what other readers find in it: names, and changes by time.
     fn read(file: Vec<u8>) -> (Vec<String>, Vec<(u64, usize, String)>, i8) {
         let mut reader = FstReader::open(Cursor::new(file)).unwrap();
         let (mut scopes, mut names, mut handles) = (Vec::new(), Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! The wires of an I2C bus whose master knows of clocks and bytes, not of pins.
+//! The wires of an I2C bus whose master is modelled by clocks and bytes, not by pins.
 
 use super::waves::{SignalId, Waves};
 use crate::activity::{Activity, Kind, Scope};
@@ -7,17 +7,17 @@ use crate::time::Ps;
 
 /// A frame on the bus.
 pub static BUS_BUSY: Activity = Activity::new(Kind::Wire, "bus busy", "from START to STOP");
-/// The same, with its bytes.
+/// A frame on the bus, with its bytes.
 pub static FRAME: Activity = Activity::new(Kind::Frame, "frame", "from START to STOP; the bytes, addresses among them");
-/// What all I2C masters tell.
+/// The activities of all I2C masters.
 pub const I2C: &[&Activity] = &[&BUS_BUSY, &FRAME];
 
-/// The two wires of a bus, if they are recorded. Edges are told in the order of their times.
+/// The two wires of a bus, if they are recorded. Edges are recorded in the order of their times.
 #[derive(Debug, Default, State)]
 pub struct I2cSignals {
     #[state(skip)]
     named: Option<Named>,
-    /// What each side of SDA lets the line be: it is low where either pulls it low.
+    /// The level that each side of SDA allows: the line is low where either pulls it low.
     master_sda: bool,
     chips_sda: bool,
     #[state(skip)]
@@ -32,7 +32,7 @@ struct Named {
 }
 
 impl I2cSignals {
-    /// The signals of a bus with the label `scope`, both pulled up, whose master tells as `activities` what it does.
+    /// The signals of a bus with the label `scope`, both pulled up. `activities` records what the master does.
     pub fn new(waves: &Waves, activities: Scope, scope: &str) -> I2cSignals {
         let [scl, sda] = ["scl", "sda"].map(|name| waves.signal(scope, name, true));
         let named = Some(Named { waves: waves.clone(), scl, sda });
@@ -45,7 +45,7 @@ impl I2cSignals {
         self.scope.level(&FRAME, begins, at);
     }
 
-    /// A byte has passed: of the master, an address among them, or of a chip.
+    /// A byte has passed: from the master (also an address), or from a chip.
     pub fn byte(&self, byte: u8, receives: bool) {
         let (sent, received) = (Some(byte.into()), Some(byte.into()));
         self.scope.bits(&FRAME, 8, sent.filter(|_| !receives), received.filter(|_| receives));
@@ -58,13 +58,13 @@ impl I2cSignals {
         }
     }
 
-    /// The master pulls SDA low from `at` on, or lets go of it.
+    /// The master pulls SDA low from `at` on, or releases it.
     pub fn master_sda(&mut self, at: Ps, level: bool) {
         self.master_sda = level;
         self.sda(at);
     }
 
-    /// The chips pull SDA low from `at` on, or let go of it.
+    /// The chips pull SDA low from `at` on, or release it.
     pub fn chips_sda(&mut self, at: Ps, level: bool) {
         self.chips_sda = level;
         self.sda(at);

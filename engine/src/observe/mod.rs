@@ -1,4 +1,4 @@
-//! What a run shows of itself. Free when off.
+//! Observers of a run: profiles, waveforms, timelines, notes. They cost nothing while they are off.
 
 pub mod critical_path;
 pub mod fst;

@@ -1,4 +1,4 @@
-//! Notes for the user about a run: a line each, told once, and limited in number.
+//! Notes for the user about a run: one line each, each only once, and limited in number.
 //!
 //! A note may contain values that the firmware chose, so the number of different ones has no limit of its own.
 
@@ -8,7 +8,7 @@ use crate::dt::wiring::DeviceId;
 use crate::faults::CoreFault;
 use crate::state::State;
 
-/// So many kinds of exceptions are told.
+/// The number of different exceptions that are kept.
 const MOST_TRAPS: usize = 8;
 
 /// Notes, in the order in which they came: at most `MOST`.
@@ -20,8 +20,8 @@ pub struct Notes<const MOST: usize> {
 }
 
 impl<const MOST: usize> Notes<MOST> {
-    /// Keeps what `line` gives, unless the same device (or none) has said `what` before. Gives its place among all if
-    /// it is new.
+    /// Keeps the text of `line`, unless the same device (or none) has given `what` before. Gives the index of a new
+    /// note.
     pub fn add(&mut self, from: Option<DeviceId>, what: &str, line: impl FnOnce() -> String) -> Option<usize> {
         let known = self.known.entry(from).or_default();
         if known.contains(what) {
@@ -36,18 +36,18 @@ impl<const MOST: usize> Notes<MOST> {
         Some(self.lines.len() - 1)
     }
 
-    /// All that are kept.
+    /// All notes that are kept.
     pub fn lines(&self) -> &[String] {
         &self.lines
     }
 
-    /// True if some were left out.
+    /// True if some notes were left out.
     pub fn has_more(&self) -> bool {
         self.has_more
     }
 }
 
-/// Exceptions that the firmware's own handler got, with the cores that took them.
+/// Exceptions that a handler of the firmware took, with the cores that raised them.
 #[derive(Debug, Default, State)]
 pub struct Traps {
     kept: Vec<(usize, CoreFault)>,
@@ -55,7 +55,7 @@ pub struct Traps {
 }
 
 impl Traps {
-    /// A core took an exception. The link register alone makes no different one.
+    /// A core took an exception. Exceptions that differ only in the link register are the same one.
     pub fn add(&mut self, core: usize, fault: CoreFault) {
         let is_known =
             |known: &(usize, CoreFault)| known.0 == core && CoreFault { link: fault.link, ..known.1.clone() } == fault;
@@ -69,12 +69,12 @@ impl Traps {
         }
     }
 
-    /// All that are kept.
+    /// All exceptions that are kept.
     pub fn kept(&self) -> &[(usize, CoreFault)] {
         &self.kept
     }
 
-    /// True if some were left out.
+    /// True if some exceptions were left out.
     pub fn has_more(&self) -> bool {
         self.has_more
     }

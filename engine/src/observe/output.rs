@@ -1,9 +1,8 @@
-//! What the firmware prints, from where it is printed to where the host takes it: on the console, and on lines of their
-//! own.
+//! Output of the firmware, from the print to the hand-over to the host: on the console, and on lines of devices.
 //!
-//! It is handed over soon, and before much has gathered, so a firmware that prints without end fills no memory, and the
-//! simulation waits for a slow host. The moment of the hand-over changes nothing else: [`crate::machine`] lets the core
-//! go on where it was.
+//! Output is handed over soon and in small amounts. So a firmware that prints without end fills no memory, and the
+//! simulation waits for a slow host. The time of the hand-over changes nothing else: [`crate::machine`] resumes the
+//! core where it was.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +10,12 @@ use crate::dt::wiring::DeviceId;
 use crate::state::State;
 use crate::time::Cycles;
 
-/// When the host gets what was printed.
+/// When the output is handed over to the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HandOver {
-    /// At once, when so many bytes wait.
+    /// At once, when this many bytes wait.
     pub bytes: usize,
-    /// Else so many cycles of the first core after the first of them: not at each character, which would be slow.
+    /// Otherwise this many cycles of the first core after the first byte: a hand-over of each character would be slow.
     pub cycles: Cycles,
 }
 
@@ -26,7 +25,7 @@ impl Default for HandOver {
     }
 }
 
-/// Bytes that nobody has taken yet.
+/// Output that the host has not taken yet.
 #[derive(Debug, Default, State)]
 pub struct Output {
     console: Vec<u8>,
@@ -38,13 +37,13 @@ pub struct Output {
 }
 
 impl Output {
-    /// Adds to the console. True if the machine has to look: these are the first bytes, or enough.
+    /// Adds to the console. True if the machine has to check for a hand-over: these are the first bytes, or enough.
     pub fn print(&mut self, bytes: &[u8]) -> bool {
         self.console.extend_from_slice(bytes);
         self.count(bytes.len())
     }
 
-    /// The same on a device's own line.
+    /// Adds to a device's own line; see [`Output::print`].
     pub fn print_on(&mut self, device: DeviceId, bytes: &[u8]) -> bool {
         self.streams.entry(device).or_default().extend_from_slice(bytes);
         self.count(bytes.len())
@@ -56,7 +55,7 @@ impl Output {
         bytes > 0 && (were_none || self.is_full())
     }
 
-    /// True if so much waits that it has to be handed over at once.
+    /// True if enough waits to be handed over at once.
     pub fn is_full(&self) -> bool {
         self.waiting_bytes >= self.hand_over.bytes
     }
@@ -66,7 +65,7 @@ impl Output {
         self.waiting_bytes == 0
     }
 
-    /// What was printed since the last call: on the console, and by device on lines of their own.
+    /// Takes the output since the last call: on the console, and by device on lines of their own.
     pub fn take(&mut self) -> (Vec<u8>, BTreeMap<DeviceId, Vec<u8>>) {
         self.waiting_bytes = 0;
         (std::mem::take(&mut self.console), std::mem::take(&mut self.streams))

@@ -1,9 +1,9 @@
-//! Signals that are no wires: what devices do, and their interrupt lines, as waveforms show them beside wires.
+//! Signals that are not wires: activities of devices and their interrupt lines, which waveforms show next to wires.
 //!
-//! They are made of activities ([`crate::activity`]): a signal is high while any of its tracks has a span, that of a
-//! FIFO while it has an entry. All that a chip is busy with is one signal, `busy`; an interrupt or request line is
-//! `irq`, `irq_2` and so on, in the order of the node's interrupts; any other activity has its own name, whatever part
-//! of the device does it.
+//! A signal is made of activities ([`crate::activity`]): it is high while any of its tracks has a span; the signal of a
+//! FIFO is high while the FIFO has an entry. All times in which a chip is busy are one signal, `busy`; an interrupt or
+//! request line is `irq`, `irq_2` and so on, in the order of the node's interrupts; any other activity has its own
+//! name, the same for all parts of the device.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::waves::{SignalId, Waves};
 use crate::activity::{Activities, Kind, Kinds, Span, Track};
 use crate::time::Ps;
 
-/// What a signal of a track is called; `None` of what wires show better, or nobody asks for.
+/// The name of a track's signal; `None` where wires show it better, or nobody needs it.
 fn name_of(track: &Track) -> Option<String> {
     match track.activity.kind {
         Kind::Frame | Kind::InPlace | Kind::Exception | Kind::Led | Kind::Pin => None,
@@ -31,7 +31,7 @@ pub struct DeviceSignals {
 }
 
 impl DeviceSignals {
-    /// Those of all tracks that are declared: they are among the signals of `waves` from now on.
+    /// Declares the signals of all declared tracks: they are among the signals of `waves` from now on.
     pub fn declare(activities: &Activities, waves: &Waves) -> DeviceSignals {
         let mut signals = BTreeMap::new();
         for track in activities.tracks() {
@@ -47,7 +47,7 @@ impl DeviceSignals {
         self.signals.get(&(scope.to_owned(), name.to_owned())).copied()
     }
 
-    /// The tracks, by their places, that a signal is made of, and their kinds.
+    /// The tracks of a signal, by their indices, and their kinds.
     pub fn tracks_of(&self, signal: SignalId, activities: &Activities) -> (Vec<u32>, Vec<Kind>) {
         let all = activities.tracks();
         let own = all.iter().enumerate().filter(|(_, track)| self.of(track) == Some(signal));
@@ -58,7 +58,7 @@ impl DeviceSignals {
         self.signals.get(&(track.scope.clone(), name_of(track)?)).copied()
     }
 
-    /// The places in [`Waves::signals`] of those that are made of activities of these kinds, in their order.
+    /// The indices in [`Waves::signals`] of the signals that are made of activities of `kinds`, in their order.
     pub fn of_kinds(&self, kinds: Kinds, activities: &Activities) -> Vec<usize> {
         let tracks = activities.tracks().into_iter().filter(|track| kinds.has(track.activity.kind));
         let mut places: Vec<usize> = tracks.filter_map(|track| self.of(&track)).map(SignalId::place).collect();
@@ -67,7 +67,7 @@ impl DeviceSignals {
         places
     }
 
-    /// Has those at these places in [`Waves::signals`] recorded, from now on.
+    /// Records the signals with these indices in [`Waves::signals`] from now on.
     pub fn record(&self, chosen: &[usize], activities: &Activities, waves: &Waves) {
         let is_chosen = |track: &Track| self.of(track).is_some_and(|signal| chosen.contains(&signal.place()));
         let kinds: Vec<Kind> =
@@ -76,17 +76,17 @@ impl DeviceSignals {
             return;
         }
         let (signals, waves) = (self.clone(), waves.clone());
-        // By track, as far as they are known.
+        // The signals by track, as far as they are known.
         let mut known: Vec<Option<SignalId>> = Vec::new();
         activities.pass_to(Kinds::of(&kinds), move |tracks: &dyn Fn(u32) -> Track, span: &Span, until: Ps| {
             while known.len() <= span.track as usize {
                 known.push(signals.of(&tracks(known.len() as u32)));
             }
             let Some(signal) = known[span.track as usize] else { return };
-            waves.report(|set| {
+            waves.set_many(|set| {
                 for (begin, end) in span.instances_within(Ps::ZERO, until) {
                     set(signal, begin, true);
-                    // What is under way at the end stays so.
+                    // A span that is open at the end leaves its signal high.
                     if end < until {
                         set(signal, end, false);
                     }
@@ -119,7 +119,7 @@ mod tests {
         signals.record(&[0, 1], &activities, &waves);
         waves.start();
         flash.span(&PROGRAM, Ps(30), Ps(40), Detail::None);
-        // It is told of before, comes later, and is aborted.
+        // The span is recorded ahead, begins later, and is aborted.
         flash.span(&ERASE, Ps(40), Ps(900), Detail::None);
         flash.cut(&ERASE, Ps(60));
         dma.span((&TRANSFER, 3), Ps(10), Ps(30), Detail::None);
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_reported_long_before_it_ends_can_still_change() {
+    fn a_span_that_is_recorded_long_before_its_end_can_still_change() {
         let (activities, waves) = (Activities::default(), Waves::default());
         let flash = activities.scope("flash0");
         flash.declare(&[&ERASE, &TRANSFER]);

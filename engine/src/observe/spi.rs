@@ -1,4 +1,4 @@
-//! The wires of an SPI bus whose controller knows of clocks and bits, not of pins: where their edges lie.
+//! The wires of an SPI bus whose controller is modelled by clocks and bits, not by pins: the times of their edges.
 
 use super::waves::{SignalId, Waves};
 use crate::activity::{Activity, Detail, Kind, Scope};
@@ -10,15 +10,15 @@ const PS_PER_SECOND: u128 = 1_000_000_000_000;
 /// Times within a clock are counted in quarters of its period.
 const QUARTERS: u64 = 4;
 
-/// Where the clocks of a burst lie. They follow each other without a pause.
+/// The clocks of a burst. They follow each other without a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SerialClock {
-    /// What the serial clock is divided from.
+    /// The rate that the serial clock is divided from.
     pub source: Hz,
-    /// The cycle of it in which the first bit's time begins: with CPHA 0 half a period before the clock's first edge,
-    /// with CPHA 1 on it.
+    /// The cycle of `source` in which the time of the first bit begins: with CPHA 0 half a period before the clock's
+    /// first edge, with CPHA 1 on it.
     pub start: u64,
-    /// Cycles of it in a period of the serial clock.
+    /// Cycles of `source` in a period of the serial clock.
     pub period: u64,
     /// Clock polarity: the clock rests high.
     pub cpol: bool,
@@ -27,7 +27,7 @@ pub struct SerialClock {
 }
 
 impl SerialClock {
-    /// So many quarters of a period behind the start, worked out from the count: no rounding adds up.
+    /// The time `quarters` of a period after the start, computed from the count: rounding errors do not add up.
     fn time(self, quarters: u64) -> Ps {
         let at = QUARTERS * self.start + quarters * self.period;
         if at.is_multiple_of(QUARTERS) {
@@ -47,15 +47,15 @@ pub static FRAME: Activity =
 /// Clocks on the wire for a memory window.
 pub static READING: Activity =
     Activity::new(Kind::InPlace, "read in place", "clocks of reads of the memory window").joining();
-/// What all SPI controllers tell.
+/// The activities of all SPI controllers.
 pub const SPI: &[&Activity] = &[&SHIFTING, &FRAME];
-/// What buses tell whose pins firmware drives.
+/// The activities of buses whose pins are driven by firmware.
 pub const SPI_BY_PINS: &[&Activity] = &[&FRAME];
-/// What those tell that have a memory window.
+/// The activities of controllers with a memory window.
 pub const SPI_WINDOW: &[&Activity] = &[&SHIFTING, &FRAME, &READING];
 
-/// The wires of a bus: a controller shifts through them, and what it does is recorded if someone wants it. The default
-/// is none: for copies on which a controller tries what would happen.
+/// The wires of a bus. A controller shifts through them, and their edges are recorded on request. The default records
+/// nothing: it is for copies on which a controller tries what would happen.
 #[derive(Debug, Default, State)]
 pub struct SpiSignals(#[state(with = crate::state::present)] Option<Box<Named>>);
 
@@ -65,11 +65,11 @@ struct Named {
     waves: Waves,
     #[state(skip)]
     scope: Scope,
-    /// What is shifted now is for a memory window.
+    /// The current burst is for a memory window.
     in_place: bool,
     #[state(skip)]
     sck: SignalId,
-    /// IO0 and up.
+    /// IO0 and the lines above.
     #[state(skip)]
     data: Vec<SignalId>,
     #[state(skip)]
@@ -77,8 +77,8 @@ struct Named {
 }
 
 impl SpiSignals {
-    /// The signals of a controller with the label `scope`, which tells as `activities` what it does, and has data lines
-    /// for `widest` and so many slave selects; its clock rests low. The data lines are `mosi` and `miso` where they
+    /// The signals of a controller with the label `scope`, with data lines for `widest` and `selects` slave selects;
+    /// its clock rests low. `activities` records what the controller does. The data lines are `mosi` and `miso` if they
     /// never change their direction, else `io0` and up.
     pub fn new(waves: &Waves, activities: Scope, scope: &str, widest: Lines, selects: usize) -> SpiSignals {
         let names: &[&str] = match widest {
@@ -102,13 +102,13 @@ impl SpiSignals {
         self.0.as_deref().filter(|named| named.waves.is_on())
     }
 
-    /// True if each clock of a read in place is to be told.
+    /// True if each clock of a read in place is to be recorded.
     #[inline]
     pub fn are_recorded(&self) -> bool {
         self.0.as_deref().is_some_and(|named| named.waves.is_on() || named.scope.records(Kind::InPlace))
     }
 
-    /// What follows is shifted for reads of a memory window, or not.
+    /// Sets whether the following bursts are reads of a memory window.
     #[inline]
     pub fn set_in_place(&mut self, in_place: bool) {
         if let Some(named) = &mut self.0 {
@@ -124,25 +124,26 @@ impl SpiSignals {
         {
             named.waves.set(*signal, at, !low);
         }
-        if let Some(named) = self.0.as_deref().filter(|named| named.reports_frames()) {
+        if let Some(named) = self.0.as_deref().filter(|named| named.records_frames()) {
             named.scope.level((&FRAME, select as u32), low, at);
         }
     }
 
-    /// The clock rests at the level `cpol` from `at` on; before the recording has begun, from the start.
+    /// The clock rests at the level `cpol` from `at` on. Before the recording begins, that is the level from the start.
     pub fn rest(&self, cpol: bool, at: Ps) {
         if let Some(named) = &self.0 {
             named.waves.set(named.sck, at, cpol);
         }
     }
 
-    /// The pins as they are driven by hand, from `at` on: the clock, the data lines (bit n is IOn), and slave select 0.
+    /// The levels of pins that firmware drives, from `at` on: the clock, the data lines (bit n is IOn), and slave
+    /// select 0.
     pub fn pins(&self, clock: bool, data: u8, selected: bool, at: Ps) {
         if let Some(named) = self.0.as_deref().filter(|named| named.scope.records(Kind::Frame)) {
             named.scope.level(&FRAME, selected, at);
         }
         if let Some(named) = self.recorded() {
-            named.waves.report(|set| {
+            named.waves.set_many(|set| {
                 set(named.selects[0], at, !selected);
                 named.set_data(data, at, set);
                 set(named.sck, at, clock);
@@ -150,46 +151,47 @@ impl SpiSignals {
         }
     }
 
-    /// Clocks have passed: what the controller sampled is `received`, as of [`crate::wire::spi::SpiTarget::shift`].
-    /// Gives that.
+    /// Records the clocks of a burst: the controller sampled `received`, as [`crate::wire::spi::SpiTarget::shift`]
+    /// gives it. Returns `received`.
     #[inline]
     pub fn burst(&self, burst: Burst, received: u32, clock: SerialClock) -> u32 {
         if let Some(named) = self.recorded() {
-            named.waves.report(|set| named.clocks(burst, received, clock, set));
+            named.waves.set_many(|set| named.clocks(burst, received, clock, set));
         }
         if let Some(named) = self.0.as_deref().filter(|named| named.scope.is_on()) {
-            named.report(burst, received, clock);
+            named.record(burst, received, clock);
         }
         received
     }
 
-    /// The same, of a controller that samples MOSI, which it has let go: `levels` are what is on MOSI and on MISO.
+    /// Like [`SpiSignals::burst`], for a controller that has released MOSI and samples it: `levels` are those on MOSI
+    /// and MISO.
     #[inline]
     pub fn burst_on_mosi(&self, burst: Burst, levels: (u32, u32), clock: SerialClock) -> u32 {
         let (mosi, miso) = levels;
         if let Some(named) = self.recorded() {
-            named.waves.report(|set| named.clocks(Burst { bits: mosi, ..burst }, miso, clock, set));
+            named.waves.set_many(|set| named.clocks(Burst { bits: mosi, ..burst }, miso, clock, set));
         }
         if let Some(named) = self.0.as_deref().filter(|named| named.scope.is_on()) {
-            named.report(Burst { drive: Drive::Target, bits: 0, ..burst }, mosi, clock);
+            named.record(Burst { drive: Drive::Target, bits: 0, ..burst }, mosi, clock);
         }
         mosi
     }
 }
 
 impl Named {
-    /// Frames are told: of reads in place, only where these are.
-    fn reports_frames(&self) -> bool {
+    /// True if frames are recorded: of reads in place, only if those are recorded.
+    fn records_frames(&self) -> bool {
         self.scope.records(Kind::Frame) && (!self.in_place || self.scope.records(Kind::InPlace))
     }
 
-    /// Tells of a burst as an activity.
+    /// Records a burst as an activity.
     #[cold]
-    fn report(&self, burst: Burst, received: u32, clock: SerialClock) {
+    fn record(&self, burst: Burst, received: u32, clock: SerialClock) {
         let what = if self.in_place { &READING } else { &SHIFTING };
         let [begin, end] = [0, QUARTERS * u64::from(burst.clocks)].map(|quarters| clock.time(quarters));
         self.scope.clocked_span(what, clock.source, begin, end, Detail::None);
-        if self.reports_frames() {
+        if self.records_frames() {
             let sent = (burst.drive == Drive::Controller).then_some(burst.bits);
             let both = burst.drive == Drive::Controller && burst.lines == Lines::Single;
             let received = (both || burst.drive == Drive::Target).then_some(received);
@@ -203,8 +205,8 @@ impl Named {
         }
     }
 
-    /// Bits change half a period before the edge that samples them; at the double rate, where each edge does, a
-    /// quarter.
+    /// Bits change half a period before the edge that samples them; at the double rate, where each edge samples, a
+    /// quarter of a period.
     #[cold]
     fn clocks(&self, burst: Burst, received: u32, clock: SerialClock, set: &mut dyn FnMut(SignalId, Ps, bool)) {
         let mut last = None;
@@ -227,7 +229,7 @@ impl Named {
     }
 }
 
-/// The levels of IO0 (bit 0) to IO3 around edge `edge` of those that carry bits. Lines that carry none are pulled up.
+/// The levels of IO0 (bit 0) to IO3 around edge `edge` of the edges that carry bits. Lines without data are pulled up.
 fn levels_at(burst: Burst, received: u32, edge: u32) -> u8 {
     const PULLED_UP: u8 = 0b1111;
     let width = burst.lines.bits();

@@ -1,5 +1,5 @@
-//! Changes of wires that are too many for memory: sorted runs in a file, read back as one sequence in the order of
-//! time.
+//! Changes of wires that do not fit in memory: sorted runs in a file, which are read back as one sequence in the order
+//! of time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,7 +15,7 @@ use crate::time::Ps;
 /// A change in the file: 8 bytes of the time in picoseconds, 4 of twice the signal's index plus the new level,
 /// little-endian.
 const CHANGE_BYTES: usize = 12;
-/// Changes of a run that are read at once.
+/// Changes of a run that are read at a time.
 const READ_CHANGES: usize = 4096;
 
 /// The file, and where its runs are.
@@ -27,7 +27,7 @@ pub struct Spool {
 }
 
 impl Spool {
-    /// Nothing yet, in a file that is empty.
+    /// An empty spool, in an empty file.
     pub fn new(file: File) -> Spool {
         Spool { file: Arc::new(file), ends: Vec::new() }
     }
@@ -61,12 +61,12 @@ impl Spool {
         begins.zip(&self.ends).map(run).collect()
     }
 
-    /// Forgets all runs: the next one is the first in the file.
+    /// Forgets all runs: the next run is the first in the file.
     pub fn empty(&mut self) {
         self.ends.clear();
     }
 
-    /// All changes by time; at the same time as they were appended.
+    /// All changes in the order of time; those at the same time in the order in which they were appended.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -84,7 +84,7 @@ impl Spool {
     }
 }
 
-/// A change as the file has it, and as it is handed to others.
+/// A change in the format of the file, which other readers get, too.
 pub fn to_bytes(change: &Change) -> [u8; CHANGE_BYTES] {
     let mut bytes = [0; CHANGE_BYTES];
     bytes[..8].copy_from_slice(&change.at.0.to_le_bytes());
@@ -98,10 +98,10 @@ fn from_bytes(bytes: &[u8]) -> Change {
     Change { at: Ps(at), signal: (word >> 1) as u32, level: word & 1 != 0 }
 }
 
-/// What is left of a run.
+/// The rest of a run.
 #[derive(Debug)]
 struct Run {
-    /// The first change that has not been read from the file, and where they end.
+    /// The index of the first change that has not been read from the file, and the index of the end.
     next: u64,
     end: u64,
     read: std::vec::IntoIter<Change>,
@@ -121,7 +121,7 @@ impl Run {
     }
 }
 
-/// The next change of a run. The order is that of time; at the same time that of the runs.
+/// The next change of a run. The order is by time, and at the same time by run.
 #[derive(Debug)]
 struct Head {
     order: (Ps, bool),

@@ -3,7 +3,7 @@
 use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 
-/// What accesses are for, as their causes begin: "load: ddr".
+/// The purposes of accesses, with which the names of their causes begin: "load: ddr".
 pub const PURPOSES: [&str; 5] = ["fetch", "load", "store", "walk", "discarded fetch"];
 
 /// One cause's share of a core's time.
@@ -13,12 +13,12 @@ pub struct Share {
     pub cause: String,
     /// Core cycles.
     pub cycles: Cycles,
-    /// The same in time. The shares of a stack sum exactly to the elapsed time.
+    /// The cycles as time. The shares of a stack sum exactly to the elapsed time.
     pub time: Ps,
 }
 
-/// A stack from counted cycles: each share's time is the difference of two exact times of the running sum, so nothing
-/// is lost to rounding. Causes without cycles are left out.
+/// Makes a stack of counted cycles: each share's time is the difference of two exact times of the running sum, so
+/// rounding loses nothing. Causes without cycles are left out.
 pub fn stack(clock: Hz, counted: impl IntoIterator<Item = (String, Cycles)>) -> Vec<Share> {
     let mut sum = Cycles(0);
     let mut shares = Vec::new();

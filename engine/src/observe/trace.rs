@@ -1,11 +1,12 @@
-//! A run as a timeline, in the format of Perfetto (`ui.perfetto.dev`, `trace_processor`): what devices did as slices on
-//! tracks, with their details; what cores did; interrupts as flows from the device to the core that takes them; totals,
-//! and how many entries FIFOs have, as counters.
+//! A run as a timeline, in the format of Perfetto (`ui.perfetto.dev`, `trace_processor`): activities of devices are
+//! slices on tracks, with their details; so are those of cores; interrupts are flows from the device to the core that
+//! takes them; totals, and the numbers of entries in FIFOs, are counters.
 //!
-//! The format has nanoseconds. Times are rounded down to these; a slice whose time is no whole number of them has its
-//! picoseconds as arguments. What a polling loop did in iterations that were skipped is one slice where it is often.
+//! The format has nanoseconds. Times are rounded down to them; a slice that does not begin and end at whole nanoseconds
+//! has its picoseconds as arguments. Activities of skipped iterations of a polling loop are one slice if there are
+//! many.
 //!
-//! Who knows of functions adds [`CoreSlice`]s.
+//! Callers that know functions add [`CoreSlice`]s.
 
 mod counters;
 mod flows;
@@ -26,32 +27,32 @@ use packets::{
     SEQ_NEEDS_INCREMENTAL_STATE, TracePacket, TrackDescriptor, TrackEvent,
 };
 use slices::{Slice, Slices, lanes};
-pub use tasks::{CoreTasks, Turn};
+pub use tasks::{CoreTasks, TaskSlice};
 
-/// A piece has at least so many bytes, but for the last.
+/// The least size of a piece, except for the last.
 const PIECE_BYTES: usize = 1 << 20;
 const PS_PER_NS: u64 = 1000;
-/// All packets are of one sequence.
+/// All packets belong to one sequence.
 const SEQUENCE: u32 = 1;
-/// Bytes of a frame in its name.
+/// The number of a frame's bytes that its name shows.
 const NAME_BYTES: usize = 4;
 
-/// Identifiers of tracks: of scopes, of activities, of functions of a core, of counters, from these on.
+/// First identifiers of tracks: of scopes, of activities, of a core's functions, of counters.
 const SCOPES: u64 = 1 << 32;
 const TRACKS: u64 = 2 << 32;
 const FUNCTIONS: u64 = 3 << 32;
 const COUNTERS: u64 = 4 << 32;
 
-/// Something that a core did: a function, say. Those of a stack lie one in another, each told when it begins.
+/// An activity of a core, such as a function. Slices of one stack are nested; a slice is given where it begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoreSlice {
     /// The core's label.
     pub core: String,
-    /// The task that did it; empty for what is of none.
+    /// The task; empty without one.
     pub task: String,
-    /// The stack of calls that it is on, of the core's: several tasks may have one name.
+    /// The number of the core's stack of calls: several tasks may have one name.
     pub stack: u32,
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// When it begins.
     pub begin: Ps,
@@ -59,7 +60,7 @@ pub struct CoreSlice {
     pub end: Ps,
 }
 
-/// What a timeline is made of.
+/// The contents of a timeline.
 #[derive(Debug, Default)]
 pub struct Source {
     /// Labels of the cores, in their order: their tracks come first.
@@ -70,21 +71,21 @@ pub struct Source {
     pub to: Ps,
     /// Totals.
     pub counters: Counters,
-    /// What cores did, in the order of their begins; of those that begin at once the outer one first.
+    /// Activities of cores, in the order of their begins; of those that begin at the same time, the outer one first.
     pub slices: Vec<CoreSlice>,
-    /// Which tasks they ran, of those that have several.
+    /// The tasks that the cores ran, for cores with several.
     pub tasks: Vec<CoreTasks>,
 }
 
-/// The trace, a piece at a time.
+/// The trace, one piece at a time.
 #[derive(Debug)]
 pub struct Timeline {
     devices: Slices,
     slices: std::vec::IntoIter<CoreSlice>,
-    /// Tasks, each with its track.
-    turns: std::vec::IntoIter<(u64, Turn)>,
+    /// Periods of tasks, each with its track.
+    task_slices: std::vec::IntoIter<(u64, TaskSlice)>,
     samples: std::vec::IntoIter<Sample>,
-    /// Of FIFOs.
+    /// The numbers of entries in FIFOs.
     levels: std::vec::IntoIter<Level>,
     window: (Ps, Ps),
     tracks: Vec<Track>,
@@ -96,14 +97,14 @@ pub struct Timeline {
     piece: Vec<u8>,
 }
 
-/// Names that are written once.
+/// Names. Each is written once.
 #[derive(Debug, Default)]
 struct Names {
     known: BTreeMap<(Named, String), u64>,
     new: InternedData,
 }
 
-/// What a name is of.
+/// The kind of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Named {
     Category,
@@ -112,7 +113,7 @@ enum Named {
 }
 
 impl Names {
-    /// The number of a name, which is written with the next packet if it is new.
+    /// The number of a name. A new one is written with the next packet.
     fn of(&mut self, what: Named, name: &str) -> u64 {
         let next = self.known.len() as u64 + 1;
         let iid = *self.known.entry((what, name.to_owned())).or_insert(next);
@@ -129,20 +130,20 @@ impl Names {
 }
 
 impl Timeline {
-    /// The timeline of what was recorded.
+    /// The timeline of the recorded activities.
     pub fn new(activities: &Activities, source: Source) -> Timeline {
         let (from, to) = (source.from, source.to);
         let tracks = activities.tracks();
         let is_entry = |span: &Span| tracks[span.track as usize].activity.kind == Kind::Queue;
         let (entries, spans): (Vec<Span>, Vec<Span>) = activities.spans(from, to).into_iter().partition(is_entry);
-        // Before that, entries may be missing.
+        // Before that time, entries may be missing.
         let complete_from = from.max(activities.summary().complete_from);
         let flows = Flows::new(&spans, &tracks, &source.cores);
         let mut timeline = Timeline {
             devices: Slices::new(spans, &tracks, &flows, (from, to)),
             flows,
             slices: source.slices.into_iter(),
-            turns: Vec::new().into_iter(),
+            task_slices: Vec::new().into_iter(),
             samples: Vec::new().into_iter(),
             levels: levels::levels(&entries, (complete_from, to)).into_iter(),
             window: (from, to),
@@ -170,12 +171,16 @@ impl Timeline {
         TracePacket { trusted_packet_sequence_id: Some(SEQUENCE), ..packet }.write(&mut self.piece);
     }
 
-    /// Writes which tracks there are: the cores, then devices, each with its activities and its totals.
+    /// Writes the descriptions of tracks: the cores, then devices, each with its activities and its totals.
     fn describe(&mut self, cores: &[String], counters: &Counters) {
         let mut scopes: Vec<String> = cores.to_vec();
-        let reported: Vec<bool> = self.reported();
-        let active =
-            self.tracks.iter().zip(&reported).filter(|(_, reported)| **reported).map(|(track, _)| track.scope.clone());
+        let has_records: Vec<bool> = self.tracks_with_records();
+        let active = self
+            .tracks
+            .iter()
+            .zip(&has_records)
+            .filter(|(_, has_records)| **has_records)
+            .map(|(track, _)| track.scope.clone());
         let moved = counters.moved(self.window.0, self.window.1);
         let all = || counters.names().iter().enumerate().filter(|(index, _)| moved[*index]);
         let counted = all().map(|(_, name)| scope_of(name).to_owned());
@@ -195,7 +200,7 @@ impl Timeline {
             self.track(uuid, self.scopes.get(&lane.core).copied(), &name, Some(0), None);
             self.functions.extend(lane.stacks.into_iter().map(|stack| ((lane.core.clone(), stack), uuid)));
         }
-        for index in (0..reported.len()).filter(|index| reported[*index]) {
+        for index in (0..has_records.len()).filter(|index| has_records[*index]) {
             let track = self.tracks[index].clone();
             let parent = self.scopes.get(&track.scope).copied();
             let counter = (track.activity.kind == Kind::Queue).then_some(CounterDescriptor { unit_name: None });
@@ -210,12 +215,12 @@ impl Timeline {
         }
     }
 
-    /// By track: whether anything was told of it.
-    fn reported(&self) -> Vec<bool> {
-        let mut reported = vec![false; self.tracks.len()];
+    /// By track: whether anything was recorded on it.
+    fn tracks_with_records(&self) -> Vec<bool> {
+        let mut has_records = vec![false; self.tracks.len()];
         let queues = self.levels.as_slice().iter().map(|level| level.track);
-        self.devices.tracks().chain(queues).for_each(|track| reported[track as usize] = true);
-        reported
+        self.devices.tracks().chain(queues).for_each(|track| has_records[track as usize] = true);
+        has_records
     }
 
     fn track(
@@ -390,8 +395,8 @@ impl Iterator for Timeline {
         while self.piece.len() < PIECE_BYTES {
             if let Some(slice) = self.devices.next() {
                 self.slice(&slice);
-            } else if let Some((track, turn)) = self.turns.next() {
-                self.turn(track, &turn);
+            } else if let Some((track, slice)) = self.task_slices.next() {
+                self.task_slice(track, &slice);
             } else if let Some(slice) = self.slices.next() {
                 self.core_slice(&slice);
             } else if let Some(sample) = self.samples.next() {
@@ -407,12 +412,12 @@ impl Iterator for Timeline {
     }
 }
 
-/// The label that a total's name begins with.
+/// The label with which a total's name begins.
 fn scope_of(name: &str) -> &str {
     name.split_once('.').map_or(name, |(scope, _)| scope)
 }
 
-/// What a track is called below its device.
+/// The name of a track below its device.
 fn title(track: &Track) -> String {
     match (track.line.is_empty(), track.part) {
         (false, _) if track.activity.kind == Kind::Bus => format!("{} of {}", track.activity.name, track.line),
@@ -423,7 +428,7 @@ fn title(track: &Track) -> String {
     }
 }
 
-/// What a slice is called, where its activity does not say it all.
+/// The name of a slice, if it says more than the name of its activity.
 fn name_of(track: &Track, detail: &Detail) -> Option<String> {
     match detail {
         Detail::Data(data) => {

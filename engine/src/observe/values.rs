@@ -2,36 +2,36 @@
 
 use super::waves::Signal;
 
-/// A value, of the bits that are chosen.
+/// A value of several bits, restricted to the chosen ones.
 #[derive(Debug)]
 struct Value {
-    /// The place of its first bit in the order of choice, by which it is declared.
+    /// The index of its first bit among the chosen signals, where it is declared.
     first: usize,
     bits: Vec<bool>,
     has_changed: bool,
 }
 
-/// The values among some signals.
+/// The values of several bits among some signals.
 #[derive(Debug)]
 pub struct Values {
-    /// By signal: its value, and which bit.
+    /// By signal: its value, and its bit in that.
     of: Vec<Option<(usize, usize)>>,
     all: Vec<Value>,
 }
 
-/// A name without its bit, and that: at most 64 bits.
+/// The name of a value and the number of a bit: at most 64 bits.
 fn bit_of(name: &str) -> Option<(&str, usize)> {
     let (name, bit) = name.strip_suffix(']')?.split_once('[')?;
     Some((name, bit.parse().ok().filter(|bit| *bit < 64)?))
 }
 
-/// What a signal is called where it stands for its value.
+/// The name of a signal where it stands for its value.
 pub fn name_of(signal: &Signal) -> &str {
     bit_of(&signal.name).map_or(&signal.name, |(name, _)| name)
 }
 
 impl Values {
-    /// Those of the chosen signals, by their places.
+    /// The values among the chosen signals, which are given by their indices.
     pub fn new(signals: &[Signal], chosen: &[usize]) -> Values {
         let (mut of, mut all) = (vec![None; signals.len()], Vec::<Value>::new());
         for index in chosen {
@@ -58,13 +58,13 @@ impl Values {
         self.of[signal].map(|(value, _)| value)
     }
 
-    /// How many bits the value has that a signal is the first chosen one of; `None` for all others.
+    /// The number of bits of the value whose first chosen bit is this signal; `None` for all other signals.
     pub fn declared_by(&self, signal: usize) -> Option<usize> {
         let value = &self.all[self.value_of(signal)?];
         (value.first == signal).then_some(value.bits.len())
     }
 
-    /// A signal has another level: true if it is a bit of a value.
+    /// A signal changes its level: true if it is a bit of a value.
     pub fn set(&mut self, signal: usize, level: bool) -> bool {
         let Some((value, bit)) = self.of[signal] else { return false };
         let value = &mut self.all[value];
@@ -72,7 +72,7 @@ impl Values {
         true
     }
 
-    /// A value, highest bit first.
+    /// The bits of a value, the highest one first.
     pub fn bits(&self, value: usize) -> impl Iterator<Item = bool> {
         self.all[value].bits.iter().rev().copied()
     }
@@ -84,7 +84,7 @@ impl Values {
         Some(changed)
     }
 
-    /// How many there are.
+    /// The number of values.
     pub fn count(&self) -> usize {
         self.all.len()
     }

@@ -1,4 +1,4 @@
-//! Waveforms as the text of a Value Change Dump (IEEE 1364), a piece at a time.
+//! Waveforms as the text of a Value Change Dump (IEEE 1364), one piece at a time.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use super::values::{Values, name_of};
 use super::waves::{Change, Recorded, Signal, Waves};
 use crate::time::Ps;
 
-/// A piece has at least so many bytes, but for the last.
+/// The least size of a piece, except for the last.
 const PIECE_BYTES: usize = 1 << 20;
 
 /// The units of time that a dump may have, in picoseconds: 1, 10 and 100 of each.
@@ -20,17 +20,17 @@ const UNITS: [(u64, TimescaleUnit); 5] = [
     (1, TimescaleUnit::PS),
 ];
 
-/// The text, from the header on. An error ends it.
+/// The text, from the header on. It ends at an error.
 pub struct VcdText {
     changes: Recorded,
     writer: Writer<Vec<u8>>,
-    /// By signal: its name in the dump, or that of the value that it is a bit of.
+    /// By signal: its identifier in the dump, or that of the value that it is a bit of.
     codes: Vec<Option<IdCode>>,
     values: Values,
-    /// By value.
+    /// The identifiers of values.
     value_codes: Vec<IdCode>,
     unit: Ps,
-    /// The last time that was written, in units, and the one to end with.
+    /// The last time that was written, in units, and the time of the end.
     last: u64,
     end: u64,
     ended: bool,
@@ -42,9 +42,9 @@ impl VcdText {
         (0..=14).any(|power| unit.0 == 10u64.pow(power))
     }
 
-    /// The changes of some signals, by their places in [`Waves::signals`], from the beginning of the run to `end`, in
-    /// units of `unit`, for which [`VcdText::has_unit`] holds: times that are no whole number of it go to the nearest
-    /// one, and `end` to the next.
+    /// The changes of some signals, by their indices in [`Waves::signals`], from the start of the run to `end`, in
+    /// units of `unit`, for which [`VcdText::has_unit`] holds. Times that are not a multiple of it are rounded to the
+    /// nearest one, and `end` is rounded up.
     ///
     /// # Errors
     /// If the changes cannot be read back.
@@ -74,7 +74,7 @@ impl VcdText {
         self.writer.change_scalar(code, change.level)
     }
 
-    /// Values that changed at the last time, each once.
+    /// Writes values that changed at the last time, each once.
     fn write_values(&mut self) -> io::Result<()> {
         while let Some(value) = self.values.take_changed() {
             self.writer.change_vector(self.value_codes[value], self.values.bits(value).map(Value::from))?;
@@ -112,7 +112,7 @@ impl Iterator for VcdText {
     }
 }
 
-/// The header, and the levels at time 0. No date: the same run gives the same text.
+/// Writes the header, and the levels at time 0. It has no date: the same run gives the same text.
 fn write_header(
     writer: &mut Writer<Vec<u8>>,
     signals: &[Signal],

@@ -1,34 +1,34 @@
-//! What a core waited for, as a stack beside the one by cause: it has the same time, shared out in another way.
+//! The stack by what a core waited for. It has the same time as the stack by cause, in other categories.
 
 use super::stack::{PURPOSES, Share};
 use crate::activity::Kind;
 use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 
-/// The core's own work, whatever it is made of.
+/// The core's own work, of any cause.
 pub const WORK: &str = "CPU";
 /// The cause of time in reset.
 pub const HELD: &str = "held in reset";
-/// A sleep in which nothing known went on, and that nothing has ended.
+/// Sleep without a known activity, which no interrupt has ended.
 pub const ASLEEP: &str = "asleep";
 
-/// What a row of the stack is one of.
+/// The category of a row of the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Sort {
-    /// An activity of this kind was waited for.
+    /// The core waited for an activity of this kind.
     Activity(Kind),
-    /// A device was looked at that was doing nothing known.
+    /// The core looked at a device without a known activity.
     Looking,
-    /// Sleep in which nothing known went on.
+    /// Sleep without a known activity.
     Asleep,
-    /// Accesses, but for those that looked.
+    /// Accesses, except looks at devices.
     Accesses,
     /// The core's own work.
     Work,
 }
 
 impl Sort {
-    /// What it is called in tables and files.
+    /// Its name in tables and files.
     pub const fn name(self) -> &'static str {
         match self {
             Sort::Activity(kind) => kind.name(),
@@ -45,30 +45,30 @@ impl Sort {
 pub struct WaitShare {
     /// What was waited for, and for how long.
     pub share: Share,
-    /// What that is one of.
+    /// Its category.
     pub sort: Sort,
 }
 
-/// What was waited for, and what of the stack by cause that was.
+/// What was waited for, and which part of the stack by cause that was.
 #[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct WaitedFor {
-    /// Time by activity, with what it is one of: "flash0: page program".
+    /// Time by activity, with its kind: "flash0: page program".
     pub activities: Vec<(String, Kind, Ps)>,
-    /// Time in which the core looked at a device that was doing nothing known: "spi0: looked at".
+    /// Time in which the core looked at a device without a known activity: "spi0: looked at".
     pub looking: Vec<(String, Ps)>,
-    /// Time in which the core slept, and nothing known went on: "ipcc: interrupt awaited".
+    /// Time in which the core slept without a known activity: "ipcc: interrupt awaited".
     pub asleep: Vec<(String, Ps)>,
-    /// Of that, accesses by cause, in core cycles.
+    /// The accesses in that time by cause, in core cycles.
     pub accesses: Vec<(String, Cycles)>,
     /// The rate of the core's clock.
     pub rate: Hz,
-    /// Causes that are the core's own, sleep among them.
+    /// Causes that belong to the core itself, sleep among them.
     pub own: Vec<&'static str>,
 }
 
 impl WaitedFor {
-    /// The stack by what was waited for, of the time that `causes` share. What was waited for comes first, the longest
-    /// before the others; then what accesses took otherwise, by target; then the core's own work.
+    /// The stack by what was waited for, of the time of `causes`. Waits come first, the longest before the others; then
+    /// other accesses, by target; then the core's own work.
     pub fn stack(&self, causes: &[Share]) -> Vec<WaitShare> {
         let mut rows = self.waits();
         let accesses = self.accesses_otherwise(causes).into_iter();
@@ -78,7 +78,7 @@ impl WaitedFor {
         match total.checked_sub(known) {
             Some(0) => {}
             Some(work) => rows.push((WORK.to_owned(), Sort::Work, work)),
-            // Edges of clocks that are no whole picoseconds: what is too much is taken from the longest waits.
+            // Edges of clocks are not whole picoseconds: an excess is taken from the longest waits.
             None => {
                 let mut excess = known - total;
                 let mut longest: Vec<&mut u64> = rows.iter_mut().map(|(.., time)| time).collect();
@@ -110,7 +110,7 @@ impl WaitedFor {
         waits
     }
 
-    /// Time of accesses that were no looks, by their targets.
+    /// Time of accesses that were not looks, by target.
     fn accesses_otherwise(&self, causes: &[Share]) -> Vec<(String, u64)> {
         let mut rows: Vec<(String, u64)> = Vec::new();
         for share in causes.iter().filter(|share| !self.own.contains(&share.cause.as_str())) {
@@ -128,7 +128,7 @@ impl WaitedFor {
     }
 }
 
-/// "fetch: ddr" and "load: ddr" are accesses to the same.
+/// "fetch: ddr" and "load: ddr" are accesses to the same target.
 fn target_of(cause: &str) -> String {
     match cause.split_once(": ") {
         Some((purpose, target)) if PURPOSES.contains(&purpose) => format!("access: {target}"),

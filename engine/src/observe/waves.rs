@@ -1,7 +1,7 @@
-//! Waveforms: when which wire changed its level, recorded only if the user asks for it.
+//! Waveforms: the changes of wires' levels, recorded only on request.
 //!
-//! Changes come in any order, as a device may learn of them late or know them ahead. They are sorted by time in the
-//! end; what is too much for memory goes to a file meanwhile ([`super::spool`]).
+//! Changes come in any order, as a device may know them late or ahead. They are sorted by time at the end; those that
+//! do not fit in memory go to a file meanwhile ([`super::spool`]).
 
 mod live;
 mod saving;
@@ -16,13 +16,14 @@ use crate::state::{Fresh, State};
 use crate::time::Ps;
 pub use live::Live;
 
-/// Most changes that are kept without a file: a run that never ends must not fill the memory. Tests reach it sooner.
+/// The most changes that are kept without a file: a run that never ends must not fill the memory. Tests reach it
+/// sooner.
 const MOST_CHANGES: usize = if cfg!(test) { 1 << 19 } else { 1 << 24 };
 /// Changes that wait for the file: some 16 MB. Tests reach it sooner.
 const RUN_CHANGES: usize = if cfg!(test) { 1 << 15 } else { 1 << 20 };
-/// The bit of a [`Change`]'s signal that tells, within a recording, that its changes are counted.
+/// The bit of a [`Change`]'s signal that marks, within a recording, a counted signal.
 pub(super) const COUNTED: u32 = 1 << 30;
-/// The coarsest unit of time that is looked for: 100 s.
+/// The coarsest unit of time that is tried: 100 s.
 const COARSEST_PS: u64 = 100_000_000_000_000;
 
 /// A recorded wire.
@@ -30,12 +31,12 @@ const COARSEST_PS: u64 = 100_000_000_000_000;
 pub struct SignalId(u32);
 
 impl SignalId {
-    /// Its place in [`Waves::signals`].
+    /// Its index in [`Waves::signals`].
     pub const fn place(self) -> usize {
         (self.0 & !COUNTED) as usize
     }
 
-    /// The signal that was made so many behind this one.
+    /// The signal that was added `more` places after this one.
     pub const fn plus(self, more: u32) -> SignalId {
         SignalId(self.0 + more)
     }
@@ -46,7 +47,7 @@ impl SignalId {
 pub struct Signal {
     /// Label of the node that it belongs to.
     pub scope: String,
-    /// Its name there, which no other has.
+    /// Its name there, which is unique.
     pub name: String,
     /// Its level when the recording begins.
     pub first: bool,
@@ -57,52 +58,52 @@ pub struct Signal {
 pub struct Change {
     /// When.
     pub at: Ps,
-    /// Of which signal: its place in [`Waves::signals`].
+    /// The index of the signal in [`Waves::signals`].
     pub signal: u32,
-    /// To what.
+    /// The new level.
     pub level: bool,
 }
 
 impl Change {
-    /// Changes at the same time come as they were told, but that counts go up before they go down.
+    /// Changes at the same time are in the order in which they were recorded, but counts go up before they go down.
     pub(super) const fn order(&self) -> (Ps, bool) {
         (self.at, self.signal & COUNTED != 0 && !self.level)
     }
 }
 
-/// What is known of a recording.
+/// The size of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Summary {
-    /// Changes that were told and kept, those to the level that was there already among them.
+    /// Changes that were recorded and kept, including those to the same level.
     pub changes: u64,
     /// Changes that found no room.
     pub dropped: u64,
-    /// The coarsest power of ten, in picoseconds, that divides the times of all changes; `None` if none came after time
-    /// 0.
+    /// The coarsest power of ten, in picoseconds, that divides the times of all changes; `None` without a change after
+    /// time 0.
     pub unit: Option<Ps>,
 }
 
-/// Names and recorded levels of wires: a handle, of which everything that tells of wires has a copy.
+/// Names and recorded levels of wires: a handle. Each part of the machine that records wires has a copy.
 #[derive(Clone, Debug, Default)]
 pub struct Waves(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
     on: AtomicBool,
-    /// Something was told of a signal that somebody follows.
+    /// A followed signal has changed since the last look.
     news: AtomicBool,
     recording: Mutex<Recording>,
 }
 
-/// What is recorded.
+/// The recording.
 #[derive(Debug, Default)]
 struct Recording {
     on: bool,
     ended: bool,
     signals: Vec<Signal>,
-    /// By signal: its changes are left out.
+    /// By signal: its changes are not recorded.
     left_out: Vec<bool>,
-    /// By signal: a change of it was recorded; as long as the last one that was.
+    /// By signal: a change of it was recorded. The vector ends with the last such signal.
     moved: Vec<bool>,
     kept: Vec<Change>,
     spool: Option<Spool>,
@@ -110,7 +111,7 @@ struct Recording {
     changes: u64,
     dropped: u64,
     unit: Option<u64>,
-    /// Signals that somebody follows while the machine runs.
+    /// The signals that are followed while the machine runs.
     live: Live,
 }
 
@@ -119,7 +120,7 @@ impl Waves {
         self.0.recording.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A signal called `name`, of the node with the label `scope`; `name_2` if there is one already. `first` is its
+    /// Adds a signal called `name` to the node with the label `scope`; `name_2` if it has one already. `first` is its
     /// level at rest.
     pub fn signal(&self, scope: &str, name: &str, first: bool) -> SignalId {
         let mut recording = self.recording();
@@ -130,8 +131,8 @@ impl Waves {
         SignalId(recording.signals.len() as u32 - 1)
     }
 
-    /// Signals called "0", "1" and so on, with these levels at rest, of a node that has no others of such names: the
-    /// first of them.
+    /// Adds signals called "0", "1" and so on, with these levels at rest, to a node without signals of such names, and
+    /// gives the first of them.
     pub fn numbered_signals(&self, scope: &str, levels: impl Iterator<Item = bool>) -> Option<SignalId> {
         let mut recording = self.recording();
         let first = recording.signals.len();
@@ -140,39 +141,39 @@ impl Waves {
         (recording.signals.len() > first).then_some(SignalId(first as u32))
     }
 
-    /// A signal that is high while it was raised more often than it was lowered; low at rest. Each change is told, in
-    /// any order.
+    /// Adds a signal that is high while it was raised more often than it was lowered; low at rest. Each change is
+    /// recorded, in any order.
     pub fn counted_signal(&self, scope: &str, name: &str) -> SignalId {
         let SignalId(place) = self.signal(scope, name, false);
         SignalId(place | COUNTED)
     }
 
-    /// What users call a signal: the label of its node, and its name there.
+    /// The name of a signal for users: the label of its node, and its name there.
     pub fn name_of(&self, signal: SignalId) -> String {
         let recording = self.recording();
         let signal = recording.signals.get((signal.0 & !COUNTED) as usize);
         signal.map_or_else(String::new, |Signal { scope, name, .. }| format!("{scope}.{name}"))
     }
 
-    /// From now on changes are recorded, in memory.
+    /// Records changes from now on, in memory.
     pub fn start(&self) {
         self.recording().on = true;
         self.0.on.store(true, Ordering::Relaxed);
     }
 
-    /// From now on changes are recorded, with `file`, which is empty, for what memory should not hold.
+    /// Records changes from now on, with `file`, which is empty, for what should not stay in memory.
     pub fn start_into(&self, file: File) {
         self.recording().spool = Some(Spool::new(file));
         self.start();
     }
 
-    /// Only these signals, by their places in [`Waves::signals`], are recorded.
+    /// Records only these signals, by their indices in [`Waves::signals`].
     pub fn choose(&self, chosen: &[usize]) {
         let mut recording = self.recording();
         recording.left_out = (0..recording.signals.len()).map(|index| !chosen.contains(&index)).collect();
     }
 
-    /// The recording is over: what comes later is not in it.
+    /// Ends the recording: later changes are not recorded.
     pub fn end(&self) {
         self.recording().ended = true;
     }
@@ -183,28 +184,29 @@ impl Waves {
         self.0.on.load(Ordering::Relaxed)
     }
 
-    /// The signal has this level from `at` on; before the recording has begun, from the start.
+    /// Records that the signal has this level from `at` on. Before the recording begins, that is the level from the
+    /// start.
     pub fn set(&self, signal: SignalId, at: Ps, level: bool) {
         let mut recording = self.recording();
         recording.set(signal, at, level);
         self.note_news(&recording);
     }
 
-    /// Tells of many changes at once.
-    pub fn report(&self, changes: impl FnOnce(&mut dyn FnMut(SignalId, Ps, bool))) {
+    /// Records many changes at once.
+    pub fn set_many(&self, changes: impl FnOnce(&mut dyn FnMut(SignalId, Ps, bool))) {
         let mut recording = self.recording();
         changes(&mut |signal, at, level| recording.set(signal, at, level));
         self.note_news(&recording);
     }
 
-    /// How many changes were told so far: an iteration of a loop in which a wire moves is not one that could be
+    /// The number of changes that were recorded so far: an iteration of a loop in which a wire changes can't be
     /// skipped.
-    pub fn reported(&self) -> u64 {
+    pub fn change_count(&self) -> u64 {
         if !self.is_on() {
             return 0;
         }
         let recording = self.recording();
-        recording.changes + recording.dropped + recording.live.reported()
+        recording.changes + recording.dropped + recording.live.change_count()
     }
 
     /// All signals.
@@ -212,25 +214,25 @@ impl Waves {
         self.recording().signals.clone()
     }
 
-    /// True of a signal, by its place, of which a change was recorded.
+    /// True if a change of the signal with this index was recorded.
     pub fn has_moved(&self, place: usize) -> bool {
         self.recording().moved.get(place).is_some_and(|moved| *moved)
     }
 
-    /// What was recorded.
+    /// The size of the recording.
     pub fn summary(&self) -> Summary {
         let recording = self.recording();
         Summary { changes: recording.changes, dropped: recording.dropped, unit: recording.unit.map(Ps) }
     }
 
-    /// What is kept in memory, by time; at the same time as it was told. Forgets it.
+    /// Takes all changes that are in memory, in the order of time, and at the same time in the order of recording.
     pub fn take(&self) -> Vec<Change> {
         let mut kept = std::mem::take(&mut self.recording().kept);
         kept.sort_by_key(Change::order);
         kept
     }
 
-    /// All changes by time, each to another level than the one before; at the same time as they were told.
+    /// All changes in the order of time, and at the same time in the order of recording. Each changes the level.
     ///
     /// # Errors
     /// If the file could not be written, now or before.
@@ -290,7 +292,7 @@ impl Recording {
         }
     }
 
-    /// Keeps the unit of time that all times are whole numbers of.
+    /// Keeps the coarsest unit that divides all times.
     #[inline]
     fn note_time(&mut self, at: Ps) {
         let mut unit = self.unit.unwrap_or(COARSEST_PS);
@@ -302,7 +304,7 @@ impl Recording {
         }
     }
 
-    /// What is kept, and sorted, goes to the file.
+    /// Sorts the changes in memory, and writes them to the file.
     fn write_run(&mut self) {
         if let Some(spool) = &mut self.spool
             && let Err(failure) = spool.write_run(&self.kept)
@@ -316,7 +318,7 @@ impl Recording {
 /// Recorded changes in the order of time.
 #[derive(Debug)]
 pub struct Recorded {
-    /// By signal: its level, and of a counted one how often it was raised and not lowered.
+    /// By signal: its level, and of a counted one the number of rises minus the number of falls.
     levels: Vec<bool>,
     counts: Vec<u32>,
     source: Source,
@@ -329,7 +331,7 @@ enum Source {
 }
 
 impl Recorded {
-    /// The change with its signal's place, and of a counted one the level that the count makes.
+    /// The change with its signal's index, and of a counted signal the level that follows from the count.
     fn counted(&mut self, change: Change) -> Change {
         if change.signal & COUNTED == 0 {
             return change;

@@ -1,4 +1,4 @@
-//! A session at a serial line and at pins, in simulated time: what is sent and driven when, and what is to come within
+//! A script for a serial line and pins, in simulated time: what is sent and driven when, and what is expected within
 //! which time.
 
 use std::collections::VecDeque;
@@ -7,15 +7,15 @@ use crate::dt::wiring::{Pin, PortId};
 use crate::state::{Fresh, State};
 use crate::time::Ps;
 
-/// How much of what came is kept for a message.
+/// The number of received bytes that a message shows.
 const SHOWN_BYTES: usize = 200;
 
-/// What a step does.
+/// The action of a step.
 #[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Action {
     /// Waits until the UART has sent this text, at most for a time.
     Expect(Vec<u8>, Option<Ps>),
-    /// Sends these characters, and waits until the last has been received.
+    /// Sends these characters, and waits until the UART has received the last one.
     Send(Vec<u8>),
     /// Lets time pass.
     Wait(Ps),
@@ -23,83 +23,83 @@ pub enum Action {
     At(Ps),
     /// Ends the run with this exit status.
     End(i32),
-    /// Drives a pin to a level from now on, or lets go of it.
+    /// Drives a pin to a level from now on, or releases it.
     Drive(Pin, Option<bool>),
-    /// Waits until a pin is so, at most for a time.
+    /// Waits for a level or an edge of a pin, at most for a time.
     ExpectPin(Wanted, Option<Ps>),
 }
 
-/// What a pin is to be, or to do.
+/// The level or the edge of a pin that a step waits for.
 #[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Wanted {
-    /// Which one.
+    /// The pin.
     pub pin: Pin,
-    /// The level that it is to have.
+    /// The expected level.
     pub level: bool,
-    /// It has to come to that level from the other one.
+    /// The pin has to change to that level.
     pub is_edge: bool,
-    /// What is missing where it does not come: "gpiod.12 did not go high".
+    /// The message if it does not come: "gpiod.12 did not go high".
     pub missing: String,
-    /// What it is while it is low, and while it is high: "on".
+    /// Words for the low and the high level: "on".
     pub words: [String; 2],
 }
 
-/// The pins of the board that a script is for.
+/// The pins of the script's board.
 pub trait Pins {
     /// The level of a pin.
     fn level(&self, pin: Pin) -> bool;
 
-    /// Drives a pin to a level, or lets go of it.
+    /// Drives a pin to a level, or releases it.
     fn drive(&mut self, pin: Pin, level: Option<bool>);
 }
 
 /// A step of a script.
 #[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Step {
-    /// Where it stands, for messages: "session.txt:3".
+    /// Its place in the file, for messages: "session.txt:3".
     pub place: String,
     /// What it does.
     pub action: Action,
 }
 
-/// How a script is getting on.
+/// The state of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// It waits: until this time, if nothing else comes first.
+    /// It waits, at most until this time.
     Waits(Option<Ps>),
     /// It has ended the run with this status.
     Ends(i32),
-    /// A wait has failed: which, what came instead, when.
+    /// A wait has failed: the step, what came instead, and when.
     Failed(String),
 }
 
-/// What a script had not done when the run ended.
+/// What a script had left to do when the run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfinished {
-    /// It waited for a text or a pin, or would have.
+    /// It still had to wait for a text or a pin.
     pub expects: bool,
-    /// Which step it was at and what had come, for a message.
+    /// The current step and what had come, for a message.
     pub text: String,
 }
 
-/// A script and how far it has come.
+/// A script and its progress.
 #[derive(Clone, Debug, Default, State, Fresh)]
 pub struct Script {
     steps: VecDeque<Step>,
-    /// What came since the last text that was expected and found; only its end, once it is long.
+    /// Characters since the last expected text; only the last of them, once there are many.
     heard: Vec<u8>,
-    /// How much of `heard` has been searched for the step's text, in vain.
+    /// The number of bytes of `heard` that do not contain the step's text.
     searched: usize,
-    /// When the step began, once it has.
+    /// When the step began, if it has.
     begun: Option<Ps>,
-    /// The pin that the step waits for is at this level.
+    /// The level of the pin that the step waits for.
     level: bool,
-    /// It has been what it is waited for.
+    /// The pin has had the expected level or edge.
     is_met: bool,
 }
 
 impl Script {
-    /// A script at its beginning.
+    /// A script before its first step.
     pub fn new(steps: Vec<Step>) -> Script {
         Script { steps: steps.into(), ..Script::default() }
     }
@@ -109,7 +109,7 @@ impl Script {
         self.heard.push(character);
     }
 
-    /// Pins of a port have changed, and have these levels. True if the step has waited for that.
+    /// Pins of a port have changed, and now have these levels. True if the step waits for one of them.
     pub fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32) -> bool {
         let Some(Step { action: Action::ExpectPin(wanted, _), .. }) = self.steps.front() else { return false };
         if self.begun.is_some() && wanted.pin.port == port && wanted.pin.of(changed) {
@@ -119,7 +119,7 @@ impl Script {
         self.is_met
     }
 
-    /// The pins that it waits for.
+    /// The pins that the steps wait for.
     pub fn watched(&self) -> impl Iterator<Item = Pin> {
         self.steps.iter().filter_map(|step| match &step.action {
             Action::ExpectPin(wanted, _) => Some(wanted.pin),
@@ -132,8 +132,8 @@ impl Script {
         self.steps.iter().any(|step| matches!(step.action, Action::Expect(..) | Action::Send(_)))
     }
 
-    /// Goes on as far as that is possible at `now`. `sent` says that nothing is on its way to the UART; characters to
-    /// send go to `output`.
+    /// Runs steps as far as possible at `now`. `sent` says that no characters are on their way to the UART; characters
+    /// to send go to `output`.
     pub fn go_on(&mut self, now: Ps, mut sent: bool, output: &mut VecDeque<u8>, pins: &mut dyn Pins) -> Progress {
         while let Some(step) = self.steps.front() {
             let first = self.begun.is_none();
@@ -202,7 +202,7 @@ impl Script {
         Some(Unfinished { expects, text: self.failure(step, now) })
     }
 
-    /// Keeps no more of what came than the search and a message need.
+    /// Drops received characters that neither the search nor a message needs.
     fn forget(&mut self) {
         let enough = 2 * SHOWN_BYTES.max(self.heard.len() - self.searched);
         if self.heard.len() > 2 * enough {
@@ -245,7 +245,7 @@ impl Script {
     }
 }
 
-/// Where `text` ends in `heard`, of which the first bytes need not be looked at.
+/// The end of `text` in `heard`; the first `searched` bytes need no search.
 fn find(heard: &[u8], searched: usize, text: &[u8]) -> Option<usize> {
     if text.is_empty() {
         return Some(searched.min(heard.len()));
@@ -306,7 +306,7 @@ mod tests {
         let port_id = PortId::from(PORT);
         assert!(!script.pins_changed(port_id, 1 << 3, 0) && !script.pins_changed(port_id, 1, 1));
         assert!(!script.pins_changed(DeviceId(5).into(), 1 << 3, 1 << 3));
-        // It rises and falls again before anybody looks.
+        // The pin rises and falls again before the script looks.
         assert!(script.pins_changed(port_id, 1 << 3, 1 << 3) && script.pins_changed(port_id, 1 << 3, 0));
         assert_eq!(script.go_on(Ps(7), true, &mut output, &mut port), Progress::Waits(Some(Ps(17))));
         assert_eq!(port, 0b1000);

@@ -1,9 +1,9 @@
-//! Characters as levels of a wire, and a receiver that samples it at a rate of its own: what it makes of what was sent
-//! at another rate, or in another format.
+//! Characters as levels of a wire, and a receiver that samples the wire at its own rate: how it reads characters that
+//! were sent at another rate, or in another format.
 //!
-//! A start edge begins a character; each of its bits is sampled in the middle, by the receiver's own length of a bit. A
-//! start bit that is high in its middle was none. The receiver looks for the next edge from the middle of the stop bit
-//! on. Times of bits are femtoseconds, as few rates have bits of whole picoseconds.
+//! A start edge begins a character. Each bit is sampled in its middle, by the receiver's own bit length. A start bit
+//! that is high in its middle is ignored. The receiver looks for the next edge from the middle of the stop bit on. Bit
+//! lengths are in femtoseconds, as few rates have bits of whole picoseconds.
 
 use std::collections::VecDeque;
 
@@ -12,13 +12,13 @@ use crate::time::Ps;
 
 const FS_OF_PS: u64 = 1000;
 const FS_OF_SECOND: u128 = 1_000_000_000_000_000;
-/// Where rates differ by this much, a receiver may fail: it takes 3 to 5 percent.
+/// The difference of rates at which a receiver may fail: it tolerates 3 to 5 percent.
 const NOTED_PER_MILLE: u64 = 30;
 
 /// A parity bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub enum Parity {
-    /// There is none.
+    /// No parity bit.
     #[default]
     None,
     /// An even number of ones.
@@ -29,40 +29,40 @@ pub enum Parity {
     Fixed(bool),
 }
 
-/// What characters look like on a line.
+/// The format of characters on a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Format {
     /// Femtoseconds of a bit.
     pub bit_fs: u64,
     /// 5 to 9.
     pub data_bits: u32,
-    /// The bit behind them.
+    /// The bit after the data bits.
     pub parity: Parity,
-    /// Half bits of stop.
+    /// The length of the stop bit, in half bits.
     pub stop_halves: u64,
     /// The line, the data, and the order of the bits are inverted.
     pub inversions: (bool, bool, bool),
 }
 
-/// A character that a receiver has made of the wire.
+/// A character as a receiver reads it from the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Received {
     /// When its stop bit was sampled.
     pub at: Ps,
-    /// Its data.
+    /// Its data bits.
     pub data: u16,
-    /// What was wrong with it.
+    /// Its errors.
     pub errors: Errors,
 }
 
-/// What a receiver finds wrong with a character.
+/// The errors of a received character.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct Errors {
     /// Its stop bit was low.
     pub framing: bool,
-    /// Its parity bit was another.
+    /// Its parity bit was wrong.
     pub parity: bool,
-    /// The line changed within the middle of a bit.
+    /// The line changed near the middle of a bit.
     pub noise: bool,
 }
 
@@ -72,18 +72,18 @@ impl Format {
         Format::of_clocks(FS_OF_SECOND as u64 / if baud == 0 { 1 } else { baud as u64 })
     }
 
-    /// The same by the length of a bit.
+    /// Eight data bits without parity, by the length of a bit.
     pub const fn of_clocks(bit_fs: u64) -> Format {
         Format { bit_fs, data_bits: 8, parity: Parity::None, stop_halves: 2, inversions: (false, false, false) }
     }
 
-    /// The length of a bit of `parts` of `hz * per`: so many clocks, or parts of a clock.
+    /// The length of a bit of `parts / (hz * per)` seconds: a number of clocks, or of parts of a clock.
     pub const fn bit_of(parts: u64, hz: u64, per: u64) -> u64 {
         let fs = parts as u128 * FS_OF_SECOND / (hz as u128 * per as u128);
         if fs == 0 { 1 } else { fs as u64 }
     }
 
-    /// That of a devicetree's console: "115200n8"; `None` if it is no such text.
+    /// The format of a devicetree's console: "115200n8"; `None` for other texts.
     pub fn of_options(options: &str) -> Option<Format> {
         let digits = options.find(|character: char| !character.is_ascii_digit()).unwrap_or(options.len());
         let baud = options[..digits].parse().ok().filter(|baud| *baud > 0)?;
@@ -111,17 +111,17 @@ impl Format {
         !matches!(self.parity, Parity::None)
     }
 
-    /// Bits in front of the stop bit, with the start bit.
+    /// Bits before the stop bit, including the start bit.
     const fn bits(&self) -> u64 {
         1 + self.data_bits as u64 + self.has_parity() as u64
     }
 
-    /// How long a character takes.
+    /// The length of a character, in femtoseconds.
     pub const fn frame_fs(&self) -> u64 {
         self.bit_fs * (2 * self.bits() + self.stop_halves) / 2
     }
 
-    /// The same in whole picoseconds, rounded up.
+    /// The length of a character in whole picoseconds, rounded up.
     pub const fn frame(&self) -> Ps {
         Ps(self.frame_fs().div_ceil(FS_OF_PS))
     }
@@ -135,8 +135,8 @@ impl Format {
         }
     }
 
-    /// True if a receiver of `other` takes characters of this format as they are: same bits, and rates that differ by
-    /// less than half a bit at the middle of the stop bit.
+    /// True if a receiver of format `other` reads characters of this format correctly: the bits are equal, and the
+    /// rates differ by less than half a bit at the middle of the stop bit.
     pub fn suits(&self, other: &Format) -> bool {
         let same = self.data_bits == other.data_bits
             && self.parity == other.parity
@@ -146,12 +146,12 @@ impl Format {
         same && self.bit_fs.abs_diff(other.bit_fs) * samples < other.bit_fs.min(self.bit_fs)
     }
 
-    /// True if rates differ by so much that a receiver may fail.
+    /// True if the rates differ enough that a receiver may fail.
     pub const fn strays_from(&self, other: &Format) -> bool {
         self.bit_fs.abs_diff(other.bit_fs) * 1000 > other.bit_fs * NOTED_PER_MILLE
     }
 
-    /// As people write it: "115200 baud 8N1".
+    /// The usual notation: "115200 baud 8N1".
     pub fn in_words(&self) -> String {
         let parity = match self.parity {
             Parity::None => 'N',
@@ -182,25 +182,25 @@ impl Format {
     }
 }
 
-/// A receiver, and what it has seen of the wire.
+/// A receiver, and the part of the wire that it still needs.
 #[derive(Clone, Debug, Default, State)]
 pub struct Ear {
-    /// Changes of the wire that may still count, each with its femtosecond.
+    /// Changes of the wire that may still count, each with its time in femtoseconds.
     edges: VecDeque<(u64, bool)>,
-    /// The level before these.
+    /// The level before these changes.
     low_before: bool,
-    /// It looks for a start edge from here on.
+    /// The receiver looks for a start edge from here on.
     from_fs: u64,
 }
 
 impl Ear {
-    /// A character is on the wire from `begin` on, behind all others.
+    /// A character is on the wire from `begin` on, after all others.
     pub fn hear(&mut self, sent: &Format, data: u16, begin: Ps) {
         let edges = &mut self.edges;
         sent.edges(data, begin.0 * FS_OF_PS, |at, level| edges.push_back((at, level)));
     }
 
-    /// True if nothing that was on the wire counts any more.
+    /// True if no change of the wire counts any more.
     pub fn is_quiet(&self) -> bool {
         self.edges.iter().all(|(at, level)| *level || *at < self.from_fs) && !self.ends_low()
     }
@@ -225,7 +225,7 @@ impl Ear {
         None
     }
 
-    /// When the character that begins next has been received, by what is known of the wire.
+    /// When the next character will have been received, from the known part of the wire.
     pub fn next(&self, format: &Format) -> Option<Ps> {
         let stop_fs = self.start()? + self.stop_sample_fs(format);
         Some(Ps(stop_fs.div_ceil(FS_OF_PS)))
@@ -254,9 +254,9 @@ impl Ear {
             let sampled = |bit: u32| u16::from(self.level_at(middle(1 + u64::from(bit)))) << bit;
             let data = (0..format.data_bits).map(sampled).sum();
             let parity_bit = self.level_at(middle(1 + u64::from(format.data_bits)));
-            // The three samples around the middle, of sixteen of a bit.
-            let near = format.bit_fs / 16;
-            let is_noisy = |bit: u64| self.level_at(middle(bit) - near) != self.level_at(middle(bit) + near);
+            // The three samples around the middle, of sixteen in a bit.
+            let margin = format.bit_fs / 16;
+            let is_noisy = |bit: u64| self.level_at(middle(bit) - margin) != self.level_at(middle(bit) + margin);
             let errors = Errors {
                 framing: !self.level_at(stop),
                 parity: format.has_parity() && parity_bit != format.parity_of(data),
@@ -267,7 +267,7 @@ impl Ear {
         }
     }
 
-    /// It looks for an edge from here on.
+    /// Drops changes before `from_fs`, from where on the receiver looks for an edge.
     fn forget(&mut self, from_fs: u64) {
         self.from_fs = from_fs;
         while let Some((_, level)) = self.edges.front().filter(|(at, _)| *at < from_fs).copied() {
@@ -281,7 +281,7 @@ impl Ear {
 mod tests {
     use super::*;
 
-    /// What a receiver of `to` makes of characters of `from`, sent without a pause.
+    /// Reads characters that are sent as `from` without a pause with a receiver of `to`.
     fn heard(from: Format, to: Format, text: &[u8]) -> Vec<Received> {
         let (mut ear, mut begin) = (Ear::default(), Ps(1_000_000));
         for character in text {
@@ -312,7 +312,7 @@ mod tests {
     #[test]
     fn half_the_rate_doubles_each_bit() {
         let line = Format::at_baud(115_200);
-        // 'h', 0x68, low bit first behind the start bit: 0 00010110 1, each twice: 00 00 00 00 11 00 11 11 00 11.
+        // 'h', 0x68, low bit first after the start bit: 0 00010110 1, each twice: 00 00 00 00 11 00 11 11 00 11.
         let received = heard(Format::at_baud(57_600), line, b"h");
         // Start, 0001 0000 with the stop bit high; from there low at 10: 0 0 1111 00 11 and idle.
         let [first, second] = received[..] else { panic!("{received:?}") };
@@ -327,7 +327,8 @@ mod tests {
     #[test]
     fn twice_the_rate_halves_them() {
         let line = Format::at_baud(115_200);
-        // Each sample is every second bit of what is sent: samples at 1, 3, 5 ... bits of twice the rate fall on edges.
+        // Each sample is every second bit of the sent ones: samples at 1, 3, 5 ... bits of twice the rate fall on
+        // edges.
         let received = heard(Format::at_baud(460_800), line, b"\0\0\0\0");
         assert!(received.iter().all(|one| one.data != 0), "{received:?}");
         // A break: low for longer than a character.

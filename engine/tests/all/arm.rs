@@ -26,11 +26,11 @@ fn a_loop_without_prediction_pays_for_its_taken_branches() {
 
 #[test]
 fn a_loop_with_prediction_pays_until_it_is_learned() {
-    // SCTLR.Z: the history of ten branches taken is new each time, so that nothing is known of the first nine.
+    // SCTLR.Z: the history of ten taken branches is new each time, so no prediction exists for the first nine.
     let program = [mrc(5, SCTLR), ORR_Z, mcr(5, SCTLR), mov(2, 200), subs(2, 2, 1), when(NE, b(-4))];
     let (report, _) = run_program(&then_exit(&program));
     assert_exit(&report);
-    // Nine at the beginning, until history is all taken; the last.
+    // Nine at the start, until all branches of the history are taken; and the last one.
     assert_eq!(cause(&report, "mispredicted branches"), (9 + 1) * 5);
     assert_eq!(cause(&report, "taken branches"), 0);
 }
@@ -116,8 +116,8 @@ fn code_is_fetched_by_lines_once_the_cache_is_on() {
 
 #[test]
 fn misaligned_stores_across_either_end_of_code_are_seen() {
-    // A function adds 1 and branches to where 100 is added. A store across its beginning makes that 5; one across its
-    // end makes the branch conditional, and what was data behind it the return.
+    // A function adds 1 and branches to an addition of 100. A store across the function's start makes the 1 a 5; a
+    // store across its end makes the branch conditional, and makes the data after it the return.
     let function = PROGRAM + 4 * 17;
     let call = |at: u32| bl(function.wrapping_sub(PROGRAM + 4 * at) as i32);
     let first = [mov(1, function - 2), mov(2, 0x1234), movt(2, add(4, 4, 5) & 0xffff), call(3), str(2, 1, 0), call(5)];
@@ -208,8 +208,8 @@ fn faults_without_a_handler_end_the_run() {
 /// TTBR0, DACR.
 const TTBR0: (u32, u32, u32, u32) = (2, 0, 0, 0);
 const DACR: (u32, u32, u32, u32) = (3, 0, 0, 0);
-/// Descriptor bits of a section: it is one; AP for all, for privileged modes only, to read only; Normal write-back
-/// memory; Device.
+/// Descriptor bits of a section: that it is one; AP for all modes, for privileged modes only, for reads only; Normal
+/// write-back memory; Device.
 const SECTION: u32 = 2;
 const FOR_ALL: u32 = 3 << 10;
 const PRIVILEGED: u32 = 1 << 10;
@@ -217,9 +217,9 @@ const READ_ONLY: u32 = 1 << 15 | 3 << 10;
 const WRITE_BACK: u32 = 1 << 12 | 3 << 2;
 const DEVICE_MEMORY: u32 = 1 << 2;
 
-/// A machine with a translation table at the second half of DDR: everything where it is, DDR and slow RAM cached, the
-/// slow RAM at 0x12300000 as well (read only) and at 0x45600000 (for privileged modes). The program begins with MMU,
-/// caches and prediction on.
+/// A machine with a translation table in the second half of DDR: identity mapping, DDR and slow RAM cached, the slow
+/// RAM also at 0x12300000 (read only) and at 0x45600000 (for privileged modes). The program starts with MMU, caches and
+/// branch prediction on.
 fn translated(program: &[u32]) -> cyclescope_engine::machine::Machine {
     translated_with(config(), program)
 }
@@ -268,7 +268,7 @@ fn what_is_written_at_one_address_is_read_at_its_other() {
 
 #[test]
 fn a_load_of_several_words_has_used_the_lines_before_its_abort() {
-    // The last line of the DDR, beyond which nothing is, and two others of its set in a cache with two ways.
+    // The last line of the DDR, which is followed by nothing, and two others of its set in a cache with two ways.
     let (last, other, third) = (0xffe0, 0xfee0, 0xfde0);
     let addresses = [(8, other), (9, last + 0x18), (10, third)];
     let set = addresses.map(|(register, offset)| [mov(register, offset), movt(register, DDR >> 16)]).concat();
@@ -277,7 +277,7 @@ fn a_load_of_several_words_has_used_the_lines_before_its_abort() {
     let program = [&set[..], &in_turn, &[0xe899_000f, ldr(6, 10, 0), ldr(7, 8, 0)]].concat();
     let [report, without_shortcuts] = [false, true].map(|is_shared| {
         let mut machine = translated(&then_exit(&program));
-        // The handler's first instruction uses the other line. subs pc, lr, #4: goes on behind the load.
+        // The handler's first instruction uses the other line. subs pc, lr, #4: returns to after the load.
         put(&mut machine, LOCAL + 0x10, &[ldr(6, 8, 0), 0xe25e_f004]);
         if is_shared {
             machine.bus().rams.iter_mut().for_each(Ram::share);
@@ -298,7 +298,7 @@ fn semihosting_reaches_memory_by_the_programs_addresses() {
     let (write0, elapsed, text) = (4, 0x30, u32::from_le_bytes(*b"hi!\0"));
     let store = [movt(3, SLOW >> 16), mov(2, text & 0xffff), movt(2, text >> 16), str(2, 3, 0x100)];
     let print = [mov(0, write0), mov(1, 0x100), movt(1, 0x1230), SEMIHOSTING];
-    // What is not to be written is not, even for the host.
+    // A read-only page is not written, even by the host.
     let refused = [mov(0, elapsed), mov(1, 0x100), movt(1, 0x1230), SEMIHOSTING, add(6, 0, 0)];
     let written = [mov(0, elapsed), mov(1, 0x104), movt(1, 0x4560), SEMIHOSTING, add(7, 0, 0), ldr(8, 3, 0x100)];
     let mut machine = translated(&then_exit(&[&store[..], &print, &refused, &written].concat()));
@@ -338,7 +338,8 @@ fn the_memory_management_says_why_it_refuses() {
 
 #[test]
 fn an_interrupt_that_a_store_causes_comes_when_the_store_has_arrived() {
-    // Device memory. With a store buffer the core goes on at once, and the device hears of it two cycles later.
+    // Device memory. With a store buffer the core continues at once, and the store arrives at the device two cycles
+    // later.
     let handler = [str(3, 3, 8), add(2, 2, 1), RETURN_FROM_IRQ];
     let program =
         [NOP, NOP, mov(3, 0), movt(3, DEVICE >> 16), ldr(4, 3, 0), ENABLE, str(4, 3, 24), NOP, NOP, NOP, NOP, NOP, NOP];
@@ -359,7 +360,7 @@ fn an_interrupt_that_a_store_causes_comes_when_the_store_has_arrived() {
 
 #[test]
 fn an_interrupt_that_came_while_masked_is_pending_until_its_end_has_arrived() {
-    // The line rises at about the time of the load, and a store lowers it that is still on its way when interrupts are
+    // The line rises at about the time of the load, and a store that lowers it is still on its way when interrupts are
     // enabled.
     let cpsid = 0xf10c_0080;
     let handler = [add(2, 2, 1), str(3, 3, 8), RETURN_FROM_IRQ];
@@ -409,7 +410,8 @@ fn stepping_and_running_take_the_same_time_with_caches_and_translation() {
 
 #[test]
 fn a_load_of_several_words_misses_in_each_of_its_lines_compiled_or_not() {
-    // r13 is where the words are; the line `evicted` bytes on is gone each time. r2 counts, r14 has addresses.
+    // r13 has the address of the words; the line at an offset of `evicted` bytes is evicted each time. r2 counts, r14
+    // has addresses.
     let program = |words: usize, start: u32, evicted: u32| {
         let others = (0..13).filter(|register| *register != 2).take(words);
         let list = others.fold(0, |list, register| list | 1 << register);
@@ -471,7 +473,7 @@ fn vfp_is_undefined_until_it_is_on() {
         (&ALLOW_VFP[..], 0xecb2_0b04, "vldmia r2!, {d0, d1}"),
     ] {
         let mut machine = machine(PROGRAM, &then_exit(&[before, &[encoding, NOP]].concat()));
-        // The undefined instruction's vector: back behind it.
+        // The vector of the undefined instruction: returns to after it.
         put(&mut machine, 4, &[RETURN]);
         let report = run(&mut machine);
         assert_exit(&report);

@@ -1,4 +1,4 @@
-//! The Cortex-M4 in a small machine: what exceptions cost in memory without wait states, and what comes of faults.
+//! The Cortex-M4 in a small machine: the cycles of exceptions in memory without wait states, and the effects of faults.
 
 use crate::whole::support::arm_m::*;
 use cyclescope_engine::core::Core;
@@ -6,7 +6,7 @@ use cyclescope_engine::isa::arm::core::CortexM;
 use cyclescope_engine::machine::Outcome;
 use cyclescope_engine::time::Ps;
 
-/// NVIC_ISER0; ISPR0 and IPR0 are so far behind it.
+/// NVIC_ISER0, and the offsets of ISPR0 and IPR0 from it.
 const ISER: u32 = 0xe000_e100;
 const ISPR: u16 = 0x100;
 const IPR: u32 = 0xe000_e400;
@@ -104,8 +104,8 @@ fn pending_interrupts_are_chained_in_6_cycles() {
     assert!(counters.contains(&("cm4.exceptions".to_owned(), 2)), "{counters:?}");
 }
 
-/// Interrupt 0 is pended, and the device's a growing number of cycles after something before that: when each stamped,
-/// counted from before the first.
+/// Interrupt 0 is pended, and the device's interrupt a growing number of cycles after an earlier point: the time of
+/// each handler's stamp, counted from that point.
 fn races() -> Vec<(u32, u32)> {
     let handlers = [(external(0), code![stamp(4), BX_LR]), (external(5), code![str(0, 2, 8), stamp(5), BX_LR])];
     let race = |after| {
@@ -132,8 +132,8 @@ fn what_comes_during_a_return_is_handled_without_ending_it() {
     let races = races();
     let nested = races.iter().position(|(first, late)| (16..1000).contains(late) && *first == 15).unwrap_or(0);
     let late: Vec<u32> = races[nested..].iter().map(|(_, late)| *late).take(12).collect();
-    // During the load; while the return is a jump yet; while the frame would be read: from there on it takes 6; in the
-    // program behind it.
+    // During the load; while the return is still a jump; while the frame would be read: from there on it takes 6
+    // cycles; in the program after it.
     assert_eq!(late, [30, 30, 26, 26, 27, 28, 29, 30, 31, 32, 33, 40], "{races:?}");
 }
 
@@ -173,7 +173,7 @@ fn an_interrupt_wakes_and_is_taken_at_its_time() {
 #[test]
 fn after_a_reset_the_core_begins_anew() {
     let mut core = CortexM::new(config());
-    // What it did before: handlers, masks and registers of its own.
+    // The state before the reset: handlers, masks and registers are set.
     let mut bus = machine(&code![begin(), CPSID_I, movs(1, 1), pend(1), movs(2, 9), FOREVER], &[]);
     core.run(bus.bus(), Ps::from_us(2));
     assert_eq!(core.registers()[3], 9);

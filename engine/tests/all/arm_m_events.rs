@@ -1,4 +1,4 @@
-//! The Cortex-M4's event counters: what each of them counts, and that all of them together leave the instructions.
+//! The Cortex-M4's event counters: the events of each, and the number of instructions that follows from all of them.
 
 use crate::whole::support::arm_m::*;
 
@@ -14,7 +14,7 @@ const SLEEPCNT: u16 = 0x10;
 const LSUCNT: u16 = 0x14;
 const FOLDCNT: u16 = 0x18;
 
-/// What a counter counts from a load of it to a load of it behind `body`; interrupt 0 has `handler`.
+/// The count of a counter between a load of it before `body` and a load of it after; interrupt 0 has `handler`.
 fn count(counter: u16, body: &[u16], handler: Code) -> u32 {
     let program = code![
         load_constant(0, DEMCR),

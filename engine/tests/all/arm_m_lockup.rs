@@ -1,11 +1,11 @@
-//! A Cortex-M4 that locks up, or never comes out of its handlers: the message tells what happened, where and why nobody
-//! handled it, and the stack sums to the time.
+//! A Cortex-M4 that locks up, or never leaves its handlers: the message has the fault, the place and the reason why no
+//! handler took it, and the stack sums to the time.
 
 use crate::whole::support::arm_m::*;
 use cyclescope_engine::machine::{Machine, Outcome, RunReport};
 use cyclescope_engine::time::Ps;
 
-/// Where nothing is.
+/// An unmapped address.
 const NOWHERE: u32 = 0x3000_0000;
 /// RAM with wait states, which ends at 64 KiB.
 const SLOW: u32 = 0x6000_0000;

@@ -1,5 +1,6 @@
-//! Random programs on the Cortex-M4 whose accesses turn the bus matrix: interpreted or compiled, in one go, in slices
-//! or instruction by instruction, with shortcuts to memory or without, all comes to the same.
+//! Random programs on the Cortex-M4 whose accesses switch the bus matrix. The result is equal whether they are
+//! interpreted or compiled, run in one go, in slices or instruction by instruction, with shortcuts to memory or
+//! without.
 
 use crate::tiers::sized;
 use crate::whole::support::arm_m::*;
@@ -13,7 +14,7 @@ use cyclescope_engine::machine::{Machine, Outcome, RunReport};
 use cyclescope_engine::memory::ram::{PortTiming, Ram};
 use cyclescope_engine::time::{Cycles, Ps};
 
-/// Memories on the matrix, one behind the other: more than there are banks of shortcuts for.
+/// Memories on the matrix, with consecutive addresses: more than there are banks of shortcuts.
 const SRAMS: u32 = 4;
 const SRAM: u32 = 0x2000_0000;
 const SRAM_BYTES: u32 = 0x1000;
@@ -22,7 +23,7 @@ const TOP: u32 = SRAM + 2 * SRAM_BYTES;
 /// Words that an interrupt counts in, in the third; and data beside code.
 const COUNTED: u32 = SRAM + 2 * SRAM_BYTES + 0x800;
 const IN_SRAM: u32 = SRAM + 3 * SRAM_BYTES + 0x108;
-/// What r4 to r9 have: addresses in each memory, one where a memory ends, and one on the data bus.
+/// The values of r4 to r9: addresses in each memory, one at the end of a memory, and one on the data bus.
 const BASES: [u32; 6] = [
     SRAM + 0x200,
     SRAM + SRAM_BYTES + 0x400,
@@ -39,7 +40,7 @@ const ISER: u32 = 0xe000_e100;
 
 struct Random {
     state: u64,
-    /// Which bases a program uses, as bits: those of few slaves all have their shortcuts at a time.
+    /// The bases that a program uses, as bits: a small number of slaves have all their shortcuts at the same time.
     bases: u32,
 }
 
@@ -61,7 +62,7 @@ impl Random {
         }
     }
 
-    /// An access by a base register that `opcode` has not, of so many bytes; mostly aligned.
+    /// An access of `bytes` bytes, mostly aligned, by `opcode`, with a base register added.
     fn access(&mut self, opcode: u16, bytes: u32) -> Code {
         let odd = if self.below(12) == 0 { self.below(bytes) } else { 0 };
         let offset = bytes * self.below(REACH / bytes - 1) + odd;
@@ -104,7 +105,8 @@ impl Random {
         let rounds = 20 + self.below(30);
         let mut code = code![enable, interrupts, bases, load_constant(10, DEVICE), load_constant(11, rounds)];
         let top = code.len();
-        // The device's interrupt so many cycles later, one less each round: add r0, r11, #n; str r0, [r10, #4].
+        // The device's interrupt comes after a number of cycles, one less each round: add r0, r11, #n; str r0, [r10,
+        // #4].
         let after = self.below(250) as u16;
         code.extend([0xf10b, after, 0xf8ca, RAISE_LATER as u16]);
         for _ in 0..16 {
@@ -158,7 +160,7 @@ fn machine_of(program: &[u16], at: u32, how: Compiling) -> Machine {
     machine
 }
 
-/// All that can be seen at the end.
+/// All visible state at the end.
 fn ending(machine: &mut Machine, report: &RunReport) -> String {
     assert_exit(report);
     let mut data = vec![0; (SRAMS * SRAM_BYTES) as usize];

@@ -1,5 +1,5 @@
-//! Random programs on the Cortex-M4, with interrupts at any time: however they are run, in one go, in slices or
-//! instruction by instruction, all comes to the same.
+//! Random programs on the Cortex-M4, with interrupts at any time: the result is equal in one go, in slices and
+//! instruction by instruction.
 
 use crate::tiers::sized;
 use crate::whole::support::arm_m::*;
@@ -13,7 +13,7 @@ use cyclescope_engine::time::Ps;
 /// registers, r7 counts iterations.
 const RESULTS: u32 = 4;
 const DATA: u32 = LOCAL + 0x6000;
-/// NVIC_ISER0, and ISPR0 behind it.
+/// NVIC_ISER0, with ISPR0 after it.
 const ISER: u32 = 0xe000_e100;
 const CPACR: u32 = 0xe000_ed88;
 
@@ -28,7 +28,7 @@ impl Random {
         self.below(RESULTS) as u16
     }
 
-    /// An instruction that goes on behind itself.
+    /// An instruction that does not change the flow of control.
     fn simple(&mut self) -> Code {
         let (rd, rn, rm) = (self.result(), self.result(), self.result());
         let word = 4 * self.below(16) as u16;
@@ -137,12 +137,12 @@ fn handlers() -> Vec<(u32, Code)> {
         (external(0), code![PUSH_R4_LR, movs(0, 2), 0xf8c6_u16, 0x0100_u16, POP_R4_PC]),
         (external(1), code![ldr(0, 4, 56), adds(0, 1), str(0, 4, 56), BX_LR]),
         (SVCALL, code![vmov(0, 4), BX_LR]),
-        // Behind the instruction of two bytes.
+        // Returns to after the instruction of two bytes.
         (HARD_FAULT, code![0x9806_u16, adds(0, 2), 0x9006_u16, BX_LR]),
     ]
 }
 
-/// All that can be seen at the end.
+/// All visible state at the end.
 fn ending(machine: &mut Machine, report: &RunReport) -> String {
     let mut data = [0; 64];
     machine.bus().peek(DATA, &mut data);

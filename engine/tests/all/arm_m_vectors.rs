@@ -1,4 +1,4 @@
-//! Where a Cortex-M4 begins: at its reset vector. A program's vector table may be elsewhere than the board has it.
+//! The reset vector of a Cortex-M4. A program's vector table may be at another address than the board's.
 
 use crate::whole::support::arm_m::*;
 use cyclescope_engine::isa::arm::core::CortexM;
@@ -9,7 +9,7 @@ use cyclescope_engine::machine::{Machine, Outcome};
 const DDR: u32 = 0x8000_0000;
 const ET_EXEC_ARM: u32 = 2 | 40 << 16;
 
-/// An ELF file without symbols, with a segment for each of these, that begins at `entry`.
+/// An ELF file without symbols, with the given segments, that begins at `entry`.
 fn elf(entry: u32, segments: &[(u32, Vec<u8>)]) -> Vec<u8> {
     let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
     let ident = [&b"\x7fELF\x01\x01\x01"[..], &[0; 9]].concat();
@@ -26,7 +26,7 @@ fn elf(entry: u32, segments: &[(u32, Vec<u8>)]) -> Vec<u8> {
     file
 }
 
-/// A vector table at `at` with code behind it, that takes a supervisor call and ends: r4 tells that its handler ran.
+/// A vector table at `at` followed by code that makes a supervisor call and ends: r4 shows that its handler ran.
 fn image(at: u32, stack: u32) -> Vec<u8> {
     let (main, handler) = (at + 0x80, at + 0xc0);
     let mut vectors = [handler | 1; 32];
@@ -42,7 +42,7 @@ fn image(at: u32, stack: u32) -> Vec<u8> {
 fn loaded(file: &[u8]) -> Machine {
     let core = CortexM::new(config());
     let mut machine = machine_with(core, &[], &[]);
-    // Nothing is where the board has the table.
+    // The board's address of the table is empty.
     put_physical(&mut machine, LOCAL, &[0; 48]);
     machine.load(file).unwrap();
     machine
@@ -51,7 +51,7 @@ fn loaded(file: &[u8]) -> Machine {
 #[test]
 fn a_table_elsewhere_is_found() {
     for (at, before) in [(DDR, Vec::new()), (DDR + 0x200, vec![(DDR + 0x40, vec![1_u8; 8])])] {
-        // The entry may be the table itself, where nobody told the linker.
+        // The entry may be the table itself, if the linker was given no entry.
         for entry in [at + 0x81, at] {
             let segments = [&before[..], &[(at, image(at, DDR + 0x8000))]].concat();
             let mut machine = loaded(&elf(entry, &segments));
@@ -86,13 +86,13 @@ fn the_boards_own_table_goes_before_others() {
     assert_eq!(machine.registers()[1 + 13], STACK);
 }
 
-/// A note's part behind the core's name.
+/// A note's part after the core's name.
 const AS_THE_CHIP: &str = "it starts with the words at 0x00000000, SP ";
 
 #[test]
 fn a_core_starts_at_its_reset_vector_whatever_the_entry_point_is() {
     let reset = "cm4: it starts at its reset vector, 0x00000081, as the chip does, and not at the file's entry point, ";
-    // At the handler, where no segment is, in flash that the program has not; the table itself, nothing at all.
+    // The entry is a handler's address, in no segment, in flash without a program, the table itself, or 0.
     for (entry, note) in
         [(0xc1, "0x000000c1"), (0xc0, "0x000000c0"), (0x0800_0101, "0x08000101"), (0x81, ""), (0x80, ""), (0, "")]
     {

@@ -88,12 +88,12 @@ fn moves(is_double: bool, m: u32) -> Vec<u32> {
 
 // ---- Programs
 
-/// Where in [`STAGE`] so many words are.
+/// The offsets of the first `words` words in [`STAGE`].
 fn offsets(words: u32) -> impl Iterator<Item = u32> {
     (0..words).map(|word| 4 * word)
 }
 
-/// Copies words from where r1 points to [`STAGE`], and looks at them there: then shortcuts lead to them.
+/// Copies words from the address in r1 to [`STAGE`], and loads them there, so that shortcuts to them exist.
 fn copy_in(ldr: u32, str_stage: u32, ldr_stage: u32) -> Vec<u32> {
     offsets(STAGE_WORDS).flat_map(|at| [ldr, str_stage | at, ldr_stage | at]).collect()
 }
@@ -153,7 +153,7 @@ fn t32(body: &[u32]) -> Vec<u16> {
     code![program, exit()]
 }
 
-/// All that a run leaves behind.
+/// The state after a run.
 fn run(mut machine: Machine, rows: &[u32], compile_after: u16) -> (RunReport, Vec<u32>, Vec<u8>) {
     put(&mut machine, OPERANDS, rows);
     machine.compile(Compiling::after(compile_after));
@@ -211,7 +211,7 @@ const SEQUENCES: u64 = if cfg!(target_arch = "x86_64") { 120 } else { 4 };
 
 #[test]
 fn each_instruction_comes_to_the_same() {
-    // d3 = d0 . d1, or of the same words as singles; behind it the flags, which are part of the results.
+    // d3 = d0 . d1, or an operation on the same words as singles; then the flags, which are part of the results.
     for (is_double, registers) in [(true, [3, 0, 1]), (true, [2, 2, 1]), (false, [7, 0, 2]), (false, [2, 1, 2])] {
         let mut bodies = each(is_double, registers);
         bodies.extend([change_precision(true, 5, 1), change_precision(false, 3, 1)]);

@@ -65,8 +65,8 @@ fn cpu(store_buffer_entries: u32) -> Node {
     node("/cpus/cpu@0", None, properties, Vec::new())
 }
 
-/// A tightly coupled memory at 0, where the core begins, and DDR behind both caches: 10 cycles to the first word, 1 a
-/// further one.
+/// A tightly coupled memory at 0, where the core begins, and DDR that both caches keep: 10 cycles to the first word, 1
+/// a further one.
 fn board(store_buffer_entries: u32) -> Node {
     let frequency = vec![text("compatible", "fixed-clock"), cells("clock-frequency", &[100_000_000])];
     let clock = node("/clock", Some(CLOCK), vec![frequency, vec![cells("#clock-cells", &[0])]], Vec::new());
@@ -109,7 +109,7 @@ fn what_the_first_level_drops_the_second_has() {
     assert_eq!(cause(&report, "load: memory@80000000"), 2 * 13);
     assert_eq!(cause(&report, "second-level cache"), 3 * (2 + 1 + 1) + 5);
     assert_eq!(report.cores[0].cycles.0, 4 + EXIT_CYCLES + 26 + 17);
-    // Three misses of the first level, of which the second has the last.
+    // Three misses of the first level. The second level has the last line.
     let counter = |name: &str| report.counters.iter().find(|(other, _)| other == name).map(|(_, total)| *total);
     assert_eq!(counter("cpu@0.d-cache.fills"), Some(3));
     assert_eq!(counter("l2-cache.data reads"), Some(3));
@@ -136,7 +136,7 @@ fn caches_that_can_keep_nothing_are_a_warning() {
     let nothing = "anything: no memory behind it is marked cyclescope,cacheable";
     let first = format!("two-level.dts:1: cpu@0: its caches never keep {nothing}");
     assert_eq!(warnings(&unmarked), Ok(vec![first, format!("the second-level cache never keeps {nothing}")]));
-    // A mark of memory that takes no time is of no use to the first level.
+    // A mark of memory that takes no time has no effect on the first level.
     let mut local = unmarked;
     let mark = Property { name: "cyclescope,cacheable".to_owned(), value: Vec::new(), at: at() };
     local
@@ -196,8 +196,8 @@ fn who_may_stop_a_run_sees_how_far_it_has_come() {
     assert_eq!(report.elapsed, stop.reached());
 }
 
-/// The board with an overlay of these ranges, and what may be below one beside its memories: a device's registers, and
-/// a memory of a bus matrix.
+/// The board with an overlay of the given ranges. It may also lie over a device's registers and a memory of a bus
+/// matrix, which are next to its memories.
 fn with_overlay(ranges: &[u32]) -> Node {
     let flag = |name: &str| Property { name: name.to_owned(), value: Vec::new(), at: at() };
     let cycles = timing_of(&[("first-word-cycles", 1), ("beat-cycles", 1)]);
@@ -232,7 +232,7 @@ fn an_overlay_lies_inside_one_range_of_a_memory_or_window() {
     let (ddr, overlay) = ("/memory@80000000", "/overlay");
     let around = [part(0, 0x3ff, ddr), part(0x400, 0x43f, overlay), part(0x440, 0xffff, ddr)];
     assert_eq!(entries(&[DDR + 0x400, 0x40]), around);
-    // All of its ranges show all of it, in the DDR or elsewhere.
+    // All of its ranges show the complete memory, in the DDR or elsewhere.
     assert_eq!(entries(&[LOCAL + 0x80, 0x40, DDR + 0x400, 0x40]), around);
     assert_eq!(entries(&[DDR, 0x1_0000]), [part(0, 0xffff, overlay)]);
     assert_eq!(entries(&[DDR + 0xff00, 0x100])[1], part(0xff00, 0xffff, overlay));

@@ -1,4 +1,4 @@
-//! Clocks that firmware changes: what a program takes in cycles, and how long these last.
+//! Clocks that firmware changes: the cycles of a program, and their lengths in time.
 
 use crate::whole::support::arm_m::*;
 use cyclescope_engine::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
@@ -41,7 +41,7 @@ fn khz(rate: u32) -> Hz {
     Hz::new(u64::from(rate) * 1000).unwrap()
 }
 
-/// The machine, all of which runs by one clock.
+/// The machine. One clock drives all of it.
 fn machine_by_one_clock(program: &[u16]) -> Machine {
     let mut machine = machine(program, &[]);
     let bus = machine.bus();
@@ -58,17 +58,17 @@ fn machine_by_one_clock(program: &[u16]) -> Machine {
     machine
 }
 
-/// So many iterations that load from slow memory, store there, and compute.
+/// A number of iterations that load from slow memory, store there, and compute.
 fn works(iterations: u16) -> Code {
     code![movs(2, iterations), load_constant(3, DDR), ldr(4, 3, 0), adds(4, 1), str(4, 3, 4), subs(2, 1), bne_back(4),]
 }
 
-/// Has the clock run at a rate, and goes on when it surely does.
+/// Sets the rate of the clock, and waits until it has surely changed.
 fn change(rate: u32) -> Code {
     code![load_constant(5, CONTROLLER), load_constant(6, rate), str(6, 5, 0), movs(7, 100), subs(7, 1), bne_back(1)]
 }
 
-/// Works at each of these rates, in kHz.
+/// Works at each of the given rates, in kHz.
 fn at_rates(rates: &[u32]) -> Code {
     let parts = rates.iter().flat_map(|rate| [change(*rate), works(50)].concat());
     let mut program = works(50);
@@ -95,8 +95,8 @@ fn cycles_are_the_same_at_any_rate_and_last_as_long_as_it_says() {
     let (same, _) = run_of(&at_rates(&[100_000, 100_000]), |_| {});
     let (changed, _) = run_of(&at_rates(&[8_000, 168_000]), |_| {});
     let cycles = |report: &RunReport| report.cores[0].cycles.0;
-    // Each change comes so many nanoseconds behind its write: at other rates these are other numbers of cycles of the
-    // loop that waits, but it makes as many of them.
+    // Each change comes a fixed time after its write: at other rates that is another number of cycles of the waiting
+    // loop, but the loop makes the same number of them.
     assert_eq!(cycles(&changed), cycles(&same));
     assert_eq!(changed.cores[0].instructions, same.cores[0].instructions);
     let rates: Vec<u64> = changed.cores[0].counted.iter().map(|counted| counted.rate.get()).collect();

@@ -17,7 +17,7 @@ fn delay(n: u32) -> [u32; 3] {
     [mov(7, n), subs(7, 7, 1), when(NE, b(-4))]
 }
 
-/// Nanoseconds that so many iterations take a core.
+/// Nanoseconds of `n` iterations on a core.
 fn delay_ns(core: usize, n: u64) -> u64 {
     7 * n * 1_000_000_000 / CLOCKS[core]
 }
@@ -32,14 +32,14 @@ fn sleeps(core: u32) -> [u32; 2] {
     [WFI, str(2, 9, 4 * core)]
 }
 
-/// Waits so many nanoseconds for the journal, in a loop.
+/// Polls the journal for `ns` nanoseconds.
 fn polls(ns: u32) -> [u32; 5] {
     [mov(4, ns), str(4, 9, 0x30), ldr(5, 9, 0x30), cmp(5, 0), when(EQ, b(-8))]
 }
 
 const REST: [u32; 2] = [WFI, 0xeaff_fffd];
 
-/// The path of a run that is the same however it is simulated.
+/// The path of a run, which does not depend on how it is simulated.
 fn path(programs: [&[u32]; 2], prepare: impl Fn(&mut Machine)) -> (RunReport, CriticalPath) {
     let run = |quantum, (skip, runs)| {
         let (mut machine, _) = pair(programs);
@@ -70,7 +70,7 @@ fn assert_about(time: Ps, ns: u64, within_ns: u64) {
     assert!(time.0.abs_diff(1000 * ns) <= 1000 * within_ns, "{time} is not {ns} ns");
 }
 
-/// From core, to core, by which device, how often.
+/// From core, to core, by which device, number of times.
 fn hand_overs(path: &CriticalPath) -> Vec<(&str, &str, &str, u64)> {
     let all = path.hand_overs.iter();
     all.map(|over| (over.from.as_str(), over.to.as_str(), over.device.as_str(), over.times)).collect()
@@ -112,7 +112,7 @@ fn nobody_is_held_up_by_what_comes_while_he_works() {
 
 #[test]
 fn a_core_waits_for_what_a_device_does_for_another() {
-    // Core 1 has the journal raise the interrupt 20 us later; core 0 does so itself, for later still, before it sleeps.
+    // Core 1 requests an interrupt of core 0 in 20 us; core 0 requests its own for a later time, before it sleeps.
     let later = |ns: u32, store: u32| [mov(4, ns), store];
     let first = program(&[&later(60_000, str(4, 9, 0x10)), &sleeps(0), &delay(500), &EXIT]);
     let second = program(&[&delay(500), &later(20_000, str(4, 9, 0x10)), &REST]);
@@ -166,7 +166,7 @@ fn a_run_that_is_cut_off_ends_with_the_core_at_work() {
 
 #[test]
 fn many_hand_overs_are_sums() {
-    // How often both wake each other.
+    // The number of times that both wake each other.
     let times = sized(100, 2000);
     let round = |own: u32, other: u32, work: u32, begins: bool| {
         let (wakes, sleeps) = (wakes(other), sleeps(own));
@@ -187,7 +187,7 @@ fn many_hand_overs_are_sums() {
 
 #[test]
 fn a_core_that_waits_for_its_interrupt_handler_is_held_up() {
-    // Core 0 goes round until its handler has set a flag in its own memory, at 0x7000; then it works.
+    // Core 0 loops until its handler has set a flag in its own memory, at 0x7000; then it works.
     let waits = [ldr(5, 10, 0), cmp(5, 0), when(EQ, b(-8))];
     let first = program(&[&[mov(10, 0x7000), ENABLE], &delay(1000), &waits, &delay(4000), &EXIT]);
     let second = program(&[&delay(20_000), &wakes(0), &REST]);
@@ -212,7 +212,7 @@ fn a_core_that_waits_for_its_interrupt_handler_is_held_up() {
     let (work, own) = (delay_ns(1, 20_000), delay_ns(0, 4000));
     assert_about(row(&path, "cpu1", WORK), work, 300);
     assert_about(row(&path, "cpu0", WORK), own, 1500);
-    // It is looked at every 50 us.
+    // Core 0 looks at it every 50 us.
     assert_about(path.hand_overs[0].held, work - delay_ns(0, 1000), 51_000);
     for how in [(false, 0), (true, 1), (false, 1)] {
         assert!(run(how) == report, "{how:?}");

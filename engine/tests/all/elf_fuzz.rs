@@ -1,4 +1,4 @@
-//! Spoiled ELF files: the loader refuses or takes them, and never panics.
+//! Damaged ELF files: the loader refuses or accepts them, and never panics.
 use crate::tiers::sized;
 use cyclescope_engine::elf::debug::line_of;
 use cyclescope_engine::elf::names::Names;
@@ -19,7 +19,7 @@ fn words(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// Two symbols: a function of 8 bytes and a label behind it.
+/// Two symbols: a function of 8 bytes and a label after it.
 fn symbols() -> Vec<u8> {
     let symbol =
         |name: u32, addr: u32, bytes: u32, info: u8| [words(&[name, addr, bytes]), vec![info, 0, 1, 0]].concat();
@@ -84,7 +84,7 @@ fn executable() -> Vec<u8> {
     [ident, header, segments, contents, headers].concat()
 }
 
-/// A way to spoil a file; places are taken modulo its length.
+/// A kind of damage; places are taken modulo the file's length.
 #[derive(Clone, Debug)]
 enum Spoil {
     Byte(usize, u8),
@@ -123,7 +123,7 @@ fn apply(file: &mut Vec<u8>, spoil: Spoil) {
     }
 }
 
-/// Reads, asks and loads a file as the machine does.
+/// Reads and loads a file as the machine does, and queries it.
 fn use_file(file: &[u8], addr: u32) {
     let read = elf::read(file, Machine::RiscV);
     if let Ok(image) = &read {

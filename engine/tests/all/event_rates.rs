@@ -1,4 +1,4 @@
-//! What storms is told of, and a time that does not pass ends the run.
+//! Excessive rates of interrupts and exceptions are noted, and events without end at one time end the run.
 
 use crate::whole::support::riscv::*;
 use cyclescope_engine::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
@@ -31,7 +31,7 @@ fn an_interrupt_that_is_never_cleared_is_reported_of_with_its_device() {
 
 #[test]
 fn a_handler_that_faults_again_and_again_is_reported_of() {
-    // The handler goes back to the instruction that means nothing.
+    // The handler returns to the undefined instruction.
     let mut machine = machine(LOCAL, &[addi(1, 0, HANDLER as i32), csrrw(0, MTVEC, 1), 0], 1);
     put(&mut machine, HANDLER, &[MRET]);
     let report = machine.run(Ps::from_us(60_000), |_| true);
@@ -39,7 +39,7 @@ fn a_handler_that_faults_again_and_again_is_reported_of() {
     assert!(report.notes.iter().any(reported), "{:?}", report.notes);
 }
 
-/// Asks for its next event at once, or so many picoseconds later, in each of its events.
+/// Schedules its next event at once, or after a number of picoseconds, in each of its events.
 #[derive(crate::state::State)]
 struct Again(u64);
 
@@ -57,7 +57,7 @@ impl Device for Again {
     }
 }
 
-/// A hart that jumps to itself, and such a device, whose first event is due after 10 us.
+/// A hart that jumps to itself, and a device with such events, the first of them after 10 us.
 fn with_events(apart_ps: u64) -> Machine {
     let mut bus = Bus::default();
     bus.rams.push(Ram::new(0x1000, PortTiming::symmetric(clock(), Cycles(0), Cycles(0), 4)));

@@ -1,7 +1,7 @@
-//! What programs print is handed over soon and in small pieces, and when that happens changes nothing: on two cores,
-//! and from a program that does nothing else. [`crate::whole::conformance`] has it for each core.
+//! Output of programs is handed over soon and in small pieces, and the time of that changes nothing else: on two cores,
+//! and for a program that only prints. [`crate::whole::conformance`] tests it for each core.
 
-use crate::whole::conformance::{HAND_OVERS, ITERATIONS, run_alike};
+use crate::whole::conformance::{HAND_OVERS, ITERATIONS, run_and_compare};
 use crate::whole::support::arm::*;
 use crate::whole::support::pair::{JOURNAL, SHARED, pair};
 use crate::whole::support::printer::add_printer;
@@ -12,8 +12,8 @@ const TEXT: u32 = 0x4000;
 
 #[test]
 fn two_cores_that_wake_each_other() {
-    // Each prints, adds to a shared word without care, and raises and lowers the other's interrupt; core 1 sleeps
-    // between.
+    // Each prints, adds to a shared word without synchronization, and raises and lowers the other's interrupt; core 1
+    // sleeps between.
     let iteration = |core: u32| {
         let mut iteration =
             vec![mov(0, 3), mov(1, TEXT + 4 * core), 0xef12_3456, str(6, 10, 0), ldr(3, 8, 0), add(3, 3, 1)];
@@ -42,9 +42,9 @@ fn two_cores_that_wake_each_other() {
             journals.borrow_mut().push(journal);
             machine
         };
-        let (_, text) = run_alike(build);
+        let (_, text) = run_and_compare(build);
         assert_eq!(text.console.iter().filter(|byte| **byte == b'0').count(), ITERATIONS as usize);
-        // Further machines go on from snapshots, and have the rest of it.
+        // The following machines continue from snapshots, and have the rest of the journal.
         let journals = &journals.borrow()[..HAND_OVERS.len()];
         let journals: Vec<_> = journals.iter().map(|journal| journal.lock().unwrap().clone()).collect();
         assert!(journals[0].len() > ITERATIONS as usize && journals.iter().all(|journal| *journal == journals[0]));
@@ -63,6 +63,6 @@ fn a_program_that_prints_without_end_is_handed_over_by_bytes_and_can_be_stopped(
         sizes.len() < 5
     });
     assert_eq!(report.outcome, Outcome::Interrupted);
-    // 64 KiB, and what the call that comes to it prints.
+    // 64 KiB, and the output of the call that exceeds it.
     assert_eq!(sizes, [66_000, 66_000, 66_000, 66_000, 66_000, 0, 0]);
 }

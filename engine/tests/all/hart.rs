@@ -20,7 +20,7 @@ fn a_loop_pays_for_its_taken_branches() {
 
 #[test]
 fn a_predicted_loop_pays_most_for_its_end() {
-    // The branch is taken 9 times at 3 cycles, as predicted, once not at 6; the forward one behind it is taken at 6.
+    // The branch is taken 9 times at 3 cycles, as predicted, once not at 6; the forward one after it is taken at 6.
     let timing = CoreTiming { mispredicted_branch: Some(6), ..timing() };
     let program = then_exit(&[addi(5, 0, 10), addi(5, 5, -1), bne(5, 0, -4), beq(5, 0, 8), NOP]);
     let report = run(&mut machine_with(timing, LOCAL, &program, 1));
@@ -100,14 +100,14 @@ fn a_store_goes_through_to_memory_where_the_cache_keeps_none() {
 
 #[test]
 fn a_load_whose_line_fill_fails_faults_at_its_own_address() {
-    // The handler behind the program ends the run; the device answers bursts with an error, though caches may keep it.
+    // The handler after the program ends the run; the device answers bursts with an error, though caches may keep it.
     let program = then_exit(&[addi(5, 0, 16), csrrw(0, MTVEC, 5), lui(5, DEVICE), lw(6, 5, 0x18), csrrs(7, MTVAL, 0)]);
     let mut machine = machine(LOCAL, &program, 1);
     machine.bus().map.iter_mut().filter(|entry| entry.base == DEVICE).for_each(|entry| entry.cacheable = true);
     let (report, registers) = run_to_end(machine);
     assert_exit(&report);
     assert_eq!(registers[1 + 7], DEVICE + 0x18);
-    // There and back; nothing was filled, and nothing had to go.
+    // To the device and back; no line was filled, and none was written back.
     assert_eq!(cause(&report, "load: late"), 3);
 }
 
@@ -123,7 +123,8 @@ fn stores_wait_in_a_buffer_and_a_device_waits_for_them() {
     };
     // A store takes 2 + 3 + 1, the load 2 + 7 + 1.
     assert_eq!(cycles(0), (5 + EXIT_CYCLES + 2 * 6 + 10, 0));
-    // The stores go out one after the other from the end of the first's own cycle on; the load is ordered behind both.
+    // The stores are written one after the other from the end of the first's own cycle on; the load is ordered after
+    // both.
     assert_eq!(cycles(2), (5 + EXIT_CYCLES + 12 - 2 + 10, 10));
 }
 
@@ -133,7 +134,7 @@ fn two_ways_keep_two_lines_of_a_set_and_drop_the_older() {
     let mut machine = machine(LOCAL, &program, 2);
     let report = run(&mut machine);
     assert_exit(&report);
-    // 0, 64 and 128 miss; 0 hits twice, being the younger when 128 comes.
+    // 0, 64 and 128 miss; 0 hits twice, as it is the younger one when 128 comes.
     assert_eq!(cause(&report, "load: ddr"), 3 * 13);
 }
 
@@ -308,8 +309,8 @@ fn wfi_sleeps_to_the_interrupt_and_the_time_is_charged() {
 
 // ---- Polling
 
-/// The table of decoded blocks has 65536 places, and each instruction of uncached code takes two: straight-line code
-/// leaves so few that the first look at the loop behind it may not find room for the loop's single instructions.
+/// The table of decoded blocks has 65536 places, and each instruction of uncached code takes two. Straight-line code
+/// can fill almost all of it: the first look at the loop after it may not find room for the loop's single instructions.
 #[test]
 fn a_loop_is_skipped_when_the_table_of_blocks_is_nearly_full() {
     // Waits for the device's event, in a loop with 60 nops.

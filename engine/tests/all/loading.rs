@@ -1,4 +1,4 @@
-//! Where the segments of an ELF file go: RAM, and flash behind a window.
+//! The targets of an ELF file's segments: RAM, and flash that is mapped by a window.
 use cyclescope_engine::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use cyclescope_engine::bus::{MapEntry, Target};
 use cyclescope_engine::elf::names::Names;
@@ -9,7 +9,7 @@ use cyclescope_engine::time::Cycles;
 
 use crate::whole::support::riscv as support;
 
-/// Where the flash can be read in place.
+/// The flash's window for reads in place.
 const WINDOW: u32 = 0x6000_0000;
 const WINDOW_BYTES: u32 = 64;
 /// A device whose range 1 reads a memory that only a programmer can write.
@@ -56,11 +56,11 @@ fn machine() -> Machine {
 /// A segment: where it runs, where it is stored, its bytes, and its size in memory.
 type Segment<'a> = (u32, u32, &'a [u8], u32);
 
-/// An executable with these segments that begins with the first.
+/// An executable with these segments. It begins with the first.
 fn executable(segments: &[Segment]) -> Vec<u8> {
     let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
     let ident = [&b"\x7fELF\x01\x01\x01"[..], &[0; 9]].concat();
-    // ET_EXEC, EM_RISCV; program headers of 32 bytes behind the header's 52; no sections.
+    // ET_EXEC, EM_RISCV; program headers of 32 bytes after the header's 52; no sections.
     let header =
         words(&[2 | 243 << 16, 1, segments[0].0, 52, 0, 0, 52 | 32 << 16, segments.len() as u32 | 40 << 16, 0]);
     let mut file = [ident, header].concat();
@@ -84,7 +84,7 @@ fn segments_are_stored_in_ram_and_flash() {
     let mut machine = machine();
     support::put(&mut machine, support::DDR, &[u32::MAX; 3]);
     let code = (WINDOW + 4, WINDOW + 4, &[1, 2, 3, 4][..], 4);
-    // Initialised data that start-up code copies to RAM, with more RAM behind it that it clears.
+    // Initialised data that start-up code copies to RAM, followed by RAM that it clears.
     let data = (support::DDR + 64, WINDOW + 8, &[5, 6, 7][..], 100);
     let ram = (support::DDR, support::DDR, &[8, 9][..], 8);
     machine.load(&executable(&[code, data, ram])).unwrap();
@@ -117,7 +117,7 @@ fn a_segment_lies_in_flash_and_an_overlay_and_flash_again() {
     bus.lay(MapEntry::new("overlay", WINDOW + 0x40, WINDOW + 0x7f, ram));
     bus.poke(WINDOW + 0x40, &[0x77; 0x40]);
     let code: Vec<u8> = (0..0x80).collect();
-    // Initialised data in the overlay, and what is to be cleared elsewhere: nothing of the flash is.
+    // Initialised data in the overlay, and zero-initialised data elsewhere: the flash is not cleared.
     let data = (support::DDR, WINDOW + 0xa0, &[5, 6, 7][..], 100);
     machine.load(&executable(&[(WINDOW + 0x20, WINDOW + 0x20, &code, 0x80), data])).unwrap();
     assert_eq!(bytes(&mut machine, WINDOW + 0x20, 0x80), code);
@@ -126,7 +126,7 @@ fn a_segment_lies_in_flash_and_an_overlay_and_flash_again() {
     let mut below = [0; 4];
     assert!(machine.bus().devices[1].as_ref().unwrap().peek(1, 0x5e, &mut below));
     assert_eq!(below, [0x3e, 0x3f, 0x40, 0x41]);
-    // One in the overlay alone, as of data that start-up code copies, is not cleared behind its bytes either.
+    // A segment in the overlay alone, like data that start-up code copies, is not cleared after its bytes either.
     machine.load(&executable(&[(support::DDR, WINDOW + 0x44, &[1, 2], 0x2000)])).unwrap();
     assert_eq!(bytes(&mut machine, WINDOW + 0x43, 4), [0x23, 1, 2, 0x26]);
     let error = machine.load(&executable(&[(WINDOW + 0x20, WINDOW + 0x20, &[0; 0xe1], 0xe1)])).unwrap_err();
@@ -146,7 +146,7 @@ fn a_function_that_is_copied_to_ram_has_its_name_there() {
 fn a_segment_without_bytes_may_be_registers() {
     let code = (support::DDR, support::DDR, &[1, 2, 3, 4][..], 4);
     let empty = |at: u32, bytes: u32| (at, at, &[][..], bytes);
-    // The device's registers, the flash's, and where nothing is; RAM is cleared as ever.
+    // The device's registers, the flash's registers, and an unmapped address; RAM is cleared as usual.
     for at in [support::DEVICE, WINDOW - 0x100, 0x5000_0000] {
         let mut machine = machine();
         support::put(&mut machine, support::DDR + 64, &[u32::MAX; 2]);

@@ -1,5 +1,5 @@
-//! The engine as a user of the crate has it: by its public names. A module of the engine's own tests: one program has
-//! all tests, so that the engine is compiled once for them.
+//! The engine by its public names, like a user of the crate. It is a module of the engine's own tests: one program has
+//! all tests, so the engine is compiled once for them.
 
 #![allow(clippy::panic, clippy::unwrap_used)]
 

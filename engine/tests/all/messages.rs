@@ -1,4 +1,4 @@
-//! Every message about a board or an ELF file, with its text: a new kind fails here until it has one.
+//! Every message about a board or an ELF file, with its text: the test of a new kind fails until it is listed here.
 
 use cyclescope_engine::dt::fault::{BoardFault, FaultKind};
 use cyclescope_engine::dt::node::Location;
@@ -9,7 +9,7 @@ fn name(text: &str) -> String {
     text.to_owned()
 }
 
-/// An example of each kind, and the text that the user gets behind "file:line: node: ".
+/// An example of each kind, and its text after "file:line: node: ".
 fn board_faults() -> Vec<(FaultKind, &'static str)> {
     vec![
         (
@@ -72,7 +72,7 @@ fn elf_errors() -> Vec<(ElfError, &'static str)> {
     ]
 }
 
-/// Position of a kind; exhaustive, so that a new one does not compile until it is listed.
+/// The index of a kind; exhaustive, so that a new kind does not compile until it is listed.
 const fn position(kind: &FaultKind) -> usize {
     match kind {
         FaultKind::Missing { .. } => 0,

@@ -17,8 +17,8 @@ fn cycles_of(program: &[u32]) -> u64 {
 
 #[test]
 fn a_loop_pays_for_the_branches_that_were_not_expected() {
-    // Ten iterations of three instructions. The first time round the branch is not known, the last time it is expected
-    // to be taken.
+    // Ten iterations of three instructions. In the first, the branch has no prediction; in the last, it is predicted
+    // taken.
     let program = [addiu(T0, ZERO, 10), addiu(T0, T0, -1), bne(T0, ZERO, -2), addiu(T1, T1, 1)];
     let (report, registers) = run_program(&then_exit(&program));
     assert_exit(&report);
@@ -33,7 +33,7 @@ fn results_are_waited_for() {
         (vec![la(S0, KSEG0), lw(T0, S0, 0), addiu(T1, T0, 1)], 2),
         (vec![la(S0, KSEG0), lw(T0, S0, 0), NOP, addiu(T1, T0, 1)], 1),
         (vec![la(S0, KSEG0), lw(T0, S0, 0), NOP, NOP, addiu(T1, T0, 1)], 0),
-        // What is loaded is overwritten: nobody waits.
+        // The loaded value is overwritten: no instruction waits for it.
         (vec![la(S0, KSEG0), lw(T0, S0, 0), addiu(T0, ZERO, 1), addiu(T1, T0, 1)], 0),
         (vec![mul(T0, T1, T1), addiu(T1, T0, 1)], 4),
         (vec![multu(T1, T1), mflo(T0)], 4),
@@ -60,7 +60,7 @@ fn calls_return_to_after_their_delay_slots() {
     let (report, registers) = run_program(&program);
     assert_exit(&report);
     assert_eq!(registers[1 + T1 as usize], 9);
-    // jal is not known, and neither is jr.
+    // Neither jal nor jr has a prediction.
     assert_eq!(cause(&report, "mispredicted branches"), 3 + 6);
 }
 
@@ -186,7 +186,7 @@ fn with_handler(program: &[u32], handler: &[u32]) -> Machine {
     machine
 }
 
-/// Goes on behind the instruction that raised the exception.
+/// Returns to after the instruction that raised the exception.
 const RETURN_AFTER: [u32; 4] = [0x401a_7000, 0x275a_0004, 0x409a_7000, ERET];
 
 #[test]
@@ -195,7 +195,7 @@ fn a_system_call_comes_back() {
     let report = run(&mut machine);
     assert_exit(&report);
     assert_eq!(machine.registers()[1 + T0 as usize], 0x11);
-    // The call's own cycle, and the way to the handler.
+    // The call's own cycle, and the entry of the handler.
     assert_eq!(cause(&report, "exception entry"), 1 + 5);
     assert!(report.notes.is_empty());
 }
@@ -460,7 +460,7 @@ fn the_hosting_interface_prints_and_ends_the_run() {
 
 #[test]
 fn parts_of_words_in_lines_used_in_turn_need_no_shortcuts_to_take_their_time() {
-    // Three lines of a set, of which the cache holds two at a time; sb, sh and lb.
+    // Three lines of a set; the cache holds two at a time. sb, sh and lb.
     let part = |code: u32, offset: u32| code << 26 | S0 << 21 | T0 << 16 | offset;
     let body = [
         [lwl(T0, S0, 5), lwr(T0, S0, 0x102), swl(T0, S0, 6), swr(T0, S0, 0x105), part(0x28, 7), part(0x29, 0x10a)],

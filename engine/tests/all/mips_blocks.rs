@@ -1,7 +1,7 @@
 //! Blocks of a MIPS core: that code is decoded once, and that two cores see each other's accesses in one order.
 
 use crate::whole::support::mips::*;
-use crate::whole::support::pair::{Entries, JOURNAL, PROGRAMS, SHARED, pair_at, run_alike, xburst};
+use crate::whole::support::pair::{Entries, JOURNAL, PROGRAMS, SHARED, pair_at, run_and_compare, xburst};
 use cyclescope_engine::core::Core;
 use cyclescope_engine::isa::mips::core::Mips;
 use cyclescope_engine::machine::Machine;
@@ -22,7 +22,7 @@ fn cold_code_is_decoded_once() {
     let words = 3000;
     let mut code: Vec<u32> = Vec::new();
     while code.len() < words {
-        // Results that are under way at a line's end, and branches that are not taken.
+        // Pending results at a line's end, and branches that are not taken.
         let n = code.len() as u32;
         code.extend([mul(T0, T1, T1), addu(T2, T0, T0), lw(T1, S0, 0), bne(ZERO, ZERO, 5), addiu(T3, T3, n as i32)]);
         code.extend(vec![NOP; n as usize % 7]);
@@ -31,7 +31,7 @@ fn cold_code_is_decoded_once() {
     put(&mut machine, KSEG0 + DDR, &then_exit(&code));
     let (decoded, ran) = decoded(&mut machine);
     assert!(ran > words, "{ran}");
-    // Some more behind lines' ends.
+    // Some instructions after lines' ends are decoded twice.
     assert!(decoded < 2 * ran, "{decoded} of {ran}");
 }
 
@@ -46,7 +46,7 @@ fn entry(index: i32, asid: i32, physical: u32) -> Vec<u32> {
 
 #[test]
 fn another_address_space_has_its_code_decoded_once() {
-    // A function that both have at the same address, from different pages, called in turn.
+    // A function that is at the same address in both spaces, on different pages, and is called alternately.
     let decoded_in = |iterations: i32| {
         let call = |asid| [addiu(K0, S0, asid), mtc0(K0, ENTRY_HI), register(0x09, RA, S0, 0), NOP];
         let pages = [entry(0, 1, DDR + 0x8000), entry(1, 2, DDR + 0xa000)].concat();
@@ -76,12 +76,12 @@ fn pair(programs: [&[u32]; 2]) -> (Machine, Arc<Mutex<Entries>>) {
 
 const BASES: [u32; 2] = [0x3c10_0000 | SHARED >> 16, 0x3c11_0000 | JOURNAL >> 16];
 
-/// Waits until the word at shared memory + `offset` is what T2 is, with a quotient under way.
+/// Waits until the word at shared memory + `offset` is equal to T2, with a pending quotient.
 fn until_equal(offset: i32) -> [u32; 4] {
     [lw(T3, S0, offset), divu(T3, S1), bne(T3, T2, -3), NOP]
 }
 
-/// Says so in shared memory + 12, and sleeps: the other core ends the run.
+/// Sets shared memory + 12, and sleeps: the other core ends the run.
 const DONE: [u32; 4] = [0xae0a_000c, WAIT, 0x1000_fffe, NOP];
 
 #[test]
@@ -94,7 +94,7 @@ fn messages_of_two_cores_go_back_and_forth_in_order() {
     let ping = then_exit(&[&BASES[..], &asks, &back(&asks), &until_equal(12)].concat());
     let answers = [&[addiu(T2, T2, 1)][..], &until_equal(0), &[sw(T3, S1, 0x44), sw(T2, S0, 4)]].concat();
     let pong = [&BASES[..], &answers, &back(&answers), &DONE].concat();
-    let (_, entries) = run_alike(|| pair([&ping, &pong]));
+    let (_, entries) = run_and_compare(|| pair([&ping, &pong]));
     let expected = (1..=iterations as u32).flat_map(|n| [(Some(1), 0x44, n), (Some(0), 0x40, n)]);
     let reported: Vec<_> = entries.iter().map(|(core, offset, value, _)| (*core, *offset, *value)).collect();
     assert_eq!(reported, expected.collect::<Vec<_>>());
@@ -115,7 +115,7 @@ fn conditional_stores_lose_no_addition_of_two_cores() {
         let one = addiu(T2, ZERO, 1);
         let first = then_exit(&[&adds(&add)[..], &[one], &until_equal(12)].concat());
         let second = [&adds(&add)[..], &[one], &DONE].concat();
-        let (_, entries) = run_alike(|| pair([&first, &second]));
+        let (_, entries) = run_and_compare(|| pair([&first, &second]));
         assert_eq!(entries.len(), 400);
         entries.iter().map(|entry| entry.2).max().unwrap()
     };

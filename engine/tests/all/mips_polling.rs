@@ -1,5 +1,5 @@
-//! Polling loops of a MIPS core that is as fast as its bus or a few times faster, with what only its instruction set
-//! has in them.
+//! Polling loops of a MIPS core that is as fast as its bus or a few times faster, with instructions that only its
+//! instruction set has.
 
 use crate::tiers::sized;
 use crate::whole::conformance;
@@ -12,20 +12,20 @@ use proptest::prelude::*;
 
 const SYNC: u32 = 0x0000_000f;
 
-/// The core at so many MHz; its bus, the memories and the device are at 100.
+/// The core at `mhz` MHz; its bus, the memories and the device are at 100.
 fn core_at(mhz: u64) -> CoreConfig {
     let clock = Hz::new(mhz * 1_000_000).unwrap();
     let config = config();
     CoreConfig { clock, memory: MemoryConfig { clock, ..config.memory }, ..config }
 }
 
-/// Runs a program with and without skipping. Gives what both have in common, and the cycles that were skipped.
+/// Runs a program with and without skipping. Returns the common report, and the cycles that were skipped.
 fn with_and_without_skipping(mhz: u64, at: u32, program: &[u32]) -> (RunReport, u64) {
     conformance::with_and_without_skipping(|| machine_with(core_at(mhz), at, program))
 }
 
-/// Waits for an event that comes after so many cycles of the bus. An iteration has `body`, and `slot` in the branch's
-/// delay slot.
+/// Waits for an event that comes after `cycles` of the bus. An iteration has `body`, and `slot` in the branch's delay
+/// slot.
 fn wait_for_event(cycles: u32, body: &[u32], slot: u32) -> Vec<u32> {
     let mut program = vec![NORMAL, la(S0, KSEG1 + DEVICE), la(S1, KSEG0 + DDR), ori(S1, S1, 0x8000)];
     program.extend([lui(T0, cycles >> 16), ori(T0, T0, cycles & 0xffff), sw(T0, S0, 4)]);
@@ -66,7 +66,7 @@ fn a_look_at_random_is_no_iteration() {
     assert_eq!(skipped, 0);
 }
 
-/// An interrupt each so many cycles counts up a word of DDR; the program polls the device and that word, until it is 5.
+/// An interrupt counts up a word of DDR at a fixed interval; the program polls the device and that word, until it is 5.
 #[test]
 fn interrupts_are_taken_at_the_same_instruction() {
     for (mhz, cycles) in [(100, 977), (300, 10_001), (100, 12_345)] {

@@ -1,5 +1,4 @@
-//! Random programs on the MIPS core: however they are run, in one go, in slices or instruction by instruction, all
-//! comes to the same.
+//! Random programs on the MIPS core: the result is equal in one go, in slices and instruction by instruction.
 
 use crate::tiers::sized;
 use crate::whole::support::debugged::run_debugged;
@@ -51,7 +50,8 @@ impl Random {
         BASES[if which < 5 { which } else { which % 3 }].0
     }
 
-    /// An instruction that goes on behind itself, or raises an exception whose handler does.
+    /// An instruction that does not change the flow of control, or raises an exception whose handler returns to after
+    /// it.
     fn simple(&mut self) -> u32 {
         let (rd, rs, rt) = (self.result(), self.result(), self.result());
         let (base, word) = (self.base(), 4 * self.below(24) as i32);
@@ -89,7 +89,7 @@ impl Random {
         }
     }
 
-    /// What is in a delay slot: another branch, at times.
+    /// An instruction for a delay slot: sometimes another branch.
     fn slot(&mut self) -> u32 {
         match self.below(25) {
             0 => beq(self.result(), self.result(), 1),
@@ -112,7 +112,7 @@ impl Random {
             _ => 0x0412_0000 | rs << 21 | by as u32,
         };
         let mut code = vec![branch, self.slot()];
-        // A branch in the slot skips one or two of those behind it.
+        // A branch in the slot skips one or two of the instructions after it.
         code.extend((0..skipped + 2).map(|_| self.simple()));
         code
     }
@@ -169,8 +169,8 @@ impl Random {
 /// Counts interrupts.
 const INTERRUPTS: u32 = 23;
 
-/// What exceptions go through: interrupts are acknowledged; other instructions are skipped, with the branch before
-/// them if they are in its slot.
+/// The handler of exceptions: it acknowledges interrupts, and skips other instructions, with the branch before them if
+/// they are in its slot.
 fn handler() -> Vec<u32> {
     let (andi_code, bgez_cause) = (0x335b_007c, 0x0741_0002);
     vec![
@@ -197,7 +197,8 @@ fn handler() -> Vec<u32> {
 const PLACES: [(u32, u32); 4] =
     [(KSEG0 + 0x3000, 0x3000), (KSEG0 + DDR, DDR), (KSEG1 + SLOW, SLOW), (0x0050_0000, DDR + 0x8000)];
 
-/// A core's table in which hardly anything takes time, and one in which all takes long but for the way to an exception.
+/// A core's table in which almost nothing takes time, and one in which everything takes long except the exception
+/// entry.
 const FAST: CoreTiming = CoreTiming {
     load_use: 0,
     multiply: 1,
@@ -243,7 +244,7 @@ fn machine_of(core: &CoreConfig, (at, physical): (u32, u32), program: &[u32]) ->
 /// The longest that a program may take.
 const LONGEST: Ps = Ps::from_us(5000);
 
-/// Runs in slices of so many cycles.
+/// Runs in slices of `cycles` cycles.
 fn run_in_slices(machine: &mut Machine, cycles: u64) -> Outcome {
     for slice in 1.. {
         let until = Ps(slice * cycles * CYCLE_PS);

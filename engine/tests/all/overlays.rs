@@ -1,5 +1,5 @@
-//! Code and data in an overlay, and beside it: the same as in that memory at its own address, and as without an
-//! overlay, interpreted and compiled.
+//! Code and data in an overlay, and next to it: the results are those of the same memory at its own address, and those
+//! without an overlay, interpreted and compiled.
 
 use crate::whole::support::riscv;
 use cyclescope_engine::bus::{MapEntry, Target};
@@ -13,7 +13,7 @@ const BYTES: u32 = 0x400;
 const INTO_DDR: u32 = 0x4100;
 const OWN: u32 = 0x0d00_0100;
 
-/// What a run comes to.
+/// The results of a run.
 #[derive(Debug, PartialEq)]
 struct Seen {
     cycles: Cycles,
@@ -57,8 +57,7 @@ mod on_risc_v {
         [lui(rd, value.wrapping_add(0x800)), addi(rd, rd, (value << 20) as i32 >> 20)]
     }
 
-    /// A machine whose program goes to `code` with x5 as what stands with `x5`, and x8 as the first address behind the
-    /// overlay.
+    /// A machine whose program jumps to `code` with `x5` in x5, and the first address after the overlay in x8.
     fn machine_at(at: u32, x5: u32, caches: u32) -> Machine {
         let start = [&address(5, x5)[..], &address(8, OVER + BYTES), &address(6, at), &[jalr(0, 6, 0)]].concat();
         match caches {

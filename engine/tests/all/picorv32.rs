@@ -1,5 +1,5 @@
-//! PicoRV32 in a small machine: what each kind of instruction costs with a memory that answers in its second cycle, and
-//! with a slow one; the fetch of halves; interrupts; that no cycle is lost. The numbers are those of its RTL.
+//! PicoRV32 in a small machine: the cycles of each kind of instruction with a memory that answers in its second cycle,
+//! and with a slow one; the fetch of halves; interrupts; that no cycle is lost. The numbers are those of its RTL.
 
 use crate::whole::support::riscv::*;
 use cyclescope_engine::bus::{Bus, MapEntry, Target};
@@ -66,7 +66,7 @@ fn machine_at(at: u32, program: &[u32], handler: &[u32]) -> Machine {
     machine
 }
 
-/// Runs until the core stops for good.
+/// Runs until the core stops forever.
 fn run_to_trap(machine: &mut Machine) -> (RunReport, Vec<u32>) {
     let report = machine.run(Ps::from_us(1000), |_| true);
     assert_sums(&report);
@@ -192,23 +192,23 @@ fn a_straddling_instruction_is_read_when_it_can_be_accepted() {
 fn slow_code_takes_the_time_of_its_words() {
     let word = SLOW_CYCLES + 3;
     assert_eq!(cost_at(SLOW, &[NOP; 5]), 5 * word);
-    // A multiplication hides behind the wait for the next word, but not wholly.
+    // The wait for the next word covers a multiplication, but not completely.
     assert_eq!(cost_at(SLOW, &[r_type(1, 6, 5, 0, 7)]), 40);
     // jal waits for its target only; a taken branch for the fall-through as well.
     assert_eq!(cost_at(SLOW, &[jal(1, 8), NOP]), word);
     assert_eq!(cost_at(SLOW, &[beq(0, 0, 8), NOP]), 2 * word - 1);
-    // A load from there comes behind the prefetch: two cycles, the answer, and the launch.
+    // A load from there comes after the prefetch: two cycles, the answer, and the launch.
     assert_eq!(cost_at(SLOW, &[lui(5, SLOW), lw(6, 5, 0)]), word + (word - 1 + 2 + SLOW_CYCLES + 1));
 }
 
 #[test]
 fn a_branch_to_an_odd_halfword_may_read_its_target_twice() {
-    // beq over an aligned fall-through whose upper half looks like the beginning of a 32-bit instruction: target at an
-    // odd halfword.
+    // beq over an aligned fall-through whose upper half looks like the start of a 32-bit instruction: target at an odd
+    // halfword.
     let target = pair(C_NOP, C_NOP);
     let plain = pair(C_NOP, C_NOP);
     let looks_long = pair(C_NOP, 0x0013);
-    // To the second half of the word behind the fall-through.
+    // To the second half of the word after the fall-through.
     assert_eq!(cost(&[beq(0, 0, 10), plain, target]), 7 + 4);
     assert_eq!(cost(&[beq(0, 0, 10), looks_long, target]), 7 + 3 + 4);
     // To its first half: nothing is read twice.
@@ -252,7 +252,7 @@ fn waitirq_waits_for_the_timer_even_if_it_is_masked() {
 
 #[test]
 fn what_is_held_after_waitirq_is_no_wait_for_memory() {
-    // waitirq at an odd halfword: behind it a compressed instruction is held.
+    // waitirq at an odd halfword: a compressed instruction after it is held.
     let wait = waitirq(0);
     let program = [addi(9, 0, 400), timer(0, 9), pair(C_NOP, wait as u16), pair((wait >> 16) as u16, C_NOP), EBREAK];
     let (report, _) = run_to_trap(&mut machine_at(SLOW, &program, &[]));

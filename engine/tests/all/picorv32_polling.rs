@@ -1,4 +1,4 @@
-//! Polling loops of PicoRV32, in RAM and in place from flash: skipping them changes nothing that anyone can see.
+//! Polling loops of PicoRV32, in RAM and in place from flash: skipping them has no visible effect.
 
 use crate::tiers::sized;
 use crate::whole::conformance;
@@ -29,7 +29,7 @@ const SPIMEMIO: u32 = 0x0200_0000;
 const UART: u32 = 0x0200_1000;
 const RESULTS: u32 = 0x0300_0000;
 
-/// A flash that knows one command, 03h: its words from [`FLASH`] on, and zeroes behind them.
+/// A flash with one command, 03h: its words from [`FLASH`] on, followed by zeroes.
 #[derive(crate::state::State)]
 struct Rom {
     words: Vec<u32>,
@@ -119,7 +119,7 @@ fn machine(at: u32, program: &[u32]) -> Machine {
     machine
 }
 
-/// Polls the receiver, with `body` in each iteration, until the core's timer interrupts after so many cycles.
+/// Polls the receiver, with `body` in each iteration, until the core's timer interrupts after `cycles` cycles.
 fn wait_for_timer(cycles: u32, body: &[u32]) -> Vec<u32> {
     let (upper, lower) = ((cycles + 0x800) & !0xfff, (cycles << 20) as i32 >> 20);
     let mut program = vec![lui(5, upper), addi(5, 5, lower), lui(7, UART), lui(8, SPIMEMIO), addi(11, 0, -1)];

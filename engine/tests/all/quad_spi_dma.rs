@@ -25,7 +25,7 @@ const SPISSR: u32 = SPI + 0x70;
 const RUN: u32 = 0x86;
 const STOP: u32 = 0x186;
 
-/// Gives bytes counting up; keeps what it gets, and when the wire was first and last at work.
+/// Sends bytes that count up; keeps the bytes that it receives, and the first and last time of activity on the wire.
 #[derive(Clone, Default, crate::state::State)]
 struct Chip(#[state(skip)] Arc<Mutex<Seen>>);
 

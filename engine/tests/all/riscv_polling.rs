@@ -1,4 +1,4 @@
-//! Polling loops of a RISC-V core over the devices of an AXI system: skipping them changes nothing that anyone can see.
+//! Polling loops of a RISC-V core over the devices of an AXI system: skipping them has no visible effect.
 
 use crate::tiers::sized;
 use crate::whole::conformance;
@@ -57,7 +57,7 @@ impl SpiTarget for Busy {
     }
 }
 
-/// What differs between the systems.
+/// The parameters in which the systems differ.
 #[derive(Clone, Copy, Debug)]
 struct System {
     /// The wire's clock, in MHz, and its periods in one of SCK.
@@ -129,13 +129,13 @@ fn machine(system: System, program: &[u32]) -> Machine {
     machine
 }
 
-/// Runs a program with and without skipping. Gives what both have in common, and the cycles that were skipped.
+/// Runs a program with and without skipping. Returns the common report, and the cycles that were skipped.
 fn with_and_without_skipping(system: System, program: &[u32]) -> (RunReport, u64) {
     let program = then_exit(program);
     conformance::with_and_without_skipping(|| machine(system, &program))
 }
 
-/// A loop until `rs1`'s condition: the branch back is behind `body`.
+/// A loop until `register` is 0: the branch back is after `body`.
 fn until_zero(register: u32, body: &[u32]) -> Vec<u32> {
     [body, &[bne(register, 0, -4 * body.len() as i32)]].concat()
 }
@@ -200,7 +200,7 @@ fn a_wait_for_mtime_is_skipped_within_its_ticks() {
 
 #[test]
 fn a_wait_for_an_interrupt_at_its_controller_is_skipped() {
-    // The SPI core tells that its register is empty, 20480 cycles later.
+    // The SPI core signals that its register is empty, 20480 cycles later.
     let slow = System { sck_ratio: 2048, ..KC705 };
     let mut program = set(INTC, &[(0x08, 7), (0x1c, 3)]);
     program.extend(set(SPI, &[(SPISSR, !1), (DTR, 5), (IPIER, 4), (SPICR, RUN)]));
@@ -246,7 +246,7 @@ fn a_wait_in_an_overlay_is_skipped_and_takes_the_time_of_its_memory() {
     let seen = |(report, skipped): (RunReport, u64)| {
         (report.cores[0].cycles, report.cores[0].instructions, cause(&report, "fetch: wait"), skipped)
     };
-    // Where a DMA engine may come to a memory, nothing that takes its time is skipped.
+    // If a DMA engine may access a memory, nothing that takes the memory's time is skipped.
     for cycles in [0, 2] {
         let (own, overlay) = (run(OWN, cycles), run(0x400, cycles));
         if cycles == 0 {

@@ -1,8 +1,8 @@
-//! Two Arm cores of different clocks: exclusive accesses, exact times of what one does to the other, windows of calls,
-//! and messages. [`crate::whole::conformance`] has their order for each instruction set.
+//! Two Arm cores of different clocks: exclusive accesses, exact times of one core's effects on the other, windows of
+//! calls, and messages. [`crate::whole::conformance`] tests their order for each instruction set.
 
 use crate::whole::support::arm::*;
-use crate::whole::support::pair::{CLOCKS, JOURNAL, PROGRAMS, QUANTA, SHARED, pair, run_alike};
+use crate::whole::support::pair::{CLOCKS, JOURNAL, PROGRAMS, QUANTA, SHARED, pair, run_and_compare};
 use cyclescope_engine::machine::Outcome;
 use cyclescope_engine::machine::windows::Window;
 use cyclescope_engine::time::Ps;
@@ -32,18 +32,19 @@ fn delay(n: u32) -> [u32; 3] {
     [mov(7, n), subs(7, 7, 1), when(NE, b(-4))]
 }
 
-/// Waits until the word at shared memory + `offset` is what r2 is.
+/// Waits until the word at shared memory + `offset` is equal to r2.
 fn until_equal(offset: u32) -> [u32; 3] {
     [ldr(3, 8, offset), subs_register(4, 3, 2), when(NE, b(-8))]
 }
 
-/// Core 1 says in shared memory + 8 that it has done, and sleeps; core 0 waits for that, and ends the run.
+/// Core 1 sets shared memory + 8 when it has finished, and sleeps; core 0 waits for that, and ends the run.
 fn endings() -> (Vec<u32>, Vec<u32>) {
     let waits = [mov(2, 1), until_equal(8)[0], until_equal(8)[1], until_equal(8)[2]];
     (then_exit(&waits), vec![mov(2, 1), str(2, 8, 8), WFI, b(-4)])
 }
 
-/// Adds 1 to the first shared word so many times, without care or exclusively, and tells the journal what it found.
+/// Adds 1 to the first shared word `times` times, without synchronization or exclusively, and writes to the journal
+/// what it read.
 fn adds(times: u32, exclusively: bool, offset: u32, pause: u32) -> Vec<u32> {
     let careless = [ldr(3, 8, 0), add(3, 3, 1), str(3, 8, 0)];
     let careful = [ldrex(3, 8), add(3, 3, 1), strex(4, 3, 8), cmp(4, 0), when(NE, b(-16))];
@@ -59,7 +60,7 @@ fn careless_additions_are_lost_in_the_same_way_each_time() {
     let of = |core: usize, exclusively| adds(300, exclusively, 0x40 + 4 * core as u32, 1 + core as u32);
     let total = |exclusively| {
         let programs = [program(&[&of(0, exclusively), &last]), program(&[&of(1, exclusively), &done])];
-        let (_, entries) = run_alike(|| pair([&programs[0], &programs[1]]));
+        let (_, entries) = run_and_compare(|| pair([&programs[0], &programs[1]]));
         assert_eq!(entries.len(), 600);
         entries.iter().map(|entry| entry.2).max().unwrap()
     };
@@ -72,10 +73,10 @@ fn a_core_wakes_another_by_a_write() {
     let (last, done) = endings();
     let wakes = [&delay(400)[..], &[mov(3, 1), str(3, 9, 4), str(3, 9, 0x40)], &delay(3000), &last].concat();
     let sleeps = [&[WFI, str(2, 9, 0x44), str(2, 9, 4)][..], &done].concat();
-    let (_, entries) = run_alike(|| pair([&program(&[&wakes]), &program(&[&sleeps])]));
+    let (_, entries) = run_and_compare(|| pair([&program(&[&wakes]), &program(&[&sleeps])]));
     let [(Some(1), 0x44, 0, at), (Some(0), 0x40, 1, raised)] = entries[..] else { panic!("{entries:?}") };
-    // The core that wakes the other waits for the answer before its next store, of which the other's is half a cycle
-    // ahead.
+    // The core that wakes the other waits for the answer before its next store. The other core's store is half a cycle
+    // ahead of it.
     assert_eq!(Ps(raised.0 - at.0), Ps::from_ns(5));
 }
 
@@ -91,7 +92,7 @@ fn a_core_wakes_another_by_an_event() {
         machine.bus().cluster = 3;
         (machine, journal)
     };
-    let (report, entries) = run_alike(cluster);
+    let (report, entries) = run_and_compare(cluster);
     assert_eq!(entries.iter().map(|entry| entry.1).collect::<Vec<_>>().len(), 2, "{entries:?}");
     let waits = |(cause, cycles): &(String, _)| (cause == "wait for interrupt").then_some(*cycles);
     let slept = report.cores[1].causes().iter().find_map(waits).unwrap();
@@ -126,7 +127,7 @@ fn a_core_begins_when_it_is_let_out_of_reset() {
 #[test]
 fn a_window_reports_what_all_cores_did() {
     let (last, done) = endings();
-    // Core 0 calls a function at +0x300 twice; core 1 sleeps, and is woken in the second call to work for good.
+    // Core 0 calls a function at +0x300 twice; core 1 sleeps, and is woken in the second call to work forever.
     let function = [&[mov(3, 1)][..], &delay(100), &[str(6, 9, 4), bx(14)]].concat();
     let call = |at: u32| bl(0x300 - 4 * at as i32);
     let start = [bases().as_slice(), &delay(20), &[mov(6, 0)]].concat();

@@ -1,5 +1,5 @@
-//! Two cores whose clock changes: one that is known beforehand is exact, one at once finds the other core a little
-//! further on.
+//! Two cores whose clock changes. A change that is known in advance is exact; at an immediate change, the other core is
+//! a little ahead.
 
 use crate::whole::support::arm::*;
 use crate::whole::support::pair::{CLOCKS, JOURNAL, QUANTA, SHARED, pair, run_pair};
@@ -37,8 +37,8 @@ fn delay(n: u32) -> [u32; 3] {
     [mov(7, n), subs(7, 7, 1), when(NE, b(-4))]
 }
 
-/// Core 0 halves the clocks `ns` behind a write; core 1 counts, and tells the journal. When that is, and the times of
-/// each core at each rate.
+/// Core 0 halves the clocks `ns` after a write; core 1 counts, and writes to the journal. Returns the time of that, and
+/// the times of each core at each rate.
 fn counted(ns: u32, quantum: Ps) -> (Ps, Vec<Ps>) {
     let bases = [mov(8, 0), movt(8, SHARED >> 16), mov(9, 0), movt(9, JOURNAL >> 16), mov(10, 0)];
     let controller = [movt(10, CONTROLLER >> 16)];
@@ -76,7 +76,7 @@ fn a_change_at_once_finds_another_core_a_quantum_ahead_at_most() {
     for quantum in &QUANTA[..3] {
         let (at, rates) = counted(0, *quantum);
         assert_eq!(rates[..2], exact.1[..2], "the core that changes them");
-        // As long as it was ahead, it ran at twice the rate.
+        // While it was ahead, it ran at twice the rate.
         assert!(at <= exact.0 && exact.0 - at <= *quantum + Ps::from_ns(20), "{quantum}: {at} {}", exact.0);
     }
 }

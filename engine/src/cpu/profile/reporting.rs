@@ -13,7 +13,7 @@ use crate::cpu::isa::CauseNames;
 use crate::cpu::waits::Shared;
 use crate::event_rates::Source;
 use crate::observe::profile::{
-    CallPath, CoreProfile, InstructionCost, PathKind, ShownCall, ShownTurn, TakenInterrupt, TimedCall,
+    CallPath, CoreProfile, InstructionCost, PathKind, ShownCall, ShownTaskSlice, TakenInterrupt, TimedCall,
 };
 use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
@@ -87,7 +87,7 @@ impl Profile {
                 .as_ref()
                 .and_then(KeptSlices::complete_from)
                 .map(|had| reported.time(had)),
-            turns: self.reported_turns(reported),
+            task_slices: self.shown_task_slices(reported),
             waits: waits(reported),
             interrupts: self.interrupts.iter().filter_map(|taken| reported_interrupt(taken, reported)).collect(),
             notes: self.notes(reported.calls.map_or(0, |calls| calls.lost)),
@@ -127,13 +127,13 @@ impl Profile {
         timed.filter(|call| call.begin < slices.wanted.to && call.end > slices.wanted.from).collect()
     }
 
-    fn reported_turns(&self, reported: &Reported) -> Vec<ShownTurn> {
+    fn shown_task_slices(&self, reported: &Reported) -> Vec<ShownTaskSlice> {
         let are_several = self.paths.all.iter().filter(|path| path.parent.is_none()).count() > 1;
         let (true, Some(switches), Some(slices)) = (are_several, &self.switches, &self.slices) else {
             return Vec::new();
         };
         let turns = switches.turns(reported.had);
-        let timed = turns.map(|(task, begun, ended)| ShownTurn {
+        let timed = turns.map(|(task, begun, ended)| ShownTaskSlice {
             task,
             begin: reported.time(begun),
             end: reported.time(ended),

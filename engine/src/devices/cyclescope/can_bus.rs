@@ -395,7 +395,7 @@ impl Bus {
                 }
             }
         }
-        ctx.bus.waves.report(|set| {
+        ctx.bus.waves.set_many(|set| {
             for (signals, levels) in self.signals.iter().zip(&driven) {
                 for (signal, levels) in signals.iter().zip([levels, &wire]) {
                     let mut before = true;

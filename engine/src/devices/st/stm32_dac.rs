@@ -334,7 +334,7 @@ impl Dac {
     fn show_wires(&self, index: usize, code: u32, at: Ps, ctx: &Ctx) {
         if ctx.bus.waves.is_on() {
             let wires = self.wires.iter().skip(BITS * index).take(BITS).enumerate();
-            ctx.bus.waves.report(|set| wires.for_each(|(bit, wire)| set(*wire, at, code >> bit & 1 != 0)));
+            ctx.bus.waves.set_many(|set| wires.for_each(|(bit, wire)| set(*wire, at, code >> bit & 1 != 0)));
         }
     }
 

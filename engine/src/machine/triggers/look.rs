@@ -143,7 +143,7 @@ impl Machine {
         let mut now = Now { machine: self, at, alarm: Ps::MAX };
         let holds = trigger.condition.holds(&mut now);
         let alarm = now.alarm;
-        trigger.looked_at = (at, self.bus.activities.reported());
+        trigger.looked_at = (at, self.bus.activities.recorded());
         (trigger.seen.is(holds, at), alarm)
     }
 

@@ -10,33 +10,33 @@ use crate::time::Ps;
 /// Stays that are kept: the longest.
 const MOST_STAYS: usize = 20;
 
-/// What a core does on a path.
+/// A core's activity on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub enum What {
     /// It waits for an activity of a device, by its track.
     Activity(u32),
-    /// It looks at a device that does nothing known, by its number.
+    /// It looks at a device without a known activity, by its number.
     Looking(u32),
-    /// It sleeps, and nothing known goes on: the place of a device's label ([`super::Paths::label`]).
+    /// It sleeps while no known activity takes place: the place of a device's label ([`super::Paths::label`]).
     Asleep(u32),
-    /// None of that.
+    /// None of those.
     Work,
 }
 
-/// How a core that slept came onto a path.
+/// How a path changed to a core that slept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub(crate) struct Entered {
     /// The core whose store had it woken.
     pub from: u32,
-    /// What was stored to.
+    /// The device that was stored to.
     pub device: DeviceId,
     /// How long it had slept.
     pub held: Ps,
-    /// Since when.
+    /// When the sleep began.
     pub since: Ps,
 }
 
-/// All sleeps that ended alike.
+/// All sleeps of a core that stores of one other core to one device ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub(crate) struct Sleeps {
     pub times: u64,
@@ -55,7 +55,7 @@ pub(crate) struct Stay {
 }
 
 impl Stay {
-    /// What took most of it, and how long.
+    /// The cause that took most of it, and its time.
     pub fn mostly(&self) -> (What, Ps) {
         let longest = self.rows.iter().max_by_key(|(what, time)| (**time, Reverse(**what)));
         longest.map_or((What::Work, Ps::ZERO), |(what, time)| (*what, Ps(*time)))
@@ -68,15 +68,15 @@ pub(crate) struct Piece {
     pub core: u32,
     pub begin: Ps,
     pub end: Ps,
-    /// Picoseconds that the core waited.
+    /// Picoseconds that the core waited, by cause.
     pub waits: BTreeMap<What, u64>,
-    /// If the path comes from another core.
+    /// Set if the path comes from another core.
     pub entered: Option<Entered>,
 }
 
 impl Piece {
-    /// What it is made of: all of its time. Edges of clocks are no whole picoseconds, so waits may be a little longer
-    /// than it; the longest are cut then.
+    /// All of its time by cause. Edges of clocks are not whole picoseconds, so waits may be a little longer than the
+    /// piece; the longest are cut then.
     fn rows(&self) -> BTreeMap<What, u64> {
         let mut rows = self.waits.clone();
         let (length, waited) = ((self.end - self.begin).0, rows.values().sum::<u64>());
@@ -92,21 +92,21 @@ impl Piece {
     }
 }
 
-/// A path from time 0 on, as far as it counts for what comes.
+/// A path from time 0 on, reduced to its sums and longest stays.
 #[derive(Clone, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub(crate) struct Path {
-    /// Picoseconds by core and what it did.
+    /// Picoseconds by core and cause.
     pub rows: BTreeMap<(u32, What), u64>,
-    /// By core that was waited for, core that waited, device.
+    /// By the core that was waited for, the core that waited, and the device.
     pub hand_overs: BTreeMap<(u32, u32, DeviceId), Sleeps>,
-    /// The longest stays that are over, in no order.
+    /// The longest finished stays, in no order.
     stays: Vec<Stay>,
-    /// The last one.
+    /// The current stay.
     stay: Option<Stay>,
 }
 
 impl Path {
-    /// The path goes on by this piece.
+    /// Extends the path by this piece.
     pub fn go_on(&mut self, piece: &Piece) {
         let rows = piece.rows();
         for (what, time) in &rows {
@@ -135,7 +135,7 @@ impl Path {
     fn keep(&mut self, stay: Option<Stay>) {
         self.stays.extend(stay);
         if self.stays.len() > MOST_STAYS {
-            // Of equals the first stays.
+            // Of equal stays, the first are kept.
             let shortest =
                 self.stays.iter().enumerate().min_by_key(|(_, stay)| (stay.end - stay.begin, Reverse(stay.begin)));
             let shortest = shortest.map_or(0, |(place, _)| place);

@@ -1,9 +1,9 @@
 //! Each core's critical path so far.
 //!
-//! A store of a core to a device, from which it follows that another one's interrupt input goes up, ends a piece of its
-//! path; where the other one sleeps until then, its path is the storer's from there on. What follows from a store is
-//! what the device does in that call, and in events that it asked for then. A piece gets its waits later, when they are
-//! shared out ([`crate::cpu::waits`]).
+//! A core stores to a device, and the device raises an interrupt input of another core: that store ends a piece of the
+//! first core's path. If the second core sleeps until then, its path is the first core's path from there on. The
+//! consequences of a store are what the device does during that call, and in the events that it schedules then. A piece
+//! gets its waits later, when they are assigned ([`crate::cpu::waits`]).
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -13,7 +13,7 @@ use crate::dt::wiring::DeviceId;
 use crate::state::{Fresh, State};
 use crate::time::Ps;
 
-/// Events whose stores are remembered.
+/// The number of events whose stores are remembered.
 const MOST_EVENTS: usize = 1 << 14;
 
 /// A store of a core to a device.
@@ -22,7 +22,7 @@ struct Store {
     core: u32,
     device: DeviceId,
     at: Ps,
-    /// The path that leads to it, once something has followed that counts.
+    /// The path that leads to it, once a consequence of it counts.
     path: Option<NodeId>,
 }
 
@@ -30,22 +30,22 @@ struct Store {
 #[derive(Clone, Copy, Debug, State, Fresh)]
 struct Raise {
     at: Ps,
-    /// What it followed from, if that was a store of another core.
+    /// The store of another core that caused it, if any.
     by: Option<Store>,
 }
 
 /// A core's path.
 #[derive(Clone, Debug, Default, State, Fresh)]
 struct CorePath {
-    /// Up to here it is `head`, from here on the core's own time.
+    /// `head` is the path up to here; from here on it is the core's own time.
     begin: Ps,
     head: NodeId,
-    /// Waits from `begin` on.
+    /// Waits after `begin`.
     waits: BTreeMap<What, u64>,
-    /// How the core came onto it at `begin`.
+    /// How the path changed to this core at `begin`.
     entered: Option<Entered>,
     /// Pieces of the core's time that may still get waits, in their order.
-    unreported: VecDeque<NodeId>,
+    incomplete: VecDeque<NodeId>,
     asleep_since: Option<Ps>,
     raised: Option<Raise>,
 }
@@ -53,7 +53,7 @@ struct CorePath {
 /// Where waits of a core belong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Behind the last piece that has an end.
+    /// After the last piece that has an end.
     Open,
     /// A piece.
     Piece(u64),
@@ -64,36 +64,37 @@ pub enum Place {
 pub struct Paths {
     cores: Vec<CorePath>,
     nodes: Nodes,
-    /// What goes on follows from this store, or from none: the last of these.
+    /// The stores that cause the current calls, the innermost last.
     following: Vec<Option<Store>>,
-    /// Events to come that follow from stores, by their numbers.
+    /// The stores that caused future events, by the events' numbers.
     events: BTreeMap<u64, Store>,
     /// Labels of devices whose interrupts were awaited.
     labels: Vec<String>,
-    /// So much later than it was raised a core at work takes an interrupt at the most.
+    /// The longest time from the request until a core that does not sleep takes an interrupt.
     latest: Ps,
     /// The core whose store had the run end.
     ended_by: Option<u32>,
 }
 
 impl Paths {
-    /// Those of so many cores, which take interrupts so late at the most while they work: one may be ahead of another.
+    /// The paths of `cores` cores, which take interrupts at most `latest` after the request while they work: one core
+    /// may be simulated ahead of another.
     pub fn new(cores: usize, latest: Ps) -> Paths {
         Paths { cores: vec![CorePath::default(); cores], latest, ..Paths::default() }
     }
 
-    /// A core's store has arrived at a device; what comes follows from it up to [`Paths::over`].
+    /// A core's store has arrived at a device. It causes what the device does up to [`Paths::over`].
     pub fn stored(&mut self, core: u32, device: DeviceId, at: Ps) {
         self.following.push(Some(Store { core, device, at, path: None }));
     }
 
-    /// An event happens; what comes follows from what it follows from, up to [`Paths::over`].
+    /// An event happens. Its own cause is the cause of what it does, up to [`Paths::over`].
     pub fn happens(&mut self, event: u64) {
         let store = self.events.remove(&event);
         self.following.push(store);
     }
 
-    /// The call is over. It may have had the run end.
+    /// The call is over. It may have ended the run.
     pub fn over(&mut self, ends: bool) {
         if let Some(Some(store)) = self.following.pop()
             && ends
@@ -102,12 +103,12 @@ impl Paths {
         }
     }
 
-    /// The core whose store had the run end, if one had.
+    /// The core whose store ended the run, if one did.
     pub fn ended_by(&self) -> Option<usize> {
         self.ended_by.map(|core| core as usize)
     }
 
-    /// What goes on follows from this store, with the path that leads there.
+    /// The store that causes the current call, with the path that leads to it.
     fn cause(&mut self) -> Option<Store> {
         let store = (*self.following.last()?)?;
         if store.path.is_some() {
@@ -121,7 +122,7 @@ impl Paths {
         Some(store)
     }
 
-    /// An event with this number was asked for.
+    /// An event with this number was scheduled.
     pub fn asked_for(&mut self, event: u64) {
         if let Some(store) = self.cause() {
             self.events.insert(event, store);
@@ -131,34 +132,34 @@ impl Paths {
         }
     }
 
-    /// An interrupt input of a core goes up, or it is let out of reset.
+    /// An interrupt input of a core goes high, or the core is let out of reset.
     pub fn raised(&mut self, core: usize, at: Ps) {
         let is_others = self.following.last().is_some_and(|store| store.is_some_and(|by| by.core as usize != core));
         let by = if is_others { self.cause() } else { None };
         self.cores[core].raised = Some(Raise { at, by });
     }
 
-    /// A core sleeps from now on, if it does not yet.
+    /// A core sleeps from now on, unless it does already.
     pub fn sleeps(&mut self, core: usize, at: Ps) {
         self.cores[core].asleep_since.get_or_insert(at);
     }
 
-    /// Since when a core sleeps.
+    /// When the core's sleep began.
     pub fn asleep_since(&self, core: usize) -> Option<Ps> {
         self.cores[core].asleep_since
     }
 
-    /// A core goes on at an edge of its clock; the one before that was at `edge_before`.
+    /// A core wakes at an edge of its clock; the edge before was at `edge_before`.
     pub fn wakes(&mut self, core: usize, at: Ps, edge_before: Ps) {
         let own = &mut self.cores[core];
         let Some(since) = own.asleep_since.take() else { return };
-        // What woke it was there at this edge, and not at the one before.
+        // The cause of waking was pending at this edge, and not at the one before.
         if let Some(raise) = own.raised.take().filter(|raise| raise.at <= at && raise.at > edge_before) {
             self.go_over(core, raise, (since, at));
         }
     }
 
-    /// A core takes an interrupt, and has only waited since then. True if that was for another core.
+    /// A core takes an interrupt, and has only waited since `since`. True if it waited for another core.
     pub fn interrupted(&mut self, core: usize, since: Ps, at: Ps) -> bool {
         let raised = self.cores[core].raised.filter(|raise| raise.at <= at && raise.at + self.latest >= at);
         let is_others = raised.is_some_and(|raise| self.go_over(core, raise, (since, at)));
@@ -168,8 +169,8 @@ impl Paths {
         is_others
     }
 
-    /// What a core has waited for is there: its path is that to the store that this followed from, if one came while it
-    /// waited.
+    /// A core's wait is over. If the cause is a store that came while it waited, the core's path is the path to that
+    /// store.
     fn go_over(&mut self, core: usize, raise: Raise, (since, at): (Ps, Ps)) -> bool {
         let own = &mut self.cores[core];
         let store = raise.by.filter(|store| store.at > since && store.at >= own.begin && store.at <= at);
@@ -181,7 +182,7 @@ impl Paths {
         true
     }
 
-    /// Ends a piece of a core's path, at `at` or where it ended last: the path up to there, and when that is.
+    /// Ends a piece of a core's path, at `at` or where it ended last: the path up to there, and the time of the end.
     fn cut(&mut self, core: u32, at: Ps) -> (NodeId, Ps) {
         let own = &mut self.cores[core as usize];
         if at <= own.begin {
@@ -190,7 +191,7 @@ impl Paths {
         let (waits, entered) = (std::mem::take(&mut own.waits), own.entered.take());
         let piece = Piece { core, begin: own.begin, end: at, waits, entered };
         let node = self.nodes.add(own.head, piece);
-        own.unreported.push_back(node);
+        own.incomplete.push_back(node);
         (own.begin, own.head) = (at, node);
         if self.nodes.are_many() {
             self.settle();
@@ -198,18 +199,17 @@ impl Paths {
         (node, at)
     }
 
-    /// The part of `from..to` in each place where waits of a core may belong. What is in none was not on the way to
-    /// anything.
+    /// The part of `from..to` in each place where waits of a core may belong. Time outside all places is on no path.
     pub fn places(&self, core: u32, from: Ps, to: Ps) -> Vec<(Place, Ps, Ps)> {
         let own = &self.cores[core as usize];
         let ends = |id: &NodeId| Some((Place::Piece(*id), self.nodes.ends(*id)?));
-        let pieces = own.unreported.iter().filter_map(ends);
+        let pieces = own.incomplete.iter().filter_map(ends);
         let all = pieces.chain([(Place::Open, (own.begin, Ps::MAX))]);
         let parts = all.map(|(place, (begin, end))| (place, begin.max(from), end.min(to)));
         parts.filter(|(_, begin, end)| begin < end).collect()
     }
 
-    /// A core has waited so long in a place.
+    /// Adds a wait of a core to a place.
     pub fn add_wait(&mut self, core: u32, place: Place, what: What, time: Ps) {
         match place {
             Place::Open => *self.cores[core as usize].waits.entry(what).or_default() += time.0,
@@ -231,20 +231,20 @@ impl Paths {
         self.labels.get(place as usize).map_or("", String::as_str)
     }
 
-    /// True if waits of a core before now may still matter.
-    pub fn has_unreported(&self, core: u32) -> bool {
-        !self.cores[core as usize].unreported.is_empty()
+    /// True if earlier waits of a core may still change its path.
+    pub fn has_incomplete(&self, core: u32) -> bool {
+        !self.cores[core as usize].incomplete.is_empty()
     }
 
-    /// No waits of a core come any more that were before `to`.
-    pub fn reported(&mut self, core: u32, to: Ps) {
+    /// No more waits of a core come that were before `to`.
+    pub fn waits_complete(&mut self, core: u32, to: Ps) {
         let own = &mut self.cores[core as usize];
-        while let Some(node) = own.unreported.front() {
+        while let Some(node) = own.incomplete.front() {
             if self.nodes.ends(*node).is_some_and(|(_, end)| end > to) {
                 break;
             }
-            self.nodes.reported(*node);
-            own.unreported.pop_front();
+            self.nodes.complete(*node);
+            own.incomplete.pop_front();
         }
         if self.nodes.are_many() {
             self.settle();
@@ -260,16 +260,16 @@ impl Paths {
         let roots: Vec<NodeId> = roots.collect();
         self.nodes.settle(&roots);
         for own in &mut self.cores {
-            own.unreported.retain(|node| self.nodes.is_unreported(*node));
+            own.incomplete.retain(|node| self.nodes.is_incomplete(*node));
         }
     }
 
-    /// How many pieces are kept.
+    /// The number of pieces that are kept.
     pub fn pieces(&self) -> usize {
         self.nodes.len()
     }
 
-    /// The path that ends at `end` with a core.
+    /// The path of a core that ends at `end`.
     pub(crate) fn path(&self, core: usize, end: Ps) -> Path {
         let own = &self.cores[core];
         let last = Piece {

@@ -1,4 +1,4 @@
-//! Paths as the run goes forward, beside those walked backwards from a list of all that happened.
+//! Paths that are kept as the run goes forward are equal to paths that are found backwards from a list of all wake-ups.
 
 use super::{Path, Paths, What};
 use crate::dt::wiring::DeviceId;
@@ -9,7 +9,7 @@ const CORES: usize = 3;
 const MAILBOX: DeviceId = DeviceId(4);
 const LATEST: Ps = Ps(2_000_000);
 
-/// Core `to` slept from `since` on, until `from` stored at `stored`; it went on a little later.
+/// Core `to` slept from `since` on, until `from` stored at `stored`; it woke a little later.
 #[derive(Clone, Copy, Debug)]
 struct Woken {
     from: usize,
@@ -24,7 +24,7 @@ fn woken_of(steps: &[(usize, usize, u64)]) -> Vec<Woken> {
     let mut all = Vec::new();
     for (from, to, gap) in steps.iter().filter(|(from, to, _)| from != to) {
         at += 10 + gap;
-        // It has slept for the last half of its time.
+        // It slept for the last half of that time.
         let since = awake_since[*to] + (at - awake_since[*to]) / 2;
         all.push(Woken { from: *from, to: *to, since, stored: at });
         awake_since[*to] = at + 3;
@@ -32,7 +32,7 @@ fn woken_of(steps: &[(usize, usize, u64)]) -> Vec<Woken> {
     all
 }
 
-fn forward(all: &[Woken], reported: bool) -> Paths {
+fn forward(all: &[Woken], complete: bool) -> Paths {
     let mut paths = Paths::new(CORES, LATEST);
     for Woken { from, to, since, stored } in all {
         paths.sleeps(*to, Ps(*since));
@@ -44,14 +44,14 @@ fn forward(all: &[Woken], reported: bool) -> Paths {
         for (place, begin, end) in paths.places(*from as u32, Ps(stored - 4), Ps(*stored)) {
             paths.add_wait(*from as u32, place, What::Activity(*from as u32), end - begin);
         }
-        if reported {
-            (0..CORES as u32).for_each(|core| paths.reported(core, Ps(*stored)));
+        if complete {
+            (0..CORES as u32).for_each(|core| paths.waits_complete(core, Ps(*stored)));
         }
     }
     paths
 }
 
-/// Time by core on the path, and the sleeps that were ended, from the end backwards.
+/// Time by core on the path, and the sleeps that ended on it, found backwards from the end.
 fn backward(all: &[Woken], last: usize, end: u64) -> ([u64; CORES], Vec<Woken>) {
     let (mut times, mut sleeps) = ([0; CORES], Vec::new());
     let (mut core, mut to) = (last, end);
@@ -81,11 +81,11 @@ proptest! {
     #[test]
     fn a_path_is_what_leads_back_from_the_end(
         steps in prop::collection::vec((0..CORES, 0..CORES, 0..100_u64), 0..300),
-        reported in any::<bool>(),
+        complete in any::<bool>(),
         rest in 0..50_u64,
     ) {
         let all = woken_of(&steps);
-        let paths = forward(&all, reported);
+        let paths = forward(&all, complete);
         let end = all.last().map_or(0, |woken| woken.stored + 3) + rest;
         for last in 0..CORES {
             check(&paths.path(last, Ps(end)), &all, last, end);
@@ -105,7 +105,7 @@ fn memory_does_not_grow_with_the_run() {
 }
 
 #[test]
-fn what_is_never_reported_is_cut_off_somewhere() {
+fn pieces_that_never_complete_are_cut_off_somewhere() {
     let steps: Vec<_> = (0..1_500).map(|step| (step % 2, (step + 1) % 2, 0)).collect();
     let all = woken_of(&steps);
     let paths = forward(&all, false);

@@ -8,7 +8,7 @@ fn levels(changes: &[Change], signal: u32) -> Vec<(u64, bool)> {
     changes.iter().filter(|change| change.signal == signal).map(|change| (change.at.0, change.level)).collect()
 }
 
-/// What a burst looks like on a bus that was at rest.
+/// The changes of wires by a burst on a bus that was at rest.
 fn recorded(widest: Lines, burst: Burst, received: u32, clock: SerialClock) -> Vec<Change> {
     let waves = Waves::default();
     let signals = SpiSignals::new(&waves, Scope::default(), "spi0", widest, 1);

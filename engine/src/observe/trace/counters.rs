@@ -1,27 +1,27 @@
-//! Totals of cores and devices, looked at from time to time, for the counters of a timeline.
+//! Totals of cores and devices, sampled for the counters of a timeline.
 
 use std::collections::BTreeMap;
 
 use crate::state::{Fresh, State};
 use crate::time::Ps;
 
-/// More samples than so many are thinned out, and taken half as often from then on.
+/// With more samples than this, every other one is dropped, and sampling continues at half the rate.
 const MOST_SAMPLES: usize = 4096;
 
-/// What totals were at one time, as far as they are not what they were before.
+/// Totals at one time, as far as they have changed.
 #[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Sample {
     /// When.
     pub at: Ps,
-    /// The place of a total in [`Counters::names`], and its value.
+    /// Indices of totals in [`Counters::names`], and their values.
     pub changed: Vec<(u32, u64)>,
 }
 
-/// Totals over time. The default is none.
+/// Totals over time. The default has none.
 #[derive(Clone, Debug, Default, State)]
 pub struct Counters {
     interval: Ps,
-    /// When the next sample is to be taken, and none from when on.
+    /// When the next sample is due, and the time from which on no more are taken.
     next: Option<Ps>,
     until: Ps,
     names: Vec<String>,
@@ -31,12 +31,12 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Samples from `from` until `until`, an `interval` apart or more.
+    /// Takes samples from `from` until `until`, at least `interval` apart.
     pub fn new(from: Ps, until: Ps, interval: Ps) -> Counters {
         Counters { interval: interval.max(Ps(1)), next: Some(from), until, ..Counters::default() }
     }
 
-    /// When a sample is to be taken; `None` if never.
+    /// When a sample is due; `None` if never.
     pub fn next(&self) -> Option<Ps> {
         self.next.filter(|next| *next < self.until)
     }
@@ -46,12 +46,12 @@ impl Counters {
         &self.names
     }
 
-    /// By total: whether it has had more than one value between two times.
+    /// By total: whether it had more than one value between two times.
     pub fn moved(&self, from: Ps, to: Ps) -> Vec<bool> {
-        let mut reported = vec![0; self.names.len()];
+        let mut counts = vec![0; self.names.len()];
         let within = self.samples.iter().filter(|sample| from <= sample.at && sample.at <= to);
-        within.flat_map(|sample| &sample.changed).for_each(|(place, _)| reported[*place as usize] += 1);
-        reported.into_iter().map(|times| times > 1).collect()
+        within.flat_map(|sample| &sample.changed).for_each(|(place, _)| counts[*place as usize] += 1);
+        counts.into_iter().map(|times| times > 1).collect()
     }
 
     /// The samples in the order of time.
@@ -59,7 +59,7 @@ impl Counters {
         &self.samples
     }
 
-    /// Totals at `at`.
+    /// Adds the totals at `at`.
     pub fn add(&mut self, at: Ps, totals: impl IntoIterator<Item = (String, u64)>) {
         let mut changed = Vec::new();
         for (name, total) in totals {
@@ -81,7 +81,7 @@ impl Counters {
         self.next = Some(Ps((at.0 / self.interval.0 + 1).saturating_mul(self.interval.0)));
     }
 
-    /// Keeps every other sample, which then tells what the one before it did.
+    /// Keeps every other sample, and adds to it the changes of the one before it.
     fn thin_out(&mut self) {
         self.interval = self.interval + self.interval;
         let pairs: Vec<Sample> = std::mem::take(&mut self.samples);
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stays_is_not_reported_again() {
+    fn totals_that_do_not_change_are_not_sampled_again() {
         let mut counters = Counters::new(Ps(5), Ps(100), Ps(10));
         assert_eq!(counters.next(), Some(Ps(5)));
         for (at, fills, bytes) in [(5, 1, 0), (13, 1, 0), (27, 1, 8)] {

@@ -5,22 +5,22 @@ use std::collections::BTreeMap;
 use crate::activity::{Detail, Kind, Span, Track};
 use crate::time::Ps;
 
-/// An interrupt passes no more controllers.
+/// The most interrupt controllers that an interrupt passes.
 const MOST_CONTROLLERS: usize = 4;
 
-/// Which flows a span is part of, by its place.
+/// The flows that spans are part of, by the index of the span.
 #[derive(Debug, Default)]
 pub struct Flows {
     of: BTreeMap<usize, Vec<u64>>,
-    /// How far spans are from the core that is interrupted.
+    /// The distances of spans from the core that is interrupted.
     distances: BTreeMap<usize, usize>,
 }
 
 impl Flows {
-    /// Those of all exceptions among `spans`, which are in the order of their begins.
+    /// The flows of all exceptions among `spans`, which are in the order of their begins.
     pub fn new(spans: &[Span], tracks: &[Track], cores: &[String]) -> Flows {
         let mut flows = Flows::default();
-        // By where lines end: the spans in which they were up.
+        // The spans in which lines were high, by where the lines end.
         let mut raised: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (place, span) in spans.iter().enumerate() {
             let track = &tracks[span.track as usize];
@@ -51,7 +51,7 @@ impl Flows {
         flows
     }
 
-    /// By span, how far it is from the core that it interrupts: 1 for what is raised there itself.
+    /// By span, its distance from the core that it interrupts: 1 for a line that leads to the core.
     pub fn distances(&self) -> BTreeMap<usize, usize> {
         self.distances.clone()
     }
@@ -62,12 +62,12 @@ impl Flows {
     }
 }
 
-/// The latest of these spans that began by `at`, if it has not ended before.
+/// The latest of the given spans that began by `at`, unless it has ended before.
 fn up_at(spans: &[Span], places: Option<&Vec<usize>>, at: Ps) -> Option<usize> {
     let places = places?;
     let after = places.partition_point(|place| spans[*place].begin <= at);
     let last = *places.get(after.checked_sub(1)?)?;
     let span = &spans[last];
-    // A pulse has no length, and is remembered by who gets it.
+    // A pulse has no length; the interrupt controller latches it.
     (span.last_end() >= at || span.begin == span.end).then_some(last)
 }

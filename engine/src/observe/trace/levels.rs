@@ -1,4 +1,4 @@
-//! How many entries FIFOs have, over time: of spans, one for each entry.
+//! The number of entries in FIFOs over time, from spans of entries.
 
 use std::collections::BTreeMap;
 
@@ -7,22 +7,22 @@ use super::slices::MOST_REPETITIONS;
 use crate::activity::Span;
 use crate::time::Ps;
 
-/// From when on a FIFO has so many entries.
+/// The number of entries of a FIFO from a time on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level {
     /// When.
     pub at: Ps,
-    /// The FIFO's track, by its place.
+    /// The index of the FIFO's track.
     pub track: u32,
-    /// How many.
+    /// The number of entries.
     pub entries: u64,
 }
 
-/// A time at which as many entries come, or go.
+/// A change of a number of entries, and its time.
 type Step = (Ps, i64);
 
-/// The levels of all FIFOs that have spans, by track, from the window's begin on. Those that end with it, or behind it,
-/// are there up to its end.
+/// The levels of all FIFOs that have spans, by track, from the window's begin on. Entries that leave at its end or
+/// after it are counted up to its end.
 pub fn levels(spans: &[Span], window: (Ps, Ps)) -> Vec<Level> {
     let mut tracks: BTreeMap<u32, Vec<&Span>> = BTreeMap::new();
     for span in spans {
@@ -37,14 +37,14 @@ pub fn levels(spans: &[Span], window: (Ps, Ps)) -> Vec<Level> {
     all
 }
 
-/// What comes and goes by spans of a track.
+/// The changes by spans of a track.
 fn steps(spans: Vec<&Span>) -> Vec<Step> {
     let (mut many, few): (Vec<&Span>, Vec<&Span>) = spans.into_iter().partition(|span| span.times > MOST_REPETITIONS);
     let mut steps: Vec<Step> = few.iter().flat_map(|span| span.instances()).flat_map(there_and_gone).collect();
     many.sort_by_key(|span| span.end);
     let mut left = many.as_slice();
     while let Some(first) = left.first() {
-        // What an iteration tells ends within it, or is known in the next one.
+        // An entry that an iteration adds leaves in it, or is known in the next one.
         let period = first.instance(1).0 - first.begin;
         let is_same = |span: &&&Span| span.recurs_with(first) && span.end <= first.end + period + period;
         let (loop_spans, others) = left.split_at(left.iter().take_while(is_same).count());
@@ -58,18 +58,18 @@ fn there_and_gone((begin, end): (Ps, Ps)) -> [Step; 2] {
     [(begin, 1), (end, -1)]
 }
 
-/// What comes and goes by iterations of a loop: each entry until the FIFO is as it is in all iterations, and again as
-/// it empties; between these, the most that it has in an iteration.
+/// The changes by iterations of a loop: each entry until the FIFO's level repeats from iteration to iteration, and each
+/// one again when it empties; between these, the highest level of an iteration.
 fn repeat(spans: &[&Span], steps: &mut Vec<Step>) {
     let begun_by = |span: &Span, at: Ps| span.times_within(Ps::ZERO, at + Ps(1));
     let entries = |at: Ps| spans.iter().map(|span| span.times_within(at, at + Ps(1))).sum::<u64>() as i64;
     let from = spans.iter().map(|span| span.end).max().unwrap_or_default();
     let to = spans.iter().map(|span| span.instance(span.times - 1).0).min().unwrap_or_default();
-    // The begins of an iteration's entries, where all iterations before it have theirs.
+    // The begins of an iteration's entries, when those of all iterations before it have begun.
     let last_begins = spans.iter().map(|span| Some(span.instance(begun_by(span, to).checked_sub(1)?).0));
     let most = last_begins.map(|at| Some(entries(at.filter(|at| *at >= from)?))).collect::<Option<Vec<i64>>>();
     let Some(most) = most.and_then(|entries| entries.into_iter().max()) else {
-        // They are as long as all of the loop.
+        // The entries stay as long as the whole loop.
         return steps.extend(spans.iter().flat_map(|span| span.instances()).flat_map(there_and_gone));
     };
     for span in spans {
@@ -81,7 +81,7 @@ fn repeat(spans: &[&Span], steps: &mut Vec<Step>) {
     steps.extend([(from, most - entries(from)), (to, entries(to) - most)]);
 }
 
-/// The level at the window's begin, and each other one within it.
+/// Adds the level at the window's begin, and each change of it within the window.
 fn add_levels(track: u32, steps: &[Step], (from, to): (Ps, Ps), all: &mut Vec<Level>) {
     if from >= to {
         return;
@@ -125,7 +125,7 @@ mod tests {
         let activities = Activities::default();
         let scope = activities.scope("spi0");
         activities.start(Kinds::of(&[Kind::Queue]), 1 << 16);
-        // The last is there at the end.
+        // The last entry stays until the end.
         for (begin, end) in [(1_000, 5_000), (2_000, 7_000), (5_000, 9_000), (7_000, u64::MAX)] {
             scope.span(&FIFO, Ps(begin), Ps(end), Detail::None);
         }
@@ -136,7 +136,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(sized(64, 256)))]
-        /// A polling loop whose iterations let some entries in, each after `there` of them for the next one.
+        /// A polling loop whose iterations add some entries to a FIFO, each after `there` of them for the next one.
         #[test]
         fn a_loops_many_entries_are_few_levels_that_are_never_more_than_there_are(
             per_iteration in 1u64..4,
@@ -151,7 +151,7 @@ mod tests {
             let at = |number: u64| Ps(number * apart);
             let stays = Ps(there * apart + apart / 2);
             let report = |number: u64| scope.span(&FIFO, at(number), at(number) + stays, Detail::None);
-            // Some that ran, those that were skipped, some that ran.
+            // Some iterations that ran, those that were skipped, some that ran.
             let before = 20 * per_iteration;
             (0..before).for_each(report);
             let mark = activities.mark();
@@ -164,7 +164,7 @@ mod tests {
             prop_assert_eq!(levels.iter().map(|(_, entries)| *entries).max(), Some(most));
             prop_assert_eq!(levels.last().map(|(_, entries)| *entries), Some(0));
             prop_assert!(levels.len() as u64 <= 4 * before + 4 * most + 8, "{} levels", levels.len());
-            // What is far from the loop's own entries is exact, and these are steady.
+            // Levels far from the loop's own entries are exact, and constant.
             let level_at = |at: Ps| levels[levels.partition_point(|(when, _)| *when <= at.0) - 1].1;
             prop_assert_eq!(level_at(at(before + per_iteration * skipped / 2)), most);
             let exact = |when: Ps| {

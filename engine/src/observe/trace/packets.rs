@@ -1,5 +1,5 @@
-//! The messages of Perfetto's trace format that a timeline takes, with the numbers of its schema
-//! (`protos/perfetto/trace/trace.proto` and what it imports).
+//! The messages of Perfetto's trace format that a timeline uses, with the field numbers of its schema
+//! (`protos/perfetto/trace/trace.proto` and its imports).
 
 use prost::Message;
 
@@ -25,17 +25,17 @@ pub struct TracePacket {
 }
 
 impl TracePacket {
-    /// Appends it to a trace.
+    /// Appends the packet to a trace.
     pub fn write(&self, into: &mut Vec<u8>) {
         into.push(PACKET_FIELD);
-        // A vector takes all that there is room for.
+        // A vector has room for any packet.
         let _ = self.encode_length_delimited(into);
     }
 }
 
-/// TracePacket.SequenceFlags: what was interned before counts no more, and this packet needs what is.
+/// TracePacket.SequenceFlags: earlier interned data is void.
 pub const SEQ_INCREMENTAL_STATE_CLEARED: u32 = 1;
-/// The latter.
+/// The packet needs interned data.
 pub const SEQ_NEEDS_INCREMENTAL_STATE: u32 = 2;
 
 /// TrackEvent.
@@ -65,13 +65,13 @@ pub struct TrackEvent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, prost::Enumeration)]
 #[repr(i32)]
 pub enum EventType {
-    /// None of those below.
+    /// No type.
     Unspecified = 0,
     /// A slice begins on its track.
     SliceBegin = 1,
-    /// The slice ends that began last there.
+    /// The innermost slice on its track ends.
     SliceEnd = 2,
-    /// Something without a length.
+    /// An event without a duration.
     Instant = 3,
     /// A counter has a value.
     Counter = 4,
@@ -99,7 +99,7 @@ pub struct InternedData {
     pub debug_annotation_names: Vec<Interned>,
 }
 
-/// EventCategory, EventName and DebugAnnotationName, which are alike.
+/// EventCategory, EventName and DebugAnnotationName, which have the same fields.
 #[derive(Clone, PartialEq, Message)]
 pub struct Interned {
     #[prost(uint64, optional, tag = "1")]
@@ -119,7 +119,7 @@ pub struct TrackDescriptor {
     pub parent_uuid: Option<u64>,
     #[prost(message, optional, tag = "8")]
     pub counter: Option<CounterDescriptor>,
-    /// 3: children stand in the order of their ranks.
+    /// 3: children are in the order of their ranks.
     #[prost(int32, optional, tag = "11")]
     pub child_ordering: Option<i32>,
     #[prost(int32, optional, tag = "12")]

@@ -1,4 +1,4 @@
-//! What devices did as slices, and which stacks of calls share a track: on a track, none crosses another.
+//! Activities of devices as slices, and the assignment of stacks of calls to tracks: slices of a track do not cross.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -8,58 +8,58 @@ use super::flows::Flows;
 use crate::activity::{Detail, Span, Track};
 use crate::time::Ps;
 
-/// Repetitions that are slices of their own: more of them, by one polling loop, are one.
+/// The number of repetitions that get slices of their own: more of them, by one polling loop, are one slice.
 pub const MOST_REPETITIONS: u64 = 64;
-/// Details that a slice of several has: of more, the first.
+/// The number of details of a slice that stands for several: the first ones.
 const MOST_DETAILS: usize = 4;
 
 /// A slice of a device's track.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slice {
-    /// The track, by its place.
+    /// The index of the track.
     pub track: u32,
     /// When it begins.
     pub begin: Ps,
     /// When it ends.
     pub end: Ps,
-    /// What there is to say of it; of repetitions of several that are not alike, of each of these.
+    /// The details: of repetitions of spans with different details, one of each.
     pub details: Vec<Detail>,
-    /// How often it happens; more than once if it is all that a polling loop did.
+    /// The number of repetitions; more than 1 if the slice stands for all that a polling loop did.
     pub times: u64,
-    /// How long that is, all times together.
+    /// The time of all repetitions together.
     pub busy: Ps,
-    /// The place of the span that it begins with, by which its flows are known; `None` for what is repeated.
+    /// The index of the span that it begins with, which has its flows; `None` for repetitions.
     pub span: Option<usize>,
 }
 
-/// What slices are ordered by: when they begin, how far they are from the core that they interrupt, their number.
-type Turn = (Ps, Reverse<usize>, u64);
+/// The order of slices: begin, distance from the core that they interrupt, number.
+type Order = (Ps, Reverse<usize>, u64);
 
-/// Slices of devices in the order of their begins: what interrupts comes before what it interrupts.
+/// Slices of devices in the order of their begins: an interrupt comes before the interrupts that it leads to.
 #[derive(Debug)]
 pub struct Slices {
     spans: std::iter::Peekable<std::iter::Enumerate<std::vec::IntoIter<Span>>>,
-    /// Tracks of which something is told.
+    /// Tracks with recorded spans.
     tracks: Vec<u32>,
-    /// By track: whether what follows at once goes on.
+    /// By track: whether a span that follows without a pause extends the one before.
     joins: Vec<bool>,
-    /// By span: how far it is from the core.
+    /// By span: its distance from the core.
     distances: BTreeMap<usize, usize>,
     window: (Ps, Ps),
-    ready: BTreeMap<Turn, Slice>,
+    ready: BTreeMap<Order, Slice>,
     number: u64,
 }
 
 impl Slices {
-    /// Those of spans that are in the order of their begins.
+    /// The slices of spans that are in the order of their begins.
     pub fn new(spans: Vec<Span>, tracks: &[Track], flows: &Flows, window: (Ps, Ps)) -> Slices {
-        let mut reported: Vec<u32> = spans.iter().map(|span| span.track).collect();
-        reported.sort_unstable();
-        reported.dedup();
+        let mut used: Vec<u32> = spans.iter().map(|span| span.track).collect();
+        used.sort_unstable();
+        used.dedup();
         Slices {
             distances: flows.distances(),
             spans: spans.into_iter().enumerate().peekable(),
-            tracks: reported,
+            tracks: used,
             joins: tracks.iter().map(|track| track.activity.joins()).collect(),
             window,
             ready: BTreeMap::new(),
@@ -67,7 +67,7 @@ impl Slices {
         }
     }
 
-    /// The tracks that they are of.
+    /// The tracks of the slices.
     pub fn tracks(&self) -> impl Iterator<Item = u32> {
         self.tracks.iter().copied()
     }
@@ -78,8 +78,8 @@ impl Slices {
         self.number += 1;
     }
 
-    /// The next span; if a polling loop repeats it, all that the loop told: what comes after it begins later than its
-    /// last iteration.
+    /// Takes the next span. If a polling loop repeats it, takes all spans of the loop: what comes after it begins later
+    /// than its last iteration.
     fn take(&mut self) {
         let Some((place, span)) = self.spans.next() else { return };
         if span.times == 1 {
@@ -100,7 +100,7 @@ impl Slices {
         }
     }
 
-    /// What the iterations of a loop told on one track.
+    /// Adds the spans of a loop's iterations on one track.
     fn repeat(&mut self, spans: Vec<(usize, Span)>) {
         let (from, to) = self.window;
         if spans.iter().any(|(_, span)| span.times_within(from, to) > MOST_REPETITIONS) {
@@ -146,7 +146,7 @@ impl Slice {
         Slice { track, begin, end, details: vec![detail], times: 1, busy: end - begin, span: Some(place) }
     }
 
-    /// One for all that the iterations of a loop told on a track.
+    /// One slice for all spans of a loop's iterations on a track.
     fn of_all(spans: &[(usize, Span)], (from, to): (Ps, Ps)) -> Slice {
         let mut all = Slice {
             track: spans[0].1.track,
@@ -168,7 +168,7 @@ impl Slice {
         all
     }
 
-    /// Whether the other one is the same that goes on, which is then added.
+    /// Adds the other slice if it continues this one; false if not.
     fn goes_on_in(&mut self, other: &Slice) -> bool {
         let goes_on = self.end == other.begin && self.details[0].join(&other.details[0]);
         if goes_on {
@@ -185,15 +185,15 @@ pub struct Lane {
     pub core: String,
     /// The task.
     pub task: String,
-    /// The stacks: one after the other.
+    /// The stacks, in the order of time.
     pub stacks: Vec<u32>,
 }
 
-/// From when to when there is something of each stack, by core and task.
+/// The time of each stack's slices, by core and task.
 type Stacks<'a> = BTreeMap<(&'a str, &'a str), BTreeMap<u32, (Ps, Ps)>>;
 
-/// The tracks for these: a task's stacks share one if none begins before another has ended. Two tasks with one name
-/// that take turns have one each.
+/// The tracks for the slices: a task's stacks share a track unless one begins before another has ended. Two tasks with
+/// one name that run alternately have a track each.
 pub fn lanes(slices: &[CoreSlice]) -> Vec<Lane> {
     let mut stacks = Stacks::new();
     for slice in slices {

@@ -1,4 +1,4 @@
-//! Which task a core runs: a track with one slice behind the other.
+//! The tasks that a core runs: a track with their time slices, in the order of time.
 
 use std::sync::Arc;
 
@@ -6,35 +6,35 @@ use super::packets::{EXPLICIT, EventType, TracePacket, TrackDescriptor, TrackEve
 use super::{Named, PS_PER_NS, Timeline};
 use crate::time::Ps;
 
-/// Identifiers of these tracks, from this one on.
+/// First identifier of task tracks.
 const TASKS: u64 = 5 << 32;
-/// They stand before the core's other tracks.
+/// They are shown above the core's other tracks.
 const RANK: i32 = -1;
 
-/// A time in which a core ran one task.
+/// A period in which a core ran one task.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Turn {
-    /// What the task is called.
+pub struct TaskSlice {
+    /// The name of the task.
     pub task: Arc<str>,
     /// When it began to run.
     pub begin: Ps,
-    /// When another one did.
+    /// When another task began.
     pub end: Ps,
 }
 
-/// Which tasks a core ran.
+/// The tasks that a core ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoreTasks {
     /// The core's label.
     pub core: String,
-    /// In their order: none begins before the one before it has ended.
-    pub turns: Vec<Turn>,
+    /// In the order of time, without overlaps.
+    pub slices: Vec<TaskSlice>,
 }
 
 impl Timeline {
-    /// Writes which cores have such a track.
+    /// Describes the task tracks of cores.
     pub(super) fn describe_tasks(&mut self, tasks: Vec<CoreTasks>) {
-        let mut turns = Vec::new();
+        let mut slices = Vec::new();
         for (number, tasks) in tasks.into_iter().enumerate() {
             let uuid = TASKS + number as u64;
             let descriptor = TrackDescriptor {
@@ -46,19 +46,19 @@ impl Timeline {
                 counter: None,
             };
             self.packet(TracePacket { track_descriptor: Some(descriptor), ..TracePacket::default() });
-            turns.extend(tasks.turns.into_iter().map(|turn| (uuid, turn)));
+            slices.extend(tasks.slices.into_iter().map(|slice| (uuid, slice)));
         }
-        self.turns = turns.into_iter();
+        self.task_slices = slices.into_iter();
     }
 
-    /// A slice of such a track, as far as it is in the window.
-    pub(super) fn turn(&mut self, uuid: u64, turn: &Turn) {
+    /// Writes a slice of a task track, as far as it is in the window.
+    pub(super) fn task_slice(&mut self, uuid: u64, slice: &TaskSlice) {
         let (from, to) = self.window;
-        let (begin, end) = (turn.begin.max(from), turn.end.min(to));
+        let (begin, end) = (slice.begin.max(from), slice.end.min(to));
         if begin >= end {
             return;
         }
-        let (track_uuid, name_iid) = (Some(uuid), Some(self.names.of(Named::Event, &turn.task)));
+        let (track_uuid, name_iid) = (Some(uuid), Some(self.names.of(Named::Event, &slice.task)));
         let mut debug_annotations = Vec::new();
         if !begin.0.is_multiple_of(PS_PER_NS) || !end.0.is_multiple_of(PS_PER_NS) {
             debug_annotations.extend([self.number("begin_ps", begin.0), self.number("end_ps", end.0)]);

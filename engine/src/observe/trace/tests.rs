@@ -10,7 +10,7 @@ static FRAME: Activity = Activity::new(Kind::Frame, "frame", "");
 static FIFO: Activity = Activity::new(Kind::Queue, "TX FIFO", "");
 static SENT: Activity = Activity::new(Kind::Serial, "character sent", "");
 
-/// Trace, to read what was written.
+/// A trace, to read back what was written.
 #[derive(Clone, PartialEq, Message)]
 struct Trace {
     #[prost(message, repeated, tag = "1")]
@@ -21,7 +21,7 @@ fn read(timeline: Timeline) -> Vec<TracePacket> {
     Trace::decode(timeline.flatten().collect::<Vec<u8>>().as_slice()).unwrap().packet
 }
 
-/// Events: time, track, name or what it is, and flows.
+/// Events: time, track, name or type, and the number of flows.
 fn events(packets: &[TracePacket]) -> Vec<(u64, String, String, usize)> {
     let (mut tracks, mut names) = (BTreeMap::new(), BTreeMap::new());
     let mut events = Vec::new();
@@ -114,7 +114,7 @@ fn fifos_are_counters_of_their_devices() {
     let found: Vec<_> = events(&packets).into_iter().map(|(at, track, level, _)| (at, track, level)).collect();
     assert!(found.iter().all(|(_, track, _)| track == "spi0/TX FIFO"), "{found:?}");
     let levels: Vec<_> = found.iter().map(|(at, _, level)| (*at, level.parse::<u64>().unwrap())).collect();
-    // The one that stays until nanosecond 9000 is there beside the loop's.
+    // The entry that stays until nanosecond 9000 is counted next to the loop's.
     assert_eq!(levels[..5], [(0, 0), (1, 1), (2, 2), (4, 1), (5_000, 3)]);
     assert_eq!(levels[5..], [(9_000, 2), (8_004_992, 0)]);
 }
@@ -170,15 +170,15 @@ fn totals_are_counters() {
     assert_eq!(found, expected);
 }
 
-/// A loop that was skipped so often.
+/// A loop with `count` skipped iterations.
 fn polled(count: u64) -> Activities {
     static SHIFTING: Activity = Activity::new(Kind::Wire, "shifting", "").joining();
     let activities = Activities::default();
     let spi = activities.scope("spi0");
     activities.start(Kinds::ALL, 1 << 20);
     let mark = activities.mark();
-    // An iteration of 100 cycles at 1 GHz: two frames, and the wire for each. It was first looked at, and so begins,
-    // while the wire was in use.
+    // An iteration of 100 cycles at 1 GHz: two frames, and the wire for each. The mark was set while the wire was in
+    // use, so that is where the iteration begins.
     spi.span(&SHIFTING, Ps(100_000), Ps(110_000), Detail::None);
     spi.span(&FRAME, Ps(95_000), Ps(115_000), Detail::Value(5));
     spi.span(&SHIFTING, Ps(150_000), Ps(180_000), Detail::None);
@@ -198,7 +198,8 @@ fn slices_on(packets: &[TracePacket], track_name: &str) -> Vec<(u64, u64, Vec<u6
         .filter_map(|packet| Some((packet.timestamp?, packet.track_event.as_ref()?)))
         .filter(|(_, event)| event.track_uuid == track)
         .collect();
-    // As readers do: by time, and what is of one time as it stands in the file. An end is of what began last.
+    // Like readers do: by time, and events at the same time in the order of the file. An end belongs to the innermost
+    // slice.
     events.sort_by_key(|(at, _)| *at);
     let mut open = Vec::new();
     for (at, event) in events {
@@ -215,7 +216,7 @@ fn slices_on(packets: &[TracePacket], track_name: &str) -> Vec<(u64, u64, Vec<u6
 }
 
 #[test]
-fn what_the_iterations_of_a_loop_report_on_one_track_is_one_slice_or_many_in_their_order() {
+fn spans_of_a_loop_on_one_track_are_one_slice_or_many_in_their_order() {
     let timeline = |count: u64| {
         let source = Source { to: Ps(1_000_000_000_000), ..Source::default() };
         read(Timeline::new(&polled(count), source))
@@ -232,7 +233,7 @@ fn what_the_iterations_of_a_loop_report_on_one_track_is_one_slice_or_many_in_the
 
 #[test]
 fn repetitions_at_edges_of_a_clock_are_as_long_as_they_are() {
-    // 100 cycles of 208877930 Hz are no whole number of picoseconds.
+    // 100 cycles of 208877930 Hz are not a whole number of picoseconds.
     let activities = Activities::default();
     let flash = activities.scope("flash0");
     activities.start(Kinds::ALL, 1 << 20);
@@ -251,7 +252,7 @@ fn repetitions_at_edges_of_a_clock_are_as_long_as_they_are() {
 #[test]
 fn what_interrupts_comes_before_what_it_interrupts() {
     let activities = Activities::default();
-    // The controller is known first, and all of it is at one time.
+    // The controller is declared first, and all events are at one time.
     let [cpu, gic, uart] = ["cpu0", "gic", "uart0"].map(|label| activities.scope(label));
     activities.start(Kinds::ALL, 1 << 20);
     gic.interrupt("core 0, input 0".to_owned(), true, Ps(10_000));
@@ -266,7 +267,7 @@ fn what_interrupts_comes_before_what_it_interrupts() {
 }
 
 #[test]
-fn tasks_of_one_name_that_take_turns_have_a_track_each() {
+fn tasks_of_one_name_that_run_alternately_have_a_track_each() {
     let slice = |stack, name: &str, begin, end| CoreSlice {
         core: "cpu0".to_owned(),
         task: "worker".to_owned(),
@@ -301,14 +302,14 @@ fn tasks_of_one_name_that_take_turns_have_a_track_each() {
 
 #[test]
 fn the_tasks_that_a_core_runs_are_a_track_of_their_own() {
-    let turn = |task: &str, begin, end| Turn { task: task.into(), begin: Ps(begin), end: Ps(end) };
-    let turns = vec![
-        turn("from reset", 0, 1_000),
-        turn("idle", 1_000, 2_500),
-        turn("send", 2_500, 2_600),
-        turn("idle", 2_600, 8_000),
+    let slice_of = |task: &str, begin, end| TaskSlice { task: task.into(), begin: Ps(begin), end: Ps(end) };
+    let slices = vec![
+        slice_of("from reset", 0, 1_000),
+        slice_of("idle", 1_000, 2_500),
+        slice_of("send", 2_500, 2_600),
+        slice_of("idle", 2_600, 8_000),
     ];
-    let tasks = vec![CoreTasks { core: "cpu1".to_owned(), turns }];
+    let tasks = vec![CoreTasks { core: "cpu1".to_owned(), slices }];
     let cores = vec!["cpu0".to_owned(), "cpu1".to_owned()];
     let source = Source { cores, from: Ps(1_000), to: Ps(5_000), tasks, ..Source::default() };
     let packets = read(Timeline::new(&Activities::default(), source));

@@ -1,4 +1,4 @@
-//! Signals that somebody follows while the machine runs: their levels at a moment, and when they change next.
+//! Signals that are followed while the machine runs: their levels at a moment, and when they change next.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::Ordering;
@@ -10,37 +10,37 @@ use crate::time::Ps;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Live {
     levels: BTreeMap<SignalId, Level>,
-    reported: u64,
+    change_count: u64,
 }
 
-/// The level of one.
+/// The level of a followed signal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Level {
     now: bool,
-    /// Changes that are known ahead, by time.
+    /// Changes in the future that are known, in the order of time.
     ahead: VecDeque<(Ps, bool)>,
 }
 
 impl Live {
-    /// True if there are any.
+    /// True if any signal is followed.
     pub(super) fn is_followed(&self) -> bool {
         !self.levels.is_empty()
     }
 
-    /// How many changes of them were told so far.
-    pub(super) fn reported(&self) -> u64 {
-        self.reported
+    /// The number of changes of followed signals that were recorded so far.
+    pub(super) fn change_count(&self) -> u64 {
+        self.change_count
     }
 
-    /// A signal has a level from `at` on. That may be told late.
+    /// Records the level of a signal from `at` on, which may be in the past.
     pub(super) fn set(&mut self, signal: SignalId, at: Ps, level: bool) {
         let Some(followed) = self.levels.get_mut(&signal) else { return };
         let place = followed.ahead.partition_point(|(time, _)| *time <= at);
         followed.ahead.insert(place, (at, level));
-        self.reported += 1;
+        self.change_count += 1;
     }
 
-    /// A signal's level at `now`, and when it changes next, as far as that is known; [`Ps::MAX`] if it is not.
+    /// A signal's level at `now`, and when it changes next, as far as that is known; else [`Ps::MAX`].
     fn level(&self, signal: SignalId, now: Ps) -> (bool, Ps) {
         let Some(followed) = self.levels.get(&signal) else { return (false, Ps::MAX) };
         let begun = followed.ahead.partition_point(|(at, _)| *at <= now);
@@ -49,14 +49,14 @@ impl Live {
         (level, next.map_or(Ps::MAX, |(at, _)| *at))
     }
 
-    /// When the first change of a signal is that nobody has looked at; it may have been told late.
+    /// The time of a signal's first change that nobody has seen; it may have been recorded late.
     fn first_change(&self, signal: SignalId) -> Ps {
         let Some(followed) = self.levels.get(&signal) else { return Ps::MAX };
         let first = followed.ahead.iter().find(|(_, level)| *level != followed.now);
         first.map_or(Ps::MAX, |(at, _)| *at)
     }
 
-    /// Nobody asks for what was before `now` any more.
+    /// Levels before `now` are not needed any more.
     fn looked_at(&mut self, now: Ps) {
         for followed in self.levels.values_mut() {
             let over = followed.ahead.partition_point(|(at, _)| *at <= now);
@@ -73,7 +73,7 @@ impl Waves {
         Some(SignalId(place as u32))
     }
 
-    /// Follows these wires from now on, and no others; each has this level, or the one that it had at rest.
+    /// Follows these wires from now on, and no others. Each has the given level, or its level at rest.
     pub fn follow(&self, signals: &[(SignalId, Option<bool>)]) {
         let mut recording = self.recording();
         let Recording { live, signals: known, .. } = &mut *recording;
@@ -87,28 +87,27 @@ impl Waves {
         self.0.on.store(on, Ordering::Relaxed);
     }
 
-    /// When the first change of a wire is that nobody has looked at ([`Waves::looked_at`]); [`Ps::MAX`] if there is
-    /// none.
+    /// The time of a wire's first change that nobody has seen ([`Waves::looked_at`]); [`Ps::MAX`] without any.
     pub fn first_change(&self, signal: SignalId) -> Ps {
         self.recording().live.first_change(signal)
     }
 
-    /// All have been looked at as they were up to `now`.
+    /// All changes up to `now` have been seen.
     pub fn looked_at(&self, now: Ps) {
         self.recording().live.looked_at(now);
     }
 
-    /// The level of a wire that is followed, and when it changes next, as far as that is known; [`Ps::MAX`] if not.
+    /// The level of a followed wire, and when it changes next, as far as that is known; else [`Ps::MAX`].
     pub fn live_level(&self, signal: SignalId, now: Ps) -> (bool, Ps) {
         self.recording().live.level(signal, now)
     }
 
-    /// What is known of the wires that are followed.
+    /// The state of the followed wires.
     pub fn live(&self) -> Live {
         self.recording().live.clone()
     }
 
-    /// Goes back to what was known of them; of those that were not followed then, nothing changes.
+    /// Restores the state of the followed wires; wires that were not followed then do not change.
     pub fn set_live(&self, live: &Live) {
         let mut recording = self.recording();
         for (signal, level) in &mut recording.live.levels {
@@ -120,14 +119,14 @@ impl Waves {
         self.0.on.store(on, Ordering::Relaxed);
     }
 
-    /// True if something was told of them since the last call.
+    /// True if a followed wire has changed since the last call.
     #[inline]
     pub fn take_news(&self) -> bool {
         self.0.news.load(Ordering::Relaxed) && self.0.news.swap(false, Ordering::Relaxed)
     }
 
     pub(super) fn note_news(&self, recording: &Recording) {
-        if recording.live.reported() > 0 {
+        if recording.live.change_count() > 0 {
             self.0.news.store(true, Ordering::Relaxed);
         }
     }
@@ -146,10 +145,10 @@ mod tests {
         waves.follow(&[(select, None)]);
         assert!(waves.is_on() && !waves.take_news());
         waves.set(clock, Ps(5), true);
-        assert_eq!((waves.reported(), waves.take_news()), (0, false), "nobody follows it");
+        assert_eq!((waves.change_count(), waves.take_news()), (0, false), "nobody follows it");
         assert_eq!(waves.live_level(select, Ps(5)), (true, Ps::MAX));
-        // A burst is told of as it begins.
-        waves.report(|set| [(10, false), (30, true)].iter().for_each(|(at, level)| set(select, Ps(*at), *level)));
+        // A burst is recorded when it begins.
+        waves.set_many(|set| [(10, false), (30, true)].iter().for_each(|(at, level)| set(select, Ps(*at), *level)));
         assert!(waves.take_news() && !waves.take_news());
         assert_eq!(waves.live_level(select, Ps(9)), (true, Ps(10)));
         let before = waves.live();
@@ -158,10 +157,10 @@ mod tests {
         waves.looked_at(Ps(20));
         assert_eq!(waves.live_level(select, Ps(9)), (false, Ps(30)), "that is forgotten");
         waves.set(select, Ps(15), true);
-        assert_eq!(waves.first_change(select), Ps(15), "it was told late");
+        assert_eq!(waves.first_change(select), Ps(15), "it was recorded late");
         waves.set_live(&before);
         assert_eq!(waves.live_level(select, Ps(9)), (true, Ps(10)));
-        assert_eq!(waves.reported(), 3);
+        assert_eq!(waves.change_count(), 3);
         waves.follow(&[]);
         assert!(!waves.is_on());
     }

@@ -1,5 +1,5 @@
-//! What a snapshot has of waveforms: the levels before the recording, and all changes so far, those in the file among
-//! them. Where they go later, to memory or to a file, whoever records has said.
+//! Waveforms in a snapshot: the levels before the recording, and all changes so far, including those in the file. Where
+//! later changes go, to memory or to a file, is not part of it.
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -31,7 +31,7 @@ impl State for Recording {
         self.left_out.save(to);
         to.field("moved");
         self.moved.save(to);
-        // A file that can't be read is one that can't be written: its changes are lost.
+        // A file that can't be read is treated like one that can't be written: its changes are lost.
         let spooled = self.spool.as_ref().map_or(Ok(Vec::new()), |spool| spool.runs());
         let lost = self.failure.as_ref().or(spooled.as_ref().err()).map(io::Error::to_string);
         to.field("spooled");
@@ -50,7 +50,7 @@ impl State for Recording {
     fn load(&mut self, from: &mut Loader) -> Result<(), Damaged> {
         (self.on, self.ended) = Fresh::loaded(from)?;
         let levels: Vec<bool> = Fresh::loaded(from)?;
-        // Signals are the board's.
+        // The signals come from the board.
         if levels.len() != self.signals.len() {
             return Err(Damaged);
         }
@@ -75,7 +75,7 @@ impl State for Recording {
                     }
                 }
             }
-            // What came first stays first.
+            // The order of changes is kept.
             None => self.kept.splice(0..0, spooled.into_iter().flatten()).for_each(drop),
         }
         (self.changes, self.dropped) = Fresh::loaded(from)?;

@@ -24,7 +24,7 @@ fn nothing_is_kept_until_someone_asks() {
     waves.set(wire, Ps(20), true);
     waves.set(wire, Ps(10), false);
     waves.set(wire, Ps(5), true);
-    assert_eq!(waves.reported(), 3);
+    assert_eq!(waves.change_count(), 3);
     assert_eq!(all(&waves), [(5, 0, true), (10, 0, false), (20, 0, true)]);
 }
 
@@ -40,7 +40,7 @@ fn a_level_that_is_there_already_is_no_change() {
 }
 
 #[test]
-fn wires_of_the_same_name_are_reported_apart() {
+fn wires_of_the_same_name_get_numbers() {
     let waves = Waves::default();
     for (scope, name) in [("spi", "sck"), ("radio", "sck"), ("spi", "sck"), ("spi", "sck")] {
         waves.signal(scope, name, true);
@@ -79,7 +79,7 @@ fn changes_beyond_memory_come_back_in_order() {
     waves.start_into(unnamed_file());
     let count = MOST_CHANGES as u64 + 1000;
     let mut levels = [false; 4];
-    // A device tells ahead what another tells late: by more than one run.
+    // One device records ahead and another records late: by more than one run.
     for index in 0..count {
         let wire = (index % 4) as usize;
         levels[wire] = !levels[wire];
@@ -92,7 +92,7 @@ fn changes_beyond_memory_come_back_in_order() {
         (found, last) = (found + 1, change.at);
     }
     assert_eq!(found, count);
-    // They can be read again.
+    // The changes can be read again.
     assert_eq!(waves.recorded().unwrap().take(1000).filter(|change| change.is_ok()).count(), 1000);
     let Summary { changes, dropped, unit } = waves.summary();
     assert_eq!((changes, dropped, unit), (count, 0, Some(Ps(10))));
@@ -100,7 +100,7 @@ fn changes_beyond_memory_come_back_in_order() {
 }
 
 #[test]
-fn a_file_that_cannot_be_written_is_reported_in_the_end() {
+fn a_file_that_cannot_be_written_is_an_error_at_the_end() {
     let waves = Waves::default();
     let wire = waves.signal("spi", "sck", false);
     waves.start_into(File::open("/proc/self/exe").unwrap());

@@ -1,4 +1,4 @@
-//! Calls of functions, and what is measured of them.
+//! Calls of functions, and their measured times.
 
 use super::program::*;
 use super::target::*;
@@ -41,14 +41,14 @@ pub fn a_watched_function_has_a_stack_of_its_own<T: Target>() {
         assert_eq!((report.elapsed, &report.cores[0].causes()), (plain.elapsed, &plain.cores[0].causes()));
         let section = &report.cores[0].sections[0];
         assert_eq!((section.name.as_str(), section.calls), ("work", 2));
-        // The same function, between its first instruction and what comes behind the call, step by step.
+        // The same function, between its first instruction and the instruction after the call, step by step.
         let (instructions, cycles) = stepped::<T>(at, labels[&1]);
         assert_eq!(section.instructions, instructions);
         assert_eq!(section.causes().iter().map(|(_, cycles)| cycles.0).sum::<u64>(), cycles);
     }
 }
 
-/// Instructions and cycles from each entry of the function to the instruction behind its call.
+/// Instructions and cycles from each entry of the function to the instruction after its call.
 fn stepped<T: Target>(at: u32, function: u32) -> (u64, u64) {
     let mut machine = machine::<T>(at, &CALLS);
     let (mut instructions, mut cycles, mut entered, mut within) = (0, 0, (0, 0), None);

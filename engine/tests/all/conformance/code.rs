@@ -1,4 +1,4 @@
-//! Code that is written while it runs, and code that comes for the first time.
+//! Code that is written while it runs, and code that runs for the first time.
 
 use super::program::*;
 use super::target::*;

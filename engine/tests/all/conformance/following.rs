@@ -1,5 +1,5 @@
-//! One bookkeeping of calls: functions that call, recur, jump to each other at their ends and across their callers, and
-//! interrupts wherever they come. All that counts calls counts the same ones, with the same times.
+//! Calls are counted once for all uses: functions that call, recur, jump to each other at their ends and across their
+//! callers, and interrupts at any place. All counters of calls count the same calls, with the same times.
 
 use super::program::*;
 use super::target::*;
@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 const CASES: u32 = if cfg!(target_arch = "x86_64") { 24 } else { 2 };
-/// Labels of functions: the drawn ones, of which each calls only later ones; those of the program's own.
+/// Labels of functions. A random function only calls later ones; the others are the program's own.
 const DRAWN: u32 = 4;
 const RECURS: u32 = 10;
 const SETJMP: u32 = 11;
@@ -34,18 +34,18 @@ const RETURNS: u32 = 16;
 const HANDLER_LINK: u32 = 32;
 const FRAME_BYTES: i32 = 16;
 
-/// What a function does.
+/// An action of a function.
 #[derive(Clone, Copy, Debug)]
 enum Act {
-    /// Loops so often.
+    /// Loops a number of times.
     Work(u32),
-    /// Calls the drawn function that is so many behind it; nothing if there is none.
+    /// Calls the random function that comes this many places later, if it exists.
     Calls(u32),
-    /// Calls one that calls itself, so many deep.
+    /// Calls a function that calls itself, to this depth.
     Recurs(u32),
-    /// An interrupt comes so many cycles later.
+    /// An interrupt comes after this many cycles.
     Raise(u32),
-    /// Calls one that does not return to where it was called.
+    /// Calls a function that does not return to its caller.
     Throws,
 }
 
@@ -93,7 +93,7 @@ impl Writer {
     }
 }
 
-/// The drawn function that is so many behind another.
+/// The random function that comes `after` places later than another.
 fn callee(own: u32, after: u32) -> Option<u32> {
     Some(own + 1 + after).filter(|label| *label <= DRAWN)
 }
@@ -105,7 +105,7 @@ fn program<T: Target>(main: &[Act], functions: &[Function]) -> Vec<Step> {
     writer.steps.extend(begin);
     writer.steps.extend([Load(STACK, G, FIRST_SP), Enable]);
     main.iter().for_each(|act| writer.act(*act, 0));
-    // What is raised late still comes.
+    // Late interrupts still come.
     writer.work(200);
     writer.steps.extend([Exit, Nop, Nop]);
     for (label, function) in (1..).zip(functions) {
@@ -130,7 +130,7 @@ fn handler() -> Vec<Step> {
     [&enter[..], &leave, &[Label(HELPS), Add(D, 1), Add(D, 1), Return, Nop, Nop]].concat()
 }
 
-/// How often each function is called, but for those of the handler.
+/// The number of calls of each function, except those of the handler.
 fn expected(main: &[Act], functions: &[Function]) -> BTreeMap<u32, u64> {
     let mut counts = BTreeMap::from([(MAIN, 0)]);
     count(main, 0, functions, &mut counts);
@@ -169,7 +169,7 @@ fn spans(section: &SectionReport) -> Vec<(u64, u64)> {
     spans
 }
 
-/// How often some call was under way, and for how long in all.
+/// The number of periods with an open call, and their total length.
 fn under_way(spans: &[(u64, u64)]) -> (u64, u64) {
     let (mut count, mut held, mut until) = (0, 0, None);
     for (begin, end) in spans {
@@ -187,7 +187,7 @@ fn under_way(spans: &[(u64, u64)]) -> (u64, u64) {
     (count, held)
 }
 
-/// All that counts calls, of these functions.
+/// A machine in which all counters count calls of the program's functions.
 fn watched<T: Target>(at: u32, program: &[Step], skip: bool) -> (Machine, BTreeMap<u32, u32>) {
     let mut machine = handled::<T>(at, program, &handler());
     machine.skip_polling(skip);
@@ -292,12 +292,12 @@ pub fn whatever_counts_calls_counts_the_same<T: Target>() {
                 prop_assert_eq!(&windows, &spans);
             }
         }
-        // What is asked for beside it changes none of that.
+        // Other requests change none of that.
         let (mut alone, labels) = watched::<T>(at, &program, !skip);
         watch(&mut alone, &labels);
         let alone = run_to_exit(&mut alone);
         prop_assert_eq!(&sections(&alone), &counted);
-        // Nor does which other functions somebody asks for.
+        // Nor do requests for other functions.
         let (mut some, mut labels) = watched::<T>(at, &program, skip);
         labels.retain(|label, _| chosen >> label & 1 != 0);
         watch(&mut some, &labels);

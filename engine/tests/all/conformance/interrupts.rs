@@ -33,10 +33,10 @@ pub fn an_interrupt_is_taken_at_the_first_instruction_after_its_time<T: Target>(
             taken = (pc == HANDLER || T::VECTORS.contains(&pc)).then_some(begun.len() - 1);
         }
         let raised = raised_cycle(&machine.report(Outcome::Interrupted));
-        // What began last before it, and what would have begun next.
+        // The last instruction that began before it, and the next one.
         let [before, next] = [begun[taken.unwrap() - 1], begun[taken.unwrap()]];
         assert!(before < raised && raised <= next, "{after}: {before} {raised} {next}");
-        // However it is run, all of the code has run at the end.
+        // All of the code has run at the end, in one go and in steps.
         let (mut running, mut stepping) = (straight::<T>(after, true), straight::<T>(after, true));
         assert_eq!(run_to_exit(&mut running), step_to_exit(&mut stepping));
         assert_eq!((register::<T>(&running, C), register::<T>(&running, COUNT)), (100, T::TAKEN));
@@ -62,7 +62,7 @@ pub fn a_core_waits_for_its_interrupt<T: Target>() {
 pub fn a_wait_for_nothing_is_explained<T: Target>() {
     let Prepared { mut machine, labels } = prepared::<T>(T::CODE[0], &[Label(0), Wait, Label(1), Nop]);
     let report = run(&mut machine);
-    // At the instruction, or behind it.
+    // At the instruction, or after it.
     let reported = [0, 1].map(|label| {
         let pc = labels[&label];
         let name = &report.cores[0].name;

@@ -1,4 +1,4 @@
-//! Single calls of a watched function: what each took and waited for, however the run is simulated.
+//! Single calls of a watched function: their times and waits, which do not depend on how the run is simulated.
 
 use super::program::*;
 use super::target::*;
@@ -17,7 +17,7 @@ const POLL: u32 = 2;
 const TWICE: u32 = 3;
 const MANY: usize = 1000;
 
-/// Calls that wait until the device is ready after so many cycles, some of them by way of a function that calls twice.
+/// Calls that wait until the device is ready after the given cycles, some of them through a function that calls twice.
 fn program<T: Target>(calls: &[(u32, bool)]) -> Vec<Step> {
     let mut program = vec![Begin, Set(A, T::DEVICE), Set(B, T::DATA)];
     for (cycles, twice) in calls {
@@ -74,7 +74,7 @@ pub fn each_call_has_what_it_took_and_waited_for<T: Target>() {
         prop_assert!((1..).zip(&in_order).all(|(nth, call)| nth == call.nth));
         prop_assert!(in_order.windows(2).all(|two| two[0].begun.0 + time(two[0]) <= two[1].begun.0));
         prop_assert_eq!(all.shortest.map(|shortest| shortest.0), in_order.iter().map(|call| time(call)).min());
-        // Each is exact by itself, and all of them are those of the function.
+        // Each call is exact by itself, and all of them together are those of the function.
         let waits: Vec<Vec<WaitShare>> = in_order.iter().map(|call| call.waits().unwrap()).collect();
         for (call, waits) in in_order.iter().zip(&waits) {
             prop_assert_eq!(waits.iter().map(|row| row.share.time.0).sum::<u64>(), time(call));

@@ -1,4 +1,4 @@
-//! A run that ends in the midst of an access: it has lasted up to there, and goes on as if nobody had asked.
+//! A run that ends during an access: the access has lasted up to there, and continues as if the run had not stopped.
 
 use super::program::*;
 use super::target::*;
@@ -14,8 +14,8 @@ const ANSWER_CYCLES: u32 = 150_000;
 const BEFORE: Ps = Ps::from_us(20);
 const EXIT_STATUS: i32 = 5;
 
-/// A load or a store that is answered late, some time after something is to come: an interrupt that nobody takes, or
-/// the end of the run. Then an access that may have to wait for it.
+/// A load or a store that is answered late, after an event was scheduled: an interrupt that nobody takes, or the end of
+/// the run. Then an access that may have to wait for it.
 fn late<T: Target>(access: Step, (what, after_cycles): (u32, u32)) -> Machine {
     let set = [Begin, Set(A, T::DEVICE), Set(D, ANSWER_CYCLES), Store(D, A, LATER), Set(D, after_cycles)];
     let wait = [Store(D, A, what), Set(C, 40), Label(0), Add(C, -1), IfNotZero(C, 0)];
@@ -29,7 +29,7 @@ fn accesses() -> [Step; 2] {
     [Load(E, A, ANSWERS), Store(C, A, ANSWERS)]
 }
 
-/// The report of a run that has lasted so long: nothing in it is of more.
+/// The report of a run that has lasted for `elapsed`: it contains no more time than that.
 fn assert_lasted(machine: &mut Machine, report: &RunReport, elapsed: Ps) {
     assert_eq!(report.elapsed, elapsed);
     assert_sums(report);
@@ -39,7 +39,7 @@ fn assert_lasted(machine: &mut Machine, report: &RunReport, elapsed: Ps) {
     let profile = &machine.profiles()[0];
     let charged: u64 = profile.costs.iter().flat_map(|cost| &cost.charges).map(|(.., cycles)| cycles).sum();
     assert_eq!((charged, profile.rates[0].1), (core.cycles.0, core.cycles));
-    // Each cause has in the profile what the stack has.
+    // Each cause has the same time in the profile as in the stack.
     for (number, name) in (0..).zip(&profile.causes) {
         let charges = profile.costs.iter().flat_map(|cost| &cost.charges).filter(|(cause, ..)| *cause == number);
         let counted = core.causes().iter().find(|(cause, _)| cause == name).map(|(_, cycles)| cycles.0);
@@ -60,13 +60,13 @@ pub fn the_limit_comes_in_the_midst_of_an_access<T: Target>() {
         assert_eq!(ended.outcome, Outcome::Exit(0));
         assert!(counter(&ended, "raised in cycle") > 0);
         let mut machine = build();
-        // The last one is after the event, and no whole number of cycles.
+        // The last limit is after the event, and is not a whole number of cycles.
         for limit in [BEFORE, Ps::from_us(700), Ps(1_234_567_891)] {
             let report = machine.run(limit, |_| true);
             assert!(matches!(report.outcome, Outcome::Limit(_)), "{:?}", report.outcome);
             assert_lasted(&mut machine, &report, limit);
             let (is_raised, is_due) = (counter(&report, "raised in cycle") > 0, limit > Ps::from_us(1100));
-            // A load after a store that is buffered has waited for that, and come to the device.
+            // A load after a buffered store has waited for it, and has arrived at the device.
             let has_passed = matches!(access, Store(..)) && is_raised;
             assert!(is_raised == is_due || has_passed, "{limit}");
         }

@@ -1,8 +1,8 @@
 //! What every core must hold, whatever its instruction set: each property is one test, which runs for each of the cores
 //! in `targets`.
 //!
-//! A [`target::Target`] says how a core is built and how the steps of small programs ([`program::Step`]) are encoded.
-//! What only one instruction set has is tested in that set's file beside this folder.
+//! A [`target::Target`] defines how a core is built and how the steps of small programs ([`program::Step`]) are
+//! encoded. Properties of a single instruction set are tested in that set's file next to this folder.
 
 mod calls;
 mod code;
@@ -22,7 +22,7 @@ mod written;
 
 pub use code::sweep;
 pub use polling::with_and_without_skipping;
-pub use running::{HAND_OVERS, ITERATIONS, run_alike};
+pub use running::{HAND_OVERS, ITERATIONS, run_and_compare};
 pub use target::{Target, prepared};
 pub use targets::{arm, riscv};
 

@@ -1,4 +1,4 @@
-//! Polling loops: skipping their iterations changes nothing that anyone can see.
+//! Polling loops: skipping their iterations has no visible effect.
 
 use super::program::*;
 use super::target::*;
@@ -7,7 +7,7 @@ use crate::whole::support::late::{BOTH, LOWER, RAISE_LATER, READY, TRANSFER, VAL
 use cyclescope_engine::machine::{Machine, RunReport};
 use proptest::prelude::*;
 
-/// Runs with and without skipping. Gives what both have in common, and the cycles that were skipped.
+/// Runs with and without skipping. Returns the common report, and the cycles that were skipped.
 pub fn with_and_without_skipping(prepared: impl Fn() -> Machine) -> (RunReport, u64) {
     let once = |skip: bool| {
         let mut machine = prepared();
@@ -25,12 +25,12 @@ fn with_and_without_skipping_of<T: Target>(at: u32, program: &[Step]) -> (RunRep
     with_and_without_skipping(|| machine::<T>(at, program))
 }
 
-/// Most of so many cycles are skipped.
+/// Most of `cycles` are skipped.
 fn assert_most(skipped: u64, cycles: u64) {
     assert!(skipped > cycles - cycles / 25, "{skipped} of {cycles}");
 }
 
-/// Asks the device for something after so many cycles, by a register; then these steps, and the exit.
+/// Requests an event of the device after `cycles` cycles, by a register; then these steps, and the exit.
 fn after<T: Target>(cycles: u32, register: u32, steps: &[Step]) -> Vec<Step> {
     let begin = [Begin, Set(A, T::DEVICE), Set(B, T::DATA), Set(C, cycles), Store(C, A, register)];
     [&begin[..], steps, &[Exit]].concat()
@@ -165,7 +165,8 @@ pub fn a_watched_loop_keeps_its_stack<T: Target>() {
 }
 
 pub fn interrupts_come_at_the_same_instruction<T: Target>() {
-    // Each so many cycles one counts up a word of memory; the program polls the device and that word, until it is 5.
+    // An interrupt counts up a word of memory after each `cycles` cycles; the program polls the device and the word
+    // until it is 5.
     for cycles in [977, 10_000, 12_345] {
         let iteration = [Label(0), Load(D, A, READY), Load(D, B, 0), Add(D, -5), IfNotZero(D, 0)];
         let program = after::<T>(cycles, RAISE_LATER, &[&[Enable], &iteration[..]].concat());

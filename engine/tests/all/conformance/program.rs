@@ -1,10 +1,10 @@
-//! Small programs in words that all instruction sets have.
+//! Small programs in steps that all instruction sets have.
 
 use super::target::Target;
 use std::collections::BTreeMap;
 
-/// Registers of a program, which exceptions leave alone; the link register; the register that a handler counts in; and
-/// the stack pointer, which only loads, stores and additions have.
+/// Registers of a program, which exceptions do not change; the link register; the register in which a handler counts;
+/// and the stack pointer, which only loads, stores and additions use.
 pub const A: u32 = 0;
 pub const B: u32 = 1;
 pub const C: u32 = 2;
@@ -16,12 +16,12 @@ pub const COUNT: u32 = 7;
 pub const LINK: u32 = 8;
 pub const STACK: u32 = 9;
 
-/// An instruction, or the few that an instruction set takes for it. Each takes as many bytes wherever it is.
+/// An instruction, or the short sequence that an instruction set needs for it. Its size does not depend on its address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The place that branches to this number go to.
+    /// The target of branches to this number.
     Label(u32),
-    /// What a program needs first for exceptions and caches.
+    /// The set-up that a program needs for exceptions and caches.
     Begin,
     /// Any word into a register.
     Set(u32, u32),
@@ -32,11 +32,11 @@ pub enum Step {
     Multiply(u32, u32),
     /// The first register becomes these bits (below 256) of the second.
     And(u32, u32, u32),
-    /// A word into the first register from the address in the second and so many bytes on.
+    /// Loads a word into the first register from the address in the second plus an offset in bytes.
     Load(u32, u32, u32),
-    /// The first register's word to there.
+    /// Stores the first register's word there.
     Store(u32, u32, u32),
-    /// Both again, right behind a jump to what follows, in whose delay slot they are where there is such.
+    /// Both again, directly after a jump to the next step; in its delay slot if the instruction set has one.
     LoadAfterJump(u32, u32, u32),
     StoreAfterJump(u32, u32, u32),
     IfZero(u32, u32),
@@ -47,12 +47,12 @@ pub enum Step {
     Nop,
     /// Waits for an interrupt.
     Wait,
-    /// Lets the device's interrupt come.
+    /// Enables the device's interrupt.
     Enable,
-    /// Calls the system; and what a handler of that returns by.
+    /// Calls the system; and returns from a handler of such a call.
     Trap,
     ReturnFromTrap,
-    /// What is no instruction; and what a handler of that goes on behind it by.
+    /// An undefined instruction; and the return from its handler to the instruction after it.
     Undefined,
     ReturnAfter,
     /// Ends a handler of interrupts.
@@ -61,7 +61,7 @@ pub enum Step {
     Own(usize),
     /// Prints the character at an address by semihosting.
     Print(u32),
-    /// Ends the run with status 0, by semihosting where there is such.
+    /// Ends the run with status 0, by semihosting if the core has it.
     Exit,
     /// Ends it with status 1.
     Fail,
@@ -77,10 +77,10 @@ impl Step {
     }
 }
 
-/// The bytes of a program at an address, and where its labels are.
+/// The bytes of a program at an address, and the addresses of its labels.
 pub fn assemble<T: Target>(at: u32, steps: &[Step]) -> (Vec<u8>, BTreeMap<u32, u32>) {
     let (mut bytes, mut labels) = (Vec::new(), BTreeMap::new());
-    // First where labels are, then what leads there.
+    // The first pass finds the labels, the second one encodes branches to them.
     for _ in 0..2 {
         bytes.clear();
         for step in steps {

@@ -1,5 +1,5 @@
-//! One result, however it is come to: in one go, in slices, instruction by instruction, with what is printed handed
-//! over at any time.
+//! One result for all ways to run: in one go, in slices, instruction by instruction, and with output handed over at any
+//! time.
 
 use super::program::*;
 use super::target::*;
@@ -11,7 +11,7 @@ use cyclescope_engine::machine::{Machine, Outcome, RunReport};
 use cyclescope_engine::observe::output::HandOver;
 use cyclescope_engine::time::{Cycles, Ps};
 
-/// A program with all that takes time, and an interrupt so many cycles after its beginning.
+/// A program with everything that takes time, and an interrupt after a number of cycles.
 fn everything<T: Target>(at: u32, interrupt_after: u32) -> Machine {
     everything_after::<T>(&[Begin], at, interrupt_after)
 }
@@ -120,15 +120,15 @@ pub fn an_access_to_nothing_says_what_and_where<T: Target>() {
         assert!(text.starts_with(&format!("{name}: pc {:#010x}: ", labels[&0])), "{text}");
         let why = if reported == broken { "late answered with an error" } else { "nothing is mapped there" };
         assert!(text.contains(&format!("{what} at {reported:#010x}: {why}")), "{text}");
-        // No file has this code: what ran is told.
+        // No file has this code: the message has the instruction that ran.
         let (_, instruction) = text.split_once("; the instruction: ").expect(text);
         assert!(instruction.starts_with(if what.ends_with("load") { 'l' } else { 's' }), "{text}");
     }
 }
 
-/// How often programs print at least.
+/// The least number of prints of a program.
 pub const ITERATIONS: u32 = 300;
-/// At once, soon, by bytes alone, and at the end of a slice.
+/// At once, soon, only by bytes, and at the end of a slice.
 pub const HAND_OVERS: [(usize, u64); 5] = [(1, 1), (1 << 20, 7), (1 << 20, 1000), (10, 1 << 40), (1 << 20, 1 << 40)];
 
 pub fn what_is_printed_is_handed_over_at_any_time<T: Target>() {
@@ -143,12 +143,12 @@ pub fn what_is_printed_is_handed_over_at_any_time<T: Target>() {
         add_printer(&mut machine, T::physical(T::DEVICE) + 0x100);
         machine
     };
-    let (_, text) = run_alike(build);
+    let (_, text) = run_and_compare(build);
     let iteration: &[u8] = if T::PRINTS { b"c!" } else { b"!" };
     assert_eq!(text.console, iteration.repeat(ITERATIONS as usize));
 }
 
-/// What was printed, and in how many pieces.
+/// The output, and the number of pieces.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Text {
     pub console: Vec<u8>,
@@ -168,8 +168,8 @@ fn run_handing_over(machine: &mut Machine, (bytes, cycles): (usize, u64)) -> (Ru
     (report, machine.registers(), text)
 }
 
-/// Runs the same for each hand-over, and from snapshots. Gives what was printed.
-pub fn run_alike(build: impl Fn() -> Machine) -> (RunReport, Text) {
+/// Runs the program for each hand-over, and from snapshots, and compares the results. Returns what was printed.
+pub fn run_and_compare(build: impl Fn() -> Machine) -> (RunReport, Text) {
     let (first, registers, text) = run_handing_over(&mut build(), HAND_OVERS[0]);
     assert_eq!(first.outcome, Outcome::Exit(0));
     let mut pieces = vec![text.pieces];

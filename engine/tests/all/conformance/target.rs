@@ -1,4 +1,4 @@
-//! What an instruction set and a core of it supply to be tested.
+//! The interface that an instruction set and its core implement to be tested.
 
 use super::program::{Jump, Step, assemble};
 use crate::whole::support::rig::assert_sums;
@@ -6,43 +6,43 @@ use cyclescope_engine::machine::{Machine, Outcome, RunReport};
 use cyclescope_engine::time::Ps;
 use std::collections::BTreeMap;
 
-/// Where handlers are, in local memory; where a character to print is; both as physical addresses.
+/// Addresses of handlers in local memory, and of a character to print; both physical.
 pub const HANDLER: u32 = 0x2000;
 pub const TEXT: u32 = 0x4000;
 
 /// A core in a small machine: local memory at 0, RAM that its caches keep, RAM behind the interconnect, the device
 /// [`Late`](crate::whole::support::late).
 pub trait Target {
-    /// Where programs begin, as the core names it: local memory, cached RAM, slow RAM. Bit 0 of none is set.
+    /// Start addresses of programs in the core's address space: local memory, cached RAM, slow RAM. Bit 0 is clear.
     const CODE: [u32; 3];
     /// Data in cached RAM, half-way up.
     const DATA: u32;
     const DEVICE: u32;
-    /// An address with nothing there, as messages have it and as programs do.
+    /// An unmapped address, as in messages and as in programs.
     const NOWHERE: (u32, u32);
     /// Cycles of an addition.
     const ADD_CYCLES: u64 = 1;
-    /// What was decoded is dropped when something is stored beside it.
+    /// Decoded code is dropped when something is stored next to it.
     const DROPS_CODE: bool = true;
-    /// Has code compiled for the host; and one of the places of code where it does.
+    /// The core compiles code for the host.
     const COMPILES: bool = true;
     const COMPILED: u32 = Self::CODE[1];
     /// Prints by semihosting.
     const PRINTS: bool = true;
-    /// How often one interrupt is taken whose line the handler lowers.
+    /// How often an interrupt is taken if the handler lowers its line.
     const TAKEN: u32 = 1;
-    /// Caches are off until [`Step::Begin`], without which programs run as well.
+    /// Caches are off until [`Step::Begin`]; programs also run without it.
     const CACHES_ARE_OFF: bool = false;
     /// Vectors with room for a jump to the handler.
     const VECTORS: &[u32] = &[];
-    /// Instructions of its own, which may stand anywhere and change none of a program's registers.
+    /// Instructions of its own, which may be anywhere and do not change a program's registers.
     const OWN: &[&[u16]];
 
     /// The machine with a core that begins at an address.
     fn machine(at: u32) -> Machine;
     /// A step's bytes at an address; branches lead to `to`.
     fn encode(step: Step, at: u32, to: u32) -> Vec<u8>;
-    /// Where one of a program's registers is in [`Machine::registers`].
+    /// The index of a program's register in [`Machine::registers`].
     fn register(register: u32) -> usize;
     /// The address on the bus.
     fn physical(addr: u32) -> u32 {
@@ -54,7 +54,7 @@ pub trait Target {
     }
 }
 
-/// A program with its machine, and where its labels are.
+/// A program with its machine, and the addresses of its labels.
 pub struct Prepared {
     pub machine: Machine,
     pub labels: BTreeMap<u32, u32>,
@@ -72,7 +72,7 @@ pub fn machine<T: Target>(at: u32, program: &[Step]) -> Machine {
     prepared::<T>(at, program).machine
 }
 
-/// The machine with a program, and a handler of whatever happens.
+/// The machine with a program, and a handler for any exception.
 pub fn handled<T: Target>(at: u32, program: &[Step], handler: &[Step]) -> Machine {
     let mut machine = machine::<T>(at, program);
     let to = T::local(HANDLER);
@@ -83,7 +83,7 @@ pub fn handled<T: Target>(at: u32, program: &[Step], handler: &[Step]) -> Machin
     machine
 }
 
-/// Runs to the end, for 20 ms at the most, and looks at the sums.
+/// Runs to the end, for at most 20 ms, and checks the sums.
 pub fn run(machine: &mut Machine) -> RunReport {
     let report = machine.run(Ps::from_us(20_000), |_| true);
     assert_sums(&report);
@@ -108,7 +108,7 @@ pub fn register<T: Target>(machine: &Machine, register: u32) -> u32 {
     machine.registers()[T::register(register)]
 }
 
-/// What the run ended with, which is a fault.
+/// The message of the fault with which the run ended.
 pub fn fault_text(report: &RunReport) -> &str {
     let Outcome::Fault(text) = &report.outcome else { panic!("{:?}", report.outcome) };
     text

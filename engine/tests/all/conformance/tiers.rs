@@ -1,5 +1,5 @@
-//! One result, whatever is compiled for the host: random programs come to what they come to interpreted, after however
-//! many runs code is compiled, waited for or not, and with however much memory for code.
+//! Compiled code changes no result: random programs give the same results interpreted and compiled, after any number of
+//! runs, with or without waiting for the compiler, and with any size of the code memory.
 
 use super::program::*;
 use super::target::*;
@@ -29,22 +29,22 @@ const WITHIN: u32 = 100;
 /// Registers for results. A has the address of the device, B that of data, C counts rounds.
 const RESULTS: [u32; 4] = [D, E, F, G];
 const DATA_BYTES: usize = 1024;
-/// As far apart are words that share a set of a cache: there are more of its lines than it has ways.
+/// The distance of words that share a set of a cache: there are more of its lines than it has ways.
 const WAY_BYTES: u32 = 256;
 
 /// What programs do.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     Do(Step),
-    /// Leaves an addition out if a register is 0.
+    /// Skips an addition if a register is 0.
     Skip(u32, u32),
-    /// So many iterations.
+    /// A number of iterations.
     Loop(u32),
     /// Loads from the first three lines of a set, and stores to them.
     InTurn([u32; 8]),
-    /// An interrupt so many cycles later.
+    /// An interrupt after this many cycles.
     Interrupt(u32),
-    /// Of a function, from the loop.
+    /// Calls a function, from the loop.
     Call(u32),
 }
 
@@ -76,7 +76,7 @@ fn acts<T: Target>() -> impl Strategy<Value = Vec<Act>> {
     prop::collection::vec(act, 0..16)
 }
 
-/// An act's steps; `label` is one that nobody has.
+/// An action's steps; `label` is an unused one.
 fn steps(act: Act, label: u32, in_loop: bool) -> Vec<Step> {
     match act {
         Act::Do(step) => vec![step],
@@ -94,8 +94,8 @@ fn steps(act: Act, label: u32, in_loop: bool) -> Vec<Step> {
     }
 }
 
-/// The acts of the loop and of each function; how often the loop is run: for ever if that is `None`. It begins with a
-/// loop that nothing disturbs for long, which any core compiles.
+/// The actions of the loop and of each function; the number of rounds of the loop, or `None` for an endless loop. The
+/// program begins with a loop that runs undisturbed, which any core compiles.
 fn machine_of<T: Target>(at: u32, acts: &[Vec<Act>], rounds: Option<u32>, how: Compiling) -> Machine {
     let mut label = WITHIN;
     let mut steps_of = |acts: &[Act], in_loop| {
@@ -135,7 +135,7 @@ fn ways() -> impl Strategy<Value = Compiling> {
     })
 }
 
-/// All that can be seen at the end.
+/// All visible state at the end.
 fn left<T: Target>(machine: &mut Machine) -> (Vec<u32>, Vec<u8>) {
     let mut data = vec![0; DATA_BYTES];
     assert!(machine.bus().peek(T::physical(T::DATA), &mut data));
@@ -171,7 +171,7 @@ pub fn whatever_is_compiled_comes_to_the_same<T: Target>() {
     assert_eq!(regions.get() > 0, T::COMPILES);
 }
 
-/// Accesses that find no shortcut take the same time: of memory that is shared there are none.
+/// Accesses without a shortcut take the same time: shared memory has no shortcuts.
 pub fn shortcuts_change_nothing<T: Target>() {
     let acts = prop::collection::vec(acts::<T>(), 1 + FUNCTIONS as usize);
     let cases = (acts, prop::sample::select(T::CODE.to_vec()), 2..60u32, prop_oneof![Just(INTERPRETED), ways()]);
@@ -184,11 +184,11 @@ pub fn shortcuts_change_nothing<T: Target>() {
     });
 }
 
-/// Simulated time of a slice, and so many of them at the most: some seconds of the host's.
+/// Simulated time of a slice, and the most slices: some seconds of the host's time.
 const SLICE: Ps = Ps::from_us(50);
 const MOST_SLICES: u64 = 100_000;
 
-/// Runs up to a time, at which nothing ends.
+/// Runs to a time before the end of the program.
 fn run_until(machine: &mut Machine, until: Ps) -> RunReport {
     let report = machine.run(until, |_| true);
     assert!(matches!(report.outcome, Outcome::Limit(_)), "{:?}", report.outcome);
@@ -271,7 +271,7 @@ pub fn code_is_compiled_again_when_its_memory_was_full<T: Target>() {
         assert_eq!(run(&mut narrow), expected);
         assert_eq!(left::<T>(&mut narrow), left::<T>(&mut interpreted));
         let found = compiled(&narrow);
-        // How much is compiled beside the run depends on the host.
+        // The amount of code that is compiled in parallel depends on the host.
         assert!(!waits || found.times_full > 2 && found.regions > needed.regions, "{found:?} {needed:?}");
         assert_eq!(found.refused, 0);
     }

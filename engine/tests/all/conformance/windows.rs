@@ -1,4 +1,4 @@
-//! Windows: what was waited for in each call, however the run is simulated.
+//! Windows: the waits in each call, which do not depend on how the run is simulated.
 
 use super::order::Pair;
 use super::program::*;
@@ -16,38 +16,38 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 const CASES: u32 = if cfg!(target_arch = "x86_64") { 8 } else { 2 };
-/// Of a wait that is long, in iterations of its loop.
+/// A long wait, in iterations of its loop.
 const LONGEST: u32 = 4000;
-/// Labels: of the function that waits, of its loop, of the one that calls it twice, of the one that is called between
-/// looks, and of the first loop that does so.
+/// Labels: of the function that waits, of its loop, of the function that calls it twice, of the function that is called
+/// between looks, and of the first loop with such calls.
 const WAIT: u32 = 1;
 const POLL: u32 = 2;
 const TWICE: u32 = 3;
 const PEEK: u32 = 4;
 const PEEKING: u32 = 10;
 const WATCHED: [(&str, u32); 3] = [("wait", WAIT), ("twice", TWICE), ("peek", PEEK)];
-/// So many calls of each are kept.
+/// The number of calls of each function that are kept.
 const MANY: usize = 1000;
 
 #[derive(Clone, Copy, Debug)]
-enum Way {
+enum Manner {
     /// Calls the function that waits.
     Waits,
-    /// The one that calls that twice.
+    /// Calls the function that calls it twice.
     Twice,
     /// Waits in a loop that makes a call between its looks.
     Peeks,
 }
 
-/// Waits until the device is ready after so many cycles, in these ways.
-fn program<T: Target>(waits: &[(u32, Way)]) -> Vec<Step> {
+/// Waits until the device is ready after the given cycles, each in its own manner.
+fn program<T: Target>(waits: &[(u32, Manner)]) -> Vec<Step> {
     let mut program = vec![Begin, Set(A, T::DEVICE), Set(B, T::DATA)];
-    for (label, (cycles, way)) in (PEEKING..).zip(waits) {
+    for (label, (cycles, manner)) in (PEEKING..).zip(waits) {
         program.push(Set(C, *cycles));
-        match way {
-            Way::Waits => program.push(Call(WAIT)),
-            Way::Twice => program.push(Call(TWICE)),
-            Way::Peeks => {
+        match manner {
+            Manner::Waits => program.push(Call(WAIT)),
+            Manner::Twice => program.push(Call(TWICE)),
+            Manner::Peeks => {
                 let body = [Label(label), Load(D, A, READY), Call(PEEK), IfZero(D, label)];
                 program.push(Store(C, A, READY));
                 program.extend(body);
@@ -87,7 +87,7 @@ fn time(stack: &[Share]) -> u64 {
     stack.iter().map(|share| share.time.0).sum()
 }
 
-/// What a core waited for, which is all of its time, as is what its sections did.
+/// The waits of a core, which are all of its time, as are those of its sections.
 fn all_waits(core: &CoreReport) -> BTreeMap<String, u64> {
     core.sections.iter().for_each(|section| drop(section_waits(section)));
     let waits = sums(&core.waits().unwrap());
@@ -106,8 +106,8 @@ fn windows_of<'a>(report: &'a RunReport, section: &'a str) -> impl Iterator<Item
 }
 
 pub fn each_window_has_what_was_waited_for<T: Target>() {
-    let way = prop_oneof![Just(Way::Waits), Just(Way::Twice), Just(Way::Peeks)];
-    let waits = prop::collection::vec((prop_oneof![0..60u32, 60..sized(LONGEST / 10, LONGEST)], way), 1..12);
+    let manner = prop_oneof![Just(Manner::Waits), Just(Manner::Twice), Just(Manner::Peeks)];
+    let waits = prop::collection::vec((prop_oneof![0..60u32, 60..sized(LONGEST / 10, LONGEST)], manner), 1..12);
     let cases = (waits, prop::sample::select(T::CODE.to_vec()));
     proptest!(ProptestConfig::with_cases(sized(2, CASES)), |((waits, at) in cases)| {
         let program = program::<T>(&waits);
@@ -123,7 +123,7 @@ pub fn each_window_has_what_was_waited_for<T: Target>() {
             prop_assert_eq!(waits.values().sum::<u64>(), window.end.0 - window.begin.0);
             prop_assert!(waits.iter().all(|(what, time)| *what == "CPU" || *time <= whole[what]), "{:?}", waits);
         }
-        // A call that is not begun nor ended within a wait has its own, and those of calls in it.
+        // A call that neither begins nor ends within a wait has its own waits, and those of calls in it.
         for section in &report.cores[0].sections[..2] {
             let mut calls: Vec<_> = section.kept.as_ref().unwrap().longest.iter().collect();
             calls.sort_by_key(|call| call.nth);
@@ -144,7 +144,7 @@ pub fn each_window_has_what_was_waited_for<T: Target>() {
                 }
             }
         }
-        // What is called between two looks has waited all the time, what is called behind the last has not.
+        // A call between two looks has waited all the time, a call after the last look has not.
         let mut longest = 0;
         for window in windows_of(&report, "peek") {
             let waits = all_waits(&window.cores[0]);
@@ -153,12 +153,12 @@ pub fn each_window_has_what_was_waited_for<T: Target>() {
                 longest = longest.max(*looked);
             }
         }
-        let peeks_long = waits.iter().any(|(cycles, way)| *cycles > 1000 && matches!(way, Way::Peeks));
+        let peeks_long = waits.iter().any(|(cycles, manner)| *cycles > 1000 && matches!(manner, Manner::Peeks));
         prop_assert!(longest > 0 || !peeks_long);
     });
 }
 
-/// Core 0 makes calls that count; core 1 does something meanwhile.
+/// Core 0 makes counted calls; core 1 works meanwhile.
 fn beside<T: Pair>(other: &[Step], (skip, compiled_after): (bool, u16), quantum: Ps) -> RunReport {
     let calls = [Set(F, 12), Label(0), Call(7), Call(7), Add(F, -1), IfNotZero(F, 0)];
     let last = [Label(8), Load(E, A, 8), IfZero(E, 8), Exit, Nop, Nop];
@@ -179,7 +179,7 @@ fn beside<T: Pair>(other: &[Step], (skip, compiled_after): (bool, u16), quantum:
     report
 }
 
-/// Core 1 tells that it has done what comes before, and sleeps for good.
+/// Core 1 sets a word when it has finished its work, and sleeps forever.
 const DONE: [Step; 5] = [Set(E, 1), Store(E, A, 8), Label(9), Wait, Jump(9)];
 
 pub fn a_window_has_what_another_core_waited_for<T: Pair>() {

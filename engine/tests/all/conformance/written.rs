@@ -1,4 +1,4 @@
-//! Random programs that write into their own code and beside it: run, they come to what they come to in steps.
+//! Random programs that write into their own code and next to it: the results are equal in one go and in steps.
 
 use super::program::*;
 use super::target::*;
@@ -15,17 +15,17 @@ const FUNCTION: u32 = 10;
 const ADDITION: u32 = 20;
 const DATA: u32 = 30;
 
-/// What programs do, most of it to one of the functions.
+/// Actions of programs, most of them on one of the functions.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     Add(i32),
-    /// Stores what has been added up in its data.
+    /// Stores the sum in its data.
     Keep(u32),
-    /// Adds its data up.
+    /// Adds its data to the sum.
     Recall(u32),
     /// Replaces its addition.
     Replace(u32, i32),
-    /// Writes what its addition is.
+    /// Replaces its addition with the same one.
     Rewrite(u32),
     /// Calls it, from the loop.
     Call(u32),
@@ -44,7 +44,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     prop::collection::vec(act, 0..7)
 }
 
-/// An act's steps, where labels are so.
+/// An action's steps, for known addresses of labels.
 fn steps<T: Target>(act: Act, labels: &BTreeMap<u32, u32>, in_loop: bool) -> Vec<Step> {
     let to = |label: u32| Set(B, labels.get(&label).map_or(0, |at| at.next_multiple_of(4)));
     match act {
@@ -62,7 +62,7 @@ fn steps<T: Target>(act: Act, labels: &BTreeMap<u32, u32>, in_loop: bool) -> Vec
     }
 }
 
-/// The program, with so many steps before each function's addition that this is a word.
+/// The program, with a number of steps before each function that aligns its addition to a word.
 fn program<T: Target>(acts: &[Vec<Act>], padding: &[usize], labels: &BTreeMap<u32, u32>) -> Vec<Step> {
     let of = |acts: &[Act], in_loop| acts.iter().flat_map(|act| steps::<T>(*act, labels, in_loop)).collect::<Vec<_>>();
     let mut program = vec![Begin, Set(A, 1), Set(D, 1), Set(G, 7), Label(ROUND)];
@@ -81,7 +81,7 @@ fn program<T: Target>(acts: &[Vec<Act>], padding: &[usize], labels: &BTreeMap<u3
     program
 }
 
-/// Where the program's labels are, and the program.
+/// The addresses of the program's labels, and the program.
 fn placed<T: Target>(at: u32, acts: &[Vec<Act>]) -> (Vec<Step>, u32) {
     let (mut padding, mut labels) = ([0; FUNCTIONS as usize], BTreeMap::new());
     for function in 0..FUNCTIONS {

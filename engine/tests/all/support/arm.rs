@@ -80,7 +80,7 @@ pub fn run_program(program: &[u32]) -> (RunReport, Vec<u32>) {
     run_to_end(machine(PROGRAM, program))
 }
 
-/// Where programs begin: vectors are before it.
+/// The start of programs: vectors are before it.
 pub const PROGRAM: u32 = LOCAL + 0x100;
 
 // ---- Encodings, all with condition "always"

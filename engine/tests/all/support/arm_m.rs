@@ -161,7 +161,7 @@ pub const fn adds(rd: u16, imm: u16) -> u16 {
 pub const fn subs(rd: u16, imm: u16) -> u16 {
     0x3800 | rd << 8 | imm
 }
-/// Back by so many halfwords from the branch itself.
+/// Branches back by `halves` halfwords from the branch itself.
 pub const fn bne_back(halves: u16) -> u16 {
     0xd100 | 0u16.wrapping_sub(halves + 2) & 0xff
 }

@@ -1,4 +1,4 @@
-//! A machine as a debugger might run it.
+//! A machine under a debugger.
 
 use super::random::below;
 use cyclescope_engine::machine::debugging::{Halt, Step};
@@ -6,10 +6,10 @@ use cyclescope_engine::machine::{Machine, RunReport};
 use cyclescope_engine::time::Ps;
 use std::ops::Range;
 
-/// Halts, after which it runs to its end.
+/// The number of halts, after which the machine runs to its end.
 const HALTS: usize = 80;
 
-/// How often it halted for what.
+/// The number of halts by their cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Halts {
     pub breaks: usize,
@@ -17,8 +17,8 @@ pub struct Halts {
     pub times: usize,
 }
 
-/// Runs a machine to its end, with halts before instructions at random from `code`, at times, and behind steps; what
-/// can be looked at is.
+/// Runs a machine to its end. Halts at random before instructions from `code`, at times, and after steps, and reads all
+/// that a debugger can read.
 pub fn run_debugged(machine: &mut Machine, seed: u64, limit: Ps, code: Range<u32>) -> (RunReport, Halts) {
     let mut state = seed | 1;
     let mut halts = Halts::default();

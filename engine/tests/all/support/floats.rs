@@ -15,7 +15,7 @@ impl Random {
         (0..4).fold(0, |bits, _| bits << 16 | u64::from(self.below(1 << 16)))
     }
 
-    /// A number with so many bits of exponent and of fraction.
+    /// A number with the given number of bits of exponent and of fraction.
     fn number(&mut self, exponent_bits: u32, fraction_bits: u32) -> u64 {
         let infinite = (1u64 << exponent_bits) - 1;
         let (one, low) = (infinite >> 1, u64::from(self.below(40)));
@@ -43,7 +43,7 @@ impl Random {
         u64::from(self.below(2)) << (exponent_bits + fraction_bits) | exponent << fraction_bits | fraction & mask
     }
 
-    /// What two words have: a double, two singles, or two integers.
+    /// The value of two words: a double, two singles, or two integers.
     fn words(&mut self, before: u64) -> u64 {
         match self.below(12) {
             0..5 => self.number(11, 52),
@@ -68,7 +68,7 @@ impl Random {
             }
     }
 
-    /// So many rows of operands: what eight words have, and FPSCR, which may ask for vectors.
+    /// `rows` rows of operands: the values of eight words, and FPSCR, which may ask for vectors.
     pub fn rows(&mut self, rows: u32, vectors: bool) -> Vec<u32> {
         let mut words = Vec::new();
         for _ in 0..rows {

@@ -5,7 +5,7 @@ use cyclescope_engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, Sl
 use cyclescope_engine::polling::Poll;
 use cyclescope_engine::time::{Cycles, Ps};
 
-/// Reads give what was last written, 7 cycles after the request, and how many interrupts came since.
+/// Reads give the value that was last written, 7 cycles after the request, and the number of interrupts since.
 pub const VALUE: u32 = 0;
 /// A write of n raises the interrupt n cycles later.
 pub const RAISE_LATER: u32 = 4;
@@ -13,7 +13,7 @@ pub const RAISE_LATER: u32 = 4;
 pub const LOWER: u32 = 8;
 /// Accesses are answered with an error.
 pub const BROKEN: u32 = 12;
-/// Reads tell the cycle.
+/// Reads give the cycle.
 pub const CYCLE: u32 = 16;
 /// After a write of n, reads give 0 for n cycles, then 1.
 pub const READY: u32 = 20;
@@ -21,19 +21,19 @@ pub const READY: u32 = 20;
 pub const RAISE: u32 = 24;
 /// A write of n begins a transfer of n cycles; reads give 1 until its end.
 pub const TRANSFER: u32 = 28;
-/// Reads give 1 until the transfer's end, from then on 2 if what [`READY`] waits for has come, else 0.
+/// Reads give 1 until the transfer's end; after that 2 if the device is ready ([`READY`]), else 0.
 pub const BOTH: u32 = 32;
 /// A write ends the run with this status.
 pub const EXIT_STATUS: u32 = 36;
 
-/// A write of n has what accesses [`ANSWERS`] answered n cycles later.
+/// n cycles after a write of n, accesses to [`ANSWERS`] are answered.
 pub const LATER: u32 = 40;
 /// See [`LATER`].
 pub const ANSWERS: u32 = 44;
 /// A write of n ends the run with status 5, n cycles later.
 pub const EXIT_LATER: u32 = 48;
 const LATE_STATUS: i32 = 5;
-/// The event of that; the other's is 0.
+/// The token of that event; the other event's is 0.
 const EXITS: u32 = 1;
 
 /// The device; its registers are above. It counts its reads, and the cycle in which it raised the interrupt last.
@@ -50,7 +50,7 @@ pub struct Late {
 }
 
 impl Late {
-    /// With a line to this bit of the core's.
+    /// A device whose line leads to this interrupt bit of the core.
     pub fn new(bit: u32) -> Late {
         let line = Some(IrqLine::Core { core: 0, bit });
         let (ready_at, transfer_end) = (Ps::ZERO, Ps::ZERO);

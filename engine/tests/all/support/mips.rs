@@ -10,7 +10,7 @@ use cyclescope_engine::isa::mips::core::Mips;
 use cyclescope_engine::isa::mips::timing::CoreTiming;
 use cyclescope_engine::machine::{Description, Machine, Outcome, RunReport};
 
-/// What a physical address is in kseg0, cached, and in kseg1, uncached.
+/// The addresses of a physical address in kseg0, cached, and in kseg1, uncached.
 pub const KSEG0: u32 = 0x8000_0000;
 pub const KSEG1: u32 = 0xa000_0000;
 /// DDR: 10 cycles to the first word, 1 a further one.
@@ -79,7 +79,7 @@ pub fn run_program(program: &[u32]) -> (RunReport, Vec<u32>) {
     run_to_end(machine(PROGRAM, program))
 }
 
-/// What the run ended with, which is a fault.
+/// The message of the fault with which the run ended.
 pub fn fault_text(report: &RunReport) -> &str {
     assert_sums(report);
     let Outcome::Fault(text) = &report.outcome else { panic!("{:?}", report.outcome) };
@@ -180,7 +180,7 @@ pub fn sc(rt: u32, base: u32, offset: i32) -> u32 {
 pub fn cache(operation: u32, base: u32, offset: i32) -> u32 {
     immediate(0x2f, operation, base, offset)
 }
-/// Branches by so many instructions from the delay slot on.
+/// Branches by `by` instructions from the delay slot on.
 pub fn beq(rs: u32, rt: u32, by: i32) -> u32 {
     immediate(0x04, rt, rs, by)
 }

@@ -33,10 +33,10 @@ pub const QUANTA: [Ps; 4] = [Ps(1), Ps::from_ns(10), Ps::from_us(1), Ps::from_us
 /// What the journal holds: core, offset, value, time.
 pub type Entries = Vec<(Option<usize>, u32, u32, Ps)>;
 
-/// Keeps what is written from offset 0x40 on, and when. A write to offset 4 n, for core n, raises the interrupt of that
-/// core, or lowers it if the value is 0; one to 0x10 + 4 n raises it so many nanoseconds later; to 0x20 + 4 n lets the
-/// core out of reset, or holds it if the value is 0. After a write of n to 0x30, reads there give 0 for n nanoseconds,
-/// then 1.
+/// Keeps the writes from offset 0x40 on, and their times. A write to offset 4 n, for core n, raises the interrupt of
+/// that core, or lowers it if the value is 0; a write to 0x10 + 4 n raises it after the value in nanoseconds; a write
+/// to 0x20 + 4 n lets the core out of reset, or holds it if the value is 0. After a write of n to 0x30, reads there
+/// give 0 for n nanoseconds, then 1.
 #[derive(crate::state::State)]
 pub struct Journal {
     #[state(skip)]
@@ -74,7 +74,7 @@ impl Device for Journal {
     }
 }
 
-/// The machine with two Arm cores, and its journal. Each program ends as it likes.
+/// The machine with two Arm cores, and its journal. Each program ends by itself.
 pub fn pair(programs: [&[u32]; 2]) -> (Machine, Arc<Mutex<Entries>>) {
     let code = programs.map(|program| program.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>());
     pair_at([0, 1].map(cortex_a5), PROGRAMS, 0, [&code[0], &code[1]])
@@ -106,8 +106,8 @@ fn clock(core: u32) -> Hz {
     Hz::new(CLOCKS[core as usize]).unwrap()
 }
 
-/// The machine with cores that begin at these addresses, as each of them has it. `interrupt` is their input that the
-/// journal raises.
+/// The machine with cores that begin at the given addresses of their own address spaces. `interrupt` is the input that
+/// the journal raises.
 pub fn pair_at(
     mut cores: [Box<dyn Core>; 2],
     starts: [u32; 2],
@@ -142,7 +142,7 @@ pub fn pair_at(
     (machine, entries)
 }
 
-/// The same with a debugger, which halts them again and again.
+/// Like [`run_pair`], under a debugger that halts the cores again and again.
 fn run_pair_debugged((mut machine, journal): (Machine, Arc<Mutex<Entries>>)) -> (RunReport, Entries) {
     let code = PROGRAMS[0]..PROGRAMS[0] + 0x100;
     let (report, _) = run_debugged(&mut machine, 1, Ps::from_us(5000), code);
@@ -160,8 +160,8 @@ pub fn run_pair((mut machine, journal): (Machine, Arc<Mutex<Entries>>), quantum:
     (report, entries)
 }
 
-/// The same for each quantum, and from snapshots in the middle.
-pub fn run_alike(build: impl Fn() -> (Machine, Arc<Mutex<Entries>>)) -> (RunReport, Entries) {
+/// Runs the machine for each quantum, and from snapshots in the middle, and compares the results.
+pub fn run_and_compare(build: impl Fn() -> (Machine, Arc<Mutex<Entries>>)) -> (RunReport, Entries) {
     let first = run_pair(build(), QUANTA[0]);
     for quantum in QUANTA {
         let again = run_pair(build(), quantum);

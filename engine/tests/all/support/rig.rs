@@ -1,5 +1,4 @@
-//! What the small machines have in common, whatever their core: memories, the way to the device, and what is asked of a
-//! run.
+//! The common parts of the small machines of all cores: memories, the path to the device, and checks of a run.
 
 use cyclescope_engine::bus::device::{Device, DeviceId};
 use cyclescope_engine::bus::{Bus, MapEntry, Route, Target};
@@ -19,7 +18,7 @@ pub fn clock() -> Hz {
     Hz::new(100_000_000).unwrap()
 }
 
-/// Where a machine has what, beside local memory.
+/// The addresses of a machine, except local memory.
 pub struct Layout {
     /// The interconnect, which takes 3 cycles.
     pub route: &'static str,
@@ -56,7 +55,7 @@ pub fn bus(layout: &Layout, device: impl Device + 'static) -> Bus {
     bus
 }
 
-/// A cache that is written back, and drops what was not used for longest.
+/// A write-back cache with least-recently-used replacement.
 pub fn cache_of(size_bytes: u32, line_bytes: u32, ways: u32) -> Option<CacheShape> {
     let (replacement, write) = (Replacement::LeastRecentlyUsed, WritePolicy::WriteBack);
     Some(CacheShape { size_bytes, line_bytes, ways, replacement, write })
@@ -67,7 +66,7 @@ pub fn first_level_cache() -> Option<CacheShape> {
     cache_of(512, 32, 2)
 }
 
-/// The memory side of a core with a first level, which takes no time of its own but for maintenance.
+/// The memory side of a core with a first level, which only takes time for maintenance.
 pub fn first_level(tlb: TlbShape) -> MemoryConfig {
     MemoryConfig {
         unaligned_cycles: None,
@@ -93,12 +92,12 @@ pub fn put_physical(machine: &mut Machine, at: u32, words: &[u32]) {
     assert!(machine.bus().poke(at, &bytes));
 }
 
-/// Runs to the end, for 100 us at the most.
+/// Runs to the end, for at most 100 us.
 pub fn run(machine: &mut Machine) -> RunReport {
     machine.run(Ps::from_us(100), |_| true)
 }
 
-/// Runs to the end, and looks at the registers there.
+/// Runs to the end, and reads the registers there.
 pub fn run_to_end(mut machine: Machine) -> (RunReport, Vec<u32>) {
     let report = run(&mut machine);
     (report, machine.registers())

@@ -1,4 +1,4 @@
-//! Runs that are broken off for a snapshot, and go on from that.
+//! Runs that are interrupted for a snapshot, and continue from it.
 
 use cyclescope_engine::machine::debugging::Halt;
 use cyclescope_engine::machine::snapshots::Snapshot;
@@ -8,7 +8,7 @@ use cyclescope_engine::time::Ps;
 /// The longest that a program may take.
 const LONGEST: Ps = Ps::from_us(10_000);
 
-/// All that can be seen of a run.
+/// All visible results of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
     pub console: Vec<u8>,
@@ -31,7 +31,7 @@ impl Seen {
         self
     }
 
-    /// The same of a machine that goes on.
+    /// The results of a machine that continues.
     fn run_on(mut self, machine: &mut Machine) -> Seen {
         let report = machine.run(LONGEST, |printed| {
             self.print(printed);
@@ -61,7 +61,7 @@ fn first_difference(one: &Seen, other: &Seen) -> String {
     }
 }
 
-/// What goes on from a snapshot of the end has ended, at the same time.
+/// A machine that continues from a snapshot of the end has ended, at the same time.
 fn stays_ended(build: &impl Fn() -> Machine, whole: &Seen) {
     let mut machine = build();
     let Halt::Ended(outcome) = machine.resume(None, None, LONGEST, |_| true) else { panic!("nothing halts it") };
@@ -75,8 +75,8 @@ fn stays_ended(build: &impl Fn() -> Machine, whole: &Seen) {
     }
 }
 
-/// Runs machines to each of these times, takes a snapshot, and loads it from bytes into another machine, and into the
-/// same when it has run to its end: whatever is run on comes to what comes of a run without.
+/// Runs a machine to each of the given times, takes a snapshot, and loads it from bytes into another machine, and into
+/// the same one when it has run to its end: both continue to the results of a run without snapshots.
 pub fn change_nothing(build: impl Fn() -> Machine, times: impl IntoIterator<Item = Ps>) -> Seen {
     let whole = run(&mut build());
     let mut taken = 0;

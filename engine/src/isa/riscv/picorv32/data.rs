@@ -87,7 +87,7 @@ impl Picorv32 {
     #[inline(always)]
     fn report_origin(&self, bus: &mut Bus, slot: usize) {
         if bus.access_sites.are_wanted() {
-            bus.access_sites.report(bus.master.unwrap_or(0), self.table.at(slot).pc);
+            bus.access_sites.record(bus.master.unwrap_or(0), self.table.at(slot).pc);
         }
     }
 

@@ -89,7 +89,7 @@ impl Picorv32 {
             if done_cycles == NEVER {
                 let answer = self.read_over_bus(bus, addr, begins);
                 if bus.access_sites.are_wanted() {
-                    bus.access_sites.report(bus.master.unwrap_or(0), next.addr);
+                    bus.access_sites.record(bus.master.unwrap_or(0), next.addr);
                 }
                 return answer;
             }

@@ -1,4 +1,5 @@
-//! Cortex-A in A32: a Cortex-A5, and a Cortex-A7 that issues two at a time. In T32: a Cortex-A5, and a Cortex-M4.
+//! Cortex-A in A32: a Cortex-A5, and a Cortex-A7, which issues two instructions at a time. In T32: a Cortex-A5 and a
+//! Cortex-M4.
 
 use super::super::order::Pair;
 use super::super::program::*;
@@ -8,7 +9,7 @@ use cyclescope_engine::core::Core;
 use cyclescope_engine::isa::arm::core::CortexM;
 use cyclescope_engine::machine::Machine;
 
-/// The register behind a program's: r4 to r11, lr, and sp.
+/// The register for a program's register: r4 to r11, lr, and sp.
 fn r(register: u32) -> u32 {
     match register {
         LINK => 14,
@@ -101,7 +102,7 @@ const A32_OWN: &[&[u16]] = &[
     &[0xdb02, 0xe3a0, 0x00fc, 0xe92d, 0x00fc, 0xe8bd],
 ];
 
-/// Cortex-A5 in A32, whose blocks are compiled once they ran so often; so are those of the others.
+/// Cortex-A5 in A32. Its blocks are compiled after `COMPILE_AFTER` runs; so are those of the other cores.
 pub struct CortexA5<const COMPILE_AFTER: u16 = 0>;
 /// Cortex-A7 in A32.
 pub struct CortexA7<const COMPILE_AFTER: u16 = 0>;

@@ -1,4 +1,4 @@
-//! MIPS32: an XBurst core. Branches come with a nop in their delay slots.
+//! MIPS32: an XBurst core. Each branch has a nop in its delay slot.
 
 use super::super::order::Pair;
 use super::super::program::*;
@@ -8,7 +8,7 @@ use crate::whole::support::pair;
 use cyclescope_engine::core::Core;
 use cyclescope_engine::machine::Machine;
 
-/// The register behind a program's: s0 to s7, ra, and sp.
+/// The register for a program's register: s0 to s7, ra, and sp.
 fn r(register: u32) -> u32 {
     match register {
         LINK => RA,
@@ -17,7 +17,7 @@ fn r(register: u32) -> u32 {
     }
 }
 
-/// XBurst, whose blocks are compiled once they ran so often.
+/// XBurst. Its blocks are compiled after `COMPILE_AFTER` runs.
 pub struct XBurst<const COMPILE_AFTER: u16 = 0>;
 
 impl<const COMPILE_AFTER: u16> Target for XBurst<COMPILE_AFTER> {
@@ -26,7 +26,7 @@ impl<const COMPILE_AFTER: u16> Target for XBurst<COMPILE_AFTER> {
     const DEVICE: u32 = KSEG1 + DEVICE;
     const NOWHERE: (u32, u32) = (0x1800_0000, KSEG1 + 0x1800_0000);
     const VECTORS: &[u32] = &[GENERAL_VECTOR - KSEG0];
-    /// multu s0, s1 and mflo t0; divu t0, s0; beql and bnel of zero and zero, behind their delay slots.
+    /// multu s0, s1 and mflo t0; divu t0, s0; beql and bnel of zero and zero, each with its delay slot.
     const OWN: &[&[u16]] =
         &[&[0x0019, 0x0211, 0x4012, 0x0000], &[0x001b, 0x0110], &[0x0001, 0x5000, 0, 0], &[0x0001, 0x5400, 0, 0]];
 
@@ -49,7 +49,7 @@ impl<const COMPILE_AFTER: u16> Target for XBurst<COMPILE_AFTER> {
             And(rd, rs, bits) => vec![0x3000_0000 | r(rs) << 21 | r(rd) << 16 | bits],
             Load(rt, base, offset) => vec![lw(r(rt), r(base), offset as i32)],
             Store(rt, base, offset) => vec![sw(r(rt), r(base), offset as i32)],
-            // The jump leaves out an instruction that would show.
+            // The jump skips an instruction with a visible effect.
             LoadAfterJump(rt, base, offset) => {
                 vec![beq(ZERO, ZERO, 2), lw(r(rt), r(base), offset as i32), addiu(r(rt), r(rt), 1)]
             }

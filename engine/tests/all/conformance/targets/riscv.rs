@@ -9,7 +9,7 @@ use crate::whole::support::riscv::*;
 use cyclescope_engine::core::Core;
 use cyclescope_engine::machine::{Description, Machine};
 
-/// The register behind a program's: x18 to x25, ra, and sp. x5 and x6 are for what takes more than one instruction.
+/// The register for a program's register: x18 to x25, ra, and sp. x5 and x6 are for steps of more than one instruction.
 fn x(register: u32) -> u32 {
     match register {
         LINK => 1,
@@ -45,7 +45,7 @@ fn encode(step: Step, at: u32, to: u32) -> Vec<u8> {
     })
 }
 
-/// A core with a pipeline, whose blocks are compiled once they ran so often.
+/// A core with a pipeline. Its blocks are compiled after `COMPILE_AFTER` runs.
 pub struct Pipelined<const COMPILE_AFTER: u16>;
 
 impl<const COMPILE_AFTER: u16> Target for Pipelined<COMPILE_AFTER> {
@@ -112,7 +112,7 @@ impl Target for PicoRv32 {
     const DROPS_CODE: bool = false;
     const COMPILES: bool = false;
     const PRINTS: bool = false;
-    /// What is up is latched: once more while the handler runs.
+    /// A line that is high is latched: once more while the handler runs.
     const TAKEN: u32 = 2;
     /// divu x6, x5, x5; two c.nop; csrr x6, cycle.
     const OWN: &[&[u16]] = &[&[0xd333, 0x0252], &[1, 1], &[0x2373, 0xc000]];
@@ -126,7 +126,7 @@ impl Target for PicoRv32 {
         let exit = |status| words(&[lui(5, DEVICE), addi(6, 0, status), sw(6, 5, EXIT_STATUS as i32)]);
         match step {
             Begin | Print(_) => Vec::new(),
-            // maskirq x0, x0; waitirq x6; retirq, which goes on behind a trap as well.
+            // maskirq x0, x0; waitirq x6; retirq, which also returns to after a trap.
             Enable => words(&[custom(3, 0, 0)]),
             Wait => words(&[custom(4, 6, 0)]),
             ReturnFromInterrupt | ReturnFromTrap | ReturnAfter => words(&[custom(2, 0, 3)]),
