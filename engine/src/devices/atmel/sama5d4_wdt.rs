@@ -1,10 +1,10 @@
 //! `atmel,sama5d4-wdt`: Watchdog Timer (SAMA5D2 datasheet DS60001476, section WDT).
 //!
 //! Modelled: all registers. The counter runs from reset on, from 0xfff down, at a 128th of the slow clock: 16 s.
-//! Writing WDT_MR and restarting load it anew; a restart above WDD is an error. An underflow or an error sets its flag
+//! Writing WDT_MR and restarting reload it; a restart above WDD is an error. An underflow or an error sets its flag
 //! and, with WDRSTEN, resets the board: the run ends, with exit status 1 and a note. WDT_CR.LOCKMR locks WDT_MR.
 //!
-//! Not modelled: the halts in debug state and while the processor idles (WDDBGHLT, WDIDLEHLT): the counter goes on.
+//! Not modelled: the halts in debug state and while the processor idles (WDDBGHLT, WDIDLEHLT): the counter continues.
 
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};

@@ -11,23 +11,23 @@ pub static RECEIVED: Activity = Activity::new(
     "character received",
     "from the start bit to where the receiver has it, in the stop bit; the character",
 );
-/// What all UARTs tell.
+/// Activities of all UARTs.
 pub const SERIAL: &[&Activity] = &[&SENT, &RECEIVED];
 
-/// What waits to be sent.
+/// The transmit FIFO.
 pub static TX_FIFO: Activity = Activity::new(
     Kind::Queue,
     "TX FIFO",
     "an entry, where there is a FIFO and it is on, from its write to where its place is free again, as the firmware \
      can see it; its value",
 );
-/// What has been received.
+/// The receive FIFO.
 pub static RX_FIFO: Activity = Activity::new(
     Kind::Queue,
     "RX FIFO",
     "an entry, where there is a FIFO and it is on, from where the firmware can see it to its read; its value",
 );
-/// What UARTs with FIFOs tell.
+/// Activities of UARTs with FIFOs.
 pub const SERIAL_WITH_FIFOS: &[&Activity] = &[&SENT, &RECEIVED, &TX_FIFO, &RX_FIFO];
 
 /// A DMA channel at work.
@@ -38,16 +38,16 @@ pub static TRANSFER: Activity = Activity::new(
      where, and how many bytes",
 );
 
-/// What DMA engines tell.
+/// Activities of DMA engines.
 pub const DMA: &[&Activity] = &[&TRANSFER];
 
 /// Flash memory of a microcontroller.
 pub static PROGRAM: Activity =
     Activity::new(Kind::Busy, "program", "the flash memory programs a word (BSY); the address, and how many bytes");
-/// The same, erased.
+/// An erase of such a memory.
 pub static ERASE: Activity =
     Activity::new(Kind::Busy, "erase", "the flash memory erases (BSY); the address, and how many bytes");
-/// What controllers of such a memory tell.
+/// Activities of its controllers.
 pub const FLASH: &[&Activity] = &[&PROGRAM, &ERASE];
 
 /// An ADC.
@@ -56,23 +56,23 @@ pub static CONVERSION: Activity = Activity::new(
     "conversion",
     "from the start, or the end of the conversion before, to the result; the channel's number",
 );
-/// The same, before it can convert.
+/// The calibration of an ADC.
 pub static CALIBRATION: Activity = Activity::new(Kind::Conversion, "calibration", "of the converter");
-/// The same, as it is turned on.
+/// The power-up of an ADC.
 pub static POWER_UP: Activity = Activity::new(Kind::Conversion, "power-up", "from ADEN to ADRDY");
-/// What ADCs tell.
+/// Activities of ADCs.
 pub const ADC: &[&Activity] = &[&CONVERSION];
-/// What those tell that are calibrated.
+/// Activities of ADCs that are calibrated.
 pub const CALIBRATED_ADC: &[&Activity] = &[&CONVERSION, &CALIBRATION, &POWER_UP];
 
-/// A timer that will tell something.
+/// A timer with an interrupt or an output for its tick.
 pub static COUNTING: Activity = Activity::new(
     Kind::Timer,
     "counting",
     "a timer that is to interrupt, or to tell others, counts: from where that is set up, or the tick before was taken, \
      to the tick that it tells of",
 );
-/// What timers tell.
+/// Activities of timers.
 pub const TIMER: &[&Activity] = &[&COUNTING];
 
 /// An oscillator or PLL.
@@ -81,13 +81,13 @@ pub static CLOCK_START: Activity = Activity::new(
     "clock starting",
     "an oscillator or PLL, by its place among the controller's, from its switching on to where it is ready",
 );
-/// What clock controllers tell.
+/// Activities of clock controllers.
 pub const CLOCKS: &[&Activity] = &[&CLOCK_START];
 
 /// A regulator.
 pub static VOLTAGE: Activity =
     Activity::new(Kind::Other, "voltage settling", "a regulator goes to another voltage, or starts");
-/// What power controllers tell.
+/// Activities of power controllers.
 pub const POWER: &[&Activity] = &[&VOLTAGE];
 
 /// A mailbox.
@@ -96,10 +96,10 @@ pub static MESSAGE: Activity = Activity::new(
     "message under way",
     "a channel, by its number, from where the sender marks it as occupied to where the receiver frees it",
 );
-/// What mailboxes tell.
+/// Activities of mailboxes.
 pub const MAILBOX: &[&Activity] = &[&MESSAGE];
 
 /// A random number generator.
 pub static GENERATING: Activity = Activity::new(Kind::Conversion, "generating", "of a random number");
-/// What such generators tell.
+/// Activities of such generators.
 pub const GENERATOR: &[&Activity] = &[&GENERATING];

@@ -1,7 +1,7 @@
-//! What the board says about the chip.
+//! The board's parameters of the chip.
 //!
 //! Linux's `atmel,at86rf231` binding: `compatible`, `reg`, `spi-max-frequency`, `interrupts`, `reset-gpio`,
-//! `sleep-gpio`, `xtal-trim`. Ours: times, limits of the wire, and what is on the air.
+//! `sleep-gpio`, `xtal-trim`. Cyclescope's own: times, limits of the wire, and the traffic on the air.
 
 use super::air::{LEAST_ADDRESSED_BYTES, Others, Peer};
 use crate::dt::fault::FaultKind;
@@ -62,7 +62,7 @@ pub struct Limits {
     pub release: Ps,
 }
 
-/// All that the node says.
+/// All properties of the node.
 #[derive(Clone, Debug)]
 pub struct Parameters {
     /// Times of the radio.
@@ -79,7 +79,7 @@ pub struct Parameters {
 pub fn from_node(reader: &mut NodeReader) -> Parameters {
     reader.u32("reg", 0..=31, "the chip select line, 0 to 31");
     reader.known(&["xtal-trim"]);
-    // Who hosts the chip reads these.
+    // The chip's host reads these.
     reader.declare(Declared::new("interrupts", "interrupts", INTERRUPT));
     for (property, .., meaning) in CONTROLS {
         reader.declare(Declared::new(property, "pins", meaning));
@@ -123,7 +123,7 @@ fn limits(reader: &mut NodeReader, period: Ps) -> Limits {
     }
 }
 
-/// What the peer does; without an interval it sends nothing.
+/// The peer's properties; without an interval it sends nothing.
 fn peer(reader: &mut NodeReader) -> Peer {
     const INTERVAL: &str = "cyclescope,air-interval-us";
     let interval =
@@ -166,7 +166,7 @@ fn lengths(reader: &mut NodeReader, least: u8) -> Vec<u8> {
     lengths.iter().map(|length| (*length).clamp(1, 127) as u8).collect()
 }
 
-/// The peer's data rate, as OQPSK_DATA_RATE.
+/// The peer's data rate, as a value of OQPSK_DATA_RATE.
 fn rate(reader: &mut NodeReader) -> u8 {
     const NAME: &str = "cyclescope,air-rate-kbps";
     const RATES: [u32; 4] = [250, 500, 1000, 2000];
@@ -185,7 +185,7 @@ fn destination(reader: &mut NodeReader) -> Option<(u16, u16)> {
     (both != 0).then_some(((both >> 16) as u16, both as u16))
 }
 
-/// Other stations on the channel; without an interval there are none.
+/// Other stations on the channel; without an interval there are no stations.
 fn others(reader: &mut NodeReader) -> Others {
     let mut us = |name: &str, meaning: &str| Ps::from_us(u64::from(reader.u32_or(name, 0, 0..=1_000_000_000, meaning)));
     Others {

@@ -1,4 +1,4 @@
-//! What a user should know and the wire does not show.
+//! Notes for the user about what the wire does not show.
 
 use std::fmt;
 
