@@ -67,7 +67,7 @@ pub(crate) struct Port {
     /// The same for pull-downs.
     board_pull_downs: [u32; 2],
     pub(crate) levels: u32,
-    /// Wires that have risen or fallen since the port last read them.
+    /// Wires that rose or fell since the port last read them.
     pub(crate) rose: u32,
     pub(crate) fell: u32,
     /// Wires that will change without an event, because their driver has a delay.
@@ -155,7 +155,7 @@ impl Port {
 
     /// Records which pins have changed.
     #[cold]
-    pub(crate) fn report_pins(&self, changed: u32, at: Ps) {
+    pub(crate) fn record_pins(&self, changed: u32, at: Ps) {
         let level = |number: u32| self.levels >> number & 1 != 0;
         bits(changed).for_each(|number| self.scope.level((&PIN, self.first + number), level(number), at));
     }
@@ -350,7 +350,7 @@ impl Wires {
     }
 
     /// Records the levels of all named wires, for a recorder that starts.
-    pub fn report_levels(&self, waves: &Waves) {
+    pub fn record_levels(&self, waves: &Waves) {
         for port in self.all() {
             port.record(u32::MAX, Ps::ZERO, waves);
         }

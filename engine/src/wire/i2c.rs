@@ -132,13 +132,13 @@ pub trait I2cTarget: State + Send {
     /// already, does nothing.
     fn control(&mut self, _pin: ControlPin, _level: bool, _now: Ps) {}
 
-    /// Has the chip record its activities from now on, in this scope, and declares them. By default there are none.
+    /// Has the chip record its activities from now on, in this scope, and declares them. By default it has no activities.
     fn observe(&mut self, _scope: Scope) {}
 
     /// Carries out the chip's own operations up to `now`. All other calls with a time do so as well.
     fn advance(&mut self, _now: Ps) {}
 
-    /// The time of the chip's next own operation that is visible outside of the wire; `None` if there is none. Its host
+    /// The time of the chip's next own operation that is visible outside of the wire, if any. Its host
     /// calls [`I2cTarget::advance`] then.
     fn wakes_at(&self) -> Option<Ps> {
         None

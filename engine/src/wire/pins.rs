@@ -30,10 +30,10 @@ pub struct PinLevels {
 
 impl PinLevels {
     /// The levels of IO0 (bit 0) to IO3 as the controller reads them: its own where it drives, else the target's, else
-    /// 1, as pulled up. `clock_has_risen`: the rising edge of the target's next clock has passed. Without side effects.
-    pub fn read(self, target: &dyn SpiTarget, clock_has_risen: bool) -> u8 {
+    /// 1, as pulled up. `is_after_edge`: the rising edge of the target's next clock has passed. Without side effects.
+    pub fn read(self, target: &dyn SpiTarget, is_after_edge: bool) -> u8 {
         let next_clock = if self.selected { target.next_clock() } else { NextClock::default() };
-        let chip = next_clock.levels[usize::from(clock_has_risen)];
+        let chip = next_clock.levels[usize::from(is_after_edge)];
         let free = !self.enables & ALL;
         self.levels & self.enables & ALL | chip & next_clock.driven & free | free & !next_clock.driven
     }

@@ -241,19 +241,19 @@ pub trait SpiTarget: State + Send {
     /// on a chip that is not selected; the data clocks follow at once. Returns false, and does nothing, unless the chip
     /// can predict the result for any time: whole stored bytes from `address` on, without a note, and the same for
     /// every further frame of this kind.
-    fn open_read(&mut self, _header: &Header, _address: u32) -> bool {
+    fn start_repeated_read(&mut self, _header: &Header, _address: u32) -> bool {
         false
     }
 
     /// Reads the next word of a repeated read: same effect as [`SpiTarget::shift`] of 32 bits to the controller.
     /// Returns `None`, and does nothing, if the word needs more than a fetch of stored bytes.
-    fn read_on(&mut self) -> Option<u32> {
+    fn read_next_word(&mut self) -> Option<u32> {
         None
     }
 
     /// True if the chip is in a repeated read in which each [`SpiTarget::read_next_word`] gives a word, and in which
     /// every further such frame would do so.
-    fn reads_on(&self) -> bool {
+    fn can_repeat_read(&self) -> bool {
         false
     }
 
@@ -264,11 +264,11 @@ pub trait SpiTarget: State + Send {
 
     /// Accounts for further frames of a repeated read, where [`SpiTarget::can_repeat_read`] holds: `bytes` in all, the
     /// last of them up to `address`.
-    fn has_read(&mut self, _bytes: u64, _address: u32) {}
+    fn skip_repeated_reads(&mut self, _bytes: u64, _address: u32) {}
 
     /// Ends a repeated read: same effect as [`SpiTarget::deselect`]. Returns false, and does nothing, if the chip is in
     /// no repeated read.
-    fn close_read(&mut self) -> bool {
+    fn end_repeated_read(&mut self) -> bool {
         false
     }
 
@@ -279,7 +279,7 @@ pub trait SpiTarget: State + Send {
     /// call this.
     fn edges(&mut self, _edges: Edges) {}
 
-    /// The clock, which was high when chip select went active (SPI modes 2 and 3), falls before it has risen in this
+    /// The clock, which was high when chip select went active (SPI modes 2 and 3), falls before its first rise in this
     /// frame.
     fn falls_first(&mut self, _now: Ps) {}
 
@@ -287,13 +287,13 @@ pub trait SpiTarget: State + Send {
     /// already, does nothing.
     fn control(&mut self, _pin: ControlPin, _level: bool, _now: Ps) {}
 
-    /// Has the chip record its activities from now on, in this scope, and declares them. By default there are none.
+    /// Has the chip record its activities from now on, in this scope, and declares them. By default it has no activities.
     fn observe(&mut self, _scope: Scope) {}
 
     /// Carries out the chip's own operations up to `now`. All other calls with a time do so as well.
     fn advance(&mut self, _now: Ps) {}
 
-    /// The time of the chip's next own operation that is visible outside of the wire; `None` if there is none. Its host
+    /// The time of the chip's next own operation that is visible outside of the wire, if any. Its host
     /// calls [`SpiTarget::advance`] then.
     fn wakes_at(&self) -> Option<Ps> {
         None

@@ -66,7 +66,7 @@ static WRITE_FIFO: Activity =
 static READ_FIFO: Activity =
     Activity::new(Kind::Queue, "read FIFO", "a character, from where it has come to its read; its value");
 /// The activities that the device records.
-const REPORTED: &[&Activity] = &[&SENT, &RECEIVED, &WRITE_FIFO, &READ_FIFO];
+const ACTIVITIES: &[&Activity] = &[&SENT, &RECEIVED, &WRITE_FIFO, &READ_FIFO];
 
 /// The core's configuration, and the host's speed.
 #[derive(Clone, Copy, Debug)]
@@ -105,7 +105,7 @@ pub struct Juart {
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Serial, &["altr,juart-1.0"], 1, from_node).with_activities(REPORTED).naming(REGISTERS);
+    Model::device(Group::Serial, &["altr,juart-1.0"], 1, from_node).with_activities(ACTIVITIES).naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

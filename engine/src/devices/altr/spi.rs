@@ -180,7 +180,7 @@ impl AltrSpi {
                 self.control = value & ctl::ALL;
                 if self.shifter.set_select_output(value & ctl::SSO != 0, Cycles(edge)) {
                     ctx.note(
-                        "SSO changed the slave select in the middle of a transfer; here it changes behind its last bit",
+                        "SSO changed the slave select in the middle of a transfer; here it changes after its last bit",
                     );
                 }
             }

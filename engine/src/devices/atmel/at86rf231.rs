@@ -260,7 +260,7 @@ impl SpiTarget for Transceiver {
     fn observe(&mut self, scope: Scope) {
         scope.declare(radio::ACTIVITIES);
         self.scope = scope;
-        self.report();
+        self.record_activities();
     }
 
     fn select(&mut self, now: Ps) {
@@ -271,7 +271,7 @@ impl SpiTarget for Transceiver {
     fn shift(&mut self, burst: Burst, end: Ps) -> u32 {
         self.version += 1;
         let received = self.pass(burst, end);
-        self.report();
+        self.record_activities();
         received
     }
 
@@ -279,7 +279,7 @@ impl SpiTarget for Transceiver {
         self.touch(now);
         if self.line.selected {
             self.end_frame_on_wire(now);
-            self.report();
+            self.record_activities();
         }
     }
 
@@ -316,7 +316,7 @@ impl SpiTarget for Transceiver {
             ControlPin::Sleep if level != self.sleep_pin => self.sleep_pin(level),
             ControlPin::PowerOff | ControlPin::Reset | ControlPin::Sleep => {}
         }
-        self.report();
+        self.record_activities();
     }
 
     fn advance(&mut self, now: Ps) {

@@ -87,7 +87,7 @@ pub const MODEL: Model =
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     Box::new(Pit::new(
-        reader.clock_input(0, "the master clock, a sixteenth of which is counted"),
+        reader.clock_input(0, "the master clock, which is divided by 16 and counted"),
         reader.interrupt(0, "its interrupt"),
     ))
 }

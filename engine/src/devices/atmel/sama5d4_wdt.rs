@@ -68,7 +68,7 @@ pub const MODEL: Model = Model::device(Group::Timer, &["atmel,sama5d4-wdt"], 1, 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let clock = reader.clock_input(0, "clock of its bus");
-    let slow_clock = reader.clock(1, "the slow clock, a 128th of which is counted");
+    let slow_clock = reader.clock(1, "the slow clock, which is divided by 128 and counted");
     reader.known(&["clock-names"]);
     Box::new(Wdt::new(clock, slow_clock, reader.interrupt(0, "its interrupt")))
 }

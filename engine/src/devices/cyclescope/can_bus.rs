@@ -38,12 +38,12 @@ use crate::wire::can::{BitTime, Frame, IDLE_BITS, SUSPEND_BITS, text};
 static FRAME: Activity = Activity::new(
     Kind::Wire,
     "CAN frame",
-    "from the start of frame to the end of the intermission behind it, or behind the error flags; the identifier and \
+    "from the start of frame to the end of the intermission after it, or after the error flags; the identifier and \
      the number of data bytes",
 );
 
 /// The activities that a bus records.
-const TELLS: &[&Activity] = &[&FRAME];
+const ACTIVITIES: &[&Activity] = &[&FRAME];
 
 /// Tokens of events besides [`BUS_LOOKS`]: information for a node, from the first medium's on.
 const NEWS: u32 = 1;
@@ -101,7 +101,7 @@ pub struct Bus {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Can, &["cyclescope,can-bus"], 0, from_node).with_activities(TELLS);
+pub const MODEL: Model = Model::device(Group::Can, &["cyclescope,can-bus"], 0, from_node).with_activities(ACTIVITIES);
 
 /// Builds the bus from its node.
 pub fn from_node(_: &mut NodeReader) -> Box<dyn Device> {
@@ -303,7 +303,7 @@ impl Bus {
     }
 
     /// Passes to the nodes the information that they can have by now.
-    fn report(&mut self, medium: usize, ctx: &mut Ctx) {
+    fn pass_on(&mut self, medium: usize, ctx: &mut Ctx) {
         while let Some((place, news)) = self.media[medium].take_news(ctx.now) {
             let frame = self.media[medium].frame;
             self.report_node(medium, place as usize, news, &frame, ctx);
@@ -460,7 +460,7 @@ impl Device for Bus {
                 let medium = (token - NEWS) as usize;
                 if let Some(to) = self.media.get_mut(medium) {
                     to.alarm.rang(ctx.now);
-                    self.report(medium, ctx);
+                    self.pass_on(medium, ctx);
                 }
             }
         }

@@ -173,7 +173,7 @@ impl PicosocSpimemio {
         }
         if config & cfg::ENABLE != 0 {
             if let Some(mut pins) = self.pins.take() {
-                self.wire.chip.report(time, |chip, at| pins.set(PinLevels::default(), at, chip));
+                self.wire.chip.access(time, |chip, at| pins.set(PinLevels::default(), at, chip));
                 self.wire.show_pins(PinLevels::default(), at);
             }
             self.wire.set_mode(mode_of(config));
@@ -185,7 +185,7 @@ impl PicosocSpimemio {
                 self.pins.get_or_insert_with(|| Pins::taken_over(PinLevels { selected, ..PinLevels::default() }));
             let levels = levels_of(config);
             self.wire.totals.sck_clocks += u64::from(levels.clock && !pins.levels().clock);
-            self.wire.chip.report(time, |chip, at| pins.set(levels, at, chip));
+            self.wire.chip.access(time, |chip, at| pins.set(levels, at, chip));
             self.wire.show_pins(levels, at);
         }
     }

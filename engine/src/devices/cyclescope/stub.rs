@@ -46,7 +46,7 @@ pub struct Stub {
     words: BTreeMap<(usize, u32), u32>,
     touched: BTreeMap<(usize, u32), Use>,
     /// Accesses to registers beyond [`MOST_TOUCHED`].
-    unreported: u64,
+    unrecorded: u64,
     /// The value that loads of a word return instead, while the machine tries what firmware waits for.
     #[state(skip)]
     instead: Option<((usize, u32), u32)>,
@@ -113,7 +113,7 @@ impl Stub {
         let used = match self.touched.entry((range, offset)) {
             Entry::Occupied(used) => used.into_mut(),
             Entry::Vacant(_) if !room => {
-                self.unreported += 1;
+                self.unrecorded += 1;
                 return;
             }
             Entry::Vacant(free) => {
@@ -184,7 +184,7 @@ impl Device for Stub {
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
         self.words.values().for_each(|word| poll.state(*word));
-        poll.counter(&mut self.unreported);
+        poll.counter(&mut self.unrecorded);
         for used in self.touched.values_mut() {
             poll.state(used.touched.most_reads_in_a_row);
             poll.counter(&mut used.touched.reads);
@@ -208,10 +208,10 @@ impl Device for Stub {
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
-        if self.unreported == 0 {
+        if self.unrecorded == 0 {
             Vec::new()
         } else {
-            vec![("accesses to further registers".to_owned(), self.unreported)]
+            vec![("accesses to further registers".to_owned(), self.unrecorded)]
         }
     }
 }

@@ -22,7 +22,7 @@ use crate::wires::parts::Light;
 
 /// GPIO_ACTIVE_LOW of dt-bindings/gpio/gpio.h.
 pub(super) const ACTIVE_LOW: u32 = 1;
-/// Periods of which the mean is taken; all of them have to be equal within a tenth.
+/// The number of periods for the mean; all of them have to be equal within a tenth.
 const PERIODS: usize = 8;
 /// The least number of periods: a light that went on three times.
 const LEAST_PERIODS: usize = 2;
@@ -86,12 +86,12 @@ impl Led {
         }
         let mean = last.0.saturating_sub(first.0).0 / count;
         let pairs = self.rises.iter().zip(self.rises.iter().skip(1));
-        let are_alike =
+        let are_equal =
             pairs.map(|(one, next)| next.0.saturating_sub(one.0).0).all(|period| period.abs_diff(mean) <= mean / 10);
-        are_alike.then(|| (Ps(mean), Ps(last.1.saturating_sub(first.1).0 / count)))
+        are_equal.then(|| (Ps(mean), Ps(last.1.saturating_sub(first.1).0 / count)))
     }
 
-    fn reported(&self, now: Ps) -> Light {
+    fn record(&self, now: Ps) -> Light {
         let under_way = now.saturating_sub(self.since.unwrap_or(Ps::ZERO));
         Light {
             names: self.names.clone(),
@@ -194,7 +194,7 @@ impl Device for Leds {
     }
 
     fn lights(&self, now: Ps) -> Vec<Light> {
-        self.leds.iter().map(|led| led.reported(now)).collect()
+        self.leds.iter().map(|led| led.record(now)).collect()
     }
 }
 

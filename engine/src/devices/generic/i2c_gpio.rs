@@ -92,7 +92,7 @@ impl I2cGpio {
     }
 
     fn take_edge(&mut self, edge: Edge, now: Ps) {
-        self.report(edge, now);
+        self.pass_on(edge, now);
         match edge {
             Edge::Start => {
                 self.frames += 1;
@@ -115,7 +115,7 @@ impl I2cGpio {
         }
     }
 
-    fn report(&self, edge: Edge, now: Ps) {
+    fn pass_on(&self, edge: Edge, now: Ps) {
         let received = self.given.map(u32::from);
         match edge {
             Edge::Start | Edge::Stop => {

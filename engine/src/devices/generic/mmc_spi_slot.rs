@@ -72,22 +72,22 @@ pub const MODEL: Model =
 static PROGRAM_BUSY: Activity = Activity::new(
     Kind::Busy,
     "card page program",
-    "of the card's flash, while the data line is low behind a data response or stop token",
+    "of the card's flash, while the data line is low after a data response or stop token",
 );
 static MERGE_BUSY: Activity = Activity::new(
     Kind::Busy,
     "card merge",
-    "copies of sectors and pages that the host did not write, while the data line is low behind a data response or \
+    "copies of sectors and pages that the host did not write, while the data line is low after a data response or \
      stop token",
 );
 static ERASE_BUSY: Activity =
-    Activity::new(Kind::Busy, "card erase", "of blocks that hold nothing any more, behind a write; and from CMD38 on");
+    Activity::new(Kind::Busy, "card erase", "of blocks without valid data, after a write; and from CMD38 on");
 static WRITE_BUSY: Activity =
-    Activity::new(Kind::Busy, "card busy", "behind a write, while the card's flash does nothing").joining();
+    Activity::new(Kind::Busy, "card busy", "after a write, while the card's flash is idle").joining();
 static READ_ACCESS: Activity = Activity::new(
     Kind::Busy,
     "card read access",
-    "from the read command, or the end of the block before, to where the data can come; the block's address and size",
+    "from the read command, or the end of the previous block, until the data can be sent; the block's address and size",
 );
 static INITIALISING: Activity = Activity::new(Kind::Busy, "card initialisation", "from the first ACMD41 or CMD1 on");
 /// The activities that the card records.

@@ -71,11 +71,11 @@ pub struct Ssi {
 }
 
 /// The activities that it records.
-const REPORTED: &[&Activity] = &[&SHIFTING, &FRAME, &TX_FIFO, &RX_FIFO];
+const ACTIVITIES: &[&Activity] = &[&SHIFTING, &FRAME, &TX_FIFO, &RX_FIFO];
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Spi, &["ingenic,jz4740-ssi"], 1, from_node).with_activities(REPORTED).naming(REGISTERS);
+    Model::device(Group::Spi, &["ingenic,jz4740-ssi"], 1, from_node).with_activities(ACTIVITIES).naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

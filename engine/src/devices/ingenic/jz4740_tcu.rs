@@ -257,7 +257,7 @@ impl Tcu {
     }
 
     /// Notes channels and a watchdog that have just been enabled and do not count.
-    fn report_what_stands(&self, offset: u32, value: u32, ctx: &mut Ctx) {
+    fn note_stopped(&self, offset: u32, value: u32, ctx: &mut Ctx) {
         let channels = if offset == TESR { value & CHANNEL_BITS } else { 0 };
         for index in (0..CHANNELS).filter(|index| channels >> index & 1 != 0 && self.source(*index).is_none()) {
             let (why, register) = match self.stopped >> index & 1 {
@@ -310,7 +310,7 @@ impl Device for Tcu {
         let (offset, value) = apb::written(value, offset, size);
         self.set_register(offset, value);
         self.stand_at(ctx.now);
-        self.report_what_stands(offset, value, ctx);
+        self.note_stopped(offset, value, ctx);
         self.update(ctx);
         Ok(Reply::written(ctx.now))
     }

@@ -5,7 +5,7 @@
 //! - Cypress (Spansion, Infineon) S25FL128L (`cypress,s25fl128l`). Document: Cypress, "S25FL256L/S25FL128L,
 //!   256-Mb/128-Mb, 3.0 V FL-L Flash Memory", 002-00124.
 //!
-//! The sections of these documents are cited by name. The facts come from drivers, models and dumps that quote them,
+//! Sections are cited by name. The facts come from drivers, models and dumps that quote them,
 //! not from the documents themselves.
 //!
 //! Modelled, clock by clock at the wire, on both edges where a read has double data rate: all commands of the family's
@@ -35,11 +35,11 @@ pub mod commands;
 mod contents;
 mod frame;
 mod notes;
-mod opened;
 mod operations;
 mod parameters;
 pub mod parts;
 mod registers;
+mod repeated_reads;
 mod sfdp;
 mod shifting;
 #[cfg(test)]
@@ -52,11 +52,11 @@ use commands::{Command, EraseUnit, Source};
 use contents::Backing;
 use frame::{Frame, Phase};
 use notes::Note;
-use opened::Opened;
 use operations::{Busy, Latch, OTP_BYTES, Suspended, Totals};
 use parameters::{Parameters, Times};
 use parts::{PAGE_BYTES, Part};
 use registers::Registers;
+use repeated_reads::TriedHeader;
 
 use crate::activity::Scope;
 use crate::devices::model::Model;
@@ -109,7 +109,7 @@ pub struct Flash {
     frame: Frame,
     /// The start of reads with the same header.
     #[state(with = crate::state::dropped)]
-    opened: Opened,
+    tried: TriedHeader,
     /// The page buffer; also holds the bytes of a register write.
     buffer: [u8; PAGE_BYTES as usize],
     /// The end of the last clock.
@@ -157,7 +157,7 @@ impl Flash {
             xip: None,
             selected: false,
             frame: Frame::new(Lines::Single),
-            opened: Opened::default(),
+            tried: TriedHeader::default(),
             buffer: [0xff; PAGE_BYTES as usize],
             last_edge: Ps::ZERO,
             totals: Totals::default(),
@@ -216,17 +216,17 @@ impl SpiTarget for Flash {
         self.pass(burst, Span { start, end, clocks: burst.clocks })
     }
 
-    fn open_read(&mut self, header: &Header, address: u32) -> bool {
-        self.open(header, address)
+    fn start_repeated_read(&mut self, header: &Header, address: u32) -> bool {
+        self.start_repeated(header, address)
     }
 
-    fn read_on(&mut self) -> Option<u32> {
-        if self.frame.is_alike { self.next_word() } else { None }
+    fn read_next_word(&mut self) -> Option<u32> {
+        if self.frame.is_repeated { self.next_word() } else { None }
     }
 
-    fn reads_on(&self) -> bool {
+    fn can_repeat_read(&self) -> bool {
         self.selected
-            && self.frame.is_alike
+            && self.frame.is_repeated
             && self.frame.bits == 0
             && self.frame.count_mask == self.part.size_bytes - 1
     }
@@ -237,15 +237,15 @@ impl SpiTarget for Flash {
         word.is_some()
     }
 
-    fn has_read(&mut self, bytes: u64, address: u32) {
+    fn skip_repeated_reads(&mut self, bytes: u64, address: u32) {
         self.frame.address = address & self.frame.count_mask;
         self.bytes_read += bytes;
         // Every frame ends like this.
         self.reset_enabled = false;
     }
 
-    fn close_read(&mut self) -> bool {
-        self.close()
+    fn end_repeated_read(&mut self) -> bool {
+        self.end_repeated()
     }
 
     fn deselect(&mut self, now: Ps) {

@@ -65,7 +65,7 @@ struct Thermostat {
 static CONVERTING: Activity = Activity::new(
     Kind::Conversion,
     "conversion",
-    "conversions, one behind the other: told where somebody looks at the chip, up to the last one that has ended",
+    "conversions, one after the other: recorded at each access to the chip, up to the last one that has ended",
 )
 .joining();
 /// The activities that the chip records.
@@ -100,7 +100,7 @@ struct Lm75 {
 /// A chip as its node describes it; its supply comes on at time 0.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn I2cTarget> {
     reader.declare(Declared::new("interrupts", "interrupts", INTERRUPT));
-    let conversion = reader.timing_ps("cyclescope,conversion-ms", "from the beginning of a conversion to its value");
+    let conversion = reader.timing_ps("cyclescope,conversion-ms", "from the start of a conversion to its value");
     let meaning = "what the sensor measures, in thousandths of a degree Celsius, -55000 to 125000; 25000 without it";
     let is_measurable = |[value]: [u32; 1]| (-55_000..=125_000).contains(&(value as i32));
     let millicelsius = reader.cells("cyclescope,temperature-millicelsius", is_measurable, meaning);

@@ -9,7 +9,7 @@ pub static SENT: Activity =
 pub static RECEIVED: Activity = Activity::new(
     Kind::Serial,
     "character received",
-    "from the start bit to where the receiver has it, in the stop bit; the character",
+    "from the start bit to its reception, in the stop bit; the character",
 );
 /// Activities of all UARTs.
 pub const SERIAL: &[&Activity] = &[&SENT, &RECEIVED];
@@ -18,14 +18,13 @@ pub const SERIAL: &[&Activity] = &[&SENT, &RECEIVED];
 pub static TX_FIFO: Activity = Activity::new(
     Kind::Queue,
     "TX FIFO",
-    "an entry, where there is a FIFO and it is on, from its write to where its place is free again, as the firmware \
-     can see it; its value",
+    "an entry of an enabled FIFO, from its write to the time at which the firmware can see its place free; its value",
 );
 /// The receive FIFO.
 pub static RX_FIFO: Activity = Activity::new(
     Kind::Queue,
     "RX FIFO",
-    "an entry, where there is a FIFO and it is on, from where the firmware can see it to its read; its value",
+    "an entry of an enabled FIFO, from the time at which the firmware can see it to its read; its value",
 );
 /// Activities of UARTs with FIFOs.
 pub const SERIAL_WITH_FIFOS: &[&Activity] = &[&SENT, &RECEIVED, &TX_FIFO, &RX_FIFO];
@@ -34,8 +33,8 @@ pub const SERIAL_WITH_FIFOS: &[&Activity] = &[&SENT, &RECEIVED, &TX_FIFO, &RX_FI
 pub static TRANSFER: Activity = Activity::new(
     Kind::Transfer,
     "DMA transfer",
-    "a channel, by its number, from its enabling to the end of its last transfer, waits for requests among it; from \
-     where, and how many bytes",
+    "a channel, by its number, from its enable to the end of its last transfer, including waits for requests; the \
+     source address, and the number of bytes",
 );
 
 /// Activities of DMA engines.
@@ -43,10 +42,10 @@ pub const DMA: &[&Activity] = &[&TRANSFER];
 
 /// Flash memory of a microcontroller.
 pub static PROGRAM: Activity =
-    Activity::new(Kind::Busy, "program", "the flash memory programs a word (BSY); the address, and how many bytes");
+    Activity::new(Kind::Busy, "program", "the flash memory programs a word (BSY); the address, and the number of bytes");
 /// An erase of such a memory.
 pub static ERASE: Activity =
-    Activity::new(Kind::Busy, "erase", "the flash memory erases (BSY); the address, and how many bytes");
+    Activity::new(Kind::Busy, "erase", "the flash memory erases (BSY); the address, and the number of bytes");
 /// Activities of its controllers.
 pub const FLASH: &[&Activity] = &[&PROGRAM, &ERASE];
 
@@ -69,8 +68,8 @@ pub const CALIBRATED_ADC: &[&Activity] = &[&CONVERSION, &CALIBRATION, &POWER_UP]
 pub static COUNTING: Activity = Activity::new(
     Kind::Timer,
     "counting",
-    "a timer that is to interrupt, or to tell others, counts: from where that is set up, or the tick before was taken, \
-     to the tick that it tells of",
+    "a timer with an interrupt or an output counts: from its start, or from the handling of the previous tick, to the \
+     tick that it signals",
 );
 /// Activities of timers.
 pub const TIMER: &[&Activity] = &[&COUNTING];
@@ -79,14 +78,14 @@ pub const TIMER: &[&Activity] = &[&COUNTING];
 pub static CLOCK_START: Activity = Activity::new(
     Kind::Other,
     "clock starting",
-    "an oscillator or PLL, by its place among the controller's, from its switching on to where it is ready",
+    "an oscillator or PLL, by its number in the controller, from its start until it is ready",
 );
 /// Activities of clock controllers.
 pub const CLOCKS: &[&Activity] = &[&CLOCK_START];
 
 /// A regulator.
 pub static VOLTAGE: Activity =
-    Activity::new(Kind::Other, "voltage settling", "a regulator goes to another voltage, or starts");
+    Activity::new(Kind::Other, "voltage settling", "a regulator changes its voltage, or starts");
 /// Activities of power controllers.
 pub const POWER: &[&Activity] = &[&VOLTAGE];
 
@@ -94,7 +93,7 @@ pub const POWER: &[&Activity] = &[&VOLTAGE];
 pub static MESSAGE: Activity = Activity::new(
     Kind::Other,
     "message under way",
-    "a channel, by its number, from where the sender marks it as occupied to where the receiver frees it",
+    "a channel, by its number, from the time at which the sender marks it as occupied until the receiver frees it",
 );
 /// Activities of mailboxes.
 pub const MAILBOX: &[&Activity] = &[&MESSAGE];

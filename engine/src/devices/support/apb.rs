@@ -21,7 +21,7 @@ pub const WPMR_WPEN: u32 = 1 << 0;
 /// WPVS of a write protection status register; bits 8 to 23 hold WPVSRC, the offset of the refused write.
 pub const WPSR_WPVS: u32 = 1 << 0;
 
-/// Register write protection of these peripherals: a mode register with a key, and a status register.
+/// The write protection of a peripheral's registers: a mode register with a key, and a status register.
 #[derive(Clone, Copy, Debug, State)]
 pub struct WriteProtection {
     /// WPKEY: three letters of the peripheral's name.

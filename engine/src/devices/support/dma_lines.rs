@@ -17,7 +17,7 @@ pub struct DmaLine {
     lines: Vec<IrqLine>,
     /// The present level of the line, and the level that the controllers have.
     level: bool,
-    reported: bool,
+    passed_on: bool,
     /// A request for one transfer has not been passed on.
     pulse: bool,
     /// An event has been requested.
@@ -44,23 +44,23 @@ impl DmaLine {
     pub fn set(&mut self, level: bool, token: u32, ctx: &mut Ctx) {
         self.pulse |= level && !self.level;
         self.level = level;
-        self.report(token, ctx);
+        self.pass_on(token, ctx);
     }
 
     /// Requests one transfer.
     pub fn pulse(&mut self, token: u32, ctx: &mut Ctx) {
         self.pulse = true;
-        self.report(token, ctx);
+        self.pass_on(token, ctx);
     }
 
     /// The event has come.
     pub fn event(&mut self, token: u32, ctx: &mut Ctx) {
         self.awaited = false;
-        self.report(token, ctx);
+        self.pass_on(token, ctx);
     }
 
-    fn report(&mut self, token: u32, ctx: &mut Ctx) {
-        if self.lines.is_empty() || (self.level == self.reported && !self.pulse) {
+    fn pass_on(&mut self, token: u32, ctx: &mut Ctx) {
+        if self.lines.is_empty() || (self.level == self.passed_on && !self.pulse) {
             self.pulse = false;
             return;
         }
@@ -72,7 +72,7 @@ impl DmaLine {
             return;
         }
         let pulse = std::mem::take(&mut self.pulse);
-        self.reported = self.level;
+        self.passed_on = self.level;
         for index in 0..self.lines.len() {
             let line = Some(self.lines[index]);
             if pulse {

@@ -58,7 +58,7 @@ impl FifoEntries {
     pub fn leave(&mut self, before: usize, at: Ps, clock: Hz) {
         if self.keeps(before) {
             let entry = self.entries.pop_front().flatten();
-            self.report(entry, at, clock);
+            self.record(entry, at, clock);
         }
     }
 
@@ -66,7 +66,7 @@ impl FifoEntries {
     pub fn leave_last(&mut self, before: usize, at: Ps, clock: Hz) {
         if self.keeps(before) {
             let entry = self.entries.pop_back().flatten();
-            self.report(entry, at, clock);
+            self.record(entry, at, clock);
         }
     }
 
@@ -74,7 +74,7 @@ impl FifoEntries {
     pub fn clear(&mut self, before: usize, at: Ps, clock: Hz) {
         if self.keeps(before) {
             for entry in std::mem::take(&mut self.entries) {
-                self.report(entry, at, clock);
+                self.record(entry, at, clock);
             }
         }
     }
@@ -100,7 +100,7 @@ impl FifoEntries {
         true
     }
 
-    fn report(&self, entry: Option<Entry>, left: Ps, clock: Hz) {
+    fn record(&self, entry: Option<Entry>, left: Ps, clock: Hz) {
         if let Some(Entry { came, value }) = entry {
             self.scope.clocked_span(self.activity, clock, came, left.max(came), Detail::Value(value));
         }
@@ -189,7 +189,7 @@ mod tests {
         entries.stay(1, clock);
         activities.end(Ps(100));
         let spans = activities.spans(Ps::ZERO, Ps::MAX);
-        let reported: Vec<_> = spans.iter().map(|it| (it.begin.0, it.end.0, it.detail.clone())).collect();
+        let recorded: Vec<_> = spans.iter().map(|it| (it.begin.0, it.end.0, it.detail.clone())).collect();
         let value = |character: u8| Detail::Value(character.into());
         let expected = [
             (10, 60, value(b'a')),
@@ -198,7 +198,7 @@ mod tests {
             (40, 70, value(b'd')),
             (90, 100, value(b'e')),
         ];
-        assert_eq!(reported, expected);
+        assert_eq!(recorded, expected);
     }
 
     #[test]

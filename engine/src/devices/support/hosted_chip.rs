@@ -43,7 +43,7 @@ pub struct Hosted<T: ?Sized> {
     #[state(skip)]
     has_pin: bool,
     /// The chip's own time, advanced by [`HostedChip::select`] and the other calls.
-    reported: Ps,
+    time: Ps,
     /// Changes of its interrupt pin that have not been passed on.
     changes: VecDeque<(Ps, bool)>,
     /// Port pins that control the chip's pins: with the name of the wire.
@@ -91,7 +91,7 @@ impl<T: Chip + ?Sized> Hosted<T> {
             label,
             interrupt,
             level: false,
-            reported: Ps::ZERO,
+            time: Ps::ZERO,
             changes: VecDeque::new(),
             controls: Vec::new(),
             alarm: Alarm::default(),
@@ -154,14 +154,14 @@ impl<T: Chip + ?Sized> Hosted<T> {
 
     /// Accesses the chip at `at`, or at the chip's own time if that is later: the closure gets the time.
     #[inline(always)]
-    pub fn report<R>(&mut self, at: Ps, call: impl FnOnce(&mut T, Ps) -> R) -> R {
+    pub fn access<R>(&mut self, at: Ps, call: impl FnOnce(&mut T, Ps) -> R) -> R {
         if self.is_watched { self.report_and_look(at, call) } else { call(self.target.as_mut(), at) }
     }
 
     /// The same for a chip with pins: its time never goes back, and its interrupt pin is compared before and after.
     #[inline(never)]
     fn report_and_look<R>(&mut self, at: Ps, call: impl FnOnce(&mut T, Ps) -> R) -> R {
-        let at = at.max(self.reported);
+        let at = at.max(self.time);
         self.pass_to(at);
         let result = call(self.target.as_mut(), at);
         self.take_level(at);
@@ -180,7 +180,7 @@ impl<T: Chip + ?Sized> Hosted<T> {
     }
 
     fn take_level(&mut self, at: Ps) {
-        self.reported = self.reported.max(at);
+        self.time = self.time.max(at);
         let last = self.changes.back().map_or(self.level, |(_, level)| *level);
         if let Some(level) = self.target.interrupt().filter(|level| *level != last) {
             self.changes.push_back((at, level));
@@ -211,7 +211,7 @@ impl<T: Chip + ?Sized> Hosted<T> {
 
     fn follow_pin(&mut self, word_end: Option<Ps>, ctx: &mut Ctx) {
         if self.has_chip_report {
-            self.take_aside(ctx);
+            self.pass_on_report(ctx);
         }
         while let Some((_, level)) = self.changes.front().copied().filter(|(at, _)| *at <= ctx.now) {
             self.changes.pop_front();
@@ -220,7 +220,7 @@ impl<T: Chip + ?Sized> Hosted<T> {
         let mut next = self.changes.front().map(|(at, _)| *at);
         if next.is_none() {
             next = self.target.wakes_at();
-            if self.reported <= ctx.now {
+            if self.time <= ctx.now {
                 self.drive(self.target.interrupt().unwrap_or(self.level), ctx);
             }
         }
@@ -244,7 +244,7 @@ impl<T: Chip + ?Sized> Hosted<T> {
         }
     }
 
-    fn take_aside(&mut self, ctx: &mut Ctx) {
+    fn pass_on_report(&mut self, ctx: &mut Ctx) {
         let Some(chip_report) = self.target.chip_report() else { return };
         let ChipReport { printed, failure, exit, has_taken_long } = std::mem::take(chip_report);
         if has_taken_long {
@@ -272,7 +272,7 @@ impl<T: Chip + ?Sized> Hosted<T> {
     /// An event with the chip's token is due. The controller has brought the wire up to it.
     pub fn event(&mut self, ctx: &mut Ctx) {
         self.alarm.rang(ctx.now);
-        if self.reported <= ctx.now {
+        if self.time <= ctx.now {
             self.target.advance(ctx.now);
         }
         self.settle(ctx);
@@ -280,7 +280,7 @@ impl<T: Chip + ?Sized> Hosted<T> {
 
     /// A pin outside of the wire has this level from now on, or from the chip's own time on if that is ahead.
     pub fn control(&mut self, pin: ControlPin, level: bool, ctx: &mut Ctx) {
-        self.report(ctx.now, |chip, at| chip.control(pin, level, at));
+        self.access(ctx.now, |chip, at| chip.control(pin, level, at));
         self.settle(ctx);
     }
 
@@ -339,48 +339,48 @@ impl HostedChip {
     /// [`SpiTarget::select`].
     #[inline]
     pub fn select(&mut self, at: Ps) {
-        self.report(at, |chip, at| chip.select(at));
+        self.access(at, |chip, at| chip.select(at));
     }
 
     /// [`SpiTarget::shift`].
     #[inline]
     pub fn shift(&mut self, burst: Burst, end: Ps) -> u32 {
-        self.report(end, |chip, end| chip.shift(burst, end))
+        self.access(end, |chip, end| chip.shift(burst, end))
     }
 
     /// [`SpiTarget::start_repeated_read`], for a chip without pins outside of the wire.
     #[inline]
-    pub fn open_read(&mut self, header: &Header, address: u32) -> bool {
-        !self.is_watched && self.target.open_read(header, address)
+    pub fn start_repeated_read(&mut self, header: &Header, address: u32) -> bool {
+        !self.is_watched && self.target.start_repeated_read(header, address)
     }
 
     /// [`SpiTarget::read_next_word`], likewise.
     #[inline]
-    pub fn read_on(&mut self) -> Option<u32> {
-        if self.is_watched { None } else { self.target.read_on() }
+    pub fn read_next_word(&mut self) -> Option<u32> {
+        if self.is_watched { None } else { self.target.read_next_word() }
     }
 
     /// [`SpiTarget::skip_repeated_reads`].
-    pub fn has_read(&mut self, bytes: u64, address: u32) {
-        self.target.has_read(bytes, address);
+    pub fn skip_repeated_reads(&mut self, bytes: u64, address: u32) {
+        self.target.skip_repeated_reads(bytes, address);
     }
 
     /// [`SpiTarget::end_repeated_read`], likewise.
     #[inline]
-    pub fn close_read(&mut self) -> bool {
-        !self.is_watched && self.target.close_read()
+    pub fn end_repeated_read(&mut self) -> bool {
+        !self.is_watched && self.target.end_repeated_read()
     }
 
     /// [`SpiTarget::deselect`].
     #[inline]
     pub fn deselect(&mut self, at: Ps) {
-        self.report(at, |chip, at| chip.deselect(at));
+        self.access(at, |chip, at| chip.deselect(at));
     }
 
     /// [`SpiTarget::idle_clocks`].
     #[inline]
     pub fn idle_clocks(&mut self, clocks: u32, end: Ps) {
-        self.report(end, |chip, end| chip.idle_clocks(clocks, end));
+        self.access(end, |chip, end| chip.idle_clocks(clocks, end));
     }
 
     /// [`SpiTarget::polled`]: changes that lie ahead are events.

@@ -86,7 +86,7 @@ impl I2cChips {
     /// A START, or a repeated START if no STOP has ended the previous frame.
     pub fn start(&mut self, at: Ps) {
         for addressed in self.chips.iter_mut().filter(|addressed| addressed.takes_part) {
-            addressed.chip.report(at, |chip, at| chip.repeated_start(at));
+            addressed.chip.access(at, |chip, at| chip.repeated_start(at));
             addressed.takes_part = false;
         }
         (self.addressing, self.is_read) = (true, false);
@@ -104,11 +104,11 @@ impl I2cChips {
                 if !addressed.takes_part {
                     continue;
                 }
-                addressed.chip.report(at, |chip, at| chip.write(byte, at))
+                addressed.chip.access(at, |chip, at| chip.write(byte, at))
             } else if addressed.address == address {
-                addressed.chip.report(at, |chip, at| chip.address(direction, at))
+                addressed.chip.access(at, |chip, at| chip.address(direction, at))
             } else if is_general_call {
-                addressed.chip.report(at, |chip, at| chip.general_call(at))
+                addressed.chip.access(at, |chip, at| chip.general_call(at))
             } else {
                 continue;
             };
@@ -125,7 +125,7 @@ impl I2cChips {
     pub fn receive(&mut self, at: Ps) -> Given {
         let chip = self.chips.iter_mut().find(|addressed| addressed.takes_part);
         chip.filter(|_| self.is_read && !self.is_cut_off)
-            .map_or(Given::byte(PULLED_UP), |addressed| addressed.chip.report(at, |chip, at| chip.read(at)))
+            .map_or(Given::byte(PULLED_UP), |addressed| addressed.chip.access(at, |chip, at| chip.read(at)))
     }
 
     /// True if the frame's chip is read, and transmits another byte.
@@ -136,7 +136,7 @@ impl I2cChips {
     /// The master has acknowledged that byte, or not, up to the falling edge after the acknowledge clock.
     pub fn acknowledge(&mut self, ack: bool, at: Ps) {
         for addressed in self.chips.iter_mut().filter(|addressed| addressed.takes_part) {
-            addressed.chip.report(at, |chip, at| chip.acknowledged(ack, at));
+            addressed.chip.access(at, |chip, at| chip.acknowledged(ack, at));
         }
         self.is_read &= ack;
     }
@@ -144,7 +144,7 @@ impl I2cChips {
     /// A STOP.
     pub fn stop(&mut self, at: Ps) {
         for addressed in self.chips.iter_mut().filter(|addressed| addressed.takes_part) {
-            addressed.chip.report(at, |chip, at| chip.stop(at));
+            addressed.chip.access(at, |chip, at| chip.stop(at));
             addressed.takes_part = false;
         }
         (self.addressing, self.is_read) = (false, false);
@@ -196,7 +196,7 @@ mod tests {
     struct Named(&'static str, #[state(skip)] Calls, Answer);
 
     impl Named {
-        fn reported(&self, what: &str) -> Answer {
+        fn keep(&self, what: &str) -> Answer {
             self.1.lock().unwrap().push(format!("{} {what}", self.0));
             self.2
         }
@@ -204,33 +204,33 @@ mod tests {
 
     impl I2cTarget for Named {
         fn address(&mut self, direction: Direction, _: Ps) -> Answer {
-            self.reported(&format!("{direction:?}"))
+            self.keep(&format!("{direction:?}"))
         }
 
         fn general_call(&mut self, _: Ps) -> Answer {
-            self.reported("general call")
+            self.keep("general call")
         }
 
         fn write(&mut self, byte: u8, _: Ps) -> Answer {
-            self.reported(&byte.to_string());
+            self.keep(&byte.to_string());
             if byte == 9 { Answer::NACK } else { self.2 }
         }
 
         fn read(&mut self, _: Ps) -> Given {
-            self.reported("read");
+            self.keep("read");
             Given::byte(0x11)
         }
 
         fn acknowledged(&mut self, ack: bool, _: Ps) {
-            self.reported(if ack { "ack" } else { "nack" });
+            self.keep(if ack { "ack" } else { "nack" });
         }
 
         fn repeated_start(&mut self, _: Ps) {
-            self.reported("repeated start");
+            self.keep("repeated start");
         }
 
         fn stop(&mut self, _: Ps) {
-            self.reported("stop");
+            self.keep("stop");
         }
     }
 

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn who_needs_a_clock_that_is_off_is_reported_why() {
+    fn a_device_that_needs_a_stopped_clock_gets_a_note() {
         let mut bench = waiting();
         stop(&mut bench, SOON, Some("HSI16, which is off (RCC_CR.HSION)"));
         bench.write(SOON, 0, 0).unwrap();

@@ -332,7 +332,7 @@ impl Flash {
         }
     }
 
-    /// The timing of identical line fetches ([`crate::bus::device::Device::ALIKE`]), for a flash that only the core
+    /// The timing of identical line fetches ([`crate::bus::device::Device::repeated_reads`]), for a flash that only the core
     /// reads.
     pub fn alike(&mut self, bytes: u32) -> Option<Window> {
         if bytes != self.line_bytes {

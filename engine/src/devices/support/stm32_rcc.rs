@@ -102,9 +102,9 @@ impl RccState {
 
     /// RCC_xxxENR is about to be written: peripherals that it enables have their clock from `from` on.
     pub fn enable_from(&self, offset: u32, value: u32, from: Ps, ctx: &mut Ctx) {
-        let opened = value & !self.get(offset);
-        if opened != 0 {
-            ctx.bus.clocks.open_from(offset, opened, from, ctx.now);
+        let enabled = value & !self.get(offset);
+        if enabled != 0 {
+            ctx.bus.clocks.open_from(offset, enabled, from, ctx.now);
         }
     }
 
@@ -127,7 +127,7 @@ impl RccState {
     }
 
     /// Notes, once, bits of RCC_xxxRSTR that reset nothing: firmware that resets all peripherals writes such bits in
-    /// each of these registers.
+    /// each reset register.
     fn note_unreset(&mut self, offset: u32, bits: u32, ctx: &mut Ctx) {
         if bits == 0 || std::mem::replace(&mut self.is_noted, true) {
             return;

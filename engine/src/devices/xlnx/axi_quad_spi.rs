@@ -134,7 +134,7 @@ pub struct AxiQuadSpi {
 
 /// For the list of models.
 pub const MODEL: Model = Model::device(Group::Spi, &["xlnx,axi-quad-spi-1.00.a", "xlnx,xps-spi-2.00.a"], 1, from_node)
-    .with_activities(queues::REPORTED)
+    .with_activities(queues::ACTIVITIES)
     .naming(REGISTERS);
 
 /// Builds the core from its node.
@@ -245,7 +245,7 @@ impl AxiQuadSpi {
                 let visible_edge = self.effect_edge(ctx.now);
                 let accepted = self.tx.push(value as u8, visible_edge);
                 if accepted {
-                    self.report_written(value as u8, ctx.now);
+                    self.record_written(value as u8, ctx.now);
                 }
                 return accepted;
             }
@@ -272,13 +272,13 @@ impl AxiQuadSpi {
         }
         self.wire.set_clock_mode(value & cr::CPOL != 0, value & cr::CPHA != 0, edge);
         if tx_reset {
-            self.report_tx_reset(ctx.now);
+            self.record_tx_reset(ctx.now);
             self.tx.clear();
             self.wire.reset_frame();
         }
         if value & cr::RX_FIFO_RESET != 0 {
             self.wire.advance(&mut self.tx, &mut self.rx, edge);
-            self.report_rx_reset(ctx.now);
+            self.record_rx_reset(ctx.now);
             self.rx.clear();
         }
         if value & cr::SPE != 0 {
@@ -433,7 +433,7 @@ impl Device for AxiQuadSpi {
         self.catch_up(ctx.now);
         let value = self.register(offset & !3);
         if offset & !3 == DRR && value.is_some() {
-            self.report_read(ctx.now);
+            self.record_read(ctx.now);
         }
         self.follow_chips(ctx);
         self.update_interrupts(ctx);
@@ -542,7 +542,7 @@ impl Device for AxiQuadSpi {
 
     fn finish(&mut self, now: Ps) {
         self.catch_wire_up(now);
-        self.report_rest();
+        self.record_rest();
     }
 
     fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {

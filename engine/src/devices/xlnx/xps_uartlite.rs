@@ -75,7 +75,7 @@ struct Sending {
     /// True if its last data bit has ended.
     data_sent: bool,
     /// True if it has been recorded as an activity.
-    is_reported: bool,
+    is_recorded: bool,
 }
 
 /// The device.
@@ -152,7 +152,7 @@ impl Uartlite {
             if sending.data_sent { self.end_stop_bit(sending, ctx) } else { self.end_data(sending, ctx) }
         }
         if let Some(sending) = self.sending {
-            self.report(sending, ctx);
+            self.record(sending, ctx);
             let due = self.next_change(sending);
             if due != self.scheduled {
                 self.scheduled = due;
@@ -162,9 +162,9 @@ impl Uartlite {
     }
 
     /// Records the character, once.
-    fn report(&mut self, sending: Sending, ctx: &mut Ctx) {
-        if !sending.is_reported && ctx.records(Kind::Serial) {
-            self.sending = Some(Sending { is_reported: true, ..sending });
+    fn record(&mut self, sending: Sending, ctx: &mut Ctx) {
+        if !sending.is_recorded && ctx.records(Kind::Serial) {
+            self.sending = Some(Sending { is_recorded: true, ..sending });
             let begin = self.bit_edge(sending.start_bit);
             let end = self.bit_edge(sending.start_bit + self.frame_bits());
             let detail = Detail::Value(sending.character.into());
@@ -210,7 +210,7 @@ impl Uartlite {
             start_bit,
             in_fifo: true,
             data_sent: false,
-            is_reported: false,
+            is_recorded: false,
         });
     }
 

@@ -75,7 +75,7 @@ pub struct Checker {
     /// True if the chip has its supply; without it nothing is checked.
     pub powered: bool,
     /// Limits that were violated before, as bits: each is noted once.
-    reported: u16,
+    noted: u16,
     /// The number of violations.
     pub violations: u64,
     selected_at: Ps,
@@ -93,7 +93,7 @@ impl Checker {
         Checker {
             limits,
             powered: false,
-            reported: 0,
+            noted: 0,
             violations: 0,
             selected_at: Ps::ZERO,
             released_at: None,
@@ -177,8 +177,8 @@ impl Checker {
         let was = was.filter(|was| self.powered && *was < least)?;
         self.violations += 1;
         let bit = 1 << limit as u16;
-        let is_new = self.reported & bit == 0;
-        self.reported |= bit;
+        let is_new = self.noted & bit == 0;
+        self.noted |= bit;
         is_new.then_some(Violation { limit, at, was, least })
     }
 }

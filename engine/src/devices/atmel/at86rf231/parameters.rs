@@ -127,7 +127,7 @@ fn limits(reader: &mut NodeReader, period: Ps) -> Limits {
 fn peer(reader: &mut NodeReader) -> Peer {
     const INTERVAL: &str = "cyclescope,air-interval-us";
     let interval =
-        reader.u32_or(INTERVAL, 0, 0..=1_000_000_000, "frames on the air come 1 to 1000000000 us apart; 0 is none");
+        reader.u32_or(INTERVAL, 0, 0..=1_000_000_000, "frames on the air come 1 to 1000000000 us apart; 0 for no frames");
     let destination = destination(reader);
     let least = if destination.is_some() { LEAST_ADDRESSED_BYTES } else { 1 };
     let lengths = lengths(reader, least);
@@ -140,7 +140,7 @@ fn peer(reader: &mut NodeReader) -> Peer {
             "cyclescope,air-acknowledged-percent",
             0,
             0..=100,
-            "of 100 frames that ask for it, the peer acknowledges 0 to 100",
+            "the number of frames, 0 to 100 of 100 that request it, that the peer acknowledges",
         )),
     }
 }
@@ -150,7 +150,7 @@ fn lengths(reader: &mut NodeReader, least: u8) -> Vec<u8> {
     let range = u32::from(least)..=127;
     reader.declare(Declared {
         range: (1..=127).in_words().map(|range| format!("each {range}")),
-        ..Declared::new(NAME, "numbers", "lengths of the PSDUs of the frames that a peer sends in turn; empty is none")
+        ..Declared::new(NAME, "numbers", "lengths of the PSDUs of the frames that a peer sends, used in rotation; empty for no frames")
     });
     let Some(property) = reader.node.property(NAME).filter(|property| !property.value.is_empty()) else {
         return Vec::new();
@@ -179,8 +179,8 @@ fn rate(reader: &mut NodeReader) -> u8 {
 }
 
 fn destination(reader: &mut NodeReader) -> Option<(u16, u16)> {
-    let meaning = "PAN (upper 16 bits) and short address (lower 16) that the peer's frames go to, as data frames \
-        that ask for an acknowledgement; 0: they have no header";
+    let meaning = "PAN (upper 16 bits) and short address (lower 16) to which the peer's frames go, as data frames \
+        that request an acknowledgement; 0: they have no header";
     let both = reader.u32_or("cyclescope,air-destination", 0, 0..=u32::MAX, meaning);
     (both != 0).then_some(((both >> 16) as u16, both as u16))
 }
@@ -191,17 +191,17 @@ fn others(reader: &mut NodeReader) -> Others {
     Others {
         busy: us(
             "cyclescope,air-busy-us",
-            "other stations are on the channel for so long in each interval, 0 to 1000000000 us",
+            "the time for which other stations use the channel in each interval, 0 to 1000000000 us",
         ),
         interval: us(
             "cyclescope,air-busy-interval-us",
-            "other stations' interval, 0 to 1000000000 us; 0: there are none",
+            "other stations' interval, 0 to 1000000000 us; 0 for no stations",
         ),
         ed_level: reader.u32_or(
             "cyclescope,air-busy-ed-level",
             60,
             0..=84,
-            "other stations' energy as PHY_ED_LEVEL has it, 0 to 84",
+            "other stations' energy as a value of PHY_ED_LEVEL, 0 to 84",
         ) as u8,
     }
 }

@@ -62,14 +62,14 @@ impl Transceiver {
             self.now = self.now.max(at);
             self.version += 1;
             self.happen(due);
-            self.report();
+            self.record_activities();
         }
         self.now = self.now.max(now);
         self.flow();
     }
 
     /// Records the chip's present activities.
-    pub(super) fn report(&self) {
+    pub(super) fn record_activities(&self) {
         if self.scope.is_on() {
             let levels = [
                 (&CHANGING, self.transition.is_some()),

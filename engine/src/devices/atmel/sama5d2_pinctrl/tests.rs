@@ -28,7 +28,7 @@ fn outside(bench: &mut Bench, line: u32, level: impl Into<Option<bool>>) {
     bench.bus.drive_pin(Pin::new(DeviceId(0), line), level.into(), NOW);
 }
 
-/// PIO_ISR of group B, which the read clears, and the pending interrupts behind it.
+/// PIO_ISR of group B, which the read clears, and the pending interrupts after it.
 fn events(bench: &mut Bench) -> (u32, u32) {
     (bench.value(NOW, B + ISR), bench.pending())
 }

@@ -48,7 +48,7 @@ impl Params {
             clock: reader.clock_input(0, "the peripheral clock"),
             register_cycles: reader.timing_cycles(
                 "cyclescope,register-cycles",
-                "clocks of a register's access behind the way to the window",
+                "clocks of a register's access in addition to the way to the window",
             ),
             request_cycles: reader
                 .timing_cycles("cyclescope,window-request-cycles", "clocks from an access to its first serial clock"),
@@ -57,7 +57,7 @@ impl Params {
             reads_go_on: reader.timing_u32(
                 "cyclescope,window-reads-go-on",
                 0..=1,
-                "1 if a read behind the last one goes on in its frame, 0 if each transfer of the bus has its own",
+                "1 if a read directly after the last address continues its frame, 0 if each transfer of the bus has its own",
             ) != 0,
             random: reader.u32_or(
                 "cyclescope,scrambling-random-value",

@@ -84,7 +84,7 @@ impl Sama5d2Qspi {
         match self.window.access {
             Access::Memory => {}
             Access::Read => ctx.note(
-                "a burst (a cacheable read) in a TRSFR_READ frame: its clocks pass, but the data seen is that of the \
+                "a burst (a cacheable read) in a TRSFR_READ frame: its clocks pass, and the data is that of the \
                  memory",
             ),
             _ => return Err(self.refuse_read(ctx)),
@@ -174,8 +174,8 @@ impl Sama5d2Qspi {
     fn go_on_elsewhere(&mut self, ctx: &mut Ctx) {
         self.window.continued += 1;
         ctx.note(
-            "an access to the memory window is not behind the last one: a frame that is no memory read goes on all \
-             the same, up to QSPI_CR.LASTXFER",
+            "an access to the memory window does not follow the last address: a frame that is not a memory read \
+             continues nevertheless, up to QSPI_CR.LASTXFER",
         );
     }
 
@@ -184,7 +184,7 @@ impl Sama5d2Qspi {
         if std::mem::take(&mut self.window.unsynchronised) {
             ctx.note(
                 "the memory window was accessed without a read of QSPI_IFR after its write: on the chip the access \
-                 may come before the new settings; here they hold",
+                 may come before the new settings; here they are in effect",
             );
         }
         self.serial.end_frame(at, &mut self.wire);
@@ -326,7 +326,7 @@ impl Sama5d2Qspi {
         let Some(header) = self.next_header().copied() else { return false };
         self.serial.end_frame(at, &mut self.wire);
         self.window.sent = true;
-        self.wire.open_read(at, &header, offset)
+        self.wire.start_repeated_read(at, &header, offset)
     }
 
     #[inline]

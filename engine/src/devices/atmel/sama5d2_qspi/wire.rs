@@ -54,7 +54,7 @@ pub struct Wire {
     /// Chip select may go active again.
     may_select: u64,
     /// True if the frame in progress is a repeated read ([`HostedChip::start_repeated_read`]).
-    alike: bool,
+    repeated: bool,
     /// The number of headers that were made.
     headers: u32,
     /// The chip may have notes.
@@ -80,7 +80,7 @@ impl Wire {
             selected: false,
             free: 0,
             may_select: 0,
-            alike: false,
+            repeated: false,
             headers: 0,
             notes_due: false,
             totals: Totals::default(),
@@ -94,8 +94,8 @@ impl Wire {
     }
 
     /// Gives the chip the time of a repeated read in progress: it may have to compare the time with the next edges.
-    fn report_time(&mut self) {
-        if self.selected && std::mem::take(&mut self.alike) {
+    fn give_time(&mut self) {
+        if self.selected && std::mem::take(&mut self.repeated) {
             let end = self.time(self.free);
             self.chip.shift(Burst::dummy(Lines::Single, 0), end);
         }
@@ -104,7 +104,7 @@ impl Wire {
     /// The peripheral clock has another rate: its edge `from` is its edge `to`. Edges that lie ahead stay as many edges
     /// ahead.
     pub fn change_clock(&mut self, clock: Hz, (from, to): (u64, u64)) {
-        self.report_time();
+        self.give_time();
         self.clock = clock;
         for edge in [&mut self.free, &mut self.may_select] {
             *edge = renumbered(*edge, (from, to));
@@ -113,7 +113,7 @@ impl Wire {
 
     /// Applies the settings from `edge` on.
     pub fn set(&mut self, mode: Mode, serial: ClockRegister, edge: u64) {
-        self.report_time();
+        self.give_time();
         self.period = serial.period_cycles();
         self.before_clock = serial.before_clock_cycles();
         self.inactive = mode.inactive_cycles();
@@ -153,7 +153,7 @@ impl Wire {
         poll.counter(&mut self.totals.frames);
         poll.counter(&mut self.totals.sck_clocks);
         poll.state(self.selected);
-        poll.state(self.alike);
+        poll.state(self.repeated);
         poll.state(self.last_levels);
         self.chip.polled(poll)
     }
@@ -165,7 +165,7 @@ impl Wire {
         self.chip.select(time);
         self.signals.select(0, true, time);
         self.selected = true;
-        self.alike = false;
+        self.repeated = false;
         self.notes_due = true;
         self.totals.frames += 1;
         self.free = at + self.before_clock;
@@ -178,7 +178,7 @@ impl Wire {
             return;
         }
         let at = at.max(self.free);
-        if !(self.is_alike() && self.chip.close_read()) {
+        if !(self.is_repeated() && self.chip.end_repeated_read()) {
             let time = self.time(at);
             self.chip.deselect(time);
             self.signals.select(0, false, time);
@@ -193,7 +193,7 @@ impl Wire {
     #[inline]
     pub fn read(&mut self, at: u64, lines: Lines, bits: u32) -> u32 {
         let burst = Burst::input(lines, Rate::Single, bits);
-        let word = if bits == u32::BITS && self.is_alike() { self.chip.read_on() } else { None };
+        let word = if bits == u32::BITS && self.is_repeated() { self.chip.read_next_word() } else { None };
         let Some(word) = word else { return self.shift(at, burst) };
         self.free = self.free.max(at) + u64::from(burst.clocks) * self.period;
         self.totals.sck_clocks += u64::from(burst.clocks);
@@ -202,8 +202,8 @@ impl Wire {
 
     /// True if the frame in progress is a repeated read, and the lines are not recorded.
     #[inline]
-    fn is_alike(&self) -> bool {
-        self.alike && self.skew == Skew::None && !self.signals.are_recorded()
+    fn is_repeated(&self) -> bool {
+        self.repeated && self.skew == Skew::None && !self.signals.are_recorded()
     }
 
     /// Sends the clocks of a burst, directly after the previous ones or from `at` on: returns the sampled bits. `free`
@@ -278,7 +278,7 @@ impl Wire {
     /// Begins a read frame at `at`, up to its data.
     #[inline]
     pub fn begin_read(&mut self, at: u64, header: &Header, address: u32) {
-        if !self.open_read(at, header, address) {
+        if !self.start_repeated_read(at, header, address) {
             self.select(at);
             self.send_header(at, header, address);
         }
@@ -287,17 +287,17 @@ impl Wire {
     /// The same, if the chip supports the frame as a repeated read, and the lines are not recorded. Otherwise returns
     /// false, and does nothing.
     #[inline]
-    pub fn open_read(&mut self, at: u64, header: &Header, address: u32) -> bool {
+    pub fn start_repeated_read(&mut self, at: u64, header: &Header, address: u32) -> bool {
         if self.skew != Skew::None || self.signals.are_recorded() {
             return false;
         }
         let at = at.max(self.may_select);
         let free = at + self.before_clock + u64::from(header.clocks) * self.period;
-        if !self.chip.open_read(header, address) {
+        if !self.chip.start_repeated_read(header, address) {
             return false;
         }
         self.selected = true;
-        self.alike = true;
+        self.repeated = true;
         self.notes_due = true;
         self.last_levels = 0;
         self.free = free;
@@ -314,7 +314,7 @@ impl Wire {
 
     /// The cycles of two such frames, if frames like the one in progress can follow each other at any time.
     pub fn pair_cycles(&self, header: &Header, lines: Lines) -> Option<u64> {
-        let is_sure = self.selected && self.is_alike() && !self.notes_due && self.chip.reads_on();
+        let is_sure = self.selected && self.is_repeated() && !self.notes_due && self.chip.can_repeat_read();
         is_sure.then(|| 2 * self.frame_cycles(header, lines).0)
     }
 
@@ -325,13 +325,13 @@ impl Wire {
         self.may_select = free - cycles + self.inactive;
         self.totals.frames += frames;
         self.totals.sck_clocks += frames * clocks;
-        self.chip.has_read(frames * u64::from(u32::BITS / u8::BITS), address);
+        self.chip.skip_repeated_reads(frames * u64::from(u32::BITS / u8::BITS), address);
     }
 
     /// True if the chip has no reaction to the end of the frame, if there is a frame.
     #[inline]
     pub fn ends_quietly(&self) -> bool {
-        (self.alike || !self.selected) && !self.notes_due && !self.signals.are_recorded()
+        (self.repeated || !self.selected) && !self.notes_due && !self.signals.are_recorded()
     }
 }
 

@@ -18,7 +18,7 @@ use crate::wire::spi::{Burst, Lines};
 pub(super) struct Ahead {
     /// Commands of the preamble that have begun.
     pub frames: usize,
-    /// Clocks of the last of these commands, or of the word. The totals do not include a word's clocks yet.
+    /// Clocks of the last command, or of the word. The totals do not include a word's clocks yet.
     pub clocks: u32,
     /// The word's bits in these clocks, right-aligned.
     bits: u32,

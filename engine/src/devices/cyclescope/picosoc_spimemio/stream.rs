@@ -53,7 +53,7 @@ pub enum Position {
     /// In the word after the held one.
     Word {
         /// Cycles of the word that have been on the pins before this one. If odd, SCK is high. If all cycles of the
-        /// word have been, its successor is beginning, and the word is not held yet.
+        /// word have been, its successor starts, and the word is not held yet.
         passed: u64,
         /// The end of the last whole clock among them, at the latest.
         over: u64,

@@ -54,7 +54,7 @@ pub struct Wire {
     /// A jump's frame is about to begin at this cycle, with the command if true.
     begins: Option<(u64, bool)>,
     /// True if the frame in progress is a repeated read ([`HostedChip::start_repeated_read`]).
-    alike: bool,
+    repeated: bool,
     /// Chip select is active.
     pub selected: bool,
     /// The word that was read last, as the core sees it.
@@ -82,7 +82,7 @@ impl Wire {
             mode: Mode::RESET,
             header: header(Mode::RESET, clock, 0),
             begins: None,
-            alike: false,
+            repeated: false,
             selected: false,
             word: 0,
             unused: false,
@@ -108,7 +108,7 @@ impl Wire {
 
     /// For skipping of polling loops. The setter of the mode lists it, and the header follows from the mode.
     pub fn polled(&mut self, poll: &mut Poll) -> bool {
-        for flag in [self.selected, self.alike, self.unused, self.notes_due] {
+        for flag in [self.selected, self.repeated, self.unused, self.notes_due] {
             poll.state(flag);
         }
         poll.state(self.word);
@@ -121,7 +121,7 @@ impl Wire {
 
     /// Simulates the frame in progress clock by clock from now on.
     pub fn look_closely(&mut self) {
-        if self.selected && std::mem::take(&mut self.alike) {
+        if self.selected && std::mem::take(&mut self.repeated) {
             // The chip does not have the time of the frame; it may have to compare it with the next edges.
             let end = self.time(self.next_word);
             self.chip.shift(Burst::dummy(Lines::Single, 0), end);
@@ -136,7 +136,7 @@ impl Wire {
     /// Chip select goes inactive, if it is active, for the cycle before `start`.
     #[inline]
     fn end(&mut self, start: u64) {
-        if self.selected && !(self.is_alike() && self.chip.close_read()) {
+        if self.selected && !(self.is_repeated() && self.chip.end_repeated_read()) {
             let before = self.time(start - 1);
             self.chip.deselect(before);
             self.signals.select(0, false, self.time(start - 1 + PIN_CYCLES));
@@ -151,7 +151,7 @@ impl Wire {
         let start = self.time(start);
         self.chip.select(start);
         self.selected = true;
-        self.alike = false;
+        self.repeated = false;
     }
 
     /// Begins a frame at `start`, up to its data, if the chip supports it as a repeated read, and the lines are not
@@ -159,11 +159,11 @@ impl Wire {
     #[inline]
     fn open(&mut self, start: u64, address: u32) -> bool {
         let end = start + CLOCK_CYCLES * u64::from(self.header.clocks);
-        if self.signals.are_recorded() || !self.chip.open_read(&self.header, address) {
+        if self.signals.are_recorded() || !self.chip.start_repeated_read(&self.header, address) {
             return false;
         }
         self.selected = true;
-        self.alike = true;
+        self.repeated = true;
         self.next_word = end;
         self.totals.sck_clocks += u64::from(self.header.clocks);
         true
@@ -172,12 +172,12 @@ impl Wire {
     /// True if the chip has no reaction to the end of the frame or to the start of another one.
     #[inline]
     pub fn jumps_quietly(&self) -> bool {
-        self.is_alike() && self.selected && !self.notes_due
+        self.is_repeated() && self.selected && !self.notes_due
     }
 
     #[inline]
-    fn is_alike(&self) -> bool {
-        self.alike && !self.signals.are_recorded()
+    fn is_repeated(&self) -> bool {
+        self.repeated && !self.signals.are_recorded()
     }
 
     /// The preamble's commands, with the start of each.
@@ -320,7 +320,7 @@ impl Frames for Wire {
     #[inline]
     fn word(&mut self, _address: u32, end: u64) {
         let burst = self.data();
-        let word = if self.ahead.clocks == 0 && self.is_alike() { self.chip.read_on() } else { None };
+        let word = if self.ahead.clocks == 0 && self.is_repeated() { self.chip.read_next_word() } else { None };
         let bits = word.unwrap_or_else(|| self.shift_word(burst, end));
         self.show_word(burst.clocks, bits, end - self.mode.byte_cycles());
         self.next_word = end;

@@ -217,11 +217,11 @@ fn faults(reader: &mut NodeReader) -> Faults {
             .map(|ms| Ps::from_us(ms * 1000)),
         removed_after_blocks: number(
             "cyclescope,removed-after-blocks",
-            "the card is pulled out when it has acknowledged so many blocks",
+            "the number of acknowledged blocks after which the card is pulled out",
         ),
         crc_error_block: number(
             "cyclescope,crc-error-block",
-            "the data block of which a bit changes on the wire to the card",
+            "the data block in which a bit changes on the wire to the card",
         ),
         stuck_busy_block: number(
             "cyclescope,stuck-busy-block",

@@ -27,13 +27,13 @@ pub(super) struct Pace {
     half_clock: Ps,
     last_edge: Ps,
     /// True if a clock that was too fast has been noted.
-    reported: bool,
+    is_noted: bool,
 }
 
 impl Pace {
     pub(super) fn new(max_clock: Hz) -> Pace {
         let clocks: [Ps; 33] = std::array::from_fn(|clocks| max_clock.ps_at_floor(Cycles(clocks as u64)));
-        Pace { clocks, half_clock: Ps(clocks[1].0 / 2), last_edge: Ps::ZERO, reported: false }
+        Pace { clocks, half_clock: Ps(clocks[1].0 / 2), last_edge: Ps::ZERO, is_noted: false }
     }
 
     /// The clock is idle until `now`.
@@ -47,7 +47,7 @@ impl Pace {
     pub(super) fn too_fast(&mut self, clocks: u32, end: Ps) -> Option<u64> {
         let span = end.saturating_sub(self.last_edge);
         self.last_edge = end;
-        if span >= self.clocks[clocks.min(32) as usize] || std::mem::replace(&mut self.reported, true) {
+        if span >= self.clocks[clocks.min(32) as usize] || std::mem::replace(&mut self.is_noted, true) {
             return None;
         }
         Some(u64::from(clocks) * 1_000_000_000_000 / span.0.max(1))
@@ -153,7 +153,7 @@ impl Card {
         end <= self.busy_until.saturating_add(self.pace.half_clock)
     }
 
-    /// The busy signal in eight clocks, the last of which ends at `end`.
+    /// The busy signal in eight clocks that end at `end`.
     #[inline]
     fn levels(&self, end: Ps) -> u8 {
         if self.is_busy(end) {

@@ -232,7 +232,7 @@ fn the_chip_hears_of_exact_edges() {
 }
 
 #[test]
-fn a_clock_that_rests_high_is_reported_of_once_a_frame() {
+fn a_clock_that_rests_high_falls_first_once_a_frame() {
     let mut hand = Hand::new(MOSI, MISO);
     hand.ready();
     hand.set(SCK, true);
@@ -304,7 +304,7 @@ fn control_pins_follow_the_port() {
 fn waveforms_show_every_edge_at_its_time() {
     let mut hand = Hand::new(MOSI, MISO);
     hand.ready();
-    hand.bench.bus.wires.report_levels(&hand.bench.bus.waves);
+    hand.bench.bus.wires.record_levels(&hand.bench.bus.waves);
     hand.bench.bus.waves.start();
     let start = hand.now;
     hand.frame(&[0x80]);

@@ -70,7 +70,7 @@ impl SpiTarget for Script {
 
 const NS: u64 = 1000;
 const CLOCK: ClockId = ClockId(9);
-/// Eight bits, MSB first, mode 0; no time from chip select to the first bit's time, and none behind the last.
+/// Eight bits, MSB first, mode 0; no time from chip select to the first bit's time, and no time after the last.
 const CR1: u32 = 6 << cr1::FLEN_SHIFT;
 
 struct Wired {
@@ -268,7 +268,7 @@ fn another_device_clock_counts_from_the_next_frame() {
 fn what_is_left_of_a_word_goes_on_at_another_rate() {
     let mut wired = wired();
     wired.write(100, SSIDR, 0x93);
-    // Rises are at 120 ns, 160 ns, and so on. Behind the fourth, at 240 ns, are 3 cycles of 10 ns to the next but one
+    // Rises are at 120 ns, 160 ns, and so on. After the fourth, at 240 ns, there are 3 cycles of 10 ns to the next but one
     // edge, which are of 20 ns from then on.
     wired.bench.run(Ps(250 * NS));
     wired.bench.bus.set_clocks(&[(CLOCK, hz(50_000_000))], Ps(250 * NS));
@@ -353,7 +353,7 @@ fn a_word_is_in_a_fifo_until_the_wire_takes_it_or_the_firmware() {
     }
     wired.read(3000, SSIDR);
     wired.write(3500, SSICR0, cr0::SSIE | cr0::RFLUSH);
-    // The first word goes through at once, and takes 8 bits of 40 ns, as each of the others behind it.
+    // The first word goes through at once, and takes 8 bits of 40 ns, as each of the others after it.
     let times = |times: &[(u64, u64)]| times.iter().map(|(from, to)| (from * NS, to * NS)).collect::<Vec<_>>();
     let mut reported = |name| {
         let entries = wired.bench.entries(name, Ps(4000 * NS));

@@ -45,7 +45,7 @@ pub(super) struct Frame {
     pub command: Option<&'static Command>,
     /// Bits of a byte collected so far, or those of the byte still to be sent (left-aligned).
     pub shifter: u8,
-    /// The number of these bits.
+    /// The number of bits in `shifter`.
     pub bits: u32,
     pub address: u32,
     /// Address bits that count up during a read; the bits above stay: all address bits, or those of a wrap.
@@ -66,10 +66,10 @@ pub(super) struct Frame {
     pub turned: bool,
     /// Clocks between the address and that.
     pub deaf_clocks: u32,
-    /// True if no side drove the lines in some of these clocks: the controller shows which clocks are its dummies.
+    /// True if no side drove the lines in some of the `deaf_clocks`, which the controller uses as dummies.
     pub released: bool,
-    /// True in a repeated read ([`Flash::open`]): the controller reads on the chip's lines, at an allowed clock.
-    pub is_alike: bool,
+    /// True in a repeated read ([`Flash::start_repeated`]): the controller reads on the chip's lines, at an allowed clock.
+    pub is_repeated: bool,
 }
 
 impl Frame {
@@ -92,7 +92,7 @@ impl Frame {
             turned: false,
             deaf_clocks: 0,
             released: false,
-            is_alike: false,
+            is_repeated: false,
         }
     }
 
@@ -118,7 +118,7 @@ impl Frame {
             Phase::Ignored => (7, 0),
         };
         let width = self.lines as u32 | (self.rate as u32) << 3;
-        let flags = [self.continuing, self.overrun, self.turned, self.released, self.is_alike];
+        let flags = [self.continuing, self.overrun, self.turned, self.released, self.is_repeated];
         let flags = flags.into_iter().fold(0, |bits, flag| bits << 1 | u32::from(flag));
         let command = self.command.map_or(u32::MAX, |command| u32::from(command.opcode));
         let mode = self.confirmation.map_or(2, u32::from) | self.mode.map_or(0x400, |mode| u32::from(mode) << 2);

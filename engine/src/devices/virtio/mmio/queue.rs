@@ -17,7 +17,7 @@ const DESC_WRITE: u16 = 2;
 const AVAIL_NO_INTERRUPT: u16 = 1;
 const DESCRIPTOR_BYTES: u32 = 16;
 
-/// A buffer that the driver made available: a chain of parts, all of which the device reads, or all of which it writes.
+/// A buffer that the driver made available: a chain of parts. The device either reads all parts, or writes them all.
 #[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Buffer {
     /// Its first descriptor, which identifies it when it is returned.

@@ -120,7 +120,7 @@ impl Driver {
         self.put(QUEUE_NOTIFY, TRANSMIT as u32);
     }
 
-    /// Used entry `index`: descriptor and length. The index of the ring is behind it.
+    /// Used entry `index`: descriptor and length. The index of the ring is beyond it.
     fn used(&self, queue: usize, index: u16) -> (u32, u32) {
         let made = u16::from_le_bytes(self.load(used(queue) + 2));
         assert!(made.wrapping_sub(index) as i16 > 0, "entry {index} is not there: {made} are");

@@ -8,7 +8,7 @@ use crate::observe::spi::{FRAME, READING, SHIFTING};
 use crate::time::{Hz, Ps};
 
 /// The activities that the core records.
-pub const REPORTED: &[&Activity] = &[&SHIFTING, &FRAME, &READING, &TX_FIFO, &RX_FIFO];
+pub const ACTIVITIES: &[&Activity] = &[&SHIFTING, &FRAME, &READING, &TX_FIFO, &RX_FIFO];
 
 impl AxiQuadSpi {
     fn axi(&self) -> Hz {
@@ -16,7 +16,7 @@ impl AxiQuadSpi {
     }
 
     /// A byte was written to SPI DTR at `now`.
-    pub(super) fn report_written(&mut self, byte: u8, now: Ps) {
+    pub(super) fn record_written(&mut self, byte: u8, now: Ps) {
         let at = self.axi().edge_at_or_after(now);
         self.queues.tx.come(self.tx.occupancy() as usize - 1, at, byte.into());
     }
@@ -41,26 +41,26 @@ impl AxiQuadSpi {
     }
 
     /// SPI DRR was read at `now`.
-    pub(super) fn report_read(&mut self, now: Ps) {
+    pub(super) fn record_read(&mut self, now: Ps) {
         let axi = self.axi();
         self.queues.rx.leave(self.rx.occupancy() as usize + 1, axi.edge_at_or_after(now), axi);
     }
 
     /// The transmit FIFO is about to be reset.
-    pub(super) fn report_tx_reset(&mut self, now: Ps) {
+    pub(super) fn record_tx_reset(&mut self, now: Ps) {
         let axi = self.axi();
         self.queues.tx.clear(self.tx.occupancy() as usize, axi.edge_at_or_after(now), axi);
     }
 
     /// The receive FIFO is about to be reset.
-    pub(super) fn report_rx_reset(&mut self, now: Ps) {
+    pub(super) fn record_rx_reset(&mut self, now: Ps) {
         let axi = self.axi();
         self.queues.rx.clear(self.rx.occupancy() as usize, axi.edge_at_or_after(now), axi);
     }
 
     /// The run is over, and the wire is up to its end: records the bytes that the AXI side would still see, and the
     /// remaining entries.
-    pub(super) fn report_rest(&mut self) {
+    pub(super) fn record_rest(&mut self) {
         if !self.queues.tx.are_recorded() {
             return;
         }

@@ -220,7 +220,7 @@ fn the_wire_is_selected_then_clocked_then_let_go() {
 }
 
 #[test]
-fn waveforms_show_each_clock_up_to_the_end_that_the_chip_is_reported() {
+fn waveforms_show_each_clock_at_the_times_of_its_burst() {
     let mut rig = Rig::new(params(Lines::Quad));
     rig.bench.record();
     // A quad I/O read: command on one line, address and dummies on four, then a byte from the chip.

@@ -19,7 +19,7 @@ enum Did {
     Wait(u64),
     Load(u32, AccessSize),
     Burst(u32, u32),
-    /// Goes on behind the last access.
+    /// Continues after the last access.
     Follow(AccessSize),
     Disable,
 }
@@ -134,7 +134,7 @@ impl Rig {
     }
 }
 
-/// Does the same on two rigs, of which one has its wires recorded, and so sees each clock: how many reads were short.
+/// Does the same on two rigs, one with recorded wires, which simulates each clock: returns the number of short reads.
 fn compare(reads_go_on: bool, all: &[Did]) -> Result<usize, TestCaseError> {
     let rig = || {
         // A third of the controller's clock is slow enough, half of it is not.
@@ -193,7 +193,7 @@ fn reads_with_settled_settings_are_short() {
     for (reads_go_on, frame) in [(false, ifr::QUAD_READ), (true, ifr::QUAD_READ)] {
         let mut all = vec![Did::Frame(0xeb, frame)];
         all.extend((0..100).map(|index| Did::Burst((index * 0x38) & !7, 8)));
-        // Until the frames are known to be alike, each is seen.
+        // Until the frames are known to be identical, each is simulated.
         assert!(compare(reads_go_on, &all).unwrap() >= 95);
     }
 }

@@ -57,7 +57,7 @@ fn ask(stream: &mut Stream, at: u64, address: u32) -> u64 {
     stream.request(at, address, &mut Nothing)
 }
 
-/// Cycles of the word behind the held one that have stood on the pins before `at`.
+/// Cycles of the word after the held one that have been on the pins before `at`.
 fn passed(stream: &mut Stream, at: u64) -> u64 {
     match stream.look(at, &mut Nothing) {
         Position::Word { passed, .. } => passed,
@@ -251,7 +251,7 @@ fn the_successors_cycles_pass_on_the_pins_and_its_last_byte_waits() {
     let looks = [1, 2, 63, 64, 65, 64 + 46, 64 + 47, 64 + 48, 500];
     let seen = looks.map(|later| passed(&mut stream, held + later));
     assert_eq!(seen, [1, 2, 63, 0, 1, 46, 47, 48, 48]);
-    // Asked for, the rest follows: first on the pins in the second cycle behind the request.
+    // With a request, the rest follows: first on the pins in the second cycle after it.
     assert_eq!(ask(&mut stream, held + 500, 0x104), held + 500);
     assert_eq!([501, 502, 503, 517, 518].map(|later| passed(&mut stream, held + later)), [48, 48, 49, 63, 0]);
 }

@@ -9,9 +9,9 @@ use super::*;
 /// What firmware does.
 #[derive(Clone, Debug)]
 enum Did {
-    /// A read of one of the window's first words, or of its last ones, so many bytes into it.
+    /// A read at an offset within the window's first words, or its last ones.
     Read(u32, AccessSize),
-    /// The word behind the last one read.
+    /// The word after the last one read.
     Next,
     Wait(u64),
     /// Reads the configuration register, which shows the lines.
@@ -71,7 +71,7 @@ impl Soc {
     }
 }
 
-/// Does the same on two SoCs, of which one has its wires recorded, and so sees each clock: how many reads were short.
+/// Does the same on two SoCs, one with recorded wires, which simulates each clock: returns the number of short reads.
 fn compare(all: &[Did]) -> Result<usize, TestCaseError> {
     let (mut quick, mut slow) = (Soc::new(), Soc::new());
     slow.call(|device, ctx| device.reset(ctx));

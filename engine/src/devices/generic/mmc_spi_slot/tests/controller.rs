@@ -26,7 +26,7 @@ const MOST_ITERATIONS: u64 = 300;
 /// What firmware may do in an iteration.
 #[derive(Clone, Debug)]
 enum Step {
-    /// Sends a byte, and reads what came back after so many clocks, whether the byte is over or not.
+    /// Sends a byte, and reads the received one after a number of clocks, whether the byte is over or not.
     Exchange(u8, u64),
     /// A command and three bytes more.
     Command(u8, u32),

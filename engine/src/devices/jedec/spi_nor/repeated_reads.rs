@@ -18,7 +18,7 @@ const TRIALS: [u32; 3] = [0, 0xff_ffff, 0x12_3456];
 
 /// The result of the last header.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Opened {
+pub(super) struct TriedHeader {
     /// The header, and the value of [`Flash::changes`] for which the result is valid.
     key: Option<(u32, u64)>,
     /// The frame after the header at address 0, just before its data clocks; `None` if such frames have to be simulated
@@ -28,31 +28,31 @@ pub(super) struct Opened {
 
 impl Flash {
     /// [`SpiTarget::start_repeated_read`].
-    pub(super) fn open(&mut self, header: &Header, address: u32) -> bool {
+    pub(super) fn start_repeated(&mut self, header: &Header, address: u32) -> bool {
         if self.selected || self.busy.is_some() || self.asleep {
             return false;
         }
         let key = Some((header.version, self.changes));
-        if self.opened.key != key {
-            self.opened = Opened { key, frame: self.try_header(header) };
+        if self.tried.key != key {
+            self.tried = TriedHeader { key, frame: self.try_header(header) };
         }
-        let Some(frame) = self.opened.frame else { return false };
+        let Some(frame) = self.tried.frame else { return false };
         self.selected = true;
         self.frame = Frame { address: address & (self.part.size_bytes - 1), ..frame };
         true
     }
 
     /// [`SpiTarget::end_repeated_read`]. The frame does not change what the next one does: that was tried.
-    pub(super) fn close(&mut self) -> bool {
-        let closes = self.selected && self.frame.is_alike;
-        if closes {
+    pub(super) fn end_repeated(&mut self) -> bool {
+        let is_repeated = self.selected && self.frame.is_repeated;
+        if is_repeated {
             self.selected = false;
             self.reset_enabled = false;
         }
-        closes
+        is_repeated
     }
 
-    /// The frame after a header, for [`RepeatedReads::frame`].
+    /// The frame after a header, for [`TriedHeader::frame`].
     #[cold]
     fn try_header(&self, header: &Header) -> Option<Frame> {
         let now = self.last_edge;
@@ -61,24 +61,24 @@ impl Flash {
         if !spans.into_iter().all(fast_enough) {
             return None;
         }
-        let mut opened = None;
+        let mut found = None;
         for address in TRIALS {
             let mut trial = self.clone();
             trial.notes = Notes::default();
             trial.try_bursts(header, address, now);
-            let frame = Frame { address: 0, is_alike: true, ..trial.frame };
+            let frame = Frame { address: 0, is_repeated: true, ..trial.frame };
             let reads = frame.phase == Phase::Output(Source::Array)
                 && frame.bits == 0
                 && (frame.lines, frame.rate) == header.data
                 && trial.frame.address == address & (self.part.size_bytes - 1)
-                && opened.replace(frame).is_none_or(|other| other == frame);
+                && found.replace(frame).is_none_or(|other| other == frame);
             trial.deselect(now);
             let is_steady = trial.changes == self.changes && trial.busy.is_none() && !trial.asleep;
             if !reads || !is_steady || !trial.notes.has_none() {
                 return None;
             }
         }
-        opened
+        found
     }
 
     /// Selects the chip, sends a header, and reads.
