@@ -8,7 +8,7 @@
 #define AIC_IVR 0x10u
 #define AIC_EOICR 0x38u
 
-/* Called for an interrupt; on its return the controller is told that it is served. */
+/* Called for an interrupt; on its return the controller gets the end of interrupt. */
 typedef void aic_handler(void);
 
 enum aic_trigger { AIC_LEVEL, AIC_EDGE };

@@ -11,7 +11,7 @@
 #define CLOCK (1u << 4)
 #define DESELECTED (1u << 5)
 
-/* S25FL128L (002-00124): Write Enable; Write Any Register, of which the volatile configuration registers 1 and 3. */
+/* S25FL128L (002-00124): Write Enable; Write Any Register, for the volatile configuration registers 1 and 3. */
 #define FLASH_WREN 0x06u
 #define FLASH_WRAR 0x71u
 #define FLASH_CR1V 0x800002u

@@ -131,7 +131,7 @@ int sd_stop_reading(const struct sd_link *link)
     xmit_frame(link, CMD12, 0);
     sd_rcvr(link); /* what the card was sending */
     int response = rcvr_response(link);
-    /* Errors in it are no concern: they are those of blocks behind the last wanted one, which the card has read
+    /* Errors in it are no concern: they are those of blocks after the last wanted one, which the card has read
      * ahead. */
     return response < 0 ? response : sd_wait_ready(link);
 }

@@ -11,7 +11,7 @@
 #include "gic.h"
 #endif
 
-/* Registers of processor 1; those of processor 2 are the same behind them. */
+/* Registers of processor 1; those of processor 2 follow in the same order. */
 #define IPCC_CR 0x00u
 #define IPCC_MR 0x04u
 #define IPCC_SCR 0x08u

@@ -94,7 +94,7 @@ int mdma_finish(uint32_t channel)
         status = mmio_read(base, MDMA_CISR);
     } while (!(status & (CISR_TEIF | CISR_CTCIF)));
     mmio_write(base, MDMA_CIFCR, CIFCR_ALL);
-    /* What was moved is read behind the look at the status. */
+    /* The moved data are read after the status. */
     __asm__ volatile("dmb" : : : "memory");
     return status & CISR_TEIF ? ERROR_DMA : 0;
 }

@@ -1,4 +1,4 @@
-/* A virtio console (VIRTIO 1.1, 5.3) behind MMIO registers (4.2.2): a serial port to the host of a virtual board. Needs
+/* A virtio console (VIRTIO 1.1, 5.3) with MMIO registers (4.2.2): a serial port to the host of a virtual board. Needs
  * rpmsg/virtqueue_driver.c. */
 #ifndef VIRTIO_CONSOLE_H
 #define VIRTIO_CONSOLE_H
@@ -23,10 +23,10 @@ struct virtio_console {
 };
 
 /* Sets up the device with registers at `base`: from then on it has buffers for the host's bytes. A fault and false if
- * it is none. */
+ * it is not one. */
 bool virtio_console_start(struct virtio_console *console, uintptr_t base, struct link_monitor *monitor);
 
-/* The next bytes that the host wrote: how many, 0 if there are none, and where. */
+/* The next bytes that the host wrote: their number, 0 without any, and their place. */
 uint32_t virtio_console_read(struct virtio_console *console, const uint8_t **data);
 
 /* What the last read gave has been used: the device may have the memory again. */

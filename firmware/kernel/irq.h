@@ -1,4 +1,4 @@
-/* Interrupts, by numbers that go through all controllers of the board: 0 to 31 are the INTC's, behind them come the
+/* Interrupts, by numbers that go through all controllers of the board: 0 to 31 are the INTC's, followed by the
  * pins of the GPIO ports (irq_of_pin). */
 #ifndef IRQ_H
 #define IRQ_H

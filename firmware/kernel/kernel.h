@@ -80,7 +80,7 @@ void schedule(void);
  * preferred. With interrupts kept out. */
 void preempt_schedule_irq(void);
 
-/* Whether an interrupt's handler runs. irq_handle tells. */
+/* Whether an interrupt's handler runs. irq_handle sets this. */
 bool in_interrupt(void);
 void interrupt_enter(void);
 void interrupt_leave(void);

@@ -21,7 +21,7 @@ static inline void irq_restore(uint32_t before)
     mips_write_status((mips_read_status() & ~MIPS_STATUS_IE) | before);
 }
 
-/* Says what is guarded; there is nothing to spin on. */
+/* Names the protected data; there is no other core to wait for. */
 struct spin_lock {
     char nothing;
 };

@@ -16,7 +16,7 @@ struct remoteproc_memory {
     uintptr_t here;
 };
 
-/* Memory for the virtio device, of which both have the same idea. */
+/* Memory for the virtio device, at addresses on which both sides agree. */
 struct remoteproc_carveout {
     uintptr_t vring0, vring1, buffers;
     uint32_t vring_bytes, buffers_bytes;

@@ -70,7 +70,7 @@ struct rpmsg_endpoint *rpmsg_find_endpoint(struct rpmsg_endpoint *list, uint32_t
 int rpmsg_header_fits(
     struct link_monitor *monitor, const char *ring, const volatile struct rpmsg_header *header, uint32_t bytes);
 
-/* Delivers a message to its endpoint in a list; a fault if there is none. */
+/* Delivers a message to its endpoint in a list; a fault without such an endpoint. */
 void rpmsg_deliver(
     struct link_monitor *monitor, const char *ring, struct rpmsg_endpoint *list, struct rpmsg_header *header);
 

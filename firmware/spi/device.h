@@ -9,7 +9,7 @@ struct device_private {
 
 struct device {
     const char *name;          /* for people */
-    const void *platform_data; /* what the board tells its driver */
+    const void *platform_data; /* the board's data for its driver */
     struct device_private *private;
 };
 

@@ -1,4 +1,4 @@
-/* What both directions tell about their frames, length by length. */
+/* The results of both directions for their frames, length by length. */
 #ifndef REPORT_H
 #define REPORT_H
 

@@ -15,7 +15,7 @@
 #define STRING_OF(text) #text
 #define STRING(macro) STRING_OF(macro)
 
-/* Moves all that is behind it, which is the measured work, against the lines of the flash. */
+/* Moves all code after it, which is the measured work, relative to the lines of the flash. */
 __asm__(".pushsection .text.padding, \"axR\", %progbits\n"
         ".space " STRING(APP_OFFSET) "\n"
         ".popsection");

@@ -1,5 +1,5 @@
-/* How a test is measured: threads count their loops, and one of a higher priority looks at the counters at the
- * beginning and at the end of a window. */
+/* How a test is measured: threads count their loops, and one of a higher priority reads the counters at the
+ * start and at the end of a window. */
 #ifndef WINDOW_H
 #define WINDOW_H
 

@@ -41,8 +41,11 @@ pub static TRANSFER: Activity = Activity::new(
 pub const DMA: &[&Activity] = &[&TRANSFER];
 
 /// Flash memory of a microcontroller.
-pub static PROGRAM: Activity =
-    Activity::new(Kind::Busy, "program", "the flash memory programs a word (BSY); the address, and the number of bytes");
+pub static PROGRAM: Activity = Activity::new(
+    Kind::Busy,
+    "program",
+    "the flash memory programs a word (BSY); the address, and the number of bytes",
+);
 /// An erase of such a memory.
 pub static ERASE: Activity =
     Activity::new(Kind::Busy, "erase", "the flash memory erases (BSY); the address, and the number of bytes");

@@ -80,8 +80,8 @@ pub struct Flash {
     /// True if the line of the last instruction fetch was prefetched.
     code_prefetched: bool,
     ahead: Option<Ahead>,
-    /// Lines of the data cache, the one used last first.
-    Lines of the data cache, most recently used first.
+    /// Lines of the data cache, most recently used first.
+    data: Vec<u32>,
     /// Contents of the data cache.
     #[state(skip)]
     data_bytes: u32,

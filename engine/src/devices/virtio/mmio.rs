@@ -205,11 +205,11 @@ impl VirtioMmio {
     }
 
     fn set_status(&mut self, value: u32, ctx: &mut Ctx) {
-        2.2.2: the driver may only select offered features, and version 1 is mandatory.
+        if value == 0 {
             self.reset_device(ctx);
             return;
         }
-        // 2.2.2: what the driver takes has to have been offered, and version 1 is no choice.
+        // 2.2.2: the driver may only select offered features, and version 1 is mandatory.
         let agreed = self.driver_features == VERSION_1;
         if value & status::FEATURES_OK != 0 && !agreed {
             ctx.note(&format!("the driver wants features {:#x}: only {VERSION_1:#x} is offered", self.driver_features));

@@ -10,7 +10,7 @@ extern uint32_t blocks_bytes;
 /* Fills what the M4 sends, clears what it receives. */
 void blocks_start(void);
 
-/* Blocks have so many bytes from now on. */
+/* Blocks have `bytes` bytes from now on. */
 void blocks_resize(uint32_t bytes);
 
 /* Takes a block from the shared buffer, or puts one there. */

@@ -126,8 +126,12 @@ fn limits(reader: &mut NodeReader, period: Ps) -> Limits {
 /// The peer's properties; without an interval it sends nothing.
 fn peer(reader: &mut NodeReader) -> Peer {
     const INTERVAL: &str = "cyclescope,air-interval-us";
-    let interval =
-        reader.u32_or(INTERVAL, 0, 0..=1_000_000_000, "frames on the air come 1 to 1000000000 us apart; 0 for no frames");
+    let interval = reader.u32_or(
+        INTERVAL,
+        0,
+        0..=1_000_000_000,
+        "frames on the air come 1 to 1000000000 us apart; 0 for no frames",
+    );
     let destination = destination(reader);
     let least = if destination.is_some() { LEAST_ADDRESSED_BYTES } else { 1 };
     let lengths = lengths(reader, least);
@@ -150,7 +154,11 @@ fn lengths(reader: &mut NodeReader, least: u8) -> Vec<u8> {
     let range = u32::from(least)..=127;
     reader.declare(Declared {
         range: (1..=127).in_words().map(|range| format!("each {range}")),
-        ..Declared::new(NAME, "numbers", "lengths of the PSDUs of the frames that a peer sends, used in rotation; empty for no frames")
+        ..Declared::new(
+            NAME,
+            "numbers",
+            "lengths of the PSDUs of the frames that a peer sends, used in rotation; empty for no frames",
+        )
     });
     let Some(property) = reader.node.property(NAME).filter(|property| !property.value.is_empty()) else {
         return Vec::new();

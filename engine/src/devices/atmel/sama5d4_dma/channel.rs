@@ -142,8 +142,8 @@ impl Channel {
         self.has_datum = false;
         self.stage = Stage::Read;
     }
-Updates addresses and counts after `data` data have been written. False at the end of the block.
-    /// `data` data have been written: their addresses and counts. False at the end of the block.
+
+    /// Updates addresses and counts after `data` data have been written. False at the end of the block.
     pub fn moved(&mut self, data: u32) -> bool {
         let bytes = self.config.datum_bytes();
         let (source_stride, destination_stride) =
@@ -185,8 +185,8 @@ fn after(address: u32, addressing: Addressing, data: u32, bytes: u32, data_strid
         }
     }
 }
-The signed 24-bit number that is added at a microblock's end.
-/// What a microblock's end adds: a signed number of 24 bits.
+
+/// The signed 24-bit number that is added at a microblock's end.
 fn stride(addressing: Addressing, register: u32) -> u32 {
     match addressing {
         Addressing::Fixed | Addressing::Incremented => 0,

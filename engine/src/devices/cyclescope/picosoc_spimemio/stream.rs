@@ -73,7 +73,7 @@ pub struct Stream {
     /// The first cycle in which an address can begin, from a restart to the first request.
     ready: u64,
     /// Address of the held word.
-    The first cycle in which it is held.
+    address: u32,
     /// The first cycle in which it is held.
     held: u64,
     /// The cycle in which its successor replaces it, or [`HELD_BACK`].

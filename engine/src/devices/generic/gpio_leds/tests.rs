@@ -62,7 +62,10 @@ fn a_light_is_on_while_its_pin_is_driven_to_its_level() {
     bench.write(Ps(14), 0x18, 0x10).unwrap();
     bench.write(Ps(20), 0x18, 0x08).unwrap();
     let light_record = light(&bench, 0, 27);
-    assert_eq!((light_record.times_on, light_record.times_off, light_record.on, light_record.last), (2, 1, Ps(11), Some(Ps(20))));
+    assert_eq!(
+        (light_record.times_on, light_record.times_off, light_record.on, light_record.last),
+        (2, 1, Ps(11), Some(Ps(20)))
+    );
     assert_eq!((light_record.pin_name.as_str(), light_record.period), ("device0.3", None), "two are no period yet");
     // A pin that the firmware lets go of lights nothing.
     bench.write(Ps(30), 0, 0).unwrap();
