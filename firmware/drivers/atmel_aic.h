@@ -13,7 +13,7 @@ typedef void aic_handler(void);
 
 enum aic_trigger { AIC_LEVEL, AIC_EDGE };
 
-/* All sources off, all of them, those of secure peripherals too, sent to this controller; what nobody asked for goes to
+/* All sources off, and all, those of secure peripherals too, sent to this controller; an unexpected interrupt goes to
  * a handler that does nothing. */
 void aic_start(void);
 

@@ -19,7 +19,7 @@
 #define FLASH_CR3V 0x800004u
 #define FLASH_CR3V_OTHERS 0x70u /* bits 3:0 are the read latency */
 
-/* What the code in SRAM works with: nothing of it may be in flash. */
+/* The data of the code in SRAM: none of it may be in flash. */
 struct change {
     uint32_t config;
     uint32_t leave_clocks;

@@ -39,7 +39,7 @@ static void select(const struct sd_card *card)
     card->link.port->select(true);
 }
 
-/* The card lets go of the line with a clock after the deselection only. */
+/* The card releases the line only with a clock after the deselection. */
 static void deselect(const struct sd_card *card)
 {
     card->link.port->select(false);

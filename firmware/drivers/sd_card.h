@@ -54,7 +54,7 @@ int sd_erase(struct sd_card *card, uint32_t first, uint32_t last);
 int sd_read_csd(struct sd_card *card, uint8_t csd[SD_CSD_BYTES]);
 int sd_read_status(struct sd_card *card, uint8_t status[SD_STATUS_BYTES]);
 
-/* What they say: the card's size, and the unit it likes to be erased and written in. */
+/* Their contents: the card's size, and its preferred unit for erasing and writing. */
 int sd_read_block_count(struct sd_card *card, uint32_t *blocks);
 int sd_read_erase_blocks(struct sd_card *card, uint32_t *blocks);
 

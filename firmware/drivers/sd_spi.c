@@ -146,7 +146,7 @@ static int data_response_error(uint8_t response)
     }
 }
 
-/* What section 2 times. */
+/* The part that section 2 times. */
 static int xmit_data(const struct sd_link *link, const uint8_t *block, uint8_t token, uint16_t crc)
 {
     uint8_t (*xmit)(uint8_t byte) = link->port->exchange;

@@ -1,4 +1,4 @@
-/* Clocks of an STM32L4+ between what is there out of reset and the most (stm32_board.h). */
+/* Clocks of an STM32L4+ between those after reset and the fastest (stm32_board.h). */
 #ifndef STM32L4_CLOCKS_H
 #define STM32L4_CLOCKS_H
 
@@ -8,7 +8,7 @@
 
 #define STM32L4_80_MHZ 80000000u
 
-/* What makes the flash's wait states shorter: its two caches, and reads ahead of them. */
+/* Functions that hide the flash's wait states: its two caches, and the prefetch. */
 #define STM32L4_CACHES (1u << 0)
 #define STM32L4_PREFETCH (1u << 1)
 

@@ -29,13 +29,13 @@ bool virtio_console_start(struct virtio_console *console, uintptr_t base, struct
 /* The next bytes that the host wrote: their number, 0 without any, and their place. */
 uint32_t virtio_console_read(struct virtio_console *console, const uint8_t **data);
 
-/* What the last read gave has been used: the device may have the memory again. */
+/* The data of the last read have been used: returns their memory to the device. */
 void virtio_console_done(struct virtio_console *console);
 
 /* Sends bytes to the host, and waits until the device has them. False if the link had a fault. */
 bool virtio_console_write(struct virtio_console *console, const uint8_t *data, uint32_t bytes);
 
-/* To be called for the device's interrupt: it rests. A fault if the device can't go on. */
+/* To be called for the device's interrupt: it is cleared. A fault if the device can't continue. */
 void virtio_console_interrupt(struct virtio_console *console);
 
 #endif

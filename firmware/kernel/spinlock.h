@@ -1,4 +1,4 @@
-/* Locks against interrupts and against other threads: on one core, nobody else runs while interrupts are kept out. */
+/* Locks against interrupts and against other threads: on one core, no other code runs while interrupts are disabled. */
 #ifndef SPINLOCK_H
 #define SPINLOCK_H
 

@@ -35,7 +35,7 @@ struct remoteproc {
  * be. */
 bool remoteproc_load(struct remoteproc *rproc, const uint8_t *image, uint32_t bytes);
 
-/* Gives the device's rings their addresses, and says where everything is. `buffer_bytes` is the host's choice. */
+/* Sets the addresses of the device's rings, and prints all addresses. `buffer_bytes` is the host's choice. */
 bool remoteproc_place_vrings(struct remoteproc *rproc, const struct remoteproc_carveout *carveout,
     uint32_t buffer_bytes, struct rpmsg_host_memory *memory);
 

@@ -55,7 +55,7 @@ struct rpmsg_endpoint {
     struct rpmsg_endpoint *next;
 };
 
-/* What sending gives if it fails; all are negative. */
+/* Errors of sending; all are negative. */
 enum rpmsg_error {
     RPMSG_NO_BUFFER = -1, /* all buffers are at the other side */
     RPMSG_TOO_LONG = -2,  /* longer than a buffer's payload */

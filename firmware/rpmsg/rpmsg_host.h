@@ -9,7 +9,7 @@
 #include "rpmsg.h"
 #include "virtqueue_driver.h"
 
-/* What the host needs of the program around it. */
+/* Functions that the program provides for the host. */
 struct rpmsg_host_ops {
     /* The other side announced a channel: an endpoint that shall have it, with name, callback and context, or null for
      * none. */

@@ -1,4 +1,4 @@
-/* What every device has, whatever bus it is on. */
+/* The common part of devices on all buses. */
 #ifndef DEVICE_H
 #define DEVICE_H
 

@@ -1,4 +1,4 @@
-/* What is found out about a card, each by a few hundred transfers. All functions give 0 or an error of the card. */
+/* Measurements of a card, each by a few hundred transfers. All functions return 0 or an error of the card. */
 #ifndef PROBES_H
 #define PROBES_H
 

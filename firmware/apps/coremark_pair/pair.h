@@ -1,4 +1,4 @@
-/* What both cores know. */
+/* Definitions for both cores. */
 #ifndef PAIR_H
 #define PAIR_H
 

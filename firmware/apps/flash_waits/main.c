@@ -70,7 +70,7 @@ SECTION static uint16_t timed_rounds(uint16_t crc)
     return crc;
 }
 
-/* The same work each time. What the caches can have, they have from the round before. */
+/* The same work each time. The caches are filled by the previous round. */
 static struct measurement measure(void)
 {
     list_set_up(0x13579BDFu);

@@ -1,4 +1,4 @@
-/* What both cores know. */
+/* Definitions for both cores. */
 #ifndef HELLO_H
 #define HELLO_H
 

@@ -42,7 +42,7 @@ struct measurement {
 #define PRIORITY_MID (tskIDLE_PRIORITY + 3u)
 #define PRIORITY_HIGH (tskIDLE_PRIORITY + 4u)
 
-/* What is measured now. One at a time. */
+/* The present measurement. One at a time. */
 extern struct measurement measured;
 
 /* The loops' counter, volatile as all that tasks share: so a loop has the same cost with and without the operation. */

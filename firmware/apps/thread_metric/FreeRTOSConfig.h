@@ -1,5 +1,5 @@
 /* FreeRTOS as its own defaults have it where Thread-Metric says nothing; without assertions and checks of stacks unless
- * they are asked for. What an option means: www.freertos.org, Customisation. */
+ * they are asked for. The meaning of the options: www.freertos.org, Customisation. */
 #ifndef FREERTOS_CONFIG_H
 #define FREERTOS_CONFIG_H
 

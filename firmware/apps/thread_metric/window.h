@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the threads count, each its own, and what the interrupt's handler counts. */
+/* The counters of the threads, one each, and that of the interrupt's handler. */
 extern volatile uint32_t window_counts[SERVICES_THREADS];
 extern volatile uint32_t window_interrupts;
 

@@ -57,7 +57,7 @@
 #define BOARD_IPCC_PROCESSOR 2u
 #define BOARD_IPCC_RX_INTERRUPT 103u
 #define BOARD_IPCC_TX_INTERRUPT 104u
-/* What the HSEM knows the core by (RM0436, HSEM): the AHB bus master. */
+/* The core's number in the HSEM (RM0436, HSEM): its AHB bus master. */
 #define BOARD_HSEM_CORE 2u
 #else
 #define BOARD_IPCC_PROCESSOR 1u
