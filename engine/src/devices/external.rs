@@ -56,7 +56,7 @@ pub enum Wire {
     I2c,
 }
 
-/// What a model's node becomes.
+/// The kind of device that a model makes.
 pub enum Make {
     /// A device on a bus, with at least this many ranges of `reg`.
     Device(usize, MakeDevice),
@@ -82,7 +82,7 @@ pub struct ExternalModel {
     pub interrupts: Vec<String>,
     /// Properties that name a pin of a port ("reset-gpios"), with their meanings. A chip has none.
     pub pins: Vec<(String, String)>,
-    /// What the node becomes.
+    /// The kind of device that it makes.
     pub make: Make,
 }
 

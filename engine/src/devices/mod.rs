@@ -45,7 +45,7 @@ pub struct Entry {
     pub compatible: &'static str,
     /// The model of this compatible.
     pub model: Model,
-    /// What it is and what is modelled: the comment at the top of its file.
+    /// The description of the device and of its model: the comment at the top of its file.
     pub about: &'static str,
 }
 

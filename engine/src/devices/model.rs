@@ -71,7 +71,7 @@ impl Group {
     }
 }
 
-/// What a model's node becomes, with its constructor. Faults go to the reader; the result is not used then.
+/// The kind of device that a model makes, with its constructor. Faults go to the reader; the result is not used then.
 #[derive(Clone, Copy)]
 pub enum Kind {
     /// A device on a bus, with at least this many ranges of `reg`.
@@ -92,7 +92,7 @@ pub struct Model {
     pub group: Group,
     /// Its devicetree compatibles.
     pub compatibles: &'static [&'static str],
-    /// What its node becomes.
+    /// The kind of device that it makes.
     pub kind: Kind,
     /// The number of banks of 32 pins that a port has.
     pub banks: u32,

@@ -12,7 +12,7 @@ use crate::time::{Cycles, Hz, Ps};
 pub const INTERMISSION_BITS: u64 = 3;
 /// An error flag, active or passive.
 pub const ERROR_FLAG_BITS: u64 = 6;
-/// What follows the last error flag.
+/// Recessive bits after the last error flag.
 pub const ERROR_DELIMITER_BITS: u64 = 8;
 /// Bits for which an error-passive node waits additionally after it has sent.
 pub const SUSPEND_BITS: u64 = 8;

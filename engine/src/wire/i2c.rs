@@ -26,7 +26,7 @@ use crate::time::Ps;
 pub const GENERAL_CALL: u8 = 0;
 /// Addresses of chips: those below and above are reserved (3.1.12).
 pub const ADDRESSES: std::ops::RangeInclusive<u32> = 0x08..=0x77;
-/// What a master reads while no chip drives SDA.
+/// The byte that a master reads while no chip drives SDA.
 pub const PULLED_UP: u8 = 0xff;
 
 /// The direction of the bytes after an address: the R/W bit.

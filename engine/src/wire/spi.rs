@@ -93,7 +93,7 @@ impl Burst {
         Burst { lines, rate, drive: Drive::Target, clocks: clocks_of(bits, lines, rate), bits: 0 }
     }
 
-    /// Dummy clocks for which the controller lets go of the lines.
+    /// Dummy clocks for which the controller releases the lines.
     pub const fn dummy(lines: Lines, clocks: u32) -> Burst {
         Burst { lines, rate: Rate::Single, drive: Drive::Nobody, clocks, bits: 0 }
     }
@@ -190,7 +190,7 @@ impl Header {
     }
 }
 
-/// What the target will do in the next clock.
+/// The target's output in the next clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NextClock {
     /// Edges on which it takes or changes bits.
@@ -326,7 +326,7 @@ pub trait SpiTarget: State + Send {
         false
     }
 
-    /// What the target does in the next clock, as far as the lines show it: for a controller whose pins firmware drives
+    /// The target's output in the next clock: for a controller whose pins firmware drives
     /// and reads by hand. Without side effects. By default it drives nothing.
     fn next_clock(&self) -> NextClock {
         NextClock::default()

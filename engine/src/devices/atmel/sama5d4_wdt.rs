@@ -254,7 +254,7 @@ mod tests {
         assert_eq!((bench.pending(), bench.value(counts(48), SR), bench.pending()), (1 << 4, SR_WDERR, 0));
         bench.write(counts(97), CR, KEYED | CR_WDRSTT).unwrap();
         assert_eq!(bench.value(counts(97), SR), 0);
-        // Without WDRSTEN an underflow interrupts, and counting goes on.
+        // Without WDRSTEN an underflow interrupts, and counting continues.
         bench.run(counts(197));
         assert_eq!((bench.pending(), bench.value(counts(197), SR)), (1 << 4, SR_WDUNF));
         bench.run(counts(297));

@@ -69,7 +69,7 @@ pub struct Property {
     pub name: String,
     /// Its meaning, for users.
     pub meaning: String,
-    /// What it is.
+    /// Its type.
     pub kind: PropertyKind,
 }
 

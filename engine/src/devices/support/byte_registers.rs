@@ -17,7 +17,7 @@ pub struct ByteMap {
 }
 
 impl ByteMap {
-    /// What the registers hold after reset.
+    /// The values of the registers after reset.
     pub fn reset(&self) -> Vec<u8> {
         let mut registers = vec![0; self.count];
         self.resets.iter().for_each(|(address, value)| registers[*address] = *value);

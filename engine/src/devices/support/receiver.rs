@@ -10,7 +10,7 @@ use crate::serial::Passage;
 use crate::state::State;
 use crate::time::{Hz, Ps};
 
-/// What a full receiver does with one more character.
+/// The effect of a further character on a full receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhenFull {
     /// The new character is lost.

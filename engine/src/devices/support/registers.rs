@@ -36,7 +36,7 @@ impl Register {
         Register { name, offset, access, reset, mask }
     }
 
-    /// What the register holds after `value` is written over `old`, by its access kind alone.
+    /// The register's value after a write of `value` over `old`, by its access kind alone.
     pub const fn after_write(&self, old: u32, value: u32) -> u32 {
         match self.access {
             AccessKind::Ro => old,

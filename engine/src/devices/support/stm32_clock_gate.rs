@@ -8,7 +8,7 @@
 //!
 //! A clock runs some cycles after its bit is set (STM32F405/407's ES0182, "Delay after an RCC peripheral clock
 //! enabling", STM32F411's ES0287 likewise; RM0432, "Peripheral clock enable register", for the STM32L4+): an access
-//! before then gets a note, and is carried out all the same. A read of the RCC's register in between prevents that.
+//! before then gets a note, and is carried out nevertheless. A read of the RCC's register in between prevents that.
 //!
 //! The bridges to the APBs, and AHB slaves that support only words according to the manuals, ignore the size of an
 //! access: a store of a byte or a halfword repeats it on all lanes (RM0090, "DMA controller", addressing an AHB

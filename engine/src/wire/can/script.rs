@@ -35,7 +35,7 @@ impl Pattern {
     }
 }
 
-/// What a step does.
+/// The action of a step.
 #[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Action {
     /// Waits until another node has sent this frame, at most for this time.
@@ -55,7 +55,7 @@ pub enum Action {
 pub struct Step {
     /// Its place, for messages: "partner.txt:3".
     pub place: String,
-    /// What it does.
+    /// Its action.
     pub action: Action,
 }
 

@@ -12,7 +12,7 @@ use crate::wire::spi::{Burst, SpiTarget};
 mod clocked;
 mod polling;
 
-/// What a [`Script`] saw, and which of them.
+/// A call that a [`Script`] got, with its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Saw {
     Select(usize, Ps),

@@ -41,7 +41,7 @@ const PLLAR_MULA: u32 = 18;
 const MOST_MULA: u64 = 0x7f;
 /// The bit that is always 1.
 const PLLAR_ONE: u32 = 1 << 29;
-/// What the UTMI PLL multiplies the main clock by: 480 MHz of 12.
+/// The factor of the UTMI PLL: 480 MHz from 12.
 const UTMI_PLL: u64 = 40;
 const UCKR_UPLLEN: u32 = 1 << 16;
 const MCKR_CSS: u32 = 3;

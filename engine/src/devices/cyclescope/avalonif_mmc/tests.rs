@@ -10,7 +10,7 @@ use crate::wire::spi::SpiTarget;
 mod clocked;
 mod polling;
 
-/// What a [`Script`] saw.
+/// A call that a [`Script`] got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Saw {
     Select(Ps),

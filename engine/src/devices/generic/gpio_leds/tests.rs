@@ -67,7 +67,7 @@ fn a_light_is_on_while_its_pin_is_driven_to_its_level() {
         (2, 1, Ps(11), Some(Ps(20)))
     );
     assert_eq!((light_record.pin_name.as_str(), light_record.period), ("device0.3", None), "two are no period yet");
-    // A pin that the firmware lets go of lights nothing.
+    // A pin that the firmware releases lights nothing.
     bench.write(Ps(30), 0, 0).unwrap();
     assert_eq!([0, 1].map(|index| light(&bench, index, 40).is_on), [false, false]);
 }

@@ -177,7 +177,7 @@ impl Bench {
         }
     }
 
-    /// What the card shows while the host sends FFh.
+    /// The card's output while the host sends FFh.
     fn bytes(&mut self, count: usize) -> Vec<u8> {
         (0..count).map(|_| self.exchange(0xff)).collect()
     }

@@ -1,4 +1,4 @@
-//! Tests: a device clock of 100 MHz, SCK at 25 MHz, and a chip that records what it sees.
+//! Tests: a device clock of 100 MHz, SCK at 25 MHz, and a chip that records its input.
 
 use std::sync::{Arc, Mutex};
 
@@ -15,7 +15,7 @@ use crate::dt::wiring::ClockId;
 use crate::time::Hz;
 use crate::wire::spi::{Burst, Edges, NextClock, SpiTarget};
 
-/// What a chip has seen: edges of its select and its clocks in nanoseconds, and the bits that came.
+/// The input of a chip: edges of its select and its clocks in nanoseconds, and the bits that came.
 #[derive(Debug, Default)]
 struct Seen {
     selects: Vec<(u64, bool)>,
@@ -223,7 +223,7 @@ fn a_chip_of_mode_0_sees_other_modes_by_its_own_edges() {
     assert_eq!(exchange(cr1::POL | cr1::PHA), (0x93, 0xa5));
     // A bit changes on the very edge on which the chip takes it: it gets the one before, first what was there at rest.
     assert_eq!(exchange(cr1::PHA), (1 << 7 | 0x93 >> 1, 0xa5));
-    // The controller samples on the edges on which the chip goes on, after its first rising one.
+    // The controller samples on the edges on which the chip changes its output, after its first rising one.
     assert_eq!(exchange(cr1::POL), (0x93, 1 << 7 | 0xa5 >> 1));
 }
 

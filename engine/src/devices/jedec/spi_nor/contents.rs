@@ -12,7 +12,7 @@ use crate::host_image::{self, Access, HostImage, ImageError};
 #[derive(Debug, Default)]
 pub struct Backing {
     pub image: Option<HostImage>,
-    /// What a programmer stored before the run: addresses and bytes.
+    /// Bytes that a programmer stored before the run, with their addresses.
     programmed: Vec<(u32, Vec<u8>)>,
 }
 

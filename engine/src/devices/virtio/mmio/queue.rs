@@ -9,7 +9,7 @@ use crate::state::{Fresh, State};
 /// Descriptors that a queue may have (QueueNumMax).
 pub const MOST_DESCRIPTORS: u32 = 64;
 
-/// VIRTQ_DESC_F_NEXT, 2.6.5: the chain goes on.
+/// VIRTQ_DESC_F_NEXT, 2.6.5: the chain continues.
 const DESC_NEXT: u16 = 1;
 /// VIRTQ_DESC_F_WRITE: the device writes to the buffer, else it reads.
 const DESC_WRITE: u16 = 2;

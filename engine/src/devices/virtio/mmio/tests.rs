@@ -182,7 +182,7 @@ fn bytes_of_the_host_fill_receive_buffers_in_order() {
     assert_eq!((driver.get(INTERRUPT_STATUS), driver.bench.pending()), (USED_BUFFER, 1 << 3));
     driver.put(INTERRUPT_ACK, USED_BUFFER);
     assert_eq!(driver.bench.pending(), 0);
-    // What found no buffer waits for one.
+    // Bytes without a buffer wait for one.
     driver.offer(0, 4);
     assert_eq!((driver.used(RECEIVE, 1), driver.load(buffer(RECEIVE, 0))), ((0, 2), *b"ef"));
     assert_eq!(driver.bench.pending(), 1 << 3);

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::bus::alike::Tally;
 
-/// What firmware does.
+/// An action of the firmware.
 #[derive(Clone, Debug)]
 enum Did {
     /// QSPI_ICR and QSPI_IFR.
@@ -60,7 +60,7 @@ fn did() -> impl Strategy<Value = Did> {
 }
 
 impl Rig {
-    /// What compiled code does of a beat, without a call. False if the controller has to be asked.
+    /// Reads a beat as compiled code does, without a call. False if the controller has to be called.
     fn reads_as_code(&mut self, offset: u32, edge: u64) -> bool {
         let device = self.bench.bus.devices[0].as_mut().unwrap();
         let Some(window) = device.alike(1, 8) else { return false };
@@ -77,7 +77,7 @@ impl Rig {
         true
     }
 
-    /// An access to the window: what it reads, by the short way where there is one. True beside it if there was.
+    /// An access to the window, without a call of the device if possible: returns its result, and true if it was.
     fn read_by(&mut self, offset: u32, bytes: u32, short: bool) -> (Option<u32>, bool) {
         self.bench.bus.run_events(self.now);
         let edge = clock().cycles_until_ceil(self.now).0;

@@ -10,7 +10,7 @@ mod steps;
 
 const MODES: [Width; 4] = [Width::Single, Width::Dual, Width::Quad, Width::QuadDdr];
 
-/// Lines that nobody looks at.
+/// Lines that are not recorded.
 struct Nothing;
 
 impl Frames for Nothing {
@@ -21,7 +21,7 @@ impl Frames for Nothing {
     fn cut(&mut self, _: u64, _: u32, _: u64) {}
 }
 
-/// What the stream did with the lines.
+/// Actions of the stream on the lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Did {
     Preamble(u64, u64),
@@ -164,7 +164,7 @@ fn the_word_after_a_first_one_comes_in_any_case() {
 fn a_request_in_the_last_cycle_before_a_word_holds_nothing_back() {
     let (mut stream, held) = streaming(Mode::RESET);
     assert_eq!(ask(&mut stream, held + 63, 0x100), held + 63);
-    // 104h came at held + 64, and 108h follows at held + 128 although nobody asked.
+    // 104h came at held + 64, and 108h follows at held + 128 without a request.
     assert_eq!(ask(&mut stream, held + 500, 0x108), held + 500);
 
     let (mut stream, held) = streaming(Mode::RESET);

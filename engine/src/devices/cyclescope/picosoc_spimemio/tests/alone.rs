@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::modes::{SINGLE, Setup, WIDE, leave_and_set_up};
 use super::*;
 
-/// What firmware does.
+/// An action of the firmware.
 #[derive(Clone, Debug)]
 enum Did {
     /// A read at an offset within the window's first words, or its last ones.
@@ -37,7 +37,7 @@ fn did() -> impl Strategy<Value = Did> {
 }
 
 impl Soc {
-    /// A read by the short way where there is one. True beside what it gives if there was.
+    /// A read without a call of the device if possible: returns its result, and true if it was.
     fn read_by(&mut self, offset: u32, size: AccessSize) -> ((u64, u32), bool) {
         let device = self.bus.devices[0].as_mut().unwrap();
         if let Some((value, answered)) = device.read_alone(1, offset, size.bytes(), self.cycle) {

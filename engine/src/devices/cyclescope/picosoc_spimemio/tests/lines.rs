@@ -89,7 +89,7 @@ fn a_jump_cuts_the_word_and_sends_a_frame_of_the_modes_shape() {
         soc.word(0x1000);
         take(&saw);
         let ddr = header.rate == Rate::Double;
-        // The next word's clocks go on from the end of the first one, a cycle (DDR: two) before that was answered.
+        // The next word's clocks start at the end of the first one's, a cycle (DDR: two) before its answer.
         let jump = soc.cycle + 3;
         soc.cycle = jump;
         let (cycles, _) = soc.word(0x12_3450);

@@ -131,7 +131,7 @@ fn settings_that_read_wrong_data_show_them() {
         soc.word(0x1000);
         let dual = config & cfg::QSPI == 0;
         let levels = if dual {
-            // What is read while the clock is high, over three bytes; the first clock began in the cycle of the answer.
+            // The register while the clock is high, over three bytes; the first clock began in the cycle of the answer.
             let pins = look(&mut soc, 23);
             assert_eq!(pins[0] & 0x10, 0x10);
             pins.iter().step_by(2).fold(0, |bits, pins| bits << 2 | pins & 3)

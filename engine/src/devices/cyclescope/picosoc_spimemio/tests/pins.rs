@@ -100,7 +100,7 @@ fn a_chip_that_wakes_by_itself_has_had_the_clocks_before() {
     soc.word(0x1000);
     assert!(!soc.pending_in(249));
     assert!(soc.pending_in(250));
-    // What follows the word has had its clocks up to then: 230 + 2 * 9.
+    // The next word has had its clocks up to then: 230 + 2 * 9.
     assert_eq!(saw.lock().unwrap()[5..], [230, 248]);
     soc.cycle = 300;
     soc.word(0x1008);

@@ -58,7 +58,7 @@ fn a_status_that_is_read_by_hand_is_skipped() {
     assert!(Loop::even(Soc::clock(), 6, &accesses).assert_skipped_as_run(bench, 100, 1000));
 }
 
-/// What a loop may do.
+/// An action of a loop.
 fn access() -> impl Strategy<Value = Access> {
     let configurations = [REGISTERS[0].reset, cfg::ENABLE, SELECTED, DESELECTED, SELECTED | cfg::CLK, SELECTED | 1];
     prop_oneof![

@@ -3,7 +3,7 @@
 
 use super::super::super::mode::Mode;
 
-/// What the lines are busy with.
+/// The transfer on the lines.
 #[derive(Clone, Copy, Debug)]
 enum Busy {
     /// Command, address, mode byte and dummies, with the number of remaining cycles.
@@ -107,7 +107,7 @@ impl Machine {
         self.busy = Busy::Header(delay + self.mode.header_cycles());
     }
 
-    /// What is held in this cycle.
+    /// The word that is held in this cycle.
     fn capture(&mut self) {
         if let Some((address, at)) = self.captured
             && at == self.now
