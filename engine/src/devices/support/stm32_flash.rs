@@ -3,9 +3,9 @@
 //!
 //! A read of the array fetches a line and takes FLASH_ACR.LATENCY wait states beyond the core's own cycle; the next
 //! read begins in the cycle after it. Words of a line that was fetched take no wait states. With the prefetch on, the
-//! interface immediately reads the line after the one that an instruction fetch has read. A fetch of that line waits for
-//! the rest of this read, and a read of any other line for its end. The core's directory has the contents of the
-//! instruction cache ([`crate::memory::line_buffers`]), and requests the lines that it misses. According to the
+//! interface reads the next line immediately after a line that an instruction fetch has read. A fetch of that next line
+//! waits for the rest of this read, and a read of any other line for its end. The core's directory has the contents of
+//! the instruction cache ([`crate::memory::line_buffers`]), and requests the lines that it misses. According to the
 //! manuals, a line is written to the cache if it is neither there nor prefetched: a prefetched line is used and
 //! dropped. Prefetches begin after reads of the array, and when a prefetched line is used; whether they also begin
 //! after cache hits is not documented. The data cache is here: literals and other data that the core reads; DMA reads
