@@ -332,8 +332,8 @@ impl Flash {
         }
     }
 
-    /// The timing of identical line fetches ([`crate::bus::device::Device::repeated_reads`]), for a flash that only the core
-    /// reads.
+    /// The timing of identical line fetches, for a flash that only the core reads
+    /// ([`crate::bus::device::Device::repeated_reads`]).
     pub fn alike(&mut self, bytes: u32) -> Option<Window> {
         if bytes != self.line_bytes {
             return None;
