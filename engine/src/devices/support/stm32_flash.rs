@@ -332,8 +332,8 @@ impl Flash {
         }
     }
 
-    /// The timing of identical line fetches, for a flash that only the core reads
-    /// ([`crate::bus::device::Device::repeated_reads`]).
+    /// Fetches of lines that are all alike ([`crate::bus::device::Device::alike`]): those of a flash that is read by
+    /// nobody but the core, as it asks.
     pub fn alike(&mut self, bytes: u32) -> Option<Window> {
         if bytes != self.line_bytes {
             return None;
@@ -343,11 +343,11 @@ impl Flash {
         Some(Window { bytes, before_cycles: 0, after_cycles: -1, tally: (&raw mut self.tally).expose_provenance() })
     }
 
-    /// Updates whether line fetches are identical from now on.
+    /// Says whether fetches of lines are alike from now on.
     fn share(&mut self) {
         let alike = self.acr & (ACR_ICEN | ACR_PRFTEN) == 0 && self.latency() > 0 && !self.is_operating();
         let holds = alike && self.tally_bytes == self.line_bytes;
-        // If no line is kept, it does not matter which one was prefetched.
+        // Where no line is kept, it does not matter which one was prefetched.
         self.code_prefetched &= !holds;
         (self.tally.holds, self.tally.busy_cycles) = (u64::from(holds), self.latency() + 1);
     }

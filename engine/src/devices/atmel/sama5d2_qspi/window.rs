@@ -264,7 +264,7 @@ impl Sama5d2Qspi {
         Some((u32::from_le_bytes(word), tally.free_edge + self.params.response_cycles.0))
     }
 
-    /// The timing of repeated reads of a beat: two frames each.
+    /// Reads of a beat that are alike: two frames each.
     pub(super) fn pairs(&mut self) -> Option<alike::Window> {
         if self.params.reads_go_on {
             return None;
